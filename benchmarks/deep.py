@@ -19,7 +19,7 @@ import click
 import fractals
 from fractals import catalog
 from fractals.backends import probe
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.io.load import load_scene
 from fractals.rendering.plan import make_plan
 

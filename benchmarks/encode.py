@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 import PIL.Image
 
 import fractals
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io import png
 from fractals.tools.bench import report

@@ -39,9 +39,8 @@ import fractals
 from fractals.films.frames import FilmConstants, SingleFrames, find_facts
 from fractals.films.gather import FrameMaker
 from fractals.films.motion import make_motion
-from fractals.films.plan import open_strip
+from fractals.films.plan import Timeline, make_frames
 from fractals.films.strip import Strip
-from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks
 from fractals.films.writing import video_of
 from fractals.rendering.options import RenderOptions
@@ -67,16 +66,15 @@ KINDS: dict[str, dict[str, Any]] = {  # films whose memory is measured: changes 
 FRAMES = 5  # that are timed, of a strip that is held
 
 
-def strip_of(
+def maker_of(
     scene: fractals.Scene, density: float, threads: int, facts: FilmConstants | None = None
-) -> Strip:
-    """Return the strip of a film of one part."""
+) -> FrameMaker:
+    """Return what makes the frames of a film of one part."""
     options = RenderOptions(device="cpu", threads=threads, force=True)
     motion = make_motion(scene, 0)
     (part,) = motion.parts
     facts = facts or find_facts(motion, Tracks(scene), options)
-    look = Look(density=density, shutter=0.5)
-    return Strip(scene, part, scene.image.size, look, facts, options, SEGMENT)
+    return make_frames(Strip(scene, part, density, 0.5, SEGMENT), facts, options)
 
 
 def film_of(base: Any, size: tuple[int, int], seconds: float, width: str, **keys: Any) -> Any:
@@ -149,10 +147,11 @@ def example(threads: int) -> dict[str, Any]:
     film = film_of("mandelbrot", (320, 180), 3, "7.6e-20", center=EXAMPLE)
     for _ in range(2):  # once to compile
         cpu, passed = process_time(), perf_counter()
-        strip = strip_of(film, 1.0, threads)
+        maker = maker_of(film, 1.0, threads)
+        strip = maker.strip
         numbers = strip.part.frames
         for begin in reversed(range(0, len(numbers), SEGMENT)):
-            for _frame in strip.frames(numbers[begin : begin + SEGMENT]):
+            for _frame in maker.frames(numbers[begin : begin + SEGMENT]):
                 pass
         cpu, passed = process_time() - cpu, perf_counter() - passed
     return {
@@ -164,14 +163,15 @@ def example(threads: int) -> dict[str, Any]:
     }
 
 
-def gather(strip: Strip) -> dict[str, Any]:
+def gather(maker: FrameMaker) -> dict[str, Any]:
     """Time single frames of a strip that is held."""
+    strip = maker.strip
     number = strip.part.frames[-1]
-    next(strip.frames([number]))
+    next(maker.frames([number]))
     times = []
     for _ in range(FRAMES):
         cpu, passed = process_time(), perf_counter()
-        next(strip.frames([number]))
+        next(maker.frames([number]))
         times.append((process_time() - cpu, perf_counter() - passed))
     cpu, passed = (statistics.median(column) for column in zip(*times, strict=True))
     return {
@@ -189,26 +189,31 @@ def values(threads: int) -> dict[str, Any]:
     film = film_of("seahorse", (1920, 1080), 1, "2", supersampling=2)
     film = film.replace(film={**film.film.model_dump(exclude_none=True), "tracks": TRACKS})
     options = RenderOptions(device="cpu", threads=threads, force=True)
-    motion, tracks, facts = make_motion(film, 0), Tracks(film), FilmConstants(500, 0.0)
-    strip = open_strip(motion, tracks, motion.parts[0], facts, options)
-    figures = gather(strip)
+    made = Timeline(film, options, FilmConstants(500, 0.0))
+    (chosen,) = made.parts
+    assert chosen.strip
+    figures = gather(make_frames(chosen.strip, made.facts, options))
     cpu, passed = process_time(), perf_counter()
-    SingleFrames(motion, tracks, motion.parts[0], facts, options).frame(0.9)
+    SingleFrames(made.motion, made.tracks, chosen.part, made.facts, options).frame(0.9)
+    colored = chosen.strip.colorings
     iterated = {"cpu_seconds": process_time() - cpu, "seconds": perf_counter() - passed}
     del figures["goal_frames_a_second"]
-    return {**figures, "samples_colored": strip.colorings, "frame_that_is_iterated": iterated}
+    return {
+        **figures,
+        "samples_colored": colored,
+        "frame_that_is_iterated": iterated,
+    }
 
 
 def dive(threads: int) -> dict[str, Any]:
     """Make some bands of the dive, and forecast the whole."""
     film = dive_of()
-    strip = strip_of(film, 1.5, threads)
-    layout = strip.layout
-    strip.prepare()
+    maker = maker_of(film, 1.5, threads)
+    strip, layout = maker.strip, maker.strip.layout
     bands = []
     for band in reversed(range(0, layout.bands, EVERY)):
         cpu, passed = process_time(), perf_counter()
-        strip.make(band)
+        maker.make(band)
         bands.append((process_time() - cpu, perf_counter() - passed))
     cpu, passed = (sum(column) * layout.bands / len(bands) for column in zip(*bands, strict=True))
     return {
@@ -218,7 +223,7 @@ def dive(threads: int) -> dict[str, Any]:
         "samples": strip.samples,
         "bands": layout.bands,
         "bands_made": len(bands),
-        "max_iterations": strip.facts.max_iterations,
+        "max_iterations": maker.facts.max_iterations,
         "forecast_of_the_strip": {"cpu_seconds": cpu, "seconds": passed, "goal_seconds": 600},
     }
 
@@ -248,9 +253,10 @@ def segment(size: tuple[int, int], kind: str) -> dict[str, Any]:
     """Make a segment in the middle of the dive, and return the most memory of this process."""
     film = dive_of().replace(size=size, max_iterations=2000, **KINDS[kind])
     options = RenderOptions(device="cpu", threads=len(os.sched_getaffinity(0)), force=True)
-    motion = make_motion(film, 0)
-    strip = open_strip(motion, Tracks(film), motion.parts[0], FilmConstants(2000, 0.0), options)
-    frames = strip.frames(strip.part.frames[600 : 600 + strip.segment])
+    made = Timeline(film, options, FilmConstants(2000, 0.0))
+    strip = made.parts[0].strip
+    assert strip
+    frames = made.open(made.parts[0]).frames(strip.part.frames[600 : 600 + strip.segment])
     for _frame in itertools.islice(frames, FRAMES):  # others take no more
         pass
     return {"peak": peak(), "forecast": strip.memory, "frames": strip.segment}
@@ -267,7 +273,7 @@ def measure(threads: int) -> dict[str, Any]:
     """Return all figures."""
     made = report.make_report([])
     held = film_of("seahorse", (1920, 1080), 1, "2")
-    frames = gather(strip_of(held, 1.5, threads, FilmConstants(500, 0.0)))
+    frames = gather(maker_of(held, 1.5, threads, FilmConstants(500, 0.0)))
     made["results"] = [
         {
             "threads": threads,

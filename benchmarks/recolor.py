@@ -30,7 +30,7 @@ import numpy as np
 
 import fractals
 from fractals import EscapeData
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
 from fractals.io.store import TileWriter, create_store, open_store
 from fractals.tools.bench import report

@@ -30,7 +30,7 @@ if "--one" not in sys.argv:
     sys.path.insert(0, str(HERE))  # this checkout, installed or not
 
 import fractals
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.rendering.plan import make_plan
 from fractals.tools import verify

@@ -1,10 +1,9 @@
 """Finds formulas, colorings, formats, palettes and scenes by file name or by entry point."""
 
-import difflib
 import functools
 import importlib
-import importlib.metadata
 import itertools
+import os
 import tomllib
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -75,35 +74,36 @@ def names(kind: str) -> tuple[str, ...]:
 @functools.cache
 def _names(kind: str) -> tuple[str, ...]:
     if kind in CODE:
-        files = (PACKAGE / CODE[kind]).glob("*.py")
-        built_in = {file.stem for file in files if not file.stem.startswith("_")}
-        return tuple(sorted(built_in | set(_installed(kind))))
-    return tuple(sorted(path.stem for path in _data_files(kind)))
+        return tuple(sorted({*_modules(kind), *_installed(kind)}))
+    return tuple(sorted(_data_files(kind)))
 
 
+@functools.cache
+def _modules(kind: str) -> frozenset[str]:
+    """Return the names of a kind that are files of this package."""
+    files = os.listdir(PACKAGE / CODE[kind])
+    return frozenset(
+        file[:-3] for file in files if file.endswith(".py") and not file.startswith("_")
+    )
+
+
+@functools.cache
 def load(kind: str, name: str) -> Callable[..., Any]:
-    """Return the ``make`` function of a formula, coloring or format.
-
-    Raises
-    ------
-    OptionError
-        The name is unknown.
-    """
-    if name in _installed(kind):
+    """Return the ``make`` function of a formula, coloring or format; see `unknown`."""
+    if name not in _modules(kind):  # of other packages, which take milliseconds to find
+        if name not in _installed(kind):
+            raise unknown(kind, name)
         make: Callable[..., Any] = _installed(kind)[name].load()
         return make
-    if name not in names(kind):
-        raise unknown(kind, name)
     module = importlib.import_module(f"fractals.{CODE[kind].replace('/', '.')}.{name}")
     return module.make  # type: ignore[no-any-return]
 
 
 def read(kind: str, name: str) -> dict[str, Any]:
     """Return the contents of a palette or gallery file of this package."""
-    for path in _data_files(kind):
-        if path.stem == name:
-            return tomllib.loads(path.read_text("utf-8"))
-    raise unknown(kind, name)
+    if name not in _data_files(kind):
+        raise unknown(kind, name)
+    return tomllib.loads(_data_files(kind)[name].read_text("utf-8"))
 
 
 def unknown(kind: str, name: str) -> OptionError:
@@ -119,6 +119,8 @@ def unknown(kind: str, name: str) -> OptionError:
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Return ``"; did you mean 'x'?"`` for the nearest known word, or nothing."""
+    import difflib
+
     words = [word for word in itertools.islice(known, MAX_WORDS) if len(word) <= MAX_WORD]
     close = difflib.get_close_matches(given[:MAX_WORD], words, n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
@@ -130,11 +132,20 @@ def installed(kind: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _installed(kind: str) -> dict[str, importlib.metadata.EntryPoint]:
-    found = importlib.metadata.entry_points(group=f"fractals.{PLURALS[kind].replace(' ', '_')}")
+def _installed(kind: str) -> dict[str, Any]:
+    from importlib import metadata
+
+    found = metadata.entry_points(group=f"fractals.{PLURALS[kind].replace(' ', '_')}")
     return {entry.name: entry for entry in found}
 
 
-def _data_files(kind: str) -> list[Path]:
+@functools.cache
+def _data_files(kind: str) -> dict[str, Path]:
+    """Return the palettes, or the gallery's scenes, by name."""
     folders = GALLERIES if kind == "gallery" else (PACKAGE / "color" / "palettes",)
-    return [path for folder in folders for path in sorted(folder.glob("*.toml"))]
+    found: dict[str, Path] = {}
+    for folder in filter(os.path.isdir, reversed(folders)):
+        for file in os.listdir(folder):
+            if file.endswith(".toml"):
+                found[file.removesuffix(".toml")] = folder / file
+    return found

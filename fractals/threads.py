@@ -1,18 +1,9 @@
 """Maps tiles to threads, and stays awake for progress and Ctrl-C.
 
-What fractals changes in the process of its caller, here and elsewhere:
-
-- Threads: tiles are computed by daemon threads, which end with the thread that called. While a
-  picture is computed by as many threads as there are cores, each is kept on one core (Linux),
-  unless another process of the user does so at that moment. The affinity of other threads is never
-  changed.
-- SIGINT: while the main thread compiles, its handler is replaced, and called when the program is
-  compiled: see `fractals.backends.cpu.interrupts`. Other threads and handlers stay as they are.
-- Numba: functions that Numba compiles later in the process are numbered from a random place. Its
-  configuration and its cache of other functions stay as they are.
-- Numba's simulator: where a GPU or the simulator draws, NUMBA_ENABLE_CUDASIM and
-  NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS are set in the environment, and `numba.cuda` is imported anew if
-  it was imported for the other of the two; `numpy.row_stack` is defined where NumPy lacks it.
+Tiles are computed by daemon threads, which end with the thread that called. While a picture is
+computed by as many threads as there are cores, each is kept on one core (Linux), unless another
+process of the user does so at that moment. The affinity of other threads is never changed.
+ARCHITECTURE.md lists what else changes in the process of a caller.
 """
 
 import contextlib

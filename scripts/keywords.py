@@ -46,7 +46,7 @@ from typing import Any, Literal, TypedDict
 
 from numpy.typing import NDArray
 
-from fractals.color.colormaps import ColorMap
+from fractals.color.gradient import ColorMap
 from fractals.color.palette import Palette
 from fractals.kernels.formula import Formula
 from fractals.scene.numbers import PointLike, Real

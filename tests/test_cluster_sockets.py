@@ -18,8 +18,9 @@ import pytest
 from support.sockets import listening, needs_proc
 
 from fractals.errors import FractalsError, OptionError
-from fractals.rendering.cluster import keys, pools, serving
-from fractals.rendering.cluster.keys import write_keys
+from fractals.rendering.cluster import pools
+from fractals.rendering.cluster import worker as serving
+from fractals.rendering.cluster.pools import write_keys
 
 
 @needs_proc
@@ -141,7 +142,7 @@ def test_a_worker(tmp_path, way):
     keyed, more = [], []
     if way == "tls":
         write_keys(tmp_path / "keys", 1)
-        names = zip(("ca-file", "cert", "key"), keys.KEYS, strict=True)
+        names = zip(("ca-file", "cert", "key"), pools.KEYS, strict=True)
         for option, name in names:
             keyed += [f"--tls-{option}", str(tmp_path / "keys" / name)]
         keyed += ["--protocol", "tls"]

@@ -18,7 +18,10 @@ DOCUMENTS = (
     "ARCHITECTURE.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "DEPENDENCIES.md",
     "benchmarks/README.md",
+    "gallery/README.md",
+    "tests/README.md",
     "tests/data/README.md",
 )
 # Lessons are copied into docs/ while the pages are built.

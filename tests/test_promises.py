@@ -1,18 +1,13 @@
 """Promises whose loss shows only under pressure: each test injects the pressure.
 
-Ordinary use never meets these cases, so other tests pass without the code that keeps the promise.
-
-| promise | pressure |
-|---|---|
-| every client of the explorer is served in turn | two clients with much work |
-| a power failure leaves no tile that is said to be there and is not | the order of fsync |
-| a zoom inwards holds few levels of its strip in memory | a long zoom |
-| text that can't be encoded is an error of usage | a verb that meets such text |
+`tests/README.md` lists these and those of other files.
 """
 
 import itertools
 import os
+import re
 import threading
+from pathlib import Path
 
 import pytest
 from support.scenes import scene
@@ -21,6 +16,10 @@ import fractals
 from fractals.cli import verbs
 from fractals.explorer.scheduler import VIEW, DrawingTask, Engine
 from fractals.films.plan import Timeline, segments_of
+from fractals.films.work import open_work
+from fractals.io.files import written
+from fractals.io.parts import StoreParts
+from fractals.io.store import open_store
 from fractals.rendering.options import RenderOptions
 
 
@@ -50,23 +49,66 @@ def test_the_client_that_waited_longest_comes_first():
     assert all(turn == {*clients} for turn in turns)
 
 
-def test_what_says_that_tiles_are_there_is_synced_last(tmp_path, monkeypatch):
-    synced, fsync = [], os.fsync
+@pytest.fixture
+def done(monkeypatch):
+    """Return a list of what is done to files from now on: ("sync" or "name", inode)."""
+    found, fsync, replace = [], os.fsync, os.replace
 
-    def noting(descriptor):
-        synced.append(os.fstat(descriptor).st_ino)
+    def syncing(descriptor):
+        found.append(("sync", os.fstat(descriptor).st_ino))
         fsync(descriptor)
 
-    fractals.compute_to(tmp_path / "a.fz", scene(size=(8, 6)), device="python")
-    tiles = tmp_path / "a.fz" / "tiles.npy"
+    def naming(source, target):
+        found.append(("name", os.stat(source).st_ino))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", syncing)
+    monkeypatch.setattr(os, "replace", naming)
+    return found
+
+
+def synced(store):
+    """Return what is done where the planes of a store are synced, and then its tiles."""
+    names = *open_store(store).files.values(), "tiles"
+    return [("sync", (store / f"{name}.npy").stat().st_ino) for name in names]
+
+
+def test_what_says_that_tiles_are_there_is_synced_last(tmp_path, done):
+    store = tmp_path / "a.fz"
+    fractals.compute_to(store, scene(size=(8, 6)), device="python")
+    tiles = store / "tiles.npy"
     tiles.write_bytes(tiles.read_bytes()[:128].ljust(tiles.stat().st_size, b"\0"))  # none is there
-    monkeypatch.setattr(os, "fsync", noting)
-    fractals.compute_to(tmp_path / "a.fz", scene(size=(8, 6)), device="python")
-    planes = {(tmp_path / "a.fz" / f"{name}.npy").stat().st_ino for name in ("count", "z")}
-    last = tiles.stat().st_ino
-    own = [inode for inode in synced if inode in planes | {last}]
-    assert set(own[:-1]) == planes
-    assert own[-1] == last
+    done.clear()
+    fractals.compute_to(store, scene(size=(8, 6)), device="python")
+    assert done == synced(store)
+
+
+def test_a_store_with_a_header_has_its_planes_on_the_disk(tmp_path, done):
+    store = tmp_path / "a.fz"
+    fractals.compute_to(store, scene(size=(8, 6)), device="python")
+    header = done.index(("name", (store / "header.json").stat().st_ino))
+    assert done[: header - 1] == synced(store)
+
+
+def test_parts_stay_until_their_tiles_are_on_the_disk(tmp_path, done, monkeypatch):
+    store = tmp_path / "a.fz"
+    fractals.compute_to(store, scene(size=(8, 6)), device="python", part=(0, 1))
+    monkeypatch.setattr(StoreParts, "remove", lambda _, names: done.append(names))
+    done.clear()
+    fractals.compute_to(store, scene(size=(8, 6)), device="python")
+    wanted = [*synced(store), ["000000.tile"]]
+    assert done[: len(wanted)] == wanted
+
+
+def test_what_has_a_name_is_on_the_disk(tmp_path, done):
+    with written(tmp_path / "a.toml") as file:
+        file.write(b"x")
+    with open_work(tmp_path / "a.mp4", {}, ".mp4", False) as work:
+        work.draft(0).write_bytes(b"a segment")
+        work.keep(0)
+    named = [k for k, (what, _) in enumerate(done) if what == "name"]
+    assert len(named) == 3  # the file, the header of the film, the segment
+    assert all(("sync", done[k][1]) in done[:k] for k in named)
 
 
 @pytest.mark.parametrize(("first", "last"), [("2", "1e-12"), ("1e-12", "2")])
@@ -89,3 +131,14 @@ def test_text_that_cannot_be_encoded_is_an_error_of_usage(monkeypatch, capsys):
     monkeypatch.setattr(verbs.cli, "main", verb)
     assert verbs.run_verb([]) == 2
     assert "text that is not UTF-8" in capsys.readouterr().err
+
+
+def test_each_promise_has_its_test():
+    folder = Path(__file__).parent
+    listed = re.findall(r"`([\w/]+\.py)::(\w+)`", (folder / "README.md").read_text("utf-8"))
+    assert len(listed) == len({*listed})
+    for name, test in listed:
+        assert f"\ndef {test}(" in (folder / name).read_text("utf-8"), (name, test)
+    own = {test for name, test in listed if name == "test_promises.py"}
+    made = {name for name in globals() if name.startswith("test_")}
+    assert made - own == {"test_each_promise_has_its_test"}

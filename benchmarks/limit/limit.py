@@ -37,7 +37,7 @@ from yardstick import BITS, FLAGS, WIDTHS, Library, build, find_compiler
 from fractals import Scene
 from fractals.backends.cpu import naive
 from fractals.backends.cpu.simd.pack import REGISTER
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.io.files import written
 from fractals.rendering import plan

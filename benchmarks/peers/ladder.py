@@ -38,7 +38,7 @@ import limit
 import yardstick
 
 from fractals import Scene
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
 from fractals.threads import Queue

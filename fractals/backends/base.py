@@ -151,15 +151,16 @@ class Backend(Protocol):
         Most iterations of all samples in one call of a program; 0 means no limit.
     real : type
         NumPy's number type of the iteration.
-    target : Target
-        How functions are compiled.
     """
 
     kind: str
     threads: int
     steps: int
     real: type[np.floating[Any]]
-    target: Target
+
+    @property
+    def target(self) -> Target:
+        """How functions are compiled."""
 
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
         """Return ``run(out, *arguments)``, which fills the elements of `out`."""

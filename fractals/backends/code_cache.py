@@ -10,8 +10,8 @@ full disk leaves damaged files, and damaged machine code, or another program's, 
 import dataclasses
 import functools
 import hashlib
+import importlib.metadata
 import os
-import pickle
 import shutil
 import sys
 import tempfile
@@ -24,11 +24,8 @@ from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import llvmlite
-import numba
 import numpy as np
 
-from fractals.backends import numba_private
 from fractals.backends.cache_folder import (
     check_own_folder,
     compiled_folder,
@@ -52,10 +49,8 @@ MAX_PROGRAMS = 192
 # Numba, by which the folder is named.
 KNOWN_MODULES = ("builtins", "math", "cmath", "operator", "numpy", "fractals")
 PLAIN = bool, int, float, complex, str, bytes, np.generic, type(None)
-MARK = b"fractals compiled code 2\n"  # how a file begins: a digest and a pickle follow
+MARK = b"fractals compiled code 3\n"  # how a file begins: a digest and the data follow
 MAX_BYTES = 2**26  # of a file; a program takes 30 KB to 1 MB
-
-NUMBERED = numba_private.number_functions_at_random()
 
 
 class Store:
@@ -64,7 +59,7 @@ class Store:
     The digest of a file is that of the program's text, of the key and of the data, so a file copied
     from elsewhere is noticed like a damaged one. It is removed and counts as missing, as does what
     is no file of this user alone. A file that can't be loaded stays, because the reason lies
-    elsewhere, such as in another Numba. A file that can't be written is left out. All of this is
+    elsewhere, such as in another LLVM. A file that can't be written is left out. All of this is
     reported to the user.
 
     Parameters
@@ -86,7 +81,7 @@ class Store:
         names = repr((self._text, key)).encode("utf-8", "surrogatepass")
         return hashlib.sha256(b"%d %b%b" % (len(names), names, data)).digest()
 
-    def load(self, key: str, rebuild: Callable[[Any], T]) -> T | None:
+    def load(self, key: str, rebuild: Callable[[bytes], T]) -> T | None:
         """Return what `rebuild` makes of the data kept under a key; None where there are none."""
         path = self._path(key)
         try:
@@ -113,11 +108,11 @@ class Store:
                 report(f"{kind}, is not used: delete '{path}'")
             return None
         try:
-            return rebuild(pickle.loads(data))
+            return rebuild(data)
         except Exception as error:  # whatever Numba or LLVM raises about code that they can't load
             kind = type(error).__name__
             report(
-                f"Numba {numba.__version__} can't load compiled code, so every start compiles anew "
+                "compiled code can't be loaded, so every start compiles anew "
                 f"({kind}: {shown(error, 120)}): '{path}'"
             )
             return None
@@ -208,7 +203,7 @@ def _store(identity: tuple[Any, ...]) -> Store | None:
         text = _text(identity)
     except _UnknownValueError:
         return None
-    path = folder() if NUMBERED else None
+    path = folder()
     if path is None:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -439,5 +434,6 @@ def folder() -> str | None:
 
 
 def _fingerprint() -> str:
-    versions = f"{numba.__version__} {llvmlite.__version__} {sys.version}"
+    versions = " ".join(map(importlib.metadata.version, ("numba", "llvmlite")))
+    versions += f" {sys.version}"
     return hashlib.sha256(f"{versions} {source_digest()}".encode()).hexdigest()[:16]

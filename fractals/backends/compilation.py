@@ -1,14 +1,19 @@
-"""Tells when a thread begins to compile, and keeps a thread from compiling."""
+"""Tells when a thread begins to compile, or keeps it from that, and keeps Ctrl-C from a compiler.
 
+LLVM calls back into Python. A KeyboardInterrupt that is raised there is lost, or leaves a lock
+locked, for which all threads then wait. So while the main thread compiles, this module's handler of
+SIGINT stands in place of the caller's, and the caller's is called afterwards.
+"""
+
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-
-from fractals.backends import numba_private
+from typing import Any
 
 
 class _Announcer(threading.local):
-    """What this thread calls when it compiles, or loads compiled code from disk; once."""
+    """What this thread calls when it compiles; once."""
 
     say: Callable[[], None] | None = None
 
@@ -27,22 +32,13 @@ class _Keeper(threading.local):
 
     on = False
 
-    def check(self) -> None:
-        if self.on:
-            raise Uncompiled
-
 
 _announcer, _keeper = _Announcer(), _Keeper()
-numba_private.before_compiling(_keeper.check)
-numba_private.on_compiling(_announcer.begin, lambda: None)
 
 
 @contextmanager
 def announced(say: Callable[[], None]) -> Iterator[None]:
-    """Call a function when the calling thread first compiles, or loads compiled code from disk.
-
-    Loading takes some milliseconds, and compiling takes seconds: show it after a moment.
-    """
+    """Call a function when the calling thread first compiles, or would if it were allowed."""
     _announcer.say = say
     try:
         yield
@@ -61,3 +57,33 @@ def without_compiling() -> Iterator[None]:
         yield
     finally:
         _keeper.on = False
+
+
+@contextmanager
+def compiling(on_cpu: bool = True) -> Iterator[None]:
+    """Announce that this thread compiles, and raise a KeyboardInterrupt only in the end.
+
+    Raises
+    ------
+    Uncompiled
+        A program of the CPU would be compiled within `without_compiling`.
+    """
+    _announcer.begin()
+    if on_cpu and _keeper.on:
+        raise Uncompiled
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield  # no Python code is called
+        return
+    waiting: list[int] = []
+
+    def defer(number: int, _frame: Any) -> None:
+        waiting.append(number)
+
+    signal.signal(signal.SIGINT, defer)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if waiting and before is not defer:
+            before(signal.SIGINT, None)

@@ -1,10 +1,11 @@
 """Numba's compiler with less work: for functions of numbers and arrays, and those that they inline.
 
 Numba compiles any Python; a program of this package is arithmetic. What it does not need is left
-out here, which halves the time of a first picture. Like `numba_private`, this file uses private
-names of Numba; tests/backends/test_numba_compiler.py is run with the oldest and the newest one.
+out here, which halves the time of a first picture. This file uses private names of Numba, so
+`fractals.backends.cpu.inlined` uses it only where it works, and plain Numba elsewhere.
 """
 
+import collections
 import contextlib
 import functools
 import gc
@@ -12,25 +13,24 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from llvmlite import ir
-from llvmlite.binding import ffi
-from numba import _dynfunc, types
-from numba.core import base, interpreter
+from numba import _dynfunc
+from numba.core import extending, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.cpu import CPUContext
 from numba.core.ir import Inst, Loc, Var
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
 from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import (
+    NativeLowering,
     NoPythonBackend,
     NopythonTypeInference,
     PreLowerStripPhis,
 )
 from numba.core.types.functions import BaseFunction
+from numba.core.typing import templates
 from numba.core.untyped_passes import (
     DeadBranchPrune,
     FixupArgs,
@@ -41,36 +41,33 @@ from numba.core.untyped_passes import (
     TranslateByteCode,
 )
 
-from fractals.backends.call_frames import with_room
-from fractals.backends.numba_lowering import (
-    Context,
-    Lowering,
-    extract_value,
-    leave_out_unused,
-)
-from fractals.backends.numba_private import (
-    add_runtime_symbols,
-    memory_of_its_own,
-    without_source,
-)
-
 
 class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a program, which LLVM gets without unused tuples, and optimizes as a whole.
+    """The code of a program, which LLVM optimizes as a whole, and Numba does not load.
 
-    Numba also has it optimize each function by itself before, and sets the passes up for each name
-    that a wrapper uses of Python, too.
+    Numba also has LLVM optimize each function by itself before. Code that Numba loads stays in
+    memory for ever.
 
-    `numba.core.codegen.JITCodeLibrary`, its `_codegen` and `_optimize_functions`;
-    Numba 0.61.2 to 0.68.1.
+    `numba.core.codegen.JITCodeLibrary`, its `_codegen`, `_final_module`, `_linking_libraries`,
+    `_optimize_functions`, `_optimize_final_module` and other members; Numba 0.61.2 to 0.68.1.
     """
-
-    def add_ir_module(self, ir_module: Any) -> None:
-        leave_out_unused(ir_module)
-        super().add_ir_module(ir_module)
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        self._link()
+        self._optimize_final_module()
+
+    def get_llvm_str(self) -> str:
+        self._ensure_finalized()
+        return str(super().get_llvm_str())
+
+    def _link(self) -> None:
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
 
 
 class _PackLibrary(_Library):
@@ -78,32 +75,17 @@ class _PackLibrary(_Library):
 
     With fewer registers it finds a better order for it then: a loop with AVX2 takes 0.9 of the
     time. Other programs gain nothing.
-
-    The names of Numba's wrappers; Numba 0.61.2 to 0.68.1.
     """
 
     def _optimize_functions(self, ll_module: Any) -> None:
-        if ll_module.name in ("wrapper", "cfunc_wrapper"):
-            super()._optimize_functions(ll_module)
-        else:
-            JITCodeLibrary._optimize_functions(self, ll_module)
+        JITCodeLibrary._optimize_functions(self, ll_module)
 
 
 class _InlinedLibrary(_Library):
-    """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
-
-    Numba would optimize it and turn it into machine code, which nobody calls.
-
-    `numba.core.codegen.JITCodeLibrary`, its `_codegen`, `_final_module`, `_linking_libraries` and
-    other members; Numba 0.61.2 to 0.68.1.
-    """
+    """The code of a function that is inlined into each caller, as LLVM reads it from Numba."""
 
     def finalize(self) -> None:
-        self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalize_dynamic_globals()
-        self._finalized = True
+        self._link()
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -134,48 +116,33 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
 def _quick_compiler() -> Iterator[None]:
     """Patch Numba, under its compiler lock, to skip work that our programs never need.
 
-    New declarations are looked for only where there are some; calls of an operator with the same
-    types are typed once; the size of a type is asked of LLVM once, and the parameters of what makes
-    code of Python once; the variables of a statement are listed quicker; the class of a type is
-    told without a look for registered classes, as there are none; no event tells of LLVM's lock;
-    and Python's garbage collector waits, because next to nothing of what a compiler makes is
-    garbage before the program is done.
+    New declarations are looked for only where there are some, calls of an operator with the same
+    types are typed once, the variables of a statement are listed quicker, and Python's garbage
+    collector waits, because next to nothing of what a
+    compiler makes is garbage before the program is done.
 
-    `CPUContext.get_abi_sizeof`, `numba.core.base._has_loc`, `llvmlite.binding.ffi.lib._lock` and
-    its `_cblist`, the metaclass of `numba.types.Type`, and the names of `_quick_refresh`,
-    `_link_runtime`, `_typed_once`, `_variables_of`, `_process` and `extract_value`, and
-    `peep_hole_delete_with_exit` and `peep_hole_fuse_dict_add_updates` of `numba.core.interpreter`;
+    The names of `_quick_refresh`, `_typed_once`, `_variables_of` and `_process`;
     Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
         yield
         return
+    rtsys.initialize(target)  # some of Numba's own functions refer to it
     contexts = target, target.typing_context
     refresh = _quick_refresh(contexts)
     with contextlib.ExitStack() as changed:
-        for owner, name, value in (
-            *((context, "refresh", refresh) for context in contexts),
-            (target, "get_abi_sizeof", functools.cache(target.get_abi_sizeof)),
-            (BaseFunction, "get_call_type", _typed_once),
-            (Inst, "_rec_list_vars", _variables_of),
-            (ir.IRBuilder, "extract_value", extract_value),
-            (CPUContext, "post_lowering", _link_runtime),
-            (PostProcessor, "run", _process),
-            (interpreter, "peep_hole_delete_with_exit", _unchanged),
-            (interpreter, "peep_hole_fuse_dict_add_updates", _unchanged),
-            (type(types.Type), "__instancecheck__", type.__instancecheck__),
-            (type(types.Type), "__subclasscheck__", type.__subclasscheck__),
-            (base, "_has_loc", functools.cache(base._has_loc)),
-            (ffi.lib._lock, "_cblist", []),
-        ):
-            changed.enter_context(_changed(owner, name, value))
+        for context in contexts:
+            changed.enter_context(_changed(context, "refresh", refresh))
+        changed.enter_context(_changed(BaseFunction, "get_call_type", _typed_once))
+        changed.enter_context(_changed(Inst, "_rec_list_vars", _variables_of))
+        changed.enter_context(_changed(PostProcessor, "run", _process))
         changed.enter_context(_without_collections())
         yield
 
 
 # What programs of this package use of Numba; the first two have registries. The rest takes 0.07 s
-# to load: lists, texts, random numbers, and the runtime that counts references.
+# to load: lists, texts, random numbers.
 _MODULES = (
     "numba.core.typing.mathdecl",
     "numba.cpython.mathimpl",
@@ -194,7 +161,6 @@ _MODULES = (
 @functools.cache
 def _registries() -> tuple[Any, Any]:
     """Return those that programs use beside Numba's built-in ones, of types and of code."""
-    add_runtime_symbols()  # of helpers that wrappers call
     types_of_math, code_of_math, *_ = map(importlib.import_module, _MODULES)
     return types_of_math.registry, code_of_math.registry
 
@@ -266,20 +232,9 @@ def _quick_refresh(contexts: Any) -> Callable[[], None]:
     return refresh
 
 
-_post_lowering: Any = CPUContext.post_lowering
 _get_call_type: Any = BaseFunction.get_call_type
 _rec_list_vars: Any = Inst._rec_list_vars
 _plain_process: Any = PostProcessor.run
-
-
-def _link_runtime(context: Any, module: Any, library: Any) -> None:
-    """Link Numba's runtime to one of its own functions; it may not be there yet.
-
-    `CPUContext.post_lowering`, and `initialize` of `numba.core.runtime.rtsys`;
-    Numba 0.61.2 to 0.68.1.
-    """
-    rtsys.initialize(context)
-    _post_lowering(context, module, library)
 
 
 def _typed_once(function: Any, context: Any, args: Any, kws: Any) -> Any:
@@ -330,11 +285,6 @@ def _variables_of(statement: Any, part: Any) -> list[Any]:
     return found
 
 
-def _unchanged(function: Any) -> Any:
-    """Return a function without a look for what numeric code has none of: `with`, dictionaries."""
-    return function
-
-
 def _process(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
     """Bring the blocks of a function in order: `PostProcessor.run`, for most functions.
 
@@ -368,99 +318,74 @@ _PASSES = (
     ReconstructSSA,
     NopythonTypeInference,
     PreLowerStripPhis,
-    Lowering,
+    NativeLowering,
+    _TellCallers,
+    NoPythonBackend,
 )
-
-
-class _Passes(PassManager):  # type: ignore[misc]
-    """Runs passes without Numba's events and timings of each.
-
-    `PassManager._runPass`, its `_analysis`, and the `analysis` of a pass; Numba 0.61.2 to 0.68.1.
-    """
-
-    def _runPass(self, _index: int, step: Any, state: Any) -> None:
-        step.analysis = self._analysis
-        step.run_initialization(state)
-        step.run_pass(state)
-        step.run_finalizer(state)
 
 
 class _Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with the passes of `_PASSES` alone.
 
-    `declares_all`: functions may use all that Numba knows, not only `_MODULES`. `declared`: lets
-    Numba know the functions that it inlines.
+    `declares_all`: functions may use all that Numba knows, not only `_MODULES`. `functions`: those
+    of the program alone, which Numba knows while it compiles the program.
 
     `CompilerBase._compile_core`; Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
     """
 
-    steps: tuple[Any, ...] = (*_PASSES, NoPythonBackend)
     library_class: Any = _Library
     declares_all = False
-    declared: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+    functions: Any = ()
 
     def __init__(self, typing: Any, target: Any, *settings: Any) -> None:
         with contextlib.nullcontext() if self.declares_all else _few_declarations(typing, target):
             super().__init__(typing, target, *settings)
 
     def _compile_core(self) -> Any:
-        context = self.state.targetctx = self.context()
-        context.__class__ = Context
-        with _quick_compiler(), self.declared():
-            context.get_abi_sizeof = cpu_target.target_context.get_abi_sizeof
-            return self.kept(with_room(super()._compile_core))
-
-    def context(self) -> Any:
-        """Return what the function is compiled for."""
-        return memory_of_its_own(self.state.targetctx)
-
-    def kept(self, made: Any) -> Any:
-        """Return what is kept of the compiled function."""
-        return without_source(made, cpu_target.target_context)
+        self.state.targetctx.post_lowering = _without_runtime  # made for this function
+        with _quick_compiler(), _declared(self.functions):
+            made = super()._compile_core()._replace(type_annotation=None, metadata=None)
+        if self.library_class is not _InlinedLibrary:  # no code calls it
+            with contextlib.suppress(KeyError):
+                cpu_target.target_context.remove_user_function(made.entry_point)
+        return made
 
     def define_pipelines(self) -> Any:
         state = self.state
         state.library = self.library_class(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
-        passes = _Passes("numeric")
-        for step in self.steps:
+        state.flags.no_compile = True
+        passes = PassManager("numeric")
+        for step in _PASSES:
             passes.add_pass(step, step._name)
         passes.finalize()
         return [passes]
 
 
+def _without_runtime(_module: Any, _library: Any) -> None:
+    """Do without Numba's runtime, which counts references."""
+
+
 class _InlinedCompiler(_Compiler):
-    """The same for a function that is inlined into its callers: no machine code is made."""
+    """The same for a function that is inlined into its callers."""
 
-    steps = (*_PASSES, _TellCallers, NoPythonBackend)
     library_class = _InlinedLibrary
-
-    def context(self) -> Any:
-        return self.state.targetctx
-
-    def kept(self, made: Any) -> Any:
-        return made._replace(type_annotation=None, metadata=None)
-
-    def define_pipelines(self) -> Any:
-        self.state.flags.no_compile = True
-        return super().define_pipelines()
 
 
 def numeric(
     packed: bool = False,
     foreign: bool = False,
-    declared: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+    functions: Any = (),
 ) -> dict[str, Any]:
     """Return options of a function that only uses numbers and arrays it is given.
 
     It has no references to count. `packed`: it is a program of SIMD packs; `foreign`: parts of it
-    are not of this package, and may use all that Numba knows; `declared`: within what it returns,
-    Numba knows the functions that are inlined.
+    are not of this package, and may use all that Numba knows; `functions`: those of this program
+    alone.
 
     `_nrt` is private: Numba 0.61.2 to 0.68.1.
     """
     library = _PackLibrary if packed else _Library
-    body = {"library_class": library, "declares_all": foreign, "declared": staticmethod(declared)}
+    body = {"library_class": library, "declares_all": foreign, "functions": functions}
     return {"_nrt": False, "pipeline_class": type("_Numeric", (_Compiler,), body)}
 
 
@@ -472,3 +397,61 @@ INLINED = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
+
+
+# --- Functions of one program: what Numba knows of them takes megabytes
+
+
+_known: collections.Counter[Any] = collections.Counter()
+
+
+@contextlib.contextmanager
+def _declared(functions: Any) -> Iterator[None]:
+    """Let Numba know functions while it compiles their program, under its compiler lock."""
+    _known.update(functions)  # where one program is compiled within another
+    for function in functions:
+        if _known[function] == 1:
+            _declare(function)
+    try:
+        yield
+    finally:
+        _known.subtract(functions)
+        for function in functions:
+            if not _known[function]:
+                del _known[function]
+                _forget(function)
+
+
+def _declare(function: Any) -> None:
+    """Have Numba compile a function into its callers, until `_forget`.
+
+    `numba.extending.register_jitable` declares for ever, in lists of all targets.
+
+    `make_overload_template`, `insert_global` of the typing context, and
+    `_overload_default_jit_options`; Numba 0.61.2 to 0.68.1.
+    """
+    settings = {**extending._overload_default_jit_options, **INLINED}  # type: ignore[attr-defined]
+    template = templates.make_overload_template(
+        function, lambda *args, **kwargs: function, settings, False, "never"
+    )
+    cpu_target.typing_context.insert_global(function, types.Function(template))
+
+
+def _forget(function: Any) -> None:
+    """Have Numba forget a function of `_declare`, and the code that it made of it.
+
+    `_lookup_global` and `_remove_global` of the typing context, `remove_user_function` and
+    `_get_constants` of `CPUContext`, and `_impl_cache` and the like of an overload;
+    Numba 0.61.2 to 0.68.1.
+    """
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    whole = typing._lookup_global(function)
+    for template in whole.templates:
+        for entry in vars(template).get("_compiled_overloads", {}).values():
+            with contextlib.suppress(KeyError):
+                target.remove_user_function(entry)
+        for name in ("_impl_cache", "_compiled_overloads", "_inline_overloads"):
+            vars(template).get(name, {}).clear()  # each refers to itself by way of its code
+    whole._impl_keys.clear()  # intrinsics that were given the function keep its type
+    typing._remove_global(function)
+    target._get_constants._cache.pop((whole,), None)

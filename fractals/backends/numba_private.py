@@ -1,169 +1,41 @@
-"""The private names of Numba, llvmlite and numba-cuda that this package uses, a function each.
+"""The private names of Numba and numba-cuda that GPUs and the lessons need, a function each.
 
 Private means: not in Numba's documentation, so a release may change it. Each function names the
-versions that it was tried with, and has a test in tests/backends/test_numba_private.py, which
-`.ci/run` runs with the oldest and the newest Numba that pyproject.toml allows. A new Numba that
-changes one of these names is served by an edit here, or in `numba_compiler` or
-`numba_lowering`, alone.
+versions that it was tried with, and has a test in tests/backends/test_numba_private.py. No picture
+of the CPU or of the simulator needs one; `fractals.backends.numba_compiler` only saves time.
 """
 
 import contextlib
 import importlib
-import itertools
 import operator
 import os
-import secrets
+import pickle
 import sys
 import threading
 import types
-import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import event
-from numba.core.bytecode import FunctionIdentity
-from numba.core.caching import _Cache
-from numba.core.compiler import CompileResult
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import cpu_target
-from numba.core.runtime import _nrt_python
-from numba.core.serialize import dumps
-from numba.core.types.function_type import CompileResultWAP
-from numba.core.typing import templates
 
 
-class Store(Protocol):
+class KernelStore(Protocol):
     """Where compiled code is kept."""
 
     folder: str
 
-    def load(self, key: str, rebuild: Callable[[Any], Any]) -> Any:
+    def load(self, key: str, rebuild: Callable[[bytes], Any]) -> Any:
         """Return what `rebuild` makes of the data kept under a key; None where there are none."""
 
     def save(self, key: str, data: bytes) -> None:
-        """Keep data, which is a pickle."""
+        """Keep data."""
 
 
 # --- Storing compiled code
 
 
-def number_functions_at_random() -> bool:
-    """Number Numba's functions from a random place; return whether Numba still numbers them.
-
-    Numba numbers the functions of a process from 1, and the numbers tell functions of one name
-    apart in the symbols of compiled code. Code that two processes stored would clash in a third:
-    the linker takes the first function of a name for both, and one formula is drawn with another's
-    step. Without the numbers nothing is stored.
-
-    `numba.core.bytecode.FunctionIdentity._unique_ids`; Numba 0.61.2 to 0.68.1.
-    """
-    if not hasattr(FunctionIdentity, "_unique_ids"):
-        return False
-    FunctionIdentity._unique_ids = itertools.count(secrets.randbits(60))
-    return True
-
-
-class _CodeCache(_Cache):  # type: ignore[misc]
-    """What a dispatcher of the CPU asks for code before it compiles, with a folder of its own.
-
-    Numba's own class takes its folder from one variable of the process when it is made, names its
-    files by numbers that two processes can both take, and trusts whatever a file holds.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    @property
-    def cache_path(self) -> str:
-        return self._store.folder
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        add_runtime_symbols()
-        return self._store.load(
-            _key(sig, target_context.codegen()),
-            lambda parts: _loaded(target_context, parts),
-        )
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        if not (data.lifted or data.library.has_dynamic_globals):
-            parts = vars(data.library).pop("parts", None) or data._reduce()
-            self._store.save(_key(sig, data.codegen), dumps(parts))
-
-    def enable(self) -> None:
-        pass
-
-    def disable(self) -> None:
-        pass
-
-    def flush(self) -> None:
-        pass
-
-
-def _key(signature: Any, codegen: Any) -> str:
-    """Return what tells the code of a signature and CPU from others of the same program."""
-    return repr((signature, codegen.magic_tuple()))
-
-
-def keep_code(dispatcher: Any, store: Store) -> None:
-    """Have a function that Numba compiles for the CPU look for its code in a store first.
-
-    `Dispatcher._cache` and `numba.core.caching._Cache`, `CompileResult._reduce` and `_rebuild`,
-    `CodeLibrary.has_dynamic_globals`, `Codegen.magic_tuple`, `numba.core.serialize.dumps`;
-    Numba 0.61.2 to 0.68.1.
-    """
-    dispatcher._cache = _CodeCache(store)
-
-
-def memory_of_its_own(context: Any) -> Any:
-    """Return what Numba compiles for, with memory for code that is freed with the code.
-
-    Numba has one piece of memory for all code of a process, and never frees any of it.
-
-    `BaseContext.subtarget`, `CPUContext._internal_codegen` and its class; Numba 0.61.2 to 0.68.1.
-    """
-    return context.subtarget(_internal_codegen=type(context.codegen())("program"))
-
-
-def without_source(made: Any, context: Any) -> Any:
-    """Return compiled code as it would be loaded: machine code, without LLVM's and Numba's text.
-
-    The text of a program takes a megabyte. `parts` of its library is what a store keeps.
-
-    `CompileResult._reduce` and `_rebuild`, `CodeLibrary.has_dynamic_globals` and `_shared_module`,
-    `BaseContext.remove_user_function`; Numba 0.61.2 to 0.68.1.
-    """
-    if made.lifted or made.library.has_dynamic_globals:
-        return made
-    parts = made._reduce()
-    loaded = _loaded(context, parts)
-    loaded.library.parts = parts
-    with contextlib.suppress(KeyError):
-        context.remove_user_function(made.entry_point)
-    return loaded
-
-
-def _loaded(context: Any, parts: Any) -> Any:
-    loaded = CompileResult._rebuild(memory_of_its_own(context), *parts)
-    loaded.library._shared_module = None  # what other functions would inline
-    return loaded
-
-
-def add_runtime_symbols() -> None:
-    """Tell LLVM the addresses of Numba's helpers, which stored code calls.
-
-    Numba does so when it makes itself ready to compile, which takes half a second: all that it
-    knows of Python and NumPy is set up. Stored code needs only these addresses.
-
-    `numba.core.runtime._nrt_python.c_helpers`; Numba 0.61.2 to 0.68.1.
-    """
-    for name, address in _nrt_python.c_helpers.items():
-        llvmlite.binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
-
-
-def keep_kernel(kernel: Any, store: Store) -> None:
+def keep_kernel(kernel: Any, store: KernelStore) -> None:
     """Have a CUDA kernel look for its code in a store first.
 
     `numba.cuda.dispatcher.CUDACache`, its `_impl`, `_cache_file` and `_index_key`;
@@ -172,9 +44,9 @@ def keep_kernel(kernel: Any, store: Store) -> None:
     module = sys.modules[type(kernel).__module__]
 
     class KernelCache(module.CUDACache):  # type: ignore[name-defined, misc]
-        def __init__(self, store: Store) -> None:
+        def __init__(self, store: KernelStore) -> None:
             self._store = store
-            self._py_func = _key  # any function without a closure: the store's folder says it all
+            self._py_func = keep_kernel  # any function without a closure
             self._impl = object.__new__(module.CUDACacheImpl)
             self._cache_path = store.folder
             self._launch_config_key = None
@@ -185,7 +57,7 @@ def keep_kernel(kernel: Any, store: Store) -> None:
         def _load_overload(self, sig: Any, target_context: Any) -> Any:
             return self._store.load(
                 repr(self._index_key(sig, target_context.codegen())),
-                lambda data: self._impl.rebuild(target_context, data),
+                lambda data: self._impl.rebuild(target_context, pickle.loads(data)),
             )
 
         def _save_overload(self, sig: Any, data: Any) -> None:
@@ -203,175 +75,6 @@ def keep_kernel(kernel: Any, store: Store) -> None:
     kernel._cache = KernelCache(store)
 
 
-def name_intrinsic(intrinsic: Any, name: str) -> None:
-    """Give an intrinsic an identity that is the same in every process.
-
-    Numba gives each a random one, with which stored code would not be found again.
-
-    `_Intrinsic._set_uuid`; Numba 0.61.2 to 0.68.1.
-    """
-    intrinsic._set_uuid(name)
-
-
-def declare(function: Any, result: Callable[..., Any]) -> None:
-    """Have a function typed on the CPU by ``result(*types)``, before Numba's own declarations.
-
-    `result` returns a type, or None for types that other declarations serve.
-
-    `numba.core.typing.templates.AbstractTemplate`, its `metadata`, `infer`, `infer_global` and
-    `signature`; Numba 0.61.2 to 0.68.1. The target "cpu" is more specific than Numba's "generic".
-    """
-    template = _quick_template(function, result)
-    templates.infer(template)
-    templates.infer_global(function, numba.types.Function(template))
-
-
-def _quick_template(function: Any, result: Callable[..., Any]) -> Any:
-    def generic(_template: Any, args: Any, kws: Any) -> Any:
-        found = None if kws else result(*args)
-        return None if found is None else templates.signature(found, *args)
-
-    body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
-    return type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
-
-
-def declare_for_now(
-    function: Any,
-    result: Callable[..., Any],
-    lower: Callable[..., Any],
-    options: dict[str, Any],
-) -> None:
-    """Declare a function until `forget`: see `declare`.
-
-    ``lower(context, builder, signature, arguments)`` makes the code of a call. Where `result` gives
-    None, Numba compiles the function with these options. `numba.extending` has no such thing: what
-    it declares stays for ever, in lists of all targets.
-
-    `make_overload_template`, `insert_global` of the typing context and `insert_func_defn` of
-    `CPUContext`; Numba 0.61.2 to 0.68.1.
-    """
-    settings = {"nopython": True, **options}
-    other = templates.make_overload_template(
-        function, lambda *args, **kwargs: function, settings, False, "never"
-    )
-    whole = numba.types.Function((_quick_template(function, result), other))
-    cpu_target.typing_context.insert_global(function, whole)
-    cpu_target.target_context.insert_func_defn(
-        [(lower, function, (numba.types.VarArg(numba.types.Any),))]
-    )
-
-
-def forget(function: Any) -> None:
-    """Have Numba forget a function of `declare_for_now`, and the code that it made of it.
-
-    `_lookup_global` and `_remove_global` of the typing context, `remove_user_function` and
-    `_get_constants` of `CPUContext`, `OverloadSelector._cache`, and `_impl_cache` and the like of
-    an overload; Numba 0.61.2 to 0.68.1.
-    """
-    typing, target = cpu_target.typing_context, cpu_target.target_context
-    whole = typing._lookup_global(function)
-    for template in whole.templates:
-        for name in ("_impl_cache", "_compiled_overloads", "_inline_overloads"):
-            vars(template).get(name, {}).clear()  # each refers to itself by way of its code
-    typing._remove_global(function)
-    target.remove_user_function(function)
-    target._get_constants._cache.pop((whole,), None)
-
-
-def typing_context() -> Any:
-    """Return what Numba knows of types on the CPU.
-
-    `numba.core.registry.cpu_target.typing_context`; Numba 0.61.2 to 0.68.1.
-    """
-    return cpu_target.typing_context
-
-
-# --- Calling compiled code
-
-
-class FunctionArgument:
-    """A compiled function as an argument of another, for one signature.
-
-    Numba would look up the types of a function at each call; this object has its type and address.
-
-    `numba.core.types.function_type.CompileResultWAP`, `Dispatcher.overloads`, and the protocol of
-    `_numba_type_` and `__wrapper_address__`; Numba 0.61.2 to 0.68.1.
-    """
-
-    def __init__(self, dispatcher: Any, signature: tuple[Any, ...]) -> None:
-        dispatcher.compile(signature)
-        self._numba_type_ = numba.types.FunctionType(numba.types.void(*signature))
-        self._made = CompileResultWAP(dispatcher.overloads[signature])
-
-    @classmethod
-    def of(cls, dispatcher: Any, signature: tuple[Any, ...]) -> "FunctionArgument":
-        """Return the argument of a function and signature; it is made once, in 0.3 ms."""
-        made = _arguments.setdefault(dispatcher, {})
-        if signature not in made:
-            made[signature] = cls(dispatcher, signature)
-        return made[signature]
-
-    def __wrapper_address__(self) -> int:
-        return self._made.address  # type: ignore[attr-defined, no-any-return]
-
-
-_arguments: weakref.WeakKeyDictionary[Any, dict[tuple[Any, ...], FunctionArgument]]
-_arguments = weakref.WeakKeyDictionary()
-
-
-def part_of_array(context: Any, builder: Any, kind: Any, array: Any, name: str) -> Any:
-    """Return a part of LLVM's value of an array: its "data", which is a pointer, or its "shape".
-
-    `CPUContext.data_model_manager`, and `get_field_position` of a model; Numba 0.61.2 to 0.68.1.
-    """
-    return builder.extract_value(array, context.data_model_manager[kind].get_field_position(name))
-
-
-# --- Watching Numba compile
-
-
-def on_compiling(begin: Callable[[], None], end: Callable[[], None]) -> None:
-    """Have functions called in a thread whenever it takes or gives back Numba's compiler lock.
-
-    `numba.core.event` and the name of its event "numba:compiler_lock"; Numba 0.61.2 to 0.68.1.
-    """
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, event: Any) -> None:
-            begin()
-
-        def on_end(self, event: Any) -> None:
-            end()
-
-    event.register("numba:compiler_lock", Listener())
-
-
-def before_compiling(call: Callable[[], None]) -> None:
-    """Have a function called in a thread before it compiles for the CPU what no store has.
-
-    The function may raise an error in place of compiling.
-
-    `numba.core.event` and the name of its event "numba:compile"; Numba 0.61.2 to 0.68.1.
-    """
-
-    class Listener(event.Listener):  # type: ignore[misc]
-        def on_start(self, event: Any) -> None:
-            call()
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    event.register("numba:compile", Listener())
-
-
-def is_compiling() -> bool:
-    """Tell whether the calling thread still holds Numba's compiler lock, which it may nest.
-
-    `numba.core.compiler_lock.global_compiler_lock.is_locked`; Numba 0.61.2 to 0.68.1.
-    """
-    return bool(global_compiler_lock.is_locked())
-
-
 # --- Real and simulated GPUs
 
 
@@ -380,8 +83,6 @@ def choose_simulator(simulated: bool) -> None:
 
     Numba reads the choice once, from its configuration, and reads that again from the environment
     whenever a NUMBA_ variable changed: both are set.
-
-    `numba.core.config.reload_config`, `sys.modules`; Numba 0.61.2 to 0.68.1, numba-cuda 0.30.4.
     """
     for name in list(sys.modules):
         if name == "numba.cuda" or name.startswith("numba.cuda."):
@@ -390,7 +91,7 @@ def choose_simulator(simulated: bool) -> None:
         del numba.cuda
     os.environ["NUMBA_ENABLE_CUDASIM"] = str(int(simulated))
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"  # a small picture has few threads
-    numba.core.config.reload_config()
+    numba.config.ENABLE_CUDASIM = int(simulated)
 
 
 def use_built_in_cuda() -> None:
@@ -421,17 +122,25 @@ def add_row_stack() -> None:
         np.row_stack = np.vstack  # noqa: NPY201
 
 
+class _Interface:
+    """What NumPy makes an array of, without a copy."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array  # keeps the memory
+        self.__array_interface__ = array.__array_interface__
+
+
 def unwrap_simulated(value: Any) -> Any:
     """Return the NumPy array behind a simulated device array, and other values as they are.
 
-    `FakeWithinKernelCUDAArray._item` and `FakeCUDAArray._ary`; Numba 0.61.2 to 0.68.1,
-    numba-cuda 0.30.4. Of a named tuple, each part.
+    Of a named tuple, each part.
     """
     if isinstance(value, tuple):
         make: Any = type(value)
         return make(*map(unwrap_simulated, value))
-    value = getattr(value, "_item", value)
-    return getattr(value, "_ary", value)
+    if isinstance(value, np.ndarray | np.generic) or not hasattr(value, "__array_interface__"):
+        return value
+    return np.asarray(_Interface(value))
 
 
 @contextlib.contextmanager

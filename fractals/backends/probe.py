@@ -7,8 +7,10 @@ import os
 import platform
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fractals.threads import core_count
 
@@ -179,22 +181,28 @@ def _dotted(version: int) -> str:
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-@functools.cache
 def _cpu_name() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+    return _first_core().get("model name") or platform.processor() or platform.machine()
 
 
 @functools.cache
 def _vector_bits() -> int:
-    from llvmlite import binding
+    features: Mapping[str, Any] = dict.fromkeys(_first_core().get("flags", "").split(), True)
+    if not features:  # not Linux on x86
+        from llvmlite import binding  # takes 20 ms
 
-    features = binding.get_host_cpu_features()
+        features = binding.get_host_cpu_features()
     if features.get("avx512f") and features.get("avx512vl"):
         return 512
     return 256 if features.get("avx2") else 128
+
+
+@functools.cache
+def _first_core() -> dict[str, str]:
+    """Return what Linux says about the first core, and {} elsewhere."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
+    except OSError:
+        return {}
+    pairs = (line.partition(":") for line in lines)
+    return {key.strip(): value.strip() for key, _, value in pairs}

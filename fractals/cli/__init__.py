@@ -2,7 +2,7 @@
 
 Environment: FRACTALS_DEVICE and FRACTALS_THREADS are the defaults of --device and --threads;
 FRACTALS_CACHE_DIR is the folder of cached reference orbits, and NUMBA_CACHE_DIR that of compiled
-code; NO_COLOR switches colors off. The user's file of defaults: see `fractals.cli.options`.
+code; NO_COLOR switches colors off. The user's file of defaults: see `fractals.cli.shared`.
 """
 
 import gc
@@ -31,13 +31,16 @@ def collect_again() -> None:
 def run() -> "NoReturn":
     """Run the command line as a process of its own."""
     gc.set_threshold(AT_START)
+    # pydantic would look for its plug-ins in all installed packages, which takes milliseconds; and
+    # NumPy would start a thread for each core, for large products of matrices: there are none here.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        from fractals.backends.call_frames import with_room
         from fractals.cli.signals import end_by_signal, open_missing_streams
 
         open_missing_streams()
         end_by_signal()
-        with_room(main)
+        main()
     except KeyboardInterrupt:  # while the lines above are imported
         sys.stderr.write("fractals: interrupted\n")
         sys.stderr.flush()
@@ -53,7 +56,7 @@ def main(arguments: list[str] | None = None) -> "NoReturn":
         from fractals.cli.verbs import run_verb
 
         code = run_verb(arguments)
-    except KeyboardInterrupt:  # while modules are imported
+    except KeyboardInterrupt:  # outside of click: while modules are imported, say
         if sys.stderr is not None:
             sys.stderr.write("fractals: interrupted\n")
         code = interrupted

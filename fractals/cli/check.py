@@ -5,9 +5,10 @@ from typing import Any
 
 import click
 
-from fractals.cli.command import FILE, Whole, names, option, parse_size, verb
-from fractals.cli.messages import ProgressLine, print_json, tell, write_out
-from fractals.cli.options import json_option, overwrite_option, threads_option
+from fractals.cli import shared
+from fractals.cli.command import FILE, names, option, section, verb
+from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
+from fractals.cli.values import Whole, parse_size
 from fractals.errors import DifferenceError, OptionError, SceneError
 
 # `fractals bench`.
@@ -25,58 +26,30 @@ from fractals.errors import DifferenceError, OptionError, SceneError
     metavar="[WORKLOAD]...",
     shell_complete=names("gallery", "default", "classic", "a", "b", "c", "d", "e", files=True),
 )
-@option(
-    "--devices",
-    metavar="LIST",
-    default="cpu,gpu",
-    section="Work",
-    help="Devices as for --device, with commas between them (default: cpu,gpu).",
+@section(
+    "Work",
+    {
+        "--devices LIST": "Devices as for --device, with commas between them (default: cpu,gpu).",
+        "--runs N": "Runs on each device, of which the median is shown (default: 5).",
+        "--size SIZE": "Pixels: 1920x1080, 640x, 4k, 50%.",
+        "--precision": "Number type of the iteration.",
+        "--quick": "Extrapolate plain Python from a tenth of the rows.",
+        "--crossover": "Also time smaller sizes, down to where the CPU is faster.",
+    },
+    devices={"default": "cpu,gpu"},
+    runs={"type": Whole(1, 1000), "default": 5},
+    precision=click.Choice(["float64", "float32"]),
 )
-@option(
-    "--runs",
-    type=Whole(1, 1000),
-    metavar="N",
-    default=5,
-    section="Work",
-    help="Runs on each device, of which the median is shown (default: 5).",
+@shared.threads_option
+@section(
+    "Output",
+    {
+        "--plot FILE": "Chart to write (.png, .svg or .pdf); implies --crossover.",
+        "--read FILE saved": "Show the figures that --json wrote, without measuring.",
+    },
 )
-@option("--size", metavar="SIZE", section="Work", help="Pixels: 1920x1080, 640x, 4k, 50%.")
-@option(
-    "--precision",
-    type=click.Choice(["float64", "float32"]),
-    section="Work",
-    help="Number type of the iteration.",
-)
-@threads_option
-@option(
-    "--quick",
-    is_flag=True,
-    section="Work",
-    help="Extrapolate plain Python from a tenth of the rows.",
-)
-@option(
-    "--crossover",
-    is_flag=True,
-    section="Work",
-    help="Also time smaller sizes, down to where the CPU is faster.",
-)
-@option(
-    "--plot",
-    metavar="FILE",
-    section="Output",
-    shell_complete=FILE,
-    help="Chart to write (.png, .svg or .pdf); implies --crossover.",
-)
-@option(
-    "--read",
-    "saved",
-    metavar="FILE",
-    section="Output",
-    shell_complete=FILE,
-    help="Show the figures that --json wrote, without measuring.",
-)
-@overwrite_option
-@json_option
+@shared.overwrite_option
+@shared.json_option
 def bench_command(
     workloads: tuple[str, ...],
     devices: str,
@@ -99,7 +72,7 @@ def bench_command(
     is timed instead; its times say nothing about a GPU.
     """
     if plot:
-        from fractals.tools.bench.charts import check_plot
+        from fractals.tools.bench.report import check_plot
 
         check_plot(plot, overwrite)
     from fractals.tools.bench import report as reports
@@ -122,12 +95,9 @@ def bench_command(
             with ProgressLine(program=workload.name):
                 results.append(measure(workload, chosen, runs, threads, crossing, quick, tell))
         report = reports.make_report(results)
-    if as_json:
-        print_json(report)
-    else:
-        write_out(reports.text(report) + "\n")
+    print_facts(report, reports.text(report) + "\n", as_json)
     if plot:
-        from fractals.tools.bench.charts import draw
+        from fractals.tools.bench.report import draw
 
         draw(report, plot)
         tell(f"{plot}: written")
@@ -138,8 +108,8 @@ def bench_command(
 
 
 @verb("cache", "cache", "cache --json", "cache --empty")
-@option("--empty", is_flag=True, section="Cache", help="Delete what the caches hold.")
-@json_option
+@option("Cache", "--empty", "Delete what the caches hold.")
+@shared.json_option
 def cache_command(empty: bool, as_json: bool) -> None:
     """Show where compiled programs and reference orbits are cached, and their sizes.
 
@@ -148,7 +118,6 @@ def cache_command(empty: bool, as_json: bool) -> None:
     folders. The user's file of defaults is shown too.
     """
     from fractals.backends.cache_folder import CACHES, contents, empty_cache
-    from fractals.cli import options
 
     facts, lines = {}, []
     for name, folder in CACHES.items():
@@ -159,20 +128,19 @@ def cache_command(empty: bool, as_json: bool) -> None:
         if empty:
             removed = empty_cache(name)
             tell(f"{name}: {removed} files deleted")
-    own = options.path()
+    own = shared.path()
     found = own.is_file()
-    if as_json:
-        print_json({"caches": facts, "defaults": {"file": str(own), "exists": found}})
-    elif not empty:
-        lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")
-        write_out("\n".join(lines) + "\n")
+    lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")
+    table = {"caches": facts, "defaults": {"file": str(own), "exists": found}}
+    if as_json or not empty:
+        print_facts(table, "\n".join(lines) + "\n", as_json)
 
 
 # `fractals devices`.
 
 
 @verb("devices", "devices", "devices --json", "render --device cuda:1 -o second.png")
-@json_option
+@shared.json_option
 def devices_command(as_json: bool) -> None:
     """List the devices that can draw on this machine.
 
@@ -185,10 +153,7 @@ def devices_command(as_json: bool) -> None:
     taken = choose("auto").device  # compared by name, because the free memory changes
     auto = taken.kind, taken.index
     reason = probe.gpus()[1]
-    if as_json:
-        tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
-        print_json({"devices": tables, "auto": taken.kind, "no_gpu": reason})
-        return
+    tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
     lines = []
     for device in found:
         if device.kind == "cpu":
@@ -211,34 +176,23 @@ def devices_command(as_json: bool) -> None:
         lines.append(
             f"{'':10} with an NVIDIA GPU, install its driver and pip install 'fractals-numba[gpu]'"
         )
-    write_out("\n".join(lines) + "\n")
+    table = {"devices": tables, "auto": taken.kind, "no_gpu": reason}
+    print_facts(table, "\n".join(lines) + "\n", as_json)
 
 
 @verb("verify", "verify sea.png", "verify sea.png --pixels 100", "verify sea.png --exact --json")
 @click.argument("picture", metavar="PICTURE", shell_complete=FILE)
-@option(
-    "--pixels",
-    type=Whole(1, 1_000_000),
-    metavar="N",
-    default=20,
-    section="Check",
-    help="Number of pixels to recompute (default: 20).",
+@section(
+    "Check",
+    {
+        "--pixels N": "Number of pixels to recompute (default: 20).",
+        "--exact": "Also compare all iteration counts with those in arbitrary precision.",
+        "--seed N": "Seed of the random choice of pixels (default: 0).",
+    },
+    pixels={"type": Whole(1, 1_000_000), "default": 20},
+    seed={"type": Whole(0, 2**63), "default": 0},
 )
-@option(
-    "--exact",
-    is_flag=True,
-    section="Check",
-    help="Also compare all iteration counts with those in arbitrary precision.",
-)
-@option(
-    "--seed",
-    type=Whole(0, 2**63),
-    metavar="N",
-    default=0,
-    section="Check",
-    help="Seed of the random choice of pixels (default: 0).",
-)
-@json_option
+@shared.json_option
 def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: bool) -> None:
     """Recompute random pixels of a picture with plain Python loops, and compare them.
 

@@ -1,447 +1,43 @@
 """How a verb and its options are declared, and how their help is laid out."""
 
-import contextlib
-import difflib
 import functools
 import importlib
-import math
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from fractals.cli.keys import KEYS
-from fractals.cli.messages import Verbosity, choices, write_out
+from fractals.cli.messages import Verbosity, write_out
 from fractals.errors import OptionError, SceneError, shown
-from fractals.scene.numbers import MAX_SIDE, NAMED_SIZES, plain_minus, point_text
-
-# Values of options: text as it is typed -> numbers, pairs and tables, or an `OptionError`.
-
-
-INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0}
-PHYSICAL = re.compile(r"([\d.]+)x([\d.]+)([a-z]+)(?:@([\d.]+)([a-z]+))?", re.ASCII)
-UNIT_TWICE = re.compile(r"([\d.]+)([a-z]+)x([\d.]+)\2(?![a-z])", re.ASCII)  # 44inx33in
-PAPERS = {  # short and long side in mm: ISO 216, and the sizes of North America
-    **{"a0": (841, 1189), "a1": (594, 841), "a2": (420, 594), "a3": (297, 420), "a4": (210, 297)},
-    **{"a5": (148, 210), "a6": (105, 148)},
-    **{"letter": (215.9, 279.4), "legal": (215.9, 355.6), "tabloid": (279.4, 431.8)},
-}
-PAPER = re.compile(rf"({'|'.join(PAPERS)})(@[\w.]+)?", re.ASCII)
-PRINT_DPI = 300.0  # pixels per inch of a paper size, where nothing else is said
-RELATIVE = re.compile(r"(?:x(.+)|(.+)%)", re.ASCII)  # x10 or 50%
-
-
-class Whole(click.ParamType):  # type: ignore[type-arg]
-    """A whole number within bounds; ``1e6`` is one too."""
-
-    name = "number"
-
-    def __init__(self, least: int, most: int) -> None:
-        self.least, self.most = least, most
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | None:
-        """Return the number."""
-        found = whole(str(value))
-        if found is None or not self.least <= found <= self.most:
-            self.fail(
-                f"'{shown(value, 40)}' is not a whole number from {self.least} to {self.most}",
-                param,
-                ctx,
-            )
-        return found
-
-
-def whole(text: str) -> int | None:
-    """Return a whole number such as ``1000000`` or ``1e6``; None for any other text.
-
-    Examples
-    --------
-    >>> whole("1e6"), whole("12"), whole("1.5"), whole("1,000")
-    (1000000, 12, None, None)
-    """
-    try:
-        text = plain_minus(text).strip()
-        number = Decimal(text) if text.isascii() and "_" not in text else None
-    except InvalidOperation:
-        return None
-    if number is None or not number.is_finite() or not -20 < number.adjusted() < 20:
-        return 0 if number is not None and number.is_finite() and not number else None
-    return int(number) if number == int(number) else None
-
-
-def parse_point(text: str, key: str) -> tuple[str, str]:
-    """Return the two parts of ``X,Y``, or of ``X+Yi``."""
-    parts = point_text(text)
-    if parts is None:
-        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as -0.75,0.1")
-    return parts
-
-
-def parse_numbers(text: str, key: str) -> tuple[Decimal, Decimal]:
-    """Return the two exact numbers of ``X,Y``."""
-    return _two(map(exact, parse_point(text, key)), text, key, "320,180")
-
-
-def parse_shares(text: str, key: str) -> tuple[Decimal, Decimal]:
-    """Return the two exact numbers of ``X,Y``, which may have percent signs.
-
-    Examples
-    --------
-    >>> parse_shares("10%,-0.5", "pan")
-    (Decimal('0.1'), Decimal('-0.5'))
-    """
-    return _two(map(_share, parse_point(text, key)), text, key, "0.5,0 or 10%,0")
-
-
-def _share(text: str) -> Decimal | None:
-    if not text.endswith("%"):
-        return exact(text)
-    number = exact(text[:-1])
-    return None if number is None else number / 100
-
-
-def _two(
-    numbers: Iterable[Decimal | None], text: str, key: str, example: str
-) -> tuple[Decimal, Decimal]:
-    x, y = numbers
-    if x is None or y is None:
-        raise OptionError(f"--{key}: '{shown(text, 40)}' is not two numbers X,Y such as {example}")
-    return x, y
-
-
-def parse_part(text: str) -> tuple[int, int]:
-    """Return i and n of a part ``i/n``, counted from 0, or raise an `OptionError`.
-
-    Examples
-    --------
-    >>> parse_part("3/100")
-    (3, 100)
-    """
-    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text, re.ASCII)
-    i, n = (int(found[1]), int(found[2])) if found else (0, 0)
-    if not i < n:
-        last = f"{n - 1}/{n}" if n else "99/100"
-        raise OptionError(f"--part '{shown(text, 40)}': give a part such as 0/100, up to {last}")
-    return i, n
-
-
-def exact(text: str) -> Decimal | None:
-    """Return a finite decimal number, or None for any other text."""
-    try:
-        number = Decimal(plain_minus(text).strip())
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() and abs(number.adjusted()) < 1_000_000 else None
-
-
-def relative(text: str) -> Decimal | None:
-    """Return the factor of ``x10`` or ``50%``; None for an absolute number.
-
-    Examples
-    --------
-    >>> relative("x10"), relative("50%"), relative("1e6"), relative("xyz")
-    (Decimal('10'), Decimal('0.5'), None, None)
-    """
-    found = RELATIVE.fullmatch(text.strip().lower())
-    if not found:
-        return None
-    number = exact(found[1] or found[2])
-    if number is None or number <= 0:
-        return None
-    return number if found[1] else number / 100
-
-
-def parse_formula(text: str) -> Any:
-    """Return the table of ``multibrot,power=4``, or of an expression such as ``z**3 + c*sin(z)``.
-
-    ``bridge.py,power=3`` is the formula itself, which the file's function ``make`` returns.
-
-    Examples
-    --------
-    >>> parse_formula("z**2 + c,start=c/2")
-    {'name': 'expression', 'step': 'z**2 + c', 'start': 'c/2'}
-    """
-    name, *pairs = text.split(",")
-    table: dict[str, Any] = {"name": name.strip()}
-    if name.strip().endswith(".py"):
-        from fractals.io.formula_file import load_formula
-
-        return load_formula(name.strip(), **_pairs(pairs, "formula", "power=4"))
-    if not re.fullmatch(r"\s*\w+\s*", name, re.ASCII):
-        meant = name.strip().lower().replace("-", "_")
-        if re.fullmatch(r"\w+", meant, re.ASCII):
-            check_known("formula", name.strip(), meant)
-        table = {"name": "expression", "step": name}  # unstripped: errors name the column
-    return table | _pairs(pairs, "formula", "power=4")
-
-
-def check_known(kind: str, given: str, meant: str) -> None:
-    """Raise an `OptionError` where `meant` is a name of the catalog."""
-    from fractals import catalog
-
-    if meant in catalog.names(kind):
-        raise OptionError(f"--{kind}: unknown {kind} '{shown(given, 40)}'; did you mean '{meant}'?")
-
-
-def parse_coloring(text: str) -> dict[str, Any]:
-    """Return the table of ``orbit_trap,shape=circle,radius=0.4``.
-
-    Examples
-    --------
-    >>> parse_coloring("orbit_trap,shape=circle,radius=0.4")
-    {'name': 'orbit_trap', 'shape': 'circle', 'radius': 0.4}
-    """
-    name, *pairs = text.split(",")
-    meant = name.strip().lower().replace("-", "_")
-    if meant != name.strip():
-        check_known("coloring", name.strip(), meant)
-    return {"name": name.strip()} | _pairs(pairs, "coloring", "density=7")
-
-
-def _pairs(pairs: list[str], key: str, example: str) -> dict[str, Any]:
-    table = {}
-    for pair in pairs:
-        name, equals, value = (part.strip() for part in pair.partition("="))
-        if not (name and equals and value):
-            raise OptionError(f"--{key}: '{shown(pair, 40)}' is not KEY=VALUE such as {example}")
-        table[name] = _number(value)
-    return table
-
-
-def _number(text: str) -> int | float | str:
-    """Return a whole number, another, or the text."""
-    for kind in (int, float):
-        with contextlib.suppress(ValueError):
-            return kind(plain_minus(text))
-    return text
-
-
-def physical_size(text: str, current: tuple[int, int]) -> re.Match[str] | None:
-    """Return the match of `PHYSICAL` for a size on paper; paper lies as the picture `current` does.
-
-    Examples
-    --------
-    >>> physical_size("A4@150dpi", (640, 480))[0], physical_size("a4", (480, 640))[0]
-    ('297x210mm@150dpi', '210x297mm')
-    """
-    text = text.strip().lower().replace('"', "in")
-    text = UNIT_TWICE.sub(r"\1x\3\2", text, count=1)
-    if paper := PAPER.fullmatch(text):
-        short, long = PAPERS[paper[1]]
-        sides = (long, short) if current[0] >= current[1] else (short, long)
-        text = f"{sides[0]}x{sides[1]}mm{paper[2] or ''}"
-    return PHYSICAL.fullmatch(text)
-
-
-def parse_size(text: str, current: tuple[int, int], dpi: float | None = None) -> tuple[int, int]:
-    """Return (width, height) in pixels; ``640x`` keeps the shape of `current`.
-
-    Sizes on paper that name no resolution have `dpi` pixels per inch, or 300.
-
-    Examples
-    --------
-    >>> parse_size("a4", (640, 480)), parse_size("10x20cm", (1, 1), dpi=254)
-    ((3508, 2480), (1000, 2000))
-    >>> parse_size("50%", (640, 480)), parse_size("10x5in@100dpi", (1, 1))
-    ((320, 240), (1000, 500))
-    >>> parse_size("10inx5in@100dpi", (1, 1))
-    (1000, 500)
-    >>> parse_size("320x", (640, 480)), parse_size("x120", (640, 480))
-    ((320, 240), (160, 120))
-    """
-    text = text.strip().lower()
-    if text in NAMED_SIZES:
-        return NAMED_SIZES[text]
-    try:
-        size = _pixels(text, current, dpi or PRINT_DPI)
-    except OptionError:  # a ValueError too
-        raise
-    except (ValueError, OverflowError):
-        raise OptionError(f"--size: {_wrong_size(text)}") from None
-    if not all(1 <= side <= MAX_SIDE for side in size):
-        given = f"{size[0]}x{size[1]}" if max(map(abs, size)) < 10**9 else f"'{shown(text, 40)}'"
-        raise OptionError(f"--size: {given}: each side has 1 to {MAX_SIDE} pixels")
-    return size
-
-
-def _pixels(text: str, current: tuple[int, int], dpi: float) -> tuple[int, int]:
-    if text.endswith("%"):
-        share = float(text[:-1]) / 100
-        return round(current[0] * share), round(current[1] * share)
-    if physical := physical_size(text, current):
-        width, height, dots = (float(physical[k] or dpi) for k in (1, 2, 4))
-        unit, dots_unit = physical[3], physical[5] or "dpi"
-        if unit not in INCHES or dots_unit != "dpi":
-            bad = unit if unit not in INCHES else dots_unit
-            raise OptionError(f"--size: unknown unit '{shown(bad, 40)}': use cm, mm or in, and dpi")
-        return round(width * INCHES[unit] * dots), round(height * INCHES[unit] * dots)
-    across, down = text.split("x")
-    if not down:
-        return int(across), max(1, round(int(across) * current[1] / current[0]))
-    if not across:
-        return max(1, round(int(down) * current[0] / current[1])), int(down)
-    return int(across), int(down)
-
-
-def _wrong_size(text: str) -> str:
-    if text.isdecimal() and len(text) < 7:
-        return f"'{text}' is one number: write {text}x for the width, or {text}x{text}"
-    named = ", ".join(NAMED_SIZES)
-    return (
-        f"'{shown(text, 40)}' is not a size: use 1920x1080, 640x, 300%, 30x20cm, 12x8in@300dpi, "
-        f"A3, {named}"
-    )
-
-
-def check_text(key: str, text: str) -> None:
-    """Raise an `OptionError` for text that is not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise OptionError(f"--{key}: '{shown(text, 40)}' is not UTF-8 text") from None
-
-
-def check_value(key: str, text: str) -> Any:
-    """Return the value of a scene's key, checked against the type and bounds of the model.
-
-    Keys of other types, such as coordinates, are returned as they are: the model checks them.
-    """
-    kinds, bounds, allowed = _field(key)
-    name = f"--{key.replace('_', '-')}"
-    if key == "max_iterations":
-        return _max_iterations(text)
-    if allowed:
-        if text not in allowed:
-            from fractals.catalog import did_you_mean
-
-            hint = did_you_mean(text[:40], allowed)
-            raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
-        return text
-    if kinds not in ({int}, {float}):
-        return text
-    number = whole(text) if int in kinds else _float(text)
-    if number is None:
-        kind = "whole number" if int in kinds else "finite number"
-        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{hint}")
-    least, most = bounds
-    if not least <= number <= most:
-        raise OptionError(f"{name}: {shown(text, 40)} is not from {least:g} to {most:g}")
-    return number
-
-
-def _max_iterations(text: str) -> int | str:
-    from fractals.scene.model import MAX_ITERATIONS
-
-    number = whole(text)
-    if text == "auto":
-        return text
-    if number is None or not 1 <= number <= MAX_ITERATIONS:
-        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(
-            f"--max-iterations: '{shown(text, 40)}' is not 'auto' or a whole number from 1 to "
-            f"{MAX_ITERATIONS}{hint}"
-        )
-    return number
-
-
-def check_length(key: str, text: str) -> None:
-    """Raise an `OptionError` for a width or zoom that the model would not explain."""
-    name = f"--{key}"
-    if _has_separators(text):
-        raise OptionError(
-            f"{name}: '{shown(text, 40)}' has a comma: write {text[:40].replace(',', '')}"
-        )
-    if RELATIVE.fullmatch(text.strip().lower()) and relative(text) is None:
-        raise OptionError(f"{name}: '{shown(text, 40)}' is not a factor such as x10 or 50%")
-
-
-def _has_separators(text: str) -> bool:
-    """Return whether text is a number with commas between thousands, such as 1,000."""
-    return bool(re.fullmatch(r"\d{1,3}(,\d{3})+(\.\d+)?", text.strip(), re.ASCII))
-
-
-def _float(text: str) -> float | None:
-    try:
-        number = float(plain_minus(text))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _field(key: str) -> tuple[set[type], tuple[float, float], list[str]]:
-    """Return the types, the bounds and the allowed words of a scene's key."""
-    from fractals.scene.model import TABLES
-
-    field = next(model.model_fields[key] for model in TABLES.values() if key in model.model_fields)
-    parts = list(_parts(field.annotation))
-    least, most = -math.inf, math.inf
-    for bound in field.metadata:
-        least = max(least, getattr(bound, "ge", -math.inf))
-        most = min(most, getattr(bound, "le", math.inf))
-    words = [str(v) for part in parts if get_origin(part) is Literal for v in get_args(part)]
-    return {part for part in parts if part in (int, float, str, bool)}, (least, most), words
-
-
-def _parts(annotation: Any) -> Iterator[Any]:
-    """Yield the members of a union, without what annotates them."""
-    if get_origin(annotation) is Annotated:
-        yield from _parts(get_args(annotation)[0])
-    elif get_origin(annotation) is Literal or not get_args(annotation):
-        yield annotation
-    else:
-        for part in get_args(annotation):
-            yield from _parts(part)
-
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Names that other programs give to an option: an unknown option is looked up here first.
-SYNONYMS = {
-    "aa": "supersampling",
-    "angle": "rotation",
-    "antialiasing": "antialias",
-    "background": "inside",
-    "bailout": "escape-radius",
-    "cmap": "palette",
-    "color": "palette",
-    "colormap": "palette",
-    "colors": "palette",
-    "colour": "palette",
-    "depth": "bits",
-    "file": "output",
-    "float": "precision",
-    "fractal": "formula",
-    "height": "size",
-    "iter": "max-iterations",
-    "iterations": "max-iterations",
-    "iters": "max-iterations",
-    "limit": "max-iterations",
-    "magnification": "zoom",
-    "max-iter": "max-iterations",
-    "maxiter": "max-iterations",
-    "move": "pan",
-    "number": "precision",
-    "out": "output",
-    "oversampling": "supersampling",
-    "pixel": "at",
-    "position": "center",
-    "radius": "escape-radius",
-    "resolution": "size",
-    "rotate": "rotation",
-    "samples": "supersampling",
-    "silent": "quiet",
-    "supersample": "supersampling",
-    "workers": "threads",
-    "x": "center",
+# What other programs call an option: an unknown option is looked up here first.
+_SAID = {
+    "antialias": "antialiasing",
+    "at": "pixel",
+    "bits": "depth",
+    "center": "position x",
+    "escape-radius": "bailout radius",
+    "formula": "fractal",
+    "inside": "background",
+    "max-iterations": "iter iterations iters limit max-iter maxiter",
+    "output": "file out",
+    "palette": "cmap color colormap colors colour",
+    "pan": "move",
+    "precision": "float number",
+    "quiet": "silent",
+    "rotation": "angle rotate",
+    "size": "height resolution",
+    "supersampling": "aa oversampling samples supersample",
+    "threads": "workers",
+    "zoom": "magnification",
 }
+SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
 
 
 class VerbOption(click.Option):
@@ -473,15 +69,49 @@ class OutputOption(VerbOption):
         return name.lower().endswith(tuple(found)) and "#" not in name
 
 
-def option(*names: str, section: str = "Options", **settings: Any) -> Callable[[F], F]:
-    """Return a decorator that adds an option to a verb."""
-    return click.option(*names, cls=VerbOption, section=section, **settings)
+AS_MODEL = ""  # the meaning of an option: that of the scene's key of the same name
 
 
-def key_option(name: str, section: str, **settings: Any) -> Callable[[F], F]:
-    """Return a decorator that adds the option of a scene's key: its meaning is the model's."""
-    meaning, known = KEYS[name.partition("/")[0].removeprefix("--").replace("-", "_")]
-    return option(name, section=section, help=meaning, shell_complete=words(*known), **settings)
+def section(title: str, table: Mapping[str, str], **settings: Any) -> Callable[[F], F]:
+    """Return a decorator that adds the options of a table: how the help shows them, and meanings.
+
+    `settings` are the type, or several of click's settings, by the name of the verb's parameter.
+    """
+    rows = []
+    for declared, meaning in table.items():
+        given = settings.get(_parts(declared)[2], {})
+        facts = {"type": given} if isinstance(given, click.ParamType) else given
+        rows.append(option(title, declared, meaning, **facts))
+    return together(*rows)
+
+
+def option(title: str, declared: str, meaning: str, **settings: Any) -> Callable[[F], F]:
+    """Return a decorator that adds an option to a verb, in a section of its help.
+
+    It is declared as the help shows it: ``"-n, --max-iterations N"``. Without a value it is a flag.
+    A word in lower case at the end, as in ``"--json as_json"``, is the name of the verb's parameter
+    where it differs. `settings` are further ones of click.
+    """
+    flags, metavar, name = _parts(declared)
+    if metavar is None and "type" not in settings:
+        settings |= {"default": None} if "/" in declared else {"is_flag": True}
+    if metavar and ("FILE" in metavar or "FOLDER" in metavar):
+        settings.setdefault("shell_complete", FILE)
+    if meaning == AS_MODEL:
+        meaning, known = KEYS[name]
+        settings["shell_complete"] = words(*known)
+    return click.option(
+        *flags, name, cls=VerbOption, section=title, metavar=metavar, help=meaning, **settings
+    )
+
+
+def _parts(declared: str) -> tuple[list[str], str | None, str]:
+    """Return flags, metavar and parameter of an option, as it is declared."""
+    parts = declared.replace(", ", " ").split()
+    flags = [part for part in parts if part.startswith("-")]
+    metavar = next((part for part in parts if not part.islower()), None)
+    own = [part for part in parts if part not in (*flags, metavar)]
+    return flags, metavar, (own or [flags[-1].partition("/")[0].lstrip("-").replace("-", "_")])[0]
 
 
 def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -586,6 +216,7 @@ class Verb(Laidout):
         return super().invoke(ctx)
 
 
+@functools.cache
 def _common() -> list[click.Parameter]:
     """Return the options of every verb."""
     switch: dict[str, Any] = {"is_flag": True, "expose_value": False, "section": "General"}
@@ -653,6 +284,8 @@ def unknown_option(name: str, known: Sequence[str], verb_name: str) -> str:
     """
     meant = "--" + SYNONYMS.get(name.lstrip("-").lower(), "")
     if meant not in known:
+        import difflib
+
         longs = [each for each in known if each.startswith("--")]
         meant = next(iter(difflib.get_close_matches(name[:50], longs, n=1, cutoff=0.7)), "")
     hint = f"did you mean '{meant}'?" if meant else f"'{verb_name} --help' lists the options"

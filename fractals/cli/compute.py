@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
-from fractals.cli import collect_again
-from fractals.cli.command import Whole, option, parse_part, verb
+from fractals.cli import collect_again, shared
+from fractals.cli.command import option, verb
 from fractals.cli.messages import (
     ProgressLine,
     plan_table,
@@ -18,24 +18,8 @@ from fractals.cli.messages import (
     tell,
     tell_lost,
 )
-from fractals.cli.options import (
-    cluster_options,
-    cluster_request,
-    color_options,
-    device_options,
-    device_request,
-    drawing_request,
-    dry_run_option,
-    effort_options,
-    insecure_option,
-    json_option,
-    keys_option,
-    output_option,
-    scene_arguments,
-    scene_options,
-    scene_table,
-)
 from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import Whole, parse_part
 from fractals.errors import OptionError
 
 if TYPE_CHECKING:
@@ -51,9 +35,9 @@ if TYPE_CHECKING:
     "worker scheduler.json --device cpu --threads 8",
 )
 @click.argument("address")
-@device_options
-@keys_option
-@insecure_option
+@shared.device_options
+@shared.keys_option
+@shared.insecure_option
 def worker_command(
     address: str, threads: int | None, keys: str | None, insecure: bool, **options: Any
 ) -> None:
@@ -65,9 +49,9 @@ def worker_command(
     The worker listens on the address from which this machine reaches ADDRESS. Without TLS,
     whoever reaches the scheduler or the worker runs code on this machine.
     """
-    from fractals.rendering.cluster.serving import gpus_of, serve, serve_each_gpu
+    from fractals.rendering.cluster.worker import gpus_of, serve, serve_each_gpu
 
-    device = device_request(options)
+    device = shared.device_request(options)
     if gpus := gpus_of(device):
         more = ["--keys", keys] if keys else []
         more += ["--insecure"] if insecure else []
@@ -85,11 +69,11 @@ def worker_command(
 )
 @click.argument("folder")
 @option(
-    "--days",
+    "Options",
+    "--days N",
+    "Days until the keys expire (default: 365).",
     type=Whole(1, 3650),
     default=365,
-    metavar="N",
-    help="Days until the keys expire (default: 365).",
 )
 def cluster_keys_command(folder: str, days: int) -> None:
     """Write keys for TLS between the machines of a cluster to a new FOLDER.
@@ -102,7 +86,7 @@ def cluster_keys_command(folder: str, days: int) -> None:
           --tls-cert FOLDER/cert.pem --tls-key FOLDER/key.pem \\
           --dashboard-address 127.0.0.1:8787
     """
-    from fractals.rendering.cluster.keys import write_keys
+    from fractals.rendering.cluster.pools import write_keys
 
     write_keys(Path(folder), days)
     tell(f"{folder}: ca.pem, cert.pem, key.pem; copy them to every machine, readable by you only")
@@ -114,28 +98,24 @@ def cluster_keys_command(folder: str, days: int) -> None:
     "compute --coloring distance -o edge.fz     # with the derivative",
     "compute sea.toml -o sea.fz --part 3/100    # one of 100 jobs of a job array",
 )
-@scene_arguments
-@scene_options
-@color_options
-@device_options
-@effort_options
-@output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
+@shared.scene_arguments
+@shared.scene_options
+@shared.color_options
+@shared.device_options
+@shared.effort_options
+@shared.output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
 @option(
-    "--overwrite",
-    is_flag=True,
-    section="Output",
-    help="Replace an existing file; start a store again from its first tile.",
+    "Output", "--overwrite", "Replace an existing file; start a store again from its first tile."
 )
 @option(
-    "--part",
-    metavar="I/N",
-    section="Many machines",
-    help="Compute part I of N of a store, counted from 0, beside the other parts; then "
+    "Many machines",
+    "--part I/N",
+    "Compute part I of N of a store, counted from 0, beside the other parts; then "
     "'compute STORE.fz' puts them together.",
 )
-@cluster_options
-@dry_run_option
-@json_option
+@shared.cluster_options
+@shared.dry_run_option
+@shared.json_option
 def compute_command(
     scenes: tuple[str, ...],
     output: str | None,
@@ -159,10 +139,10 @@ def compute_command(
     from fractals.io.files import check_output
 
     lost: list[str] = []
-    how = drawing_request(options)
-    cluster = cluster_request(options)
+    how = shared.drawing_request(options)
+    cluster = shared.cluster_request(options)
     resumes = any(source.endswith(".fz") for source in scenes)
-    scene = requested_scene(scenes, options, lost, scene_table(), fits=not resumes)
+    scene = requested_scene(scenes, options, lost, shared.scene_table(), fits=not resumes)
     if output is None:
         resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)

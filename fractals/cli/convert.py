@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fractals.cli import shared
 from fractals.cli.command import FILE, SCENE, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
     choices,
+    print_facts,
     print_json,
     program_of,
     settings,
@@ -19,7 +21,6 @@ from fractals.cli.messages import (
     tell_lost,
     write_out,
 )
-from fractals.cli.options import json_option, overwrite_option
 from fractals.cli.scenes import check_png, read_stdin, requested_scene
 from fractals.errors import OptionError, shown
 
@@ -43,14 +44,12 @@ STRIP = 24  # characters of a palette's strip on a terminal
 @verb("list", "list palettes", "list palettes --preview sheet.png", "list formulas --json")
 @click.argument("what", required=False, metavar="WHAT", shell_complete=words(*KINDS))
 @option(
-    "--preview",
-    metavar="FILE.png",
-    section="Output",
-    shell_complete=FILE,
-    help="Also draw a labelled sheet of all palettes; fractals sheet draws one of your scene.",
+    "Output",
+    "--preview FILE.png",
+    "Also draw a labelled sheet of all palettes; fractals sheet draws one of your scene.",
 )
-@overwrite_option
-@json_option
+@shared.overwrite_option
+@shared.json_option
 @click.pass_context
 def list_command(
     context: click.Context, what: str | None, preview: str | None, overwrite: bool, as_json: bool
@@ -69,16 +68,14 @@ def list_command(
         raise OptionError(f"unknown kind '{shown(what, 40)}'{hint}")
     if preview is not None:
         write_preview(what, preview, overwrite)
-    if as_json:
-        print_json({name: title for name, title, _ in entries(what)})
-        return
     rows = entries(what)
     width = max(16, *(len(name) for name, _, _ in rows))
     lines = []
     for name, title, more in rows:
         lines.append(f"{name:{width}} {title}")
         lines += [f"{'':{width + 2}}{line}" for line in more]
-    write_out("\n".join(lines) + "\n")
+    table = {name: title for name, title, _ in rows}
+    print_facts(table, "\n".join(lines) + "\n", as_json)
 
 
 def entries(what: str) -> list[tuple[str, str, list[str]]]:
@@ -171,8 +168,8 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
 )
 @click.argument("source", metavar="IN", shell_complete=SCENE)
 @click.argument("target", metavar="OUT", shell_complete=FILE)
-@overwrite_option
-@json_option
+@shared.overwrite_option
+@shared.json_option
 def convert_command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Convert a scene, a palette or raw numbers to another format, and report what was lost.
 
@@ -280,10 +277,8 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
 
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
 @click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
-@option(
-    "--schema", is_flag=True, section="Output", help="Print the JSON Schema of scenes, for editors."
-)
-@json_option
+@option("Output", "--schema", "Print the JSON Schema of scenes, for editors.")
+@shared.json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     """Print the scene inside a picture, a scene file, a gallery scene or a file of raw numbers.
 
@@ -306,10 +301,7 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     table = scene.to_table()
     if resolved := {} if raw else resolved_of(file):
         table["resolved"] = resolved
-    if as_json:
-        print_json(table)
-    else:
-        write_out(toml_text(table))
+    print_facts(table, toml_text(table), as_json)
 
 
 def resolved_of(file: str) -> dict[str, Any]:
@@ -330,10 +322,8 @@ def show_entries(file: str, as_json: bool) -> bool:
     found = formats.entries(file)
     if len(found) < 2:
         return False
-    if as_json:
-        print_json(dict(found))
-    else:
-        write_out("".join(f"{file}#{name}  {about}\n" for name, about in found))
+    text = "".join(f"{file}#{name}  {about}\n" for name, about in found)
+    print_facts(dict(found), text, as_json)
     return True
 
 
@@ -350,10 +340,7 @@ def show_palette(file: str, as_json: bool) -> bool:
         return False
     tell_lost([f"{file}: {line}" for line in imported.lost])
     table = {"color": {"palette": validate(imported.table, file).to_table()["color"]["palette"]}}
-    if as_json:
-        print_json(table)
-    else:
-        write_out(toml_text(table))
+    print_facts(table, toml_text(table), as_json)
     return True
 
 

@@ -4,54 +4,38 @@ from pathlib import Path
 from typing import Any
 
 import fractals
-from fractals.cli import collect_again
-from fractals.cli.command import FILE, Whole, option, verb
+from fractals.cli import collect_again, shared
+from fractals.cli.command import section, verb
 from fractals.cli.messages import ProgressLine, tell
-from fractals.cli.options import (
-    color_options,
-    device_options,
-    device_request,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    scene_table,
-    view_options,
-)
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
+from fractals.cli.values import Whole
 from fractals.explorer.options import LIMITS, ExploreOptions
 
-# The options of the server. Their defaults and bounds are those of `fractals.explore`.
-SERVER = {
-    "--host ADDRESS": "Address to listen at (default: 127.0.0.1, this machine only).",
-    "--port N": "Port to listen at (default: a free one).",
-    "--no-browser": "Print the address; open no browser.",
-    "--uds FILE": "Unix socket to listen at; --port is then the port of the tunnel to it.",
-    "--cert FILE": "Certificate, for HTTPS.",
-    "--key FILE": "Its private key.",
-    "--allow-host NAME[:PORT]": (
-        "Another name under which browsers reach the server; can be repeated."
-    ),
-    "--read-only": "Visitors upload, export and keep nothing here.",
-    "--memory MIB": (
-        "Memory for raw numbers that recoloring needs, of all pages together (default: 1024)."
-    ),
-    "--clients N": "Most pages that are connected at once (default: 16).",
-}
-
-
-def server_options(function: Any) -> Any:
-    """Add the options of `SERVER`."""
-    for words, text in reversed(SERVER.items()):
-        flag, _, metavar = words.partition(" ")
-        name = "allow_hosts" if flag == "--allow-host" else flag[2:].replace("-", "_")
-        settings: dict[str, Any] = {"is_flag": True}
-        if metavar:
-            default = getattr(ExploreOptions, name)
-            settings = {"metavar": metavar, "default": default, "multiple": default == ()}
-            settings |= {"type": Whole(*LIMITS[name])} if name in LIMITS else {}
-            settings |= {"shell_complete": FILE} if metavar == "FILE" else {}
-        function = option(flag, name, section="Server", help=text, **settings)(function)
-    return function
+# Their defaults and bounds are those of `fractals.explore`.
+server_options = section(
+    "Server",
+    {
+        "--host ADDRESS": "Address to listen at (default: 127.0.0.1, this machine only).",
+        "--port N": "Port to listen at (default: a free one).",
+        "--no-browser": "Print the address; open no browser.",
+        "--uds FILE": "Unix socket to listen at; --port is then the port of the tunnel to it.",
+        "--cert FILE": "Certificate, for HTTPS.",
+        "--key FILE": "Its private key.",
+        "--allow-host NAME[:PORT] allow_hosts": (
+            "Another name under which browsers reach the server; can be repeated."
+        ),
+        "--read-only": "Visitors upload, export and keep nothing here.",
+        "--memory MIB": (
+            "Memory for raw numbers that recoloring needs, of all pages together (default: 1024)."
+        ),
+        "--clients N": "Most pages that are connected at once (default: 16).",
+    },
+    **{
+        name: {"default": field.default, "multiple": field.default == ()}
+        | ({"type": Whole(*LIMITS[name])} if name in LIMITS else {})
+        for name, field in ExploreOptions.__dataclass_fields__.items()
+    },
+)
 
 
 @verb(
@@ -60,10 +44,10 @@ def server_options(function: Any) -> Any:
     "explore --no-browser --port 8000     # then, elsewhere: ssh -L 8000:127.0.0.1:8000 HOST",
     "explore place.kfr --gpu --read-only --host 0.0.0.0 --allow-host fractals.example",
 )
-@scene_arguments
-@view_options
-@color_options
-@device_options
+@shared.scene_arguments
+@shared.view_options
+@shared.color_options
+@shared.device_options
 @server_options
 def explore_command(
     scenes: tuple[str, ...], threads: int | None, no_browser: bool, **options: Any
@@ -74,10 +58,10 @@ def explore_command(
     'fractals render' draws. The printed address opens the page once. Without a scene, the page
     starts with the gallery. Ctrl-C ends the server.
     """
-    device = device_request(options)
+    device = shared.device_request(options)
     fields = ExploreOptions.__dataclass_fields__.keys()
     server = {name: options.pop(name) for name in fields & options.keys()}
-    scene = requested_scene(scenes, options, defaults=scene_table())
+    scene = requested_scene(scenes, options, defaults=shared.scene_table())
     collect_again()
     fractals.explore(
         scene,
@@ -96,27 +80,19 @@ def explore_command(
     "surprise seahorse --seed 7 -o sheet.png",
     "surprise place.kfr --scenes views/   # and a scene of each picture",
 )
-@scene_arguments
-@view_options
-@option(
-    "--seed",
-    type=Whole(0, 2**32 - 1),
-    metavar="N",
-    default=0,
-    section="Output",
-    help="Another number gives other scenes (default: 0).",
+@shared.scene_arguments
+@shared.view_options
+@section(
+    "Output",
+    {
+        "--seed N": "Another number gives other scenes (default: 0).",
+        "--scenes FOLDER folder": "Folder for the scenes (default: that of the sheet).",
+    },
+    seed={"type": Whole(0, 2**32 - 1), "default": 0},
 )
-@option(
-    "--scenes",
-    "folder",
-    metavar="FOLDER",
-    shell_complete=FILE,
-    section="Output",
-    help="Folder for the scenes (default: that of the sheet).",
-)
-@output_option("Sheet to write, a PNG.", ".png")
-@overwrite_option
-@device_options
+@shared.output_option("Sheet to write, a PNG.", ".png")
+@shared.overwrite_option
+@shared.device_options
 def surprise_command(
     scenes: tuple[str, ...],
     seed: int,
@@ -134,7 +110,7 @@ def surprise_command(
     from fractals.io.files import check_output, written
     from fractals.tools import surprise
 
-    device = device_request(options)
+    device = shared.device_request(options)
     scene = requested_scene(scenes, options)
     path = Path(output or default_output(scenes, {}, "-surprise.png", free=not overwrite))
     check_png(path, overwrite)

@@ -7,34 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fractals.cli import collect_again
-from fractals.cli.command import FILE, Whole, option, verb, words
+import fractals
+from fractals.cli import collect_again, shared
+from fractals.cli.command import section, verb, words
 from fractals.cli.messages import (
     ProgressLine,
     Verbosity,
     about,
     duration,
+    print_facts,
     print_json,
     program_of,
     tell,
-    write_out,
-)
-from fractals.cli.options import (
-    cluster_options,
-    cluster_request,
-    color_options,
-    device_options,
-    drawing_request,
-    dry_run_option,
-    effort_options,
-    json_option,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    scene_options,
-    scene_table,
 )
 from fractals.cli.scenes import default_output, requested_scene
+from fractals.cli.values import Whole
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -71,77 +58,46 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
     "film seahorse --cycle 4 --size 640x360 -o loop.webp",
     "film dive.toml --preview             # small and fast; then without --preview",
 )
-@scene_arguments
-@option(
-    "--to",
-    metavar="WIDTH",
-    section="Film",
-    help="Zoom from the scene's view to this width (default: from the whole set to the scene).",
+@shared.scene_arguments
+@section(
+    "Film",
+    {
+        "--to WIDTH": (
+            "Zoom from the scene's view to this width (default: from the whole set to the scene)."
+        ),
+        "--cycle SECONDS": "Move the palette once round in this time, in an endless loop.",
+        "--seconds N": "Length of the film.",
+        "--fps N": "Frames a second (default: 60; 30 for .webp, 25 for .gif).",
+        "--preview": "A quarter of the size, one sample a pixel.",
+        "--still T": "Draw the picture at T seconds.",
+        "--frames A:B": "Write frames A to B - 1 only, such as 0:120.",
+        "--audio FILE": "Sound, cut to the film (.wav, .flac, .mp3, .ogg, .opus, .m4a, .aac).",
+        "--codec NAME": "h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
+        "--bits N": "Bits per channel: 8, 10 or 16.",
+        "--lossless": "Lose nothing: FFV1 (.mkv) or PNGs of 16 bits.",
+        "--keep-strip": "Keep the folder NAME.film/ of the work.",
+    },
+    cycle=Seconds(),
+    seconds=Seconds(),
+    fps=Seconds(),
+    still=Seconds(),
+    codec={"shell_complete": words("h264", "hevc", "av1", "prores", "ffv1", "png")},
+    bits=Whole(8, 16),
 )
-@option(
-    "--cycle",
-    type=Seconds(),
-    metavar="SECONDS",
-    section="Film",
-    help="Move the palette once round in this time, in an endless loop.",
-)
-@option("--seconds", type=Seconds(), metavar="N", section="Film", help="Length of the film.")
-@option(
-    "--fps",
-    type=Seconds(),
-    metavar="N",
-    section="Film",
-    help="Frames a second (default: 60; 30 for .webp, 25 for .gif).",
-)
-@option(
-    "--preview", is_flag=True, section="Film", help="A quarter of the size, one sample a pixel."
-)
-@option(
-    "--still", type=Seconds(), metavar="T", section="Film", help="Draw the picture at T seconds."
-)
-@option(
-    "--frames",
-    metavar="A:B",
-    section="Film",
-    help="Write frames A to B - 1 only, such as 0:120.",
-)
-@option(
-    "--audio",
-    metavar="FILE",
-    shell_complete=FILE,
-    section="Film",
-    help="Sound, cut to the film (.wav, .flac, .mp3, .ogg, .opus, .m4a, .aac).",
-)
-@option(
-    "--codec",
-    metavar="NAME",
-    shell_complete=words("h264", "hevc", "av1", "prores", "ffv1", "png"),
-    section="Film",
-    help="h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
-)
-@option(
-    "--bits", type=Whole(8, 16), metavar="N", section="Film", help="Bits per channel: 8, 10 or 16."
-)
-@option(
-    "--lossless", is_flag=True, section="Film", help="Lose nothing: FFV1 (.mkv) or PNGs of 16 bits."
-)
-@option(
-    "--keep-strip", is_flag=True, section="Film", help="Keep the folder NAME.film/ of the work."
-)
-@cluster_options
-@scene_options
-@color_options
-@device_options
-@effort_options
-@output_option(
+@shared.cluster_options
+@shared.scene_options
+@shared.color_options
+@shared.device_options
+@shared.effort_options
+@shared.output_option(
     "Film to write: .mp4, .mkv, .webm, .mov, .webp, .gif, or a FOLDER/ or frame%05d.png for PNGs.",
     "films.writing.SUFFIXES",
     "io.image.FORMATS",
     "/",
 )
-@overwrite_option
-@dry_run_option
-@json_option
+@shared.overwrite_option
+@shared.dry_run_option
+@shared.json_option
 def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     """Make a film of a scene: a zoom, a change of colors, or what its table [film] says.
 
@@ -150,33 +106,29 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from
     pip install 'fractals-numba[film]'.
     """
-    from fractals.films.film import Film
-    from fractals.films.request import ZoomRequest, with_wishes
     from fractals.films.writing import video_of
-    from fractals.rendering.options import RenderOptions
 
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
-    saving["cluster"] = cluster_request(options)
+    saving["cluster"] = shared.cluster_request(options)
     still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
-    how = drawing_request(options)
+    how = shared.drawing_request(options)
     force = how.pop("force")
-    scene = requested_scene(scenes, options, [], scene_table(), fits=not dry_run)
+    scene = requested_scene(scenes, options, [], shared.scene_table(), fits=not dry_run)
     suffix = ".png" if still is not None else ".mp4"
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:
         own["fps"] = LOOP_FPS.get(Path(path).suffix.lower())
-    scene = with_wishes(scene, ZoomRequest(**own), tell)
-    film = Film(scene, RenderOptions(**how))
+    film = fractals.film(scene, **own, **how)
     if still is not None:
         _save_still(film, still, path, saving["overwrite"], as_json)
         return
     if dry_run:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
-        with ProgressLine(0, program_of(scene)):
+        with ProgressLine(0, program_of(film.scene)):
             plan = film.plan(video_of(path, **kind), measured=True)
-        _print_plan(plan, as_json)
+        print_facts(plan.to_table(), "".join(f"{line}\n" for line in _plan_lines(plan)), as_json)
         return
     collect_again()
     _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
@@ -208,13 +160,6 @@ def _save_still(film: "Film", seconds: float, path: str, overwrite: bool, as_jso
         print_json({"output": path, "seconds": seconds, "size": [width, height]})
     else:
         tell(f"{path}: {width}x{height}, the picture at {seconds:g} s")
-
-
-def _print_plan(plan: "FilmPlan", as_json: bool) -> None:
-    if as_json:
-        print_json(plan.to_table())
-    else:
-        write_out("".join(f"{line}\n" for line in _plan_lines(plan)))
 
 
 def _plan_lines(plan: "FilmPlan") -> list[str]:

@@ -6,18 +6,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import fractals
-from fractals.cli.command import Whole, option, together, verb, verb_group, whole
-from fractals.cli.messages import ProgressLine, print_json, program_of, tell, write_out
-from fractals.cli.options import (
-    device_options,
-    device_request,
-    json_option,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    view_options,
-)
+from fractals.cli import shared
+from fractals.cli.command import option, together, verb, verb_group
+from fractals.cli.messages import ProgressLine, print_facts, print_json, program_of, tell, write_out
 from fractals.cli.scenes import make_folder, requested_scene
+from fractals.cli.values import Whole, whole
 from fractals.errors import OptionError, shown
 
 if TYPE_CHECKING:
@@ -28,15 +21,14 @@ SHEET = "sheet.png"  # thumbnails of the views that are suggested
 MAX_PERIOD = 10**18  # the bound of --max-period, far beyond any search
 
 search_options = together(
-    view_options,
+    shared.view_options,
     option(
-        "--max-period",
-        metavar="N",
-        section="Search",
-        help="Highest period to search, such as 1e6 (default: by the depth of the view).",
+        "Search",
+        "--max-period N",
+        "Highest period to search, such as 1e6 (default: by the depth of the view).",
     ),
 )
-target_option = output_option(
+target_option = shared.output_option(
     "Scene to write, .toml or .json; - is stdout.", "io.load.SCENE_SUFFIXES", default="-"
 )
 
@@ -66,17 +58,12 @@ def find_command() -> None:
     "find nucleus sea.png --upright -o mini.toml",
     "find nucleus seahorse --json         # with period, size and angle",
 )
-@scene_arguments
+@shared.scene_arguments
 @search_options
-@option(
-    "--upright",
-    is_flag=True,
-    section="Search",
-    help="Rotate the view so that the minibrot is upright.",
-)
+@option("Search", "--upright", "Rotate the view so that the minibrot is upright.")
 @target_option
-@overwrite_option
-@json_option
+@shared.overwrite_option
+@shared.json_option
 def nucleus_command(
     scenes: tuple[str, ...],
     max_period: str | None,
@@ -94,10 +81,7 @@ def nucleus_command(
     check_target(output, overwrite)
     found = search(scenes, max_period, options)
     drawn = found.scene(upright)
-    if as_json:
-        print_json({**found.to_table(), "scene": drawn.to_table()})
-    if not as_json or output != "-":
-        write(drawn, output)
+    write_found({**found.to_table(), "scene": drawn.to_table()}, [(drawn, output)], as_json)
 
 
 @verb(
@@ -106,9 +90,9 @@ def nucleus_command(
     "find period --center=-1.75,0 --width 0.1",
     "find period sea.png --max-period 1000000 --json",
 )
-@scene_arguments
+@shared.scene_arguments
 @search_options
-@json_option
+@shared.json_option
 def period_command(
     scenes: tuple[str, ...], max_period: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -118,10 +102,7 @@ def period_command(
     scene = requested_scene(scenes, options)
     with ProgressLine() as progress:
         period = find_period(scene, parse_limit(max_period), progress.search)
-    if as_json:
-        print_json({"period": period})
-    else:
-        write_out(f"{period}\n")
+    print_facts({"period": period}, f"{period}\n", as_json)
 
 
 @verb(
@@ -130,18 +111,17 @@ def period_command(
     "find julia seahorse --fraction 0.875 -o julia.toml",
     "find julia seahorse --fraction 0.5,0.75,0.875 -o julia.toml   # julia-0.5.toml, ...",
 )
-@scene_arguments
+@shared.scene_arguments
 @search_options
 @option(
-    "--fraction",
-    metavar="F[,F]...",
+    "Search",
+    "--fraction F[,F]...",
+    "Fractions of the minibrot's depth, a scene for each (default: 0.75).",
     default="0.75",
-    section="Search",
-    help="Fractions of the minibrot's depth, a scene for each (default: 0.75).",
 )
 @target_option
-@overwrite_option
-@json_option
+@shared.overwrite_option
+@shared.json_option
 def julia_command(
     scenes: tuple[str, ...],
     max_period: str | None,
@@ -159,7 +139,7 @@ def julia_command(
     fractions = parse_fractions(fraction)
     if len(fractions) > 1 and output == "-" and not as_json:
         raise OptionError("several fractions give several scenes: name a file with --output")
-    names = [output]
+    names = [output] * len(fractions)
     if len(fractions) > 1 and output != "-":
         path = Path(output)
         names = [str(path.with_stem(f"{path.stem}-{part:g}")) for part in fractions]
@@ -167,12 +147,9 @@ def julia_command(
         check_target(name, overwrite)
     found = search(scenes, max_period, options)
     drawn = [found.julia(part) for part in fractions]
-    if as_json:
-        tables = [scene.to_table() for scene in drawn]
-        print_json({**found.to_table(), "fractions": fractions, "scenes": tables})
-    if not as_json or output != "-":
-        for scene, name in zip(drawn, names, strict=True):
-            write(scene, name)
+    tables = [scene.to_table() for scene in drawn]
+    facts = {**found.to_table(), "fractions": fractions, "scenes": tables}
+    write_found(facts, list(zip(drawn, names, strict=True)), as_json)
 
 
 @verb(
@@ -181,17 +158,16 @@ def julia_command(
     "find misiurewicz seahorse --at 200,120 --digits 1000 -o eye.toml",
     "find misiurewicz seahorse --json      # with preperiod, period and zoom factor",
 )
-@scene_arguments
+@shared.scene_arguments
 @search_options
 @option(
-    "--digits",
-    metavar="N",
-    section="Search",
-    help="Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
+    "Search",
+    "--digits N",
+    "Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
 )
 @target_option
-@overwrite_option
-@json_option
+@shared.overwrite_option
+@shared.json_option
 def misiurewicz_command(
     scenes: tuple[str, ...],
     max_period: str | None,
@@ -224,10 +200,7 @@ def misiurewicz_command(
         f"{monotonic() - begun:.1f} s"
     )
     drawn = found.scene()
-    if as_json:
-        print_json({**found.to_table(), "scene": drawn.to_table()})
-    if not as_json or output != "-":
-        write(drawn, output)
+    write_found({**found.to_table(), "scene": drawn.to_table()}, [(drawn, output)], as_json)
 
 
 @verb(
@@ -236,20 +209,13 @@ def misiurewicz_command(
     "find interesting seahorse -o views/     # scenes, and thumbnails in views/sheet.png",
     "find interesting seahorse --count 12 --json",
 )
-@scene_arguments
-@view_options
-@option(
-    "--count",
-    type=Whole(1, 100),
-    metavar="N",
-    default=6,
-    section="Search",
-    help="Most views, 1 to 100 (default: 6).",
-)
-@output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")
-@overwrite_option
-@json_option
-@device_options
+@shared.scene_arguments
+@shared.view_options
+@option("Search", "--count N", "Most views, 1 to 100 (default: 6).", type=Whole(1, 100), default=6)
+@shared.output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")
+@shared.overwrite_option
+@shared.json_option
+@shared.device_options
 def interesting_command(
     scenes: tuple[str, ...],
     count: int,
@@ -267,7 +233,7 @@ def interesting_command(
     from fractals.io.files import check_output, written
     from fractals.tools import interesting, sheet
 
-    device, threads = device_request(options), options.pop("threads")
+    device, threads = shared.device_request(options), options.pop("threads")
     scene = requested_scene(scenes, options)
     names = [f"view-{k}.toml" for k in range(1, count + 1)]
     folder = Path(output) if output else None
@@ -286,15 +252,10 @@ def interesting_command(
         if folder:
             fractals.save_scene(each.scene, folder / name, overwrite=True)
             lines[-1] = f"{folder / name}  {lines[-1]}"
-    if as_json:
-        print_json(
-            [
-                {"score": each.score, "kind": each.kind, "scene": each.scene.to_table()}
-                for each in found
-            ]
-        )
-    else:
-        write_out("".join(f"{line}\n" for line in lines))
+    tables = [
+        {"score": each.score, "kind": each.kind, "scene": each.scene.to_table()} for each in found
+    ]
+    print_facts(tables, "".join(f"{line}\n" for line in lines), as_json)
     if folder:
         with ProgressLine(program=program_of(scene)) as progress:
             drawn = interesting.thumbnails(found, device, threads, progress)
@@ -359,13 +320,16 @@ def check_target(output: str, overwrite: bool) -> None:
         check_output(output, overwrite)
 
 
-def write(scene: "Scene", output: str) -> None:
-    """Write a scene to a file, or to stdout."""
-    if output == "-":
-        write_out(scene.to_toml())
-        return
-    fractals.save_scene(scene, output, overwrite=True)
-    tell(f"{output}: {scene.title}")
+def write_found(facts: Any, scenes: "list[tuple[Scene, str]]", as_json: bool) -> None:
+    """Write scenes to files, or to stdout in place of the facts as JSON."""
+    if as_json:
+        print_json(facts)
+    for scene, output in scenes:
+        if output != "-":
+            fractals.save_scene(scene, output, overwrite=True)
+            tell(f"{output}: {scene.title}")
+        elif not as_json:
+            write_out(scene.to_toml())
 
 
 for each in (

@@ -5,20 +5,13 @@ from typing import Any
 
 import click
 
+from fractals.cli import shared
 from fractals.cli.command import names as complete
-from fractals.cli.command import option, parse_size, verb, words
+from fractals.cli.command import option, verb, words
 from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, tell, write_out
-from fractals.cli.options import (
-    color_options,
-    device_options,
-    device_request,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    view_options,
-)
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
+from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, OptionError, shown
 
 # `fractals sheet`.
@@ -30,20 +23,18 @@ from fractals.errors import DifferenceError, OptionError, shown
     "sheet sea.png --of colorings -o colorings.png",
     "sheet mine.toml --of density,offset --palette ember",
 )
-@scene_arguments
+@shared.scene_arguments
 @option(
-    "--of",
-    "kind",
-    metavar="WHAT",
+    "Output",
+    "--of WHAT kind",
+    "What differs: palettes, colorings or density,offset.",
     default="palettes",
-    section="Output",
     shell_complete=words("palettes", "colorings", "density,offset"),
-    help="What differs: palettes, colorings or density,offset.",
 )
-@view_options
-@color_options
-@output_option("Sheet to write, a PNG.", ".png")
-@overwrite_option
+@shared.view_options
+@shared.color_options
+@shared.output_option("Sheet to write, a PNG.", ".png")
+@shared.overwrite_option
 def sheet_command(
     scenes: tuple[str, ...], kind: str, output: str | None, overwrite: bool, **options: Any
 ) -> None:
@@ -76,22 +67,22 @@ def sheet_command(
     "gallery --check --cpu                # compare the counts on this machine",
 )
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete("gallery"))
-@option("--all", "whole", is_flag=True, section="Output", help="Draw every scene, and the page.")
-@output_option("Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery")
+@option("Output", "--all whole", "Draw every scene, and the page.")
+@shared.output_option(
+    "Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery"
+)
 @option(
-    "--size",
-    metavar="SIZE",
+    "Picture",
+    "--size SIZE",
+    "Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080.",
     default="640x",
-    section="Picture",
-    help="Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080.",
 )
 @option(
+    "Output",
     "--check",
-    is_flag=True,
-    section="Output",
-    help="Compare the iteration counts with those stored in the folder; draw nothing.",
+    "Compare the iteration counts with those stored in the folder; draw nothing.",
 )
-@device_options
+@shared.device_options
 def gallery_command(
     names: tuple[str, ...],
     whole: bool,
@@ -108,7 +99,7 @@ def gallery_command(
     from fractals import catalog
     from fractals.tools import gallery
 
-    request = device_request(options)
+    request = shared.device_request(options)
     for name in names:
         if name not in catalog.names("gallery"):
             raise OptionError(str(catalog.unknown("gallery", name)))

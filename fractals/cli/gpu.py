@@ -6,16 +6,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from fractals.cli.command import FILE, option, together, verb, verb_group, words
-from fractals.cli.messages import print_json, tell, write_out
-from fractals.cli.options import (
-    json_option,
-    max_iterations_option,
-    output_option,
-    overwrite_option,
-    scene_arguments,
-    view_options,
-)
+from fractals.cli import shared
+from fractals.cli.command import FILE, option, section, together, verb, verb_group
+from fractals.cli.messages import print_facts, tell
 from fractals.cli.scenes import check_png, requested_scene
 from fractals.errors import OptionError, shown
 
@@ -25,21 +18,14 @@ if TYPE_CHECKING:
     from fractals.scene.model import Scene
 
 block_option = option(
-    "--block",
-    "blocks",
-    metavar="WxH",
+    "Kernel",
+    "--block WxH blocks",
+    "Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16).",
     multiple=True,
-    section="Kernel",
-    help="Threads of a block in x and y; may be repeated (default: 32x1, 8x4 and 16x16).",
 )
 sample_options = together(
-    option(
-        "--supersampling",
-        metavar="N",
-        section="Picture",
-        help="N x N samples per pixel, each a thread of its own.",
-    ),
-    max_iterations_option,
+    option("Picture", "--supersampling N", "N x N samples per pixel, each a thread of its own."),
+    shared.max_iterations_option,
 )
 
 
@@ -64,13 +50,13 @@ def gpu_command() -> None:
     "gpu divergence seahorse --size 480x320 -o map.png",
     "gpu divergence --block 32x4 --block 64x1 --json",
 )
-@scene_arguments
+@shared.scene_arguments
 @block_option
 @sample_options
-@view_options
-@output_option("Map to write, a PNG: warps whose lanes are busy are white.", ".png")
-@overwrite_option
-@json_option
+@shared.view_options
+@shared.output_option("Map to write, a PNG: warps whose lanes are busy are white.", ".png")
+@shared.overwrite_option
+@shared.json_option
 def divergence_command(
     scenes: tuple[str, ...],
     blocks: tuple[str, ...],
@@ -93,14 +79,12 @@ def divergence_command(
     shapes = [parse_block(text) for text in blocks] or access.BLOCKS
     count = counts_of(requested_scene(scenes, options))
     found = [access.measure(count, shape) for shape in shapes]
-    if as_json:
-        print_json({"divergence": [each.to_table() for each in found]})
-    else:
-        rows = [f"{'block':10}{'lanes busy':>12}{'slots busy':>12}{'warp steps':>16}"]
-        for each in found:
-            row = f"{'{}x{}'.format(*each.block):10}{each.lanes_busy:12.1%}{each.slots_busy:12.1%}"
-            rows.append(f"{row}{each.warp_steps:16,}")
-        write_out("\n".join(rows) + "\n")
+    rows = [f"{'block':10}{'lanes busy':>12}{'slots busy':>12}{'warp steps':>16}"]
+    for each in found:
+        row = f"{'{}x{}'.format(*each.block):10}{each.lanes_busy:12.1%}{each.slots_busy:12.1%}"
+        rows.append(f"{row}{each.warp_steps:16,}")
+    table = {"divergence": [each.to_table() for each in found]}
+    print_facts(table, "\n".join(rows) + "\n", as_json)
     if output is not None:
         with written(output, overwrite) as file:
             file.write(sheet.png(access.draw(found)))
@@ -116,13 +100,9 @@ def divergence_command(
 @click.argument("script", shell_complete=FILE)
 @click.argument("arguments", nargs=-1)
 @option(
-    "--line",
-    metavar="N",
-    type=click.IntRange(1),
-    section="Kernel",
-    help="Only the accesses of this line of the script.",
+    "Kernel", "--line N", "Only the accesses of this line of the script.", type=click.IntRange(1)
 )
-@json_option
+@shared.json_option
 def access_command(
     script: str, arguments: tuple[str, ...], line: int | None, as_json: bool
 ) -> None:
@@ -143,10 +123,8 @@ def access_command(
             for each in found
             if each.place.line == line and str(Path(each.place.file).resolve()) == name
         ]
-    if as_json:
-        print_json({"accesses": [each.to_table() for each in found]})
-    else:
-        write_out(access.table(found) + "\n")
+    accesses = {"accesses": [each.to_table() for each in found]}
+    print_facts(accesses, access.table(found) + "\n", as_json)
 
 
 @verb(
@@ -155,67 +133,39 @@ def access_command(
     "gpu predict seahorse --card rtx4090 --precision float32",
     "gpu predict seahorse --cores 5888 --clock 2.48 --instructions 14",
 )
-@scene_arguments
-@option(
-    "--card",
-    metavar="NAME",
-    section="Card",
-    help="A card of the table, such as t4, h100 or rtx4090 (default: all).",
+@shared.scene_arguments
+@section(
+    "Card",
+    {
+        "--card NAME": "A card of the table, such as t4, h100 or rtx4090 (default: all).",
+        "--cores N": "Cores of another card; requires --clock.",
+        "--clock GHZ": "Boost clock of that card.",
+        "--double SHARE": "Rate of float64 by the rate of float32 (default: 1/64).",
+    },
+    cores=click.IntRange(1),
+    clock=click.FloatRange(0, min_open=True),
+    double={"default": "1/64"},
 )
-@option(
-    "--cores",
-    metavar="N",
-    type=click.IntRange(1),
-    section="Card",
-    help="Cores of another card; requires --clock.",
-)
-@option(
-    "--clock",
-    metavar="GHZ",
-    type=click.FloatRange(0, min_open=True),
-    section="Card",
-    help="Boost clock of that card.",
-)
-@option(
-    "--double",
-    metavar="SHARE",
-    default="1/64",
-    section="Card",
-    help="Rate of float64 by the rate of float32 (default: 1/64).",
-)
-@option(
-    "--instructions",
-    metavar="N",
-    type=click.FloatRange(0, min_open=True),
-    section="Kernel",
-    help="Machine instructions of an iteration (default: those counted for the formula).",
-)
-@option(
-    "--doubles",
-    metavar="N",
-    type=click.FloatRange(0),
-    section="Kernel",
-    help="Float64 arithmetic among --instructions (default: none in float32, all in float64).",
-)
-@option(
-    "--precision",
-    metavar="TYPE",
-    default="float32",
-    type=click.Choice(["float32", "float64"]),
-    section="Kernel",
-    shell_complete=words("float32", "float64"),
-    help="Number type: float32 (the default) or float64.",
-)
-@option(
-    "--block",
-    metavar="WxH",
-    default="8x8",
-    section="Kernel",
-    help="Threads of a block in x and y (default: 8x8, which fractals uses).",
+@section(
+    "Kernel",
+    {
+        "--instructions N": (
+            "Machine instructions of an iteration (default: those counted for the formula)."
+        ),
+        "--doubles N": (
+            "Float64 arithmetic among --instructions (default: none in float32, all in float64)."
+        ),
+        "--precision TYPE": "Number type: float32 (the default) or float64.",
+        "--block WxH": "Threads of a block in x and y (default: 8x8, which fractals uses).",
+    },
+    instructions=click.FloatRange(0, min_open=True),
+    doubles=click.FloatRange(0),
+    precision={"default": "float32", "type": click.Choice(["float32", "float64"])},
+    block={"default": "8x8"},
 )
 @sample_options
-@view_options
-@json_option
+@shared.view_options
+@shared.json_option
 def predict_command(
     scenes: tuple[str, ...],
     card: str | None,
@@ -252,21 +202,19 @@ def predict_command(
         cards = [machine.card(card)] if card else list(machine.CARDS.values())
     busy = access.measure(counts_of(scene), parse_block(block))
     found = [machine.predict(busy.warp_steps, instructions, each, doubles) for each in cards]
-    if as_json:
-        table = {
-            **busy.to_table(),
-            "instructions": instructions,
-            "doubles": doubles,
-            "precision": precision,
-        }
-        print_json({**table, "predictions": [each.to_table() for each in found]})
-        return
+    table = {
+        **busy.to_table(),
+        "instructions": instructions,
+        "doubles": doubles,
+        "precision": precision,
+        "predictions": [each.to_table() for each in found],
+    }
     head = f"{instructions:g} instructions an iteration, {precision}, "
     rows = [f"{head}{busy.lanes_busy:.1%} of lanes busy; at least:"]
     for each in found:
         rate = each.iterations_per_second / 1e12
         rows.append(f"{each.card.title:22}{1e3 * each.seconds:12.4f} ms{rate:10.2f} T it/s")
-    write_out("\n".join(rows) + "\n")
+    print_facts(table, "\n".join(rows) + "\n", as_json)
 
 
 @verb(
@@ -279,13 +227,12 @@ def predict_command(
 @click.argument("kernel")
 @click.argument("types")
 @option(
-    "--capability",
-    metavar="X.Y",
+    "Card",
+    "--capability X.Y",
+    "Compute capability of the card (default: 9.0, an H100).",
     default="9.0",
-    section="Card",
-    help="Compute capability of the card (default: 9.0, an H100).",
 )
-@json_option
+@shared.json_option
 def instructions_command(
     script: str, kernel: str, types: str, capability: str, as_json: bool
 ) -> None:
@@ -299,14 +246,12 @@ def instructions_command(
     from fractals.tools.gpu import machine
 
     loop = machine.count(script, kernel, types, machine.parse_capability(capability))
-    if as_json:
-        print_json(loop.to_table())
-        return
-    write_out(
+    text = (
         f"{len(loop.names)} instructions of {loop.language} in the innermost loop of {kernel}: "
         f"{loop.arithmetic} of arithmetic, of which {loop.double} in float64\n"
         f"{' '.join(loop.names)}\n"
     )
+    print_facts(loop.to_table(), text, as_json)
 
 
 def parse_block(text: str) -> tuple[int, int]:

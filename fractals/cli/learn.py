@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fractals.cli.command import FILE, option, verb
+from fractals.cli import shared
+from fractals.cli.command import FILE, option, section, verb
 from fractals.cli.messages import tell, write_out
-from fractals.cli.options import overwrite_option
 from fractals.cli.scenes import check_png
 from fractals.errors import FractalsError, OptionError, shown
 
@@ -25,27 +25,24 @@ MODES = ("start", "check", "page", "report")
 )
 @click.argument("step", required=False)
 @click.argument("arguments", nargs=-1, metavar="[FILE]...", shell_complete=FILE)
-@option("--start", is_flag=True, section="Work", help="Write the exercise of the step here.")
-@option("--check", is_flag=True, section="Work", help="Check the answer in FILE.")
-@option("--page", is_flag=True, section="Work", help="Print the page of the step.")
-@option(
-    "--language",
-    type=click.Choice(["en", "zh"]),
-    default="en",
-    section="Work",
-    help="Language of --page: en or zh.",
+@section(
+    "Work",
+    {
+        "--start": "Write the exercise of the step here.",
+        "--check": "Check the answer in FILE.",
+        "--page": "Print the page of the step.",
+        "--language": "Language of --page: en or zh.",
+        "--report": "Run all steps, or those that are named.",
+    },
+    language={"type": click.Choice(["en", "zh"]), "default": "en"},
 )
-@option("--report", is_flag=True, section="Work", help="Run all steps, or those that are named.")
 @option(
-    "-o",
-    "--output",
-    metavar="FILE",
+    "Output",
+    "-o, --output FILE",
+    "Chart of --report; the JSON has the same name (default: lesson.png).",
     default="lesson.png",
-    section="Output",
-    shell_complete=FILE,
-    help="Chart of --report; the JSON has the same name (default: lesson.png).",
 )
-@overwrite_option
+@shared.overwrite_option
 def learn_command(
     step: str | None,
     arguments: tuple[str, ...],

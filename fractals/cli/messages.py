@@ -134,6 +134,14 @@ def print_json(table: Any) -> None:
     write_out(json.dumps(table, indent=2) + "\n")
 
 
+def print_facts(table: Any, text: str, as_json: bool) -> None:
+    """Print facts on stdout: a table as JSON, or the same as text."""
+    if as_json:
+        print_json(table)
+    else:
+        write_out(text)
+
+
 def discard(stream: Any) -> None:
     """Send what a broken stream still holds to nowhere, as Python flushes it at its end."""
     with contextlib.suppress(OSError, ValueError, AttributeError, io.UnsupportedOperation):
@@ -369,14 +377,14 @@ def hint_at_one_color(path: str, scene: "Scene") -> None:
 
 def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
     """Return the color of a picture of a single color; None of any other picture."""
-    import PIL.Image
-
-    from fractals.io.files import lifted_limit
-
     width, height = scene.image.size
     try:
         if Path(path).stat().st_size > MIN_BYTES + width * height // UNIFORM or width * height < 2:
             return None  # a compressed picture with any detail is larger, and need not be read
+        import PIL.Image
+
+        from fractals.io.files import lifted_limit
+
         with lifted_limit(), PIL.Image.open(path) as picture:
             ranges: Any = picture.convert("RGB").getextrema()
     except (OSError, ValueError):
@@ -430,9 +438,6 @@ def plan_table(
 
 def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     """Print how a scene would be drawn."""
-    if as_json:
-        print_json(table)
-        return
     shown = dict(table)
     shown["size"] = "{}x{}".format(*table["size"])
     for key in {"memory", "file"} & table.keys():
@@ -443,7 +448,8 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     for key in ("bits", "noise", "note"):
         if not table[key]:
             del shown[key]
-    write_out("".join(f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()))
+    lines = [f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()]
+    print_facts(table, "".join(lines), as_json)
 
 
 def explain_plan(table: Mapping[str, Any]) -> None:

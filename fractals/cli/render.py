@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
+from fractals.cli import shared
 from fractals.cli.command import FILE, verb
 from fractals.cli.messages import (
     ProgressLine,
@@ -21,23 +22,6 @@ from fractals.cli.messages import (
     program_of,
     report,
     tell,
-)
-from fractals.cli.options import (
-    cluster_options,
-    cluster_request,
-    color_options,
-    device_options,
-    device_request,
-    drawing_request,
-    dry_run_option,
-    effort_options,
-    json_option,
-    output_option,
-    overwrite_option,
-    picture_options,
-    scene_arguments,
-    scene_options,
-    scene_table,
 )
 from fractals.cli.scenes import (
     default_output,
@@ -63,13 +47,13 @@ if TYPE_CHECKING:
     "recolor fraktaler.exr --gpu -o sea.png     # raw numbers of another program",
 )
 @click.argument("raw_file", metavar="FILE", shell_complete=FILE)
-@scene_arguments
-@color_options
-@picture_options
-@device_options
-@output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
-@overwrite_option
-@json_option
+@shared.scene_arguments
+@shared.color_options
+@shared.picture_options
+@shared.device_options
+@shared.output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
+@shared.overwrite_option
+@shared.json_option
 def recolor_command(
     raw_file: str,
     scenes: tuple[str, ...],
@@ -91,7 +75,7 @@ def recolor_command(
     from fractals.io.load import with_colors
     from fractals.scene.geometry import make_layers
 
-    request = device_request(options)
+    request = shared.device_request(options)
     output = output or default_output((raw_file,), options, ".png", free=not overwrite)
     file_format = format_of(output)
     check_output(output, overwrite)
@@ -132,21 +116,21 @@ def recolor_command(
     "render --formula burning_ship --center=-1.7549,-0.0282 --width 0.05 --gpu -o ship.png",
     "render seahorse julia -o pictures/      # a picture of each",
 )
-@scene_arguments
-@scene_options
-@color_options
-@picture_options
-@device_options
-@effort_options
-@output_option(
+@shared.scene_arguments
+@shared.scene_options
+@shared.color_options
+@shared.picture_options
+@shared.device_options
+@shared.effort_options
+@shared.output_option(
     "Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.",
     "io.image.FORMATS",
     "/",
 )
-@overwrite_option
-@cluster_options
-@dry_run_option
-@json_option
+@shared.overwrite_option
+@shared.cluster_options
+@shared.dry_run_option
+@shared.json_option
 def render_command(
     scenes: tuple[str, ...],
     output: str | None,
@@ -162,8 +146,8 @@ def render_command(
     - for stdin. FILE#NAME is one entry of a file. Several scenes, or A+B, are merged from left to
     right; options come last. Without a SCENE the Mandelbrot set is drawn.
     """
-    how = drawing_request(options)
-    if cluster := cluster_request(options):
+    how = shared.drawing_request(options)
+    if cluster := shared.cluster_request(options):
         how["cluster"] = cluster
     folder = output is not None and output != "-" and is_folder(output)
     if folder and scenes:
@@ -172,12 +156,14 @@ def render_command(
             make_folder(output)
         for source in scenes:
             lost: list[str] = []
-            scene = requested_scene((source,), options, lost, scene_table(), fits=not dry_run)
+            scene = requested_scene(
+                (source,), options, lost, shared.scene_table(), fits=not dry_run
+            )
             path = str(Path(output, source_name(source) + ".png"))
             draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
         return
     lost = []
-    scene = requested_scene(scenes, options, lost, scene_table(), fits=not dry_run)
+    scene = requested_scene(scenes, options, lost, shared.scene_table(), fits=not dry_run)
     path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
     draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
 
@@ -198,6 +184,7 @@ def draw_or_plan(
 ) -> None:
     """Draw a scene into a file, or print its plan."""
     from fractals.io.image import check_format, format_of, lost
+    from fractals.rendering.render import render_to
 
     file_format = format_of(output)
     keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
@@ -212,7 +199,7 @@ def draw_or_plan(
     if Verbosity.verbose:
         explain_plan(plan_table(scene, how, keeps))
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
-        rendered = fractals.render_to(
+        rendered = render_to(
             sys.stdout.buffer if output == "-" else output,
             scene,
             overwrite=overwrite,

@@ -10,21 +10,22 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fractals.cli.command import (
+from fractals.cli.messages import tell, tell_lost
+from fractals.cli.values import (
     PRINT_DPI,
     check_length,
     check_text,
     check_value,
+    exact,
     parse_coloring,
     parse_formula,
-    parse_numbers,
+    parse_pair,
     parse_point,
-    parse_shares,
     parse_size,
     physical_size,
     relative,
+    share,
 )
-from fractals.cli.messages import tell, tell_lost
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.scene.numbers import decimal_places
 
@@ -234,7 +235,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
     columns, rows = scene.image.size
     right = up = Fraction(0)
     if at:
-        x, y = map(Fraction, parse_numbers(at, "at"))
+        x, y = map(Fraction, parse_pair(at, "at", "320,180", exact))
         if not (0 <= x < columns and 0 <= y < rows):
             raise OptionError(
                 f"--at: {shown(at, 40)} lies outside the {columns}x{rows} pixels of the scene"
@@ -242,7 +243,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
         right = (x + Fraction(1, 2) - Fraction(columns, 2)) * width / columns
         up = -(y + Fraction(1, 2) - Fraction(rows, 2)) * width / columns
     if pan:
-        across, upwards = map(Fraction, parse_shares(pan, "pan"))
+        across, upwards = map(Fraction, parse_pair(pan, "pan", "0.5,0 or 10%,0", share))
         right, up = right + across * width, up + upwards * width
     a, b, c, d = matrix(scene.view)
     x, y = center[0] + a * right + b * up, center[1] + c * right + d * up

@@ -4,14 +4,13 @@ import errno
 import importlib
 import signal
 import sys
-import traceback
 from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from fractals import __version__
-from fractals.cli import options
+from fractals.cli import shared
 from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
 from fractals.cli.messages import (
     StdoutError,
@@ -101,23 +100,18 @@ SUBJECTS = {
     },
 }
 COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
-SYNONYMS = {
-    "animate": "film",
-    "color": "recolor",
-    "colour": "recolor",
-    "draw": "render",
-    "export": "convert",
-    "info": "show",
-    "lesson": "learn",
-    "lessons": "learn",
-    "ls": "list",
-    "palettes": "list",
-    "teach": "learn",
-    "test": "verify",
-    "tutorial": "learn",
-    "video": "film",
-    "zoom": "render",
+# What people call a verb.
+_SAID = {
+    "convert": "export",
+    "film": "animate video",
+    "learn": "lesson lessons teach tutorial",
+    "list": "ls palettes",
+    "recolor": "color colour",
+    "render": "draw zoom",
+    "show": "info",
+    "verify": "test",
 }
+SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
 
 
 class Verbs(Laidout, click.Group):
@@ -153,7 +147,7 @@ class Verbs(Laidout, click.Group):
         with formatter.section("Environment"):
             formatter.write_dl(list(environment()))
         with formatter.section("File of defaults"):
-            formatter.write_dl([(str(options.path()), "device, threads, and keys of scenes.")])
+            formatter.write_dl([(str(shared.path()), "device, threads, and keys of scenes.")])
 
 
 def unknown_verb(name: str) -> OptionError:
@@ -229,9 +223,6 @@ def run_verb(arguments: list[str] | None = None) -> int:
         if sys.stdout is not None:
             write_out(b"")  # what is buffered fails here, and not when Python ends
         return code if isinstance(code, int) else 0
-    except KeyboardInterrupt:
-        print_line("interrupted")
-        return INTERRUPTED
     except SystemExit as ended:  # a signal; see `signals`
         code = ended.code if isinstance(ended.code, int) else 1
         if code > 128:
@@ -271,6 +262,8 @@ def explain(error: Exception) -> int:
     else:
         print_line(f"internal error: {type(error).__name__}: {error} (--verbose says where)")
         if Verbosity.verbose:
+            import traceback
+
             traceback.print_exception(error)
     return 1
 

@@ -265,10 +265,7 @@ def load(name: str) -> Palette:
 def parse(table: dict[str, Any]) -> Palette:
     """Return the palette that a TOML table describes.
 
-    Raises
-    ------
-    InputError
-        The stops are missing, too many, or not colors at rising positions.
+    Raises `InputError` if stops are missing, too many, or not colors at rising positions.
     """
     known = {"stops", "cyclic", "space", "blend", "title", "source", "licence"}
     for key in table:

@@ -35,10 +35,7 @@ def encode(pixels: Pixels) -> str:
 def decode(kept: str) -> Pixels:
     """Return the pixels (height, width, 4) of what a scene keeps, not to be written to.
 
-    Raises
-    ------
-    InputError
-        The text is no PNG.
+    Raises `InputError` if the text is no PNG.
     """
     if kept == BUILT_IN:
         pixels = _flower()
@@ -57,10 +54,7 @@ def decode(kept: str) -> Pixels:
 def check(name: str) -> str:
     """Return the name of a built-in picture, or the text of a PNG, if it can be decoded.
 
-    Raises
-    ------
-    InputError
-        It is the name of a file, or the text is no PNG.
+    Raises `InputError` if it is the name of a file, or no PNG.
     """
     if name != BUILT_IN and not name.startswith(KEPT):
         raise InputError(f"'{shown(name, 80)}' is no picture: load_scene reads pictures from files")
@@ -71,10 +65,7 @@ def check(name: str) -> str:
 def opened(data: bytes, kind: str, name: str) -> Pixels:
     """Return the pixels (height, width, 4) of a picture's file of this `kind`.
 
-    Raises
-    ------
-    InputError
-        The picture is too large, damaged, or of another kind; the message begins with `name`.
+    Raises `InputError` if it is too large, damaged, or of another kind; it begins with `name`.
     """
     import PIL.Image
 

@@ -19,14 +19,8 @@ MAX_STEPS = 10_000_000
 class Area:
     """The view of a scene in the parameter plane.
 
-    `width`, `height` and `radius`, of a circle around the view, are in plane units.
-
-    Raises
-    ------
-    SceneError
-        The scene has no plane of parameters: it shows a Julia set or an exponential map.
-    OptionError
-        `max_period` is less than 1.
+    `width`, `height` and `radius`, of a circle around the view, are in plane units. A scene that
+    has no plane of parameters, because it shows a Julia set or an exponential map, is refused.
     """
 
     def __init__(self, scene: Scene, max_period: int | None, what: str) -> None:

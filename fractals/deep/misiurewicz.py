@@ -125,31 +125,9 @@ def find_misiurewicz(
     max_period: int | None = None,
     progress: Progress | None = None,
 ) -> Misiurewicz:
-    """Return a simple Misiurewicz point near the center of the scene's view.
+    """Return a Misiurewicz point near the center of the view: see `fractals.find_misiurewicz`.
 
-    Misiurewicz points are dense on the boundary of the set. The search takes the one of the
-    shortest period in a small circle around the center, then in a larger one, then in parts of the
-    view.
-
-    Parameters
-    ----------
-    scene : Scene
-    digits : int, optional
-        Decimals of the result; by default SPARE_DIGITS more than the view needs.
-    max_period : int, optional
-        Highest preperiod plus period; by default the scene's limit, or an estimate from the depth
-        of the view. In the smallest parts of the view it is at most MAX_CELL_STEPS.
-    progress : callable, optional
-        Called as ``progress(what, steps_done, steps)`` after each block of steps.
-
-    Raises
-    ------
-    SceneError
-        The scene shows a Julia set, or the formula is not a holomorphic f(z) + c.
-    OptionError
-        `digits` is out of range.
-    FractalsError
-        No such point was found in view.
+    In the smallest parts of the view, preperiod plus period are at most MAX_CELL_STEPS.
     """
     area = Area(scene, max_period, "Misiurewicz points")
     if not area.formula.holomorphic:

@@ -303,17 +303,9 @@ class Minibrot:
     def scene(self, upright: bool = False) -> Scene:
         """Return the scene that shows the whole minibrot.
 
-        Colors, size and the rest are kept; a limit too low for the period becomes "auto".
-
-        Parameters
-        ----------
-        upright : bool
-            Whether the view is rotated as the minibrot is.
-
-        Raises
-        ------
-        OptionError
-            The minibrot is skewed, so no rotation sets it upright.
+        Colors, size and the rest are kept; a limit too low for the period becomes "auto". With
+        `upright` the view is rotated as the minibrot is. Raises `OptionError` if it is skewed, so
+        that no rotation sets it upright.
         """
         scene = self._scene(f"A minibrot of period {self.period}", 1.0)
         if not upright:
@@ -325,16 +317,11 @@ class Minibrot:
         return scene.replace(rotation=round(self.angle, 3))
 
     def julia(self, fraction: float) -> Scene:
-        """Return the scene around the minibrot at a fraction of its depth.
+        """Return the scene around the minibrot at a fraction of its depth, between 0 and 1.
 
         Depth is the logarithm of the zoom from the formula's home view. At a fraction of 0.5 lies
         the embedded Julia set of the view in which the minibrot first shows; it has twice as many
         arms at 0.75, and four times as many at 0.875.
-
-        Raises
-        ------
-        OptionError
-            The fraction is not between 0 and 1.
         """
         if not 0 < fraction < 1:
             raise OptionError(f"fraction {fraction:g}: give one between 0 and 1, such as 0.75")
@@ -376,23 +363,9 @@ def find_period(
 def find_nucleus(
     scene: Scene, max_period: int | None = None, progress: Progress | None = None
 ) -> Minibrot:
-    """Return the minibrot of the lowest period in the scene's view.
+    """Return the minibrot of the lowest period in the scene's view: see `fractals.find_nucleus`.
 
-    Parameters
-    ----------
-    scene : Scene
-    max_period : int, optional
-        The highest period of the search; by default the scene's limit, or, if that is "auto", a
-        limit estimated from the depth of the view, at most MAX_STEPS.
-    progress : callable, optional
-        Called as ``progress(what, steps_done, steps)`` after each block of steps.
-
-    Raises
-    ------
-    SceneError
-        The scene shows a Julia set, which has no nuclei.
-    FractalsError
-        No nucleus is in view, or Newton's method finds none; the message names the nearest.
+    The limit estimated from the depth of the view is at most MAX_STEPS.
     """
     search = _Search(scene, max_period, progress)
     nucleus = search.settle(search.locate())

@@ -2,17 +2,16 @@
 
 server.py      `fractals.explore`: starts and ends the server; options.py: its options
 application.py serves the page and the clients
-door.py        accepts connections, strangers last
-gate.py        checks every request
+gate.py        accepts connections, strangers last, and checks every request
 pages.py       what it answers over HTTP, and thumbnails; bookmarks.py: files of scenes
 protocol.py    parses messages, and packs tiles
 session.py     a client: its colors, what waits to be sent to it, what it asked for
 navigation.py  messages that change the view
 questions.py   answers about a frame
 scheduler.py   one thread draws for all clients, the newest views first
-view.py        draws a view: coarse, values, exact; values.py: numbers for a shader
+view.py        draws a view: coarse, values, exact
 frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers
-jobs.py        searches and exports, in processes of their own: processes.py, work.py
+jobs.py        searches and exports, in processes of their own: work.py
 compilers.py   visitors' formulas are compiled in such processes, too
 """

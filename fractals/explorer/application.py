@@ -71,7 +71,6 @@ class Explorer:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
-        self.jobs.loop = asyncio.get_running_loop()
         tidying = asyncio.create_task(self.jobs.tidy_now_and_then())
         yield
         tidying.cancel()

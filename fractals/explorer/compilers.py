@@ -8,19 +8,68 @@ Its memory is free once it ends.
 
 import contextlib
 import json
+import os
 import subprocess
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import processes
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
+
+PARENT = str(Path(__file__).parents[2])  # of the package
+
+
+def work_command() -> tuple[list[str], dict[str, str]]:
+    """Return the command that starts a process of `fractals.explorer.work`, and its environment."""
+    paths = [PARENT, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    # -P: never a package of this name in the current folder
+    return [sys.executable, "-P", "-m", "fractals.explorer.work"], environment
+
+
+@dataclass(eq=False)
+class WorkProcess:
+    """A process of `fractals.explorer.work`. Any thread may kill it, before it starts, too."""
+
+    line: str  # what the process reads
+    killed: bool = False
+    made: subprocess.Popen[str] | None = field(default=None, repr=False)
+
+    def kill(self) -> None:
+        """End the process."""
+        self.killed = True
+        if self.made:
+            with contextlib.suppress(OSError):
+                self.made.kill()
+
+    def said(self) -> Iterator[dict[str, Any]]:
+        """Run the process, and yield its messages; nothing if it was killed before."""
+        if self.killed:
+            return
+        command, environment = work_command()
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as made:
+            self.made = made
+            if self.killed:  # meanwhile
+                made.kill()
+            assert made.stdin
+            assert made.stdout
+            try:
+                with contextlib.suppress(ConnectionError):
+                    made.stdin.write(self.line)
+                    made.stdin.flush()
+                yield from map(json.loads, made.stdout)
+            finally:
+                made.kill()
+
 
 MAX_RUNNING = 2  # processes of all clients together
 MAX_A_MINUTE = 6  # formulas and statistics of its own, for a client
@@ -28,22 +77,12 @@ MINUTE = 60.0  # seconds
 
 
 @dataclass(eq=False)
-class Order:
+class Order(WorkProcess):
     """A scene whose programs are to be compiled."""
 
-    owner: object  # the client; one process at a time works for it
-    line: str  # what the process reads
+    owner: object = None  # the client; one process at a time works for it
     error: str = ""  # why it failed, once it is done
     done: bool = False
-    dropped: bool = False
-    made: subprocess.Popen[str] | None = field(default=None, repr=False)
-
-    def drop(self) -> None:
-        """End the process; nobody waits for it."""
-        self.dropped = True
-        if self.made:
-            with contextlib.suppress(OSError):
-                self.made.kill()
 
 
 class Compilers:
@@ -69,9 +108,9 @@ class Compilers:
         if label and work.priority != IDLE:  # thumbnails are of the server's own bookmarks
             self.count(owner, label)
         order = self.order(owner, scene, what)
-        ready, work.ready, work.replaced = work.ready, lambda: order.done, order.drop
+        ready, work.ready, work.replaced = work.ready, lambda: order.done, order.kill
         if work.stale():  # since before
-            order.drop()
+            order.kill()
         yield None
         work.ready = ready
         if order.error:
@@ -95,7 +134,7 @@ class Compilers:
         """Return an order that waits, or runs already; `wake` is called when it is done."""
         table = {"do": "compile", "what": what, "device": self.device}
         line = json.dumps({**table, "scene": scene.to_table()}) + "\n"
-        made = Order(owner, line)
+        made = Order(line, owner=owner)
         with self._lock:
             self._waiting.append(made)
         self._start()
@@ -106,12 +145,12 @@ class Compilers:
         with self._lock:
             self._waiting.clear()
             for each in self._running:
-                each.drop()
+                each.kill()
 
     def _start(self) -> None:
         """Start what waits, as far as there is room: one process for each client."""
         with self._lock:
-            self._waiting = [each for each in self._waiting if not each.dropped]
+            self._waiting = [each for each in self._waiting if not each.killed]
             for each in list(self._waiting):
                 busy = {order.owner for order in self._running}
                 if len(self._running) < MAX_RUNNING and each.owner not in busy:
@@ -133,19 +172,7 @@ class Compilers:
 
 def _run(order: Order) -> str:
     """Run a process to its end, and return a line about its error."""
-    command, environment = processes.command()
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as made:
-        order.made = made
-        if order.dropped:
-            order.drop()
-        assert made.stdin
-        assert made.stdout
-        with contextlib.suppress(ConnectionError):
-            made.stdin.write(order.line)
-            made.stdin.flush()
-        lines = made.stdout.read().splitlines()
-    said = json.loads(lines[-1]) if lines else {}
+    said = [{}, *order.said()][-1]
     if said.get("t") == "found":
         return ""
     return str(said.get("message", "compiling ended early, perhaps for lack of memory"))

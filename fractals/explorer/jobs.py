@@ -8,7 +8,8 @@ import secrets
 import shutil
 import stat
 import tempfile
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -17,7 +18,8 @@ from time import monotonic
 from typing import Any
 
 from fractals.errors import OptionError
-from fractals.explorer import processes, protocol
+from fractals.explorer import protocol
+from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
@@ -93,24 +95,14 @@ MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
 TIDY_SECONDS = 60.0  # between two looks for such files
 QUOTA = 2**31  # bytes of exported files that are kept
-LINE = 2**24  # bytes of a line of a process: a scene with all its digits
 
 
-@dataclass
-class Job:
+@dataclass(eq=False)
+class Job(WorkProcess):
     """A process that works for a client."""
 
-    kind: str
-    keep: bool = False
-    process: asyncio.subprocess.Process | None = None
-    cancelled: bool = False
-
-    def kill(self) -> None:
-        """End the process."""
-        self.cancelled = True
-        if self.process and self.process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                self.process.kill()
+    kind: str = ""
+    keep: bool = False  # whether it goes on when the client leaves
 
 
 @dataclass
@@ -127,7 +119,6 @@ class Jobs:
 
     def __init__(self, device: str, threads: int | None) -> None:
         self.device, self.threads = device, threads
-        self.loop: asyncio.AbstractEventLoop | None = None
         self.running: list[Job] = []
         self.files: dict[str, ExportedFile] = {}
         self._folder: ExportFolder | None = None
@@ -158,7 +149,7 @@ class Jobs:
                 facts["octaves"] = octaves(place)
             session.say("found", job=message.job, what=message.what, **facts)
 
-        self._start(session, message.job, Job("find"), wanted, scene, finish)
+        self._start(session, message.job, wanted, scene, finish)
 
     def export(self, session: Session, message: protocol.Export) -> None:
         """Draw a frame into a file, or forecast how long that takes."""
@@ -196,14 +187,12 @@ class Jobs:
             keys = {"bytes": facts["bytes"], "seconds": facts["seconds"]}
             session.say("exported", job=message.job, url=url, **keys)
 
-        job = Job("export", message.keep)
-        self._start(session, message.job, job, wanted, scene, finish)
+        self._start(session, message.job, wanted, scene, finish, message.keep)
 
     def cancel(self, session: Session, message: protocol.Cancel) -> None:
         """End a job."""
         if job := session.jobs.get(message.job):
-            assert self.loop
-            self.loop.call_soon_threadsafe(job.kill)
+            job.kill()
         elif session.engine.busy((session, "surprise")):
             session.engine.cancel((session, "surprise"))
             session.say("failed", job=message.job, message="cancelled", cancelled=True)
@@ -212,85 +201,64 @@ class Jobs:
 
     def leave(self, session: Session) -> None:
         """End the jobs of a client that left, but those that it keeps."""
-        for job in session.jobs.values():
+        for job in list(session.jobs.values()):
             if not job.keep:
                 job.kill()
 
     def end(self) -> None:
         """End all jobs, and remove all files."""
-        for job in self.running:
+        for job in list(self.running):
             job.kill()
         if self._folder:
             self._folder.remove()
 
     def _check(self, session: Session, name: int, kind: str, most: int) -> None:
-        if name in session.jobs or any(job.kind == kind for job in session.jobs.values()):
+        if name in session.jobs or any(job.kind == kind for job in list(session.jobs.values())):
             raise OptionError("one at a time: cancel the one that runs")
-        if sum(job.kind == kind for job in self.running) >= most:
+        if sum(job.kind == kind for job in list(self.running)) >= most:
             raise OptionError("the server is busy with others: try again in a while")
 
     def _start(
         self,
         session: Session,
         name: int,
-        job: Job,
         wanted: dict[str, Any],
         scene: Scene,
         finish: Callable[[dict[str, Any]], None],
+        keep: bool = False,
     ) -> None:
-        assert self.loop
+        line = json.dumps({**wanted, "scene": scene.to_table()}) + "\n"
+        job = Job(line, kind=wanted["do"], keep=keep)
         session.jobs[name] = job
         self.running.append(job)
-        line = json.dumps({**wanted, "scene": scene.to_table()}) + "\n"
+        arguments = session, name, job, finish
+        threading.Thread(target=self._follow, args=arguments, daemon=True).start()
 
-        async def follow() -> None:
-            try:
-                await self._follow(session, name, job, line, finish)
-            except Exception as error:
-                session.say("failed", job=name, message=internal(error), cancelled=False)
-            finally:
-                job.kill()
-                session.jobs.pop(name, None)
-                self.running.remove(job)
-
-        asyncio.run_coroutine_threadsafe(_quietly(follow()), self.loop)
-
-    async def _follow(
-        self,
-        session: Session,
-        name: int,
-        job: Job,
-        line: str,
-        finish: Callable[[dict[str, Any]], None],
+    def _follow(
+        self, session: Session, name: int, job: Job, finish: Callable[[dict[str, Any]], None]
     ) -> None:
-        if not job.cancelled:
-            command, environment = processes.command()
-            job.process = await asyncio.create_subprocess_exec(
-                *command,
-                env=environment,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                limit=LINE,
-            )
-            assert job.process.stdin
-            assert job.process.stdout
-            with contextlib.suppress(ConnectionError):
-                job.process.stdin.write(line.encode())
-                await job.process.stdin.drain()
-            async for text in job.process.stdout:
-                said = json.loads(text)
-                kind = said.pop("t")
-                if kind == "found":
-                    await asyncio.to_thread(finish, said)
-                    return
-                if kind == "failed":
-                    session.say("failed", job=name, cancelled=False, **said)
-                    return
-                session.say(kind, job=name, **said)
-        message = (
-            "cancelled" if job.cancelled else "the process ended early, perhaps for lack of memory"
-        )
-        session.say("failed", job=name, message=message, cancelled=job.cancelled)
+        """Pass on what a process says. The job is forgotten before its end is told."""
+        last: dict[str, Any] = {}
+        try:
+            for said in job.said():
+                if said["t"] in ("found", "failed"):
+                    last = said
+                else:
+                    session.say(said.pop("t"), job=name, **said)
+        except Exception as error:
+            last = {"t": "failed", "message": internal(error)}
+        session.jobs.pop(name, None)
+        self.running.remove(job)
+        if last.pop("t", "") == "found":
+            try:
+                finish(last)
+                return
+            except Exception as error:
+                last = {"message": internal(error)}
+        cancelled = job.killed and not last
+        early = "the process ended early, perhaps for lack of memory"
+        ending = {"message": "cancelled" if cancelled else early, **last}
+        session.say("failed", job=name, cancelled=cancelled, **ending)
 
     async def tidy_now_and_then(self) -> None:
         """Remove what killed servers have left, and then files that become old."""
@@ -307,11 +275,6 @@ class Jobs:
                 total -= kept.bytes
                 self.files.pop(name, None)
                 kept.path.unlink(missing_ok=True)
-
-
-async def _quietly(task: Awaitable[None]) -> None:
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
 
 
 def searched(session: Session, message: protocol.Find) -> Scene:

@@ -17,7 +17,7 @@ from fractals.explorer.frames import (
 )
 from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
-from fractals.explorer.values import same_values
+from fractals.explorer.view import same_values
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 

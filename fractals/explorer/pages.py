@@ -27,12 +27,11 @@ from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.io.foreign import MAX_BYTES
-from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
+from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
 from fractals.scene.model import Scene
-from fractals.threads import run_tiles
 from fractals.tools import sheet
 
 # Small pictures: previews of Julia sets, thumbnails, sheets.
@@ -80,15 +79,7 @@ def draw_preview(
     if whole:
         return draw_image(plan, backend, options).pixels
 
-    def one(tile: Tile) -> dict[str, float]:
-        if not work.stale():
-            draw_tile(drawing, tile, pixels[tile.window()], work.stale)
-        return {}
-
-    at_once = 4 * max(1, backend.threads)
-    for k in range(0, len(tiles), at_once):
-        run_tiles(tiles[k : k + at_once], one, backend.threads)
-        work.check()
+    for _ in engine.batches(work, drawing, tiles, pixel_sink(drawing, pixels)):
         yield None
     return pixels
 

@@ -16,11 +16,10 @@ from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
-from fractals.explorer.view import ClientView
+from fractals.explorer.view import ClientView, ViewValues
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
-from fractals.rendering.shading import Painter
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
@@ -90,15 +89,8 @@ def value_at(engine: Engine, scene: Scene, coloring: str) -> float | None:
         drawing = sampled(open_drawing(plan, backend, options))
     except FractalsError:
         return None
-    layer, source = plan.layers.drawn[0], drawing.source
-    painter = Painter(backend, one, plan, plan.layers, np.uint8)
     tile = Tile(0, 0, 1, 1)
-    values = np.empty((1, 1), backend.real)
-    on_device = backend.empty((1, 1), backend.real)
-    raw = painter.turned(tile, source.iterate(tile))
-    painter.value_program(layer)(on_device, raw, source.max_iterations, source.count_offset)
-    backend.to_host(on_device, values)
-    found = float(values[0, 0])
+    found = float(ViewValues(drawing).plain(tile, drawing.source.iterate(tile))[0][0, 0])
     return found if math.isfinite(found) else None
 
 

@@ -12,7 +12,8 @@ import secrets
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Generator, Hashable, Iterator
+from collections import deque
+from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
@@ -22,7 +23,9 @@ from weakref import WeakKeyDictionary
 from fractals.backends.base import Backend
 from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
-from fractals.errors import FractalsError, first_line
+from fractals.errors import FractalsError, OptionError, first_line
+from fractals.rendering.drawing import Drawing, Sink, run
+from fractals.rendering.plan import Tile
 from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
@@ -30,6 +33,9 @@ SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
 T = TypeVar("T")
 PATIENCE = 5.0  # seconds of a step, after which work ends if other clients wait
 PENALTY = 20.0  # seconds for which a client whose work so ended comes last
+STEP_SECONDS = 0.25  # of a step, where it has more tiles than threads
+MAX_LIMIT = 10**8  # iterations of a sample while others are connected: some seconds
+MAX_STEPS = 2**31  # iterations of a tile while others are connected: some seconds
 STARVING = "others wait, and this view takes long: lower max_iterations, or choose another place"
 
 Steps = Iterator[float | None]  # None: go on; a time of `monotonic`: not before
@@ -132,6 +138,46 @@ class Engine:
                 work.until = math.inf  # what the process could not do is done here
         return prepare()
 
+    def batches(
+        self, work: DrawingTask, drawing: Drawing, tiles: Sequence[Tile], sink: Sink
+    ) -> Iterator[float]:
+        """Have tiles taken, four for each thread at once or fewer slow ones; yield each's seconds.
+
+        While several clients are connected, tiles are so small that each ends in some seconds even
+        if every sample takes all iterations: nobody's view then ends as one that others wait for.
+        Raise `Stale` for replaced work, and an `OptionError` if a single sample could take much
+        longer.
+        """
+        limit, direct = drawing.source.max_iterations, drawing.plan.method == "direct"
+        most = MAX_STEPS // (limit * drawing.plan.supersampling**2) if direct else MAX_STEPS
+        threads = max(1, drawing.backend.threads)
+        waiting, count, halt = deque(tiles), 4 * threads, drawing.source.halt
+
+        def watch(_done: int, _all: int) -> None:
+            halt[0] = work.stale()
+
+        while waiting:
+            batch: list[Tile] = []
+            while waiting and len(batch) < count:
+                tile = waiting.popleft()
+                if self.crowded():
+                    if direct and limit > MAX_LIMIT:
+                        raise OptionError(
+                            f"others are connected: lower max_iterations to {MAX_LIMIT}"
+                        )
+                    tile, *rest = smaller(tile, most)
+                    waiting.extendleft(reversed(rest))
+                batch.append(tile)
+            begun = monotonic()
+            try:
+                run(drawing, batch, sink, watch, work.stale)
+            finally:
+                halt[0] = 0
+            work.check()
+            seconds = monotonic() - begun
+            count = threads if seconds > STEP_SECONDS else 4 * threads
+            yield seconds
+
     def submit(self, work: DrawingTask) -> None:
         """Add work in place of older work of the same key."""
         with self._changed:
@@ -220,6 +266,20 @@ class Engine:
         with self._changed:
             if self._work.get(work.key) is work:
                 del self._work[work.key]
+
+
+def smaller(tile: Tile, most: int) -> list[Tile]:
+    """Return a tile in parts of at most `most` pixels, or of one pixel."""
+    if tile.width * tile.height <= max(1, most):
+        return [tile]
+    x, y, width, height = tile
+    if width >= height:
+        half = width // 2
+        parts = [Tile(x, y, half, height), Tile(x + half, y, width - half, height)]
+    else:
+        half = height // 2
+        parts = [Tile(x, y, width, half), Tile(x, y + half, width, height - half)]
+    return [each for part in parts for each in smaller(part, most)]
 
 
 def _close(work: DrawingTask) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from fractals.explorer.application import Explorer
-    from fractals.explorer.door import Door
+    from fractals.explorer.gate import Door
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 PING_SECONDS = 20.0
@@ -100,14 +100,10 @@ class Running:
     def listen(cls, explorer: "Explorer") -> "Running":
         """Bind the address of its options.
 
-        Raises
-        ------
-        FractalsError
-            The address is in use, or not one of this machine; a file of TLS can't be used.
-        OptionError
-            The process may not have as many open files as the clients need.
+        It is refused where it is in use, or not one of this machine; where a file of TLS can't be
+        used; and where the process may not have as many open files as the clients need.
         """
-        from fractals.explorer.door import Door
+        from fractals.explorer.gate import Door
 
         options = explorer.options
         host, port, uds = options.host, options.port, options.uds
@@ -145,7 +141,7 @@ class Running:
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
         from fractals.explorer import protocol
-        from fractals.explorer.door import Visit
+        from fractals.explorer.gate import Visit
 
         config = uvicorn.Config(
             self.explorer.gate,
@@ -245,9 +241,9 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        The scene that is shown first, as of `fractals.load_scene`.
+        The scene that is shown first: gallery names, files, tables and scenes, merged.
     device, threads
-        As of `fractals.render`.
+        The device that draws, as `fractals.devices` names it, and the most CPU threads.
     host, port : str, int
         Where the server listens; port 0 is a free one. Other machines reach the server only if
         `host` names one of this machine's addresses, or "0.0.0.0".
@@ -284,7 +280,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     FractalsError
         The extra `explore` is not installed, or the address is in use.
     OptionError, SceneError, DeviceError
-        As of `fractals.render`.
+        An argument or a source is invalid, or the device is missing.
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:

@@ -7,8 +7,7 @@ this one what serves both.
 
 import math
 import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
@@ -17,26 +16,174 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
-from fractals.errors import OptionError
+from fractals.color import palette as spaces
 from fractals.explorer.protocol import Where, pack_pixels, pack_table, pack_values
-from fractals.explorer.scheduler import DrawingTask, Engine, Steps
-from fractals.explorer.values import ViewValues, same_values
-from fractals.io.escape_data import EscapeData, arrays_of
+from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
+from fractals.io.escape_data import EscapeData
+from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import (
     Drawing,
     Recoloring,
+    Sink,
     copy_numbers,
     draw_tile,
+    empty_planes,
+    escape_data,
     open_drawing,
     pixel_type,
+    plane_sink,
     sampled,
 )
+from fractals.rendering.fit import CURVES
+from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
 from fractals.rendering.shading import Painter
+from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
-from fractals.threads import run_tiles
+from fractals.scene.paint import Paint
+
+# The numbers that a shader colors: curve(v) - c0 of each layer, and the layers' descriptions.
+
+
+Floats = NDArray[np.float64]
+
+
+def same_values(old: Scene, scene: Scene) -> bool:
+    """Tell whether the layers of two scenes have equal values, however these are colored."""
+
+    def facts(paint: Paint) -> tuple[Any, ...]:
+        return paint.coloring, paint.transfer, paint.mask, paint.range
+
+    first, second = ([each.color, *each.color.layers] for each in (old, scene))
+    return [facts(paint) for paint in first] == [facts(paint) for paint in second]
+
+
+@dataclass
+class LayerValues:
+    """Computes the values of one layer."""
+
+    layer: ResolvedLayer
+    fill: Any
+    # The median of the view's values, which is subtracted, so that float32 keeps its digits
+    c0: float = 0.0
+    table: Floats | None = None  # of a coloring that ranks values; ndarray, optional
+    # The values of the coarse picture: what fits and histograms are made of; ndarray
+    coarse: Floats = field(default_factory=lambda: np.zeros(0))
+
+    def settle(self, found: Floats) -> None:
+        """Set what depends on the whole view, from the coarse picture's plain values."""
+        known = found[np.isfinite(found)]
+        if self.layer.coloring.rank_table:
+            self.table = np.asarray(self.layer.coloring.rank_table(known), np.float64)
+        curved = self.curved(found)
+        self.coarse = curved[np.isfinite(curved)]
+        self.c0 = float(np.median(self.coarse)) if self.coarse.size else 0.0
+
+    def curved(self, found: Floats) -> Floats:
+        """Return values after rank, range and transfer; NaN where the layer draws nothing."""
+        values = found
+        if self.table is not None:
+            assert len(self.table) == EDGE_COUNT + 1
+            ranks = np.interp(found, edges(self.table[0]), self.table[1:])
+            values = np.where(np.isnan(found), np.nan, ranks)
+        with np.errstate(invalid="ignore", over="ignore"):
+            if self.layer.paint.range:
+                low, high = self.layer.paint.range
+                values = np.where((values >= low) & (values <= high), values, np.nan)
+            return np.asarray(CURVES[self.layer.transfer](values), np.float64)
+
+    def centered(self, found: Floats) -> NDArray[np.float32]:
+        """Return what is sent: curve(v) - c0 in float32."""
+        return (self.curved(found) - self.c0).astype(np.float32)
+
+
+class ViewValues:
+    """Computes the values of all layers of a drawing with one sample a pixel."""
+
+    def __init__(self, drawing: Drawing) -> None:
+        plan = drawing.plan
+        self.drawing, self.color = drawing, plan.scene.color
+        self.settled = False  # whether the coarse picture has set c0
+        self.painter = Painter(drawing.backend, plan, np.uint8)
+        self.layers = [
+            LayerValues(layer, self.painter.value_program(layer)) for layer in plan.layers.drawn
+        ]
+
+    def settle(self, found: Sequence[Floats]) -> None:
+        """Set what depends on the whole view, from the coarse picture's plain values."""
+        for each, part in zip(self.layers, found, strict=True):
+            each.settle(part)
+        self.settled = True
+
+    def repaint(self, scene: Scene) -> None:
+        """Take other palettes, densities, offsets and blends, which change no value."""
+        self.color = scene.color
+        for each, layer in zip(self.layers, make_layers(scene).drawn, strict=True):
+            each.layer = layer
+
+    def plain(self, tile: Tile, raw: EscapeTile) -> list[Floats]:
+        """Return each layer's values v of a tile's samples, before the transfer."""
+        backend, source = self.drawing.backend, self.drawing.source
+        turned = self.painter.turned(tile, raw)
+        found = []
+        for each in self.layers:
+            values = np.empty((tile.height, tile.width), backend.real)
+            on_device = backend.empty(values.shape, backend.real)
+            each.fill(on_device, turned, source.max_iterations, source.count_offset)
+            backend.to_host(on_device, values)
+            found.append(values.astype(np.float64, copy=False))
+        return found
+
+    def tables(self) -> list[NDArray[np.float32]]:
+        """Return the layers' lookup tables, in the space in which their colors are mixed."""
+        inside = self.color.inside
+        found = [each.layer.paint.make_palette().lookup(inside) for each in self.layers]
+        if len(found) > 1:
+            found = [spaces.srgb_from_linear(table).astype(np.float32) for table in found]
+        return found
+
+    def described(self) -> list[dict[str, Any]]:
+        """Return the descriptions of the layers, as of PROTOCOL.md."""
+        space = "srgb" if len(self.layers) > 1 else "linear"
+        return [
+            {
+                "coloring": each.layer.coloring.name,
+                "c0": each.c0,
+                "density": each.layer.paint.density,
+                "offset": each.layer.paint.offset,
+                "cyclic": (palette := each.layer.paint.make_palette()).cyclic,
+                "entries": len(palette.lookup("#000")) - 2,
+                "space": space,
+                "transfer": each.layer.transfer,
+                "blend": each.layer.blend if k else "normal",
+                "opacity": each.layer.opacity,
+            }
+            for k, each in enumerate(self.layers)
+        ]
+
+    def fit(self) -> tuple[float, float]:
+        """Return density and offset that spread the middle 98 % of the first layer over a turn."""
+        coarse = self.layers[0].coarse
+        if not coarse.size:
+            return 1.0, 0.0
+        first, last = (float(part) for part in np.quantile(coarse, (0.01, 0.99)))
+        if last <= first:
+            return 1.0, 0.0
+        density = min(float(f"{1 / (last - first):.3g}"), 1e6)
+        return density, max(-1e6, min(1e6, float(f"{-density * first:.3g}")))
+
+    def histogram(self, layer: int, bins: int) -> tuple[float, float, list[int]]:
+        """Return the ends, and how many samples lie in each of equal steps between them."""
+        coarse = self.layers[layer].coarse
+        if not coarse.size:
+            return 0.0, 1.0, [0] * bins
+        low, high = (float(part) for part in (coarse.min(), coarse.max()))
+        high = high if high > low else low + 1
+        counts, _ = np.histogram(coarse, bins, (low, high))
+        return low, high, [int(count) for count in counts]
+
 
 REST = 0.25  # seconds without input, after which exact tiles are drawn
 FRAME_RATE = 20  # coarse pictures a second that the step is chosen for
@@ -44,16 +191,10 @@ COARSE_STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
 STATUS_SECONDS = 0.5  # between two messages while a reference orbit is computed
 MAX_SECONDS = 60.0  # of work on a view, until the user says to go on
 LONG = 3600.0  # seconds until paused work looks again whether it may go on
-STEP_SECONDS = 0.25  # of a step of the engine, where it has more tiles than threads
 TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
 SIDES = (256, 128, 64, 32)  # pixels of a tile
 SLOW_SIDES = (32, 16, 8, 4)  # where others would wait too long; they iterate more slowly
 SLOW_SECONDS = 0.25  # of such a tile
-MAX_LIMIT = 10**8  # iterations of a sample while others are connected: some seconds
-MAX_STEPS = 2**31  # iterations of a tile while others are connected: some seconds
-
-Draw = Callable[[Tile], None]
-Planes = dict[str, NDArray[Any]]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -218,8 +359,8 @@ class ClientView(DrawingTask):
 
     def _iterating(self, plan: Plan) -> Drawing:
         """Return a drawing that iterates samples and colors them as a plan says."""
-        backend, scene = self.drawing.backend, plan.scene
-        painter = Painter(backend, scene, plan, plan.layers, pixel_type(scene))
+        backend = self.drawing.backend
+        painter = Painter(backend, plan, pixel_type(plan.scene))
         # The source's own plan has the colors of the view that it was opened for.
         return Drawing(plan, backend, self.drawing.source, painter)
 
@@ -238,11 +379,11 @@ class ClientView(DrawingTask):
         painter = None
         if not (self.shader or plan.layers.whole):
             plan = self._plan(at_one_sample(self.scene))  # that of the samples may have old colors
-            painter = Painter(backend, plan.scene, plan, plan.layers, np.uint8)
+            painter = Painter(backend, plan, np.uint8)
 
-        def draw(tile: Tile) -> None:
+        def take(tile: Tile, stop: Stop) -> dict[str, float]:
             if self.raw is None:
-                raw = source.iterate(tile, stop=self.stale)
+                raw = source.iterate(tile, stop=stop)
             else:
                 raw = coarse_samples(coarse, tile, step)
             window = tile.window()
@@ -252,12 +393,13 @@ class ClientView(DrawingTask):
             if painter:
                 rgb = painter.paint(tile, raw, limit, source.count_offset)
                 backend.to_host(rgb, pixels[window])
+            return {}
 
         threads = max(1, backend.threads)
         rows = max(1, min(down // (4 * threads), int(self.rate * TILE_SECONDS / across)))
         strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
         seconds = 0.0
-        for spent in self.batches(coarse, strips, draw):
+        for spent in self.engine.batches(self, coarse, strips, Sink(take)):
             seconds += spent
             if spent > STEP_SECONDS:
                 yield None
@@ -288,13 +430,16 @@ class ClientView(DrawingTask):
         begun, single = monotonic(), self.single
         planes = empty_planes(single) if self.keeps_raw and self.raw is None else {}
 
-        def draw(tile: Tile) -> None:
-            raw = single.source.iterate(tile, stop=self.stale)
-            if not self.stale():
-                keep(single, tile, raw, planes)
+        def take(tile: Tile, stop: Stop) -> dict[str, float]:
+            raw = single.source.iterate(tile, stop=stop)
+            if not stop():
+                window = tile.window()
+                copy_numbers(single, raw, {name: part[window] for name, part in planes.items()})
                 self.send_values(tile, self.values.plain(tile, raw))
+            return {}
 
-        yield from self.draw_tiles(single, draw, SIDES[0] if self.raw else tile_side(self.rate, 1))
+        side = SIDES[0] if self.raw else tile_side(self.rate, 1)
+        yield from self.draw_tiles(single, Sink(take), side)
         if planes:
             self.raw = escape_data(single, planes, at_one_sample(single.plan.scene))
         self.send_drawn("values", monotonic() - begun)
@@ -306,13 +451,15 @@ class ClientView(DrawingTask):
         begun = monotonic()
         drawing = yield from self._exact_drawing()
 
-        def draw(tile: Tile) -> None:
+        def take(tile: Tile, stop: Stop) -> dict[str, float]:
             rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
-            draw_tile(drawing, tile, rgb, self.stale)
-            if not self.stale():
+            seconds = draw_tile(drawing, tile, rgb, stop)
+            if not stop():
                 self.send_pixels(tile, rgb)
+            return seconds
 
-        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        side = tile_side(self.rate, drawing.plan.supersampling)
+        yield from self.draw_tiles(drawing, Sink(take), side)
         note = noise_note(drawing.plan)
         self.send_drawn("exact", monotonic() - begun, **({"note": note} if note else {}))
 
@@ -331,68 +478,22 @@ class ClientView(DrawingTask):
         """Return the raw numbers of all samples of the scene's own supersampling."""
         drawing = self.drawing
         planes = empty_planes(drawing)
-
-        def draw(tile: Tile) -> None:
-            keep(drawing, tile, drawing.source.iterate(tile, stop=self.stale), planes)
-
-        yield from self.draw_tiles(drawing, draw, tile_side(self.rate, drawing.plan.supersampling))
+        side = tile_side(self.rate, drawing.plan.supersampling)
+        yield from self.draw_tiles(drawing, plane_sink(drawing, planes), side)
         return escape_data(drawing, planes, self.scene)
 
     # ------------------------------------------------------------------ tiles
 
-    def draw_tiles(self, drawing: Drawing, draw: Draw, side: int) -> Steps:
+    def draw_tiles(self, drawing: Drawing, sink: Sink, side: int) -> Steps:
         """Draw tiles from the focus outwards, in steps of the engine; pause after much work."""
         tiles = tiles_outwards(drawing.plan.size, self.focus, side)
-        for seconds in self.batches(drawing, tiles, draw):
+        for seconds in self.engine.batches(self, drawing, tiles, sink):
             self.seconds += seconds
             if self.seconds > self.allowed:
                 self.say("paused", frame=self.frame, seconds=int(self.allowed))
                 while self.seconds > self.allowed:
                     yield monotonic() + LONG
             yield None
-
-    def batches(self, drawing: Drawing, tiles: Sequence[Tile], draw: Draw) -> Iterator[float]:
-        """Draw tiles, four for each thread at once or fewer slow ones; yield seconds after each.
-
-        While several clients are connected, tiles are so small that each ends in some seconds even
-        if every sample takes all iterations: nobody's view then ends as one that others wait for.
-        Raise `Stale` for replaced work, and an `OptionError` if a single sample could take much
-        longer.
-        """
-        limit, direct = drawing.source.max_iterations, drawing.plan.method == "direct"
-        most = MAX_STEPS // (limit * drawing.plan.supersampling**2) if direct else MAX_STEPS
-        threads = max(1, drawing.backend.threads)
-        waiting, count, halt = deque(tiles), 4 * threads, drawing.source.halt
-
-        def unless_stale(tile: Tile) -> dict[str, float]:
-            if not self.stale():
-                draw(tile)
-            return {}
-
-        def watch(_done: int, _all: int) -> None:
-            halt[0] = self.stale()
-
-        while waiting:
-            batch: list[Tile] = []
-            while waiting and len(batch) < count:
-                tile = waiting.popleft()
-                if self.engine.crowded():
-                    if direct and limit > MAX_LIMIT:
-                        raise OptionError(
-                            f"others are connected: lower max_iterations to {MAX_LIMIT}"
-                        )
-                    tile, *rest = smaller(tile, most)
-                    waiting.extendleft(reversed(rest))
-                batch.append(tile)
-            begun = monotonic()
-            try:
-                run_tiles(batch, unless_stale, drawing.backend.threads, watch)
-            finally:
-                halt[0] = 0
-            self.check()
-            seconds = monotonic() - begun
-            count = threads if seconds > STEP_SECONDS else 4 * threads
-            yield seconds
 
     # ------------------------------------------------------------------ messages
 
@@ -469,44 +570,6 @@ def coarse_samples(drawing: Drawing, tile: Tile, step: int) -> EscapeTile:
     j = np.minimum(j, height - 1)[:, None]
     i, j = np.broadcast_arrays(i, j)
     return drawing.source.iterate_some(i, j, (tile.height, tile.width))
-
-
-def empty_planes(drawing: Drawing) -> Planes:
-    """Return arrays for the raw numbers of all samples."""
-    n, (width, height) = drawing.plan.supersampling, drawing.plan.size
-    return {name: np.empty((height * n, width * n), t) for name, t in drawing.planes.items()}
-
-
-def keep(drawing: Drawing, tile: Tile, raw: EscapeTile, planes: Planes) -> None:
-    """Copy a tile's raw numbers to where it lies in planes of the whole picture."""
-    window = tile.window(drawing.plan.supersampling)
-    copy_numbers(drawing, raw, {name: part[window] for name, part in planes.items()})
-
-
-def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
-    """Return planes of the whole picture with what recoloring needs of them."""
-    source = drawing.source
-    return EscapeData(
-        **arrays_of(planes),
-        max_iterations=source.max_iterations,
-        scene=scene,
-        method=drawing.plan.method,
-        count_offset=source.count_offset,
-    )
-
-
-def smaller(tile: Tile, most: int) -> list[Tile]:
-    """Return a tile in parts of at most `most` pixels, or of one pixel."""
-    if tile.width * tile.height <= max(1, most):
-        return [tile]
-    x, y, width, height = tile
-    if width >= height:
-        half = width // 2
-        parts = [Tile(x, y, half, height), Tile(x + half, y, width - half, height)]
-    else:
-        half = height // 2
-        parts = [Tile(x, y, width, half), Tile(x, y + half, width, height - half)]
-    return [each for part in parts for each in smaller(part, most)]
 
 
 def tile_side(rate: float, n: int) -> int:

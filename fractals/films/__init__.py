@@ -1,19 +1,18 @@
 """Films: keys to motion, strips or frames to pixels, pixels to a file.
 
+    film.py      `fractals.film`, and Film: what it returns
+    plan.py      Timeline: a film's parts, the method of each, and forecasts
     motion.py    the exact view of each frame; parts between keys
     tracks.py    values of the scene over time
-    plan.py      the method of each part, and forecasts of seconds, bytes and memory
-    measured.py  forecasts of seconds from some samples
-    frames.py, recolored.py, strip.py    the methods: they yield frames
-    bands.py, strip_plan.py, texels.py   what a strip consists of, and where it is held
-    gather.py, colored.py, valued.py     frames from a strip that keeps colors, or values
-    samples.py, kept.py, held.py, regions.py   what a strip keeps of samples, and where
-    split.py     zooms are divided where their tracks stand still
-    planes.py    a frame to the planes that encoders take
-    encode.py    the ffmpeg process
-    timeline.py  parts, methods and facts of a film
+    frames.py    frames that are drawn one by one, or recolored
+    strip.py     what the strip of a zoom holds: layout, samples, memory
+    bands.py     draws the parts of a strip; noise.py: more samples where it is noisy
+    gather.py    frames from a strip that keeps colors; texels.py: where it keeps them
+    valued.py    frames from a strip that keeps values; samples.py: what it keeps
+    writing.py   a video in segments, an animated picture, or a sequence of PNGs
+    encode.py    the ffmpeg process; planes.py: the planes that it takes, and flashes
     work.py      the folder of a film that is being made: segments, resume, join
-    film.py      Film: what `fractals.film` returns
+    cluster.py   segments and bands that the workers of a cluster make
 
 A frame is an array of uint16, shape (height, width, 3), of sRGB values.
 """

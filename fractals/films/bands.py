@@ -211,16 +211,7 @@ def make_layout(fixed: Fixed, density: float, depth: float, finer: int = 0) -> L
 class BandMaker:
     """Draws the bands of a strip, in linear light, or iterates their samples.
 
-    Parameters
-    ----------
-    scene : Scene
-        Of the film; its view says how it is stretched and mirrored.
-    part : FilmPart
-    fixed : Fixed
-    layout : Layout
-    facts : FilmConstants
-    backend : Backend
-    options : RenderOptions
+    `scene`: of the film; its view says how it is stretched and mirrored.
     """
 
     def __init__(
@@ -377,9 +368,8 @@ class BandMaker:
     def _make_painter(self, view: View, side: int) -> Painter:
         plan = self._plan(0, 0)
         identity = np.arange(2**16, dtype=np.uint16)
-        layers = make_layers(plan.scene)
         own = replace(plan, view=view, supersampling=side)
-        return Painter(self.backend, plan.scene, own, layers, np.dtype(np.uint16), None, identity)
+        return Painter(self.backend, own, np.dtype(np.uint16), None, identity)
 
 
 def _table_of(plan: Plan) -> tuple[Any, ...]:

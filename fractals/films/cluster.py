@@ -19,10 +19,10 @@ import numpy as np
 from fractals.errors import FractalsError, OptionError
 from fractals.films import encode
 from fractals.films.encode import CODECS, Encoder, Encoders, Video
-from fractals.films.flashes import Light, luminance
 from fractals.films.frames import FilmConstants, prepared
+from fractals.films.gather import FrameMaker
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of, threads_of
-from fractals.films.planes import Frame
+from fractals.films.planes import Frame, Light, luminance
 from fractals.films.strip import Strip
 from fractals.films.texels import band_path
 from fractals.films.work import PARTS, FilmFolder, crc_of
@@ -40,7 +40,7 @@ from fractals.rendering.cluster.worker import (
     shares_folder,
 )
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
-from fractals.rendering.known import ResumeData
+from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 
@@ -74,13 +74,13 @@ def pieces_of(film: Timeline, numbers: range, video: Video) -> list[Piece]:
     encoding /= CODECS[video.codec].pixels_a_second
     for chosen in film.parts:
         places: dict[int, int] = {}  # of bands
-        strip = film.open(chosen) if chosen.method == "strip" else None
+        strip = chosen.strip
         drawn = chosen.iterating if chosen.method == "frames" else 0.0
         each = (chosen.coloring + drawn) / len(chosen.part.frames) + encoding
         for frames in segments_of(chosen, numbers):
-            needs = _bands_of(strip, frames) if isinstance(strip, Strip) else []
+            needs = _bands_of(strip, frames) if strip else []
             for band in needs:
-                if band not in places and isinstance(strip, Strip):
+                if strip and band not in places:
                     places[band] = len(pieces)
                     seconds = chosen.iterating * strip.layout.band_samples(band) / strip.samples
                     name = f"{len(pieces):06d}.band"
@@ -110,7 +110,7 @@ def _bands_of(strip: Strip, frames: range) -> list[int]:
 def check_cluster(cluster: Any, scene: Scene, parts: Sequence[PartPlan]) -> None:
     """Raise an `OptionError` where a cluster can't make a film."""
     check_formula(scene.make_formula())
-    strips = any(chosen.method == "strip" for chosen in parts)
+    strips = any(chosen.strip for chosen in parts)
     if strips and isinstance(cluster, Cluster) and cluster.returns:
         raise OptionError(
             "--return: the bands of a zoom are files in the film's work folder, which all workers "
@@ -128,17 +128,9 @@ def make_segments(
 ) -> int:
     """Have the segments of a film made, and return how many frames were there before.
 
-    Parameters
-    ----------
-    cluster : object
-        As of `fractals.rendering.cluster.pools.open_pool`, or a `Cluster`.
-    made : callable
-        Called with the frames of each segment, and the luminance of those that were made now.
+    `made` is called with the frames of each segment, and the luminance of those that were made now.
 
-    Raises
-    ------
-    FractalsError
-        As of `fractals.rendering.cluster.job.run_job`. Finished segments are kept.
+    Raises FractalsError: the cluster can't finish the film. Finished segments are kept.
     """
     header = {**_header(film, numbers, video), "film": work.film}
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass"))
@@ -202,11 +194,6 @@ def first_drawing(film: Timeline) -> Drawing:
     return open_drawing(plan, backend, options)
 
 
-def timeline_of(scene: Scene, options: RenderOptions, known: ResumeData) -> Timeline:
-    """Return the film of a scene, with what another process has found."""
-    return Timeline(scene, options, FilmConstants(known.max_iterations, known.count_offset))
-
-
 class _Collected:
     """The segments and bands that are there."""
 
@@ -221,7 +208,7 @@ class _Collected:
         self._segments = [k for k, piece in enumerate(pieces) if piece.band is None]
         self._users: dict[int, set[int]] = defaultdict(set)  # of bands: segments to be made
         self._bands: set[int] = set()
-        # Places of segments in the work folder; set of int
+        # Places of segments in the work folder
         self.done = {k for k in self._segments if work.find(pieces[k].frames.start)}
         for k in self._segments:
             if k in self.done:
@@ -286,14 +273,15 @@ def open_session(
 ) -> "FilmSession":
     """Return the session of a film."""
     header = job["header"]
-    film, video = timeline_of(scene, options, known), Video(*header["video"])
+    found = FilmConstants(known.max_iterations, known.count_offset)
+    film, video = Timeline(scene, options, found), Video(*header["video"])
     try:
         refuse_other(facts_of_the_encoder(video), job["program"])
     except RefusedError:
         raise
     except FractalsError as error:
         raise RefusedError(f"{this_machine()} is refused: {error}") from None
-    if not shares_folder(job) and any(chosen.method == "strip" for chosen in film.parts):
+    if not shares_folder(job) and any(chosen.strip for chosen in film.parts):
         raise RefusedError(
             f"{this_machine()} is refused: it does not see '{job['folder']}', where the bands of a "
             "zoom are"
@@ -305,12 +293,7 @@ def open_session(
 class FilmSession:
     """A film on this worker; the part that was made last is kept between tasks.
 
-    Attributes
-    ----------
-    known_sum : int
-        What the machine that asks compares with its own.
-    device : str
-        The kind of the device.
+    The machine that asks compares `known_sum` with its own; `device` is the kind of the device.
     """
 
     def __init__(self, film: Timeline, numbers: range, video: Video, work: FilmFolder) -> None:
@@ -334,18 +317,18 @@ class FilmSession:
         if not self._opened or self._opened[0] is not chosen:
             self._opened = None  # its memory is free before the next one takes some
             method = self._film.open(chosen, self._work.bands(chosen.part.frames.start))
-            if isinstance(method, Strip):
-                method.prepare().files.share()
+            if isinstance(method, FrameMaker):
+                method.files.share()
             self._opened = chosen, method
         return self._opened[1]
 
     def _band(self, k: int) -> Made:
         piece = self._pieces[k]
-        strip = self._open(piece.chosen)
-        assert isinstance(strip, Strip)
+        maker = self._open(piece.chosen)
+        assert isinstance(maker, FrameMaker)
         assert piece.band is not None
-        strip.make(piece.band)
-        crc = np.frombuffer(strip.prepare().files.sum_of(piece.band), np.uint8)
+        maker.make(piece.band)
+        crc = np.frombuffer(maker.files.sum_of(piece.band), np.uint8)
         return Made(k, piece.name, {"crc": crc}, {})
 
     def _segments(self, numbers: Sequence[int]) -> Iterator[Made]:

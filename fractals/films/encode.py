@@ -150,10 +150,7 @@ def choose_video(
 ) -> Video:
     """Return what a file of a suffix is encoded to.
 
-    Raises
-    ------
-    OptionError
-        The suffix, the codec and the bits do not fit together.
+    Raises OptionError: the suffix, the codec and the bits do not fit together.
     """
     if lossless:
         if codec not in (None, "ffv1"):
@@ -180,10 +177,7 @@ def choose_video(
 def find_ffmpeg() -> str:
     """Return the path of the ffmpeg program.
 
-    Raises
-    ------
-    FractalsError
-        There is none.
+    Raises FractalsError: there is none.
     """
     given = os.environ.get("FRACTALS_FFMPEG")
     if given:
@@ -229,15 +223,9 @@ def check_encoder(video: Video) -> None:
 def run(arguments: Sequence[str], tell: Tell | None = None) -> str:
     """Return what ffmpeg prints.
 
-    Parameters
-    ----------
-    tell : callable, optional
-        Called with a message if ffmpeg takes long; without it, ffmpeg has to end soon.
-
-    Raises
-    ------
-    FractalsError
-        With the last line of what ffmpeg said, or with the seconds in which it did not end.
+    `tell`: called with a message if ffmpeg takes long; without it, ffmpeg has to end soon. Raises
+    FractalsError: with the last line of what ffmpeg said, or with the seconds in which it did not
+    end.
     """
     try:
         process = subprocess.Popen(
@@ -288,19 +276,9 @@ def _failure(message: bytes, code: int) -> str:
 class Encoder:
     """An ffmpeg process that encodes frames into a file.
 
-    Parameters
-    ----------
-    path : Path
-        Of the file to write.
-    video : Video
-    size : tuple of int
-        Width and height.
-    fps : Fraction
-        Frames a second.
-    ahead : int
-        Bytes of frames that wait for the process, so that the caller can begin another segment.
-    tell : callable, optional
-        Called with a message if the process takes no frame for long.
+    `path`: of the file to write. `size`: width and height. `fps`: frames a second. `ahead`: bytes
+    of frames that wait for the process, so that the caller can begin another segment. `tell`:
+    called with a message if the process takes no frame for long.
     """
 
     def __init__(
@@ -439,14 +417,8 @@ def join(
 ) -> None:
     """Join files of one codec into one, without encoding again, and add sound.
 
-    Parameters
-    ----------
-    segments : iterable of Path
-        In order; in the folder of `path`, or inside it.
-    seconds : float
-        The length to which the sound is cut.
-    sound : (str, float), optional
-        A file, and the seconds of it that are left out.
+    `segments`: in order; in the folder of `path`, or inside it. `seconds`: the length to which the
+    sound is cut. `sound`: a file, and the seconds of it that are left out.
     """
     listing = path.with_suffix(".txt")
     names = [os.path.relpath(each, path.parent) for each in segments]
@@ -500,20 +472,9 @@ class Encoders:
 
     Each encoder has one thread, so that its bytes do not depend on the machine.
 
-    Parameters
-    ----------
-    size : tuple of int
-        Width and height of a frame.
-    fps : float
-    video : Video
-    work : FilmFolder
-        Where segments are kept.
-    threads : int, optional
-        By default one for each core; half of them encode.
-    ending : float
-        Seconds in which encoders end after Ctrl-C or an error.
-    tell : callable, optional
-        Called with a message if an encoder takes no frame for long.
+    `size`: width and height of a frame. `work`: where segments are kept. `threads`: by default one
+    for each core; half of them encode. `ending`: seconds in which encoders end after Ctrl-C or an
+    error. `tell`: called with a message if an encoder takes no frame for long.
     """
 
     def __init__(

@@ -1,25 +1,38 @@
 """Film: a scene that moves, as frames, as a file, or in a notebook."""
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
 
-from fractals.errors import OptionError
-from fractals.films.encode import Video
+from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
-from fractals.films.plan import FilmPlan, Timeline, threads_of
-from fractals.films.planes import Frame
-from fractals.films.request import ZoomRequest, with_wishes
-from fractals.films.writing import Saved, SaveOptions, make_output, write
+from fractals.films.motion import make_places, width_text
+from fractals.films.plan import FLAT, Timeline
+from fractals.films.writing import Saved, SaveOptions, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
+from fractals.rendering.find import find_misiurewicz
 from fractals.rendering.options import (
     read_request,
     split_keywords,
     with_keywords,
 )
+from fractals.scene.film import FilmSettings
+from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords, SaveKeywords
+from fractals.scene.model import Scene
+from fractals.scene.numbers import decimal_text, log2
 
+SPEED = 1.5  # octaves a second of a zoom without a length
+SHORTEST = 2.0  # seconds of such a zoom
+PREVIEW = 4  # times smaller is a preview
+LEAST = 16  # pixels of a preview's side
+SPARE = 12  # decimals of a center beyond those of the narrowest width
+CONTRAST = 1.6  # density of cube roots over that of logarithms
+SHOWN = 12  # characters of a center in a message
 NOTEBOOK = (256, 24, 12.0)  # pixels across, frames and fps of the loop in a notebook
 
 
@@ -38,10 +51,12 @@ def film(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        As of `fractals.render`.
+        Gallery names, files, tables and scenes, merged from left to right.
     to : str or number, optional
         Zoom from the scene's view to this width. Without it, and without keys in the scene, the
-        film zooms from the formula's home view to the scene's view.
+        film zooms from the formula's home view to the scene's view. A zoom deeper than the digits
+        of the scene's center goes to the eye of a spiral near it, if there is one, because zeros in
+        place of digits lead to views of one color.
     seconds, fps : float, optional
         Length and frames a second; by default those of the scene, or 1.5 octaves and 60.
     cycle : float, optional
@@ -49,7 +64,7 @@ def film(
     preview : bool
         True: a quarter of the size, one sample a pixel.
     **keywords
-        As of `fractals.render`.
+        Keys of the scene and options of `fractals.render`.
 
     Returns
     -------
@@ -59,7 +74,7 @@ def film(
     Raises
     ------
     OptionError, SceneError
-        As of `fractals.render`; or nothing moves, or keys are out of order.
+        An argument or a source is invalid, nothing moves, or keys are out of order.
 
     Examples
     --------
@@ -69,10 +84,31 @@ def film(
     """
     scene, options = read_request(sources, keywords)
     scene = scene.unframed()
-    return Film(
-        with_wishes(scene, ZoomRequest(to, cycle, seconds, fps, preview), options.on_message),
-        options,
-    )
+    table = (scene.film or FilmSettings()).model_dump(mode="json", exclude_none=True)
+    keyed = bool(table["keys"] or table["tracks"])
+    for name, asked in (("to", to), ("cycle", cycle)):
+        if asked is not None and keyed:
+            raise OptionError(
+                f"--{name}: the scene has keys or tracks of its own: give a scene "
+                "without [film], or change its keys"
+            )
+    if to is not None and cycle is not None:
+        raise OptionError("--to and --cycle are both given: a zoom does not end where it begins")
+    if cycle is not None:
+        table |= _cycled(scene, cycle, seconds)
+    elif not keyed:
+        width = None if to is None else _width(to)
+        if width:
+            scene = _aimed(scene, width, options.on_message)
+        table |= _zoomed(scene, to, width, seconds)
+    if seconds is not None:
+        table["seconds"] = seconds
+    if fps is not None:
+        table["fps"] = fps
+    if preview:
+        table["density"] = min(1.0, table["density"])
+    scene = _with_contrast(scene.replace(film=table), options.on_message)
+    return Film(_small(scene) if preview else scene, options)
 
 
 class Film(Timeline):
@@ -86,46 +122,9 @@ class Film(Timeline):
         Where and how it is drawn.
     """
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """Return width and height in pixels."""
-        return self.scene.image.size
-
-    @property
-    def fps(self) -> float:
-        """Return the frames a second."""
-        assert self.scene.film
-        return self.scene.film.fps
-
-    @property
-    def seconds(self) -> float:
-        """Return the length."""
-        return len(self) / self.fps
-
-    def __len__(self) -> int:
-        return self.motion.count
-
     def __repr__(self) -> str:
         width, height = self.size
         return f"Film({len(self)} frames, {width}x{height}, {self.fps:g} fps, {self.seconds:g} s)"
-
-    def __iter__(self) -> Iterator[Frame]:
-        return self.frames()
-
-    def frames(self, first: int = 0, last: int | None = None) -> Iterator[Frame]:
-        """Yield frames: arrays of uint16, shape (height, width, 3), of sRGB values.
-
-        Parameters
-        ----------
-        first, last : int
-            The first frame, and the one after the last.
-        """
-        numbers = range(len(self))[first:last]
-        for chosen in self.parts:
-            part = chosen.part.frames
-            own = range(max(numbers.start, part.start), min(numbers.stop, part.stop))
-            if own:
-                yield from self.open(chosen).frames(own)
 
     def still(self, seconds: float) -> Image:
         """Return the picture of a time, drawn by itself with the samples of a picture.
@@ -145,15 +144,6 @@ class Film(Timeline):
         part = self.motion.part_at(seconds)
         frames = SingleFrames(self.motion, self.tracks, part, self.facts, self.options)
         return frames, min(seconds, part.ends)
-
-    def plan(self, video: Video | None = None, measured: bool = False) -> FilmPlan:
-        """Return the method of each part with its reason, and forecasts.
-
-        measured : bool
-            Whether seconds are measured on some samples, which compiles programs.
-        """
-        parts = self.measured() if measured else self.parts
-        return FilmPlan(self.scene, parts, len(self), video, threads_of(self.options))
 
     @with_keywords(SaveKeywords, SaveOptions)
     def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
@@ -179,8 +169,8 @@ class Film(Timeline):
         keep_strip : bool
             True: the work folder stays.
         cluster : object, optional
-            Workers that make the segments of a video, as of `fractals.compute_to`. They need to see
-            the work folder, ``NAME.film/`` beside the film.
+            Workers that make the segments of a video; `fractals.compute_to` lists the possible
+            values. They need to see the work folder, ``NAME.film/`` beside the film.
 
         Returns
         -------
@@ -195,13 +185,11 @@ class Film(Timeline):
             ffmpeg is missing or fails, or the file can't be written. What is done is kept.
         """
         _, given = split_keywords(keywords, SaveKeywords, SaveOptions)
-        return write(self, make_output(self, path, SaveOptions(**given)))
+        return save_film(self, path, SaveOptions(**given))
 
     def _repr_html_(self) -> str:
         import base64
         import html
-
-        from fractals.films.loops import webp_bytes
 
         across, count, fps = NOTEBOOK
         width, height = self.size
@@ -215,3 +203,102 @@ class Film(Timeline):
             f'<figure><img src="data:image/webp;base64,{source}">'
             f"<figcaption>{html.escape(repr(self))}</figcaption></figure>"
         )
+
+
+def _with_contrast(scene: Scene, on_message: Callable[[str], None]) -> Scene:
+    """Return a scene whose colors by "auto" are not flat in deep frames.
+
+    All frames share a count offset, and logarithms of large counts differ by little. Cube roots
+    with CONTRAST times the density have the same contrast near a count of 20.
+    """
+    assert scene.film
+    places = make_places(scene, scene.film.keys) if scene.film.keys else []
+    widths = [place.width for place in places] or [Fraction(1)]
+    layer = make_layers(scene).drawn[0]
+    flat = layer.subtracts_offset and layer.transfer == "log"
+    tracked = any(name.split(".")[-1] == "density" for name in scene.film.tracks)
+    octaves = log2(max(widths) / min(widths))
+    if not flat or tracked or octaves <= FLAT:
+        return scene
+    on_message(
+        f"a zoom of {octaves:.0f} octaves: deep frames would be flat with the transfer log, so it "
+        f"is cbrt, and the density {CONTRAST} times as high; --transfer log keeps both"
+    )
+    return scene.replace(transfer="cbrt", density=CONTRAST * scene.color.density)
+
+
+def _cycled(scene: Scene, cycle: float, seconds: float | None) -> Mapping[str, Any]:
+    """Return the table of a film in which the palette moves round."""
+    if not scene.color.make_palette().cyclic:
+        raise OptionError("--cycle: the palette has two ends; give a cyclic one by --palette")
+    first = scene.color.offset
+    if not 0 < cycle < math.inf:
+        raise OptionError(f"--cycle: {cycle:g} s: give more than 0 seconds")
+    seconds = cycle if seconds is None else seconds
+    rounds = round(seconds / cycle)
+    if rounds < 1 or not math.isclose(rounds * cycle, seconds, rel_tol=1e-9):
+        raise OptionError(
+            f"--seconds: {seconds:g} s are no whole number of cycles of {cycle:g} s: the "
+            "loop would jump"
+        )
+    return {
+        "loop": True,
+        "tracks": {"offset": [[0, first], [seconds, first + rounds]]},
+        "seconds": seconds,
+    }
+
+
+def _zoomed(
+    scene: Scene, to: Any, width: Fraction | None, seconds: float | None
+) -> Mapping[str, Any]:
+    """Return the table of a film that zooms; `width` is the number of `to`."""
+    formula = scene.make_formula()
+    own, _ = place_of(scene, formula)
+    if width is None:
+        first, last = home_width_of(scene, formula), own
+        if first == last:
+            raise OptionError(
+                "nothing moves: give --to WIDTH, --cycle SECONDS, or a scene with [[film.keys]]"
+            )
+    else:
+        first, last = own, width
+        if first == last:
+            raise OptionError(
+                f"--to: {to} is the width of the scene, so nothing moves: give another"
+            )
+    seconds = seconds or max(SHORTEST, abs(log2(first / last)) / SPEED)
+    start = {"at": 0, "width": width_text(first)}
+    return {"keys": [start, {"at": seconds, "width": width_text(last)}], "seconds": seconds}
+
+
+def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:
+    needed = math.ceil(-log2(width) * math.log10(2))
+    exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center or ()]
+    given = max((-e for e in exponents if isinstance(e, int)), default=needed)
+    if given >= needed:  # the scene's center lies in the last view
+        return scene
+    try:
+        eye = find_misiurewicz(scene, digits=needed + SPARE)
+    except FractalsError:
+        return scene  # drawing tells how many digits are missing
+    x, y = eye.center
+    on_message(
+        f"the zoom goes to the eye of a spiral, {x[:SHOWN]}..., {y[:SHOWN]}..., because the "
+        f"scene's center has {given} decimals and this depth requires {needed}"
+    )
+    return scene.replace(center=(x, y))
+
+
+def _width(given: Any) -> Fraction:
+    try:
+        width = Fraction(Decimal(decimal_text(given)))
+    except ValueError as error:
+        raise OptionError(f"--to: {error}") from None
+    if not width > 0:
+        raise OptionError(f"--to: {given} is not greater than 0")
+    return width
+
+
+def _small(scene: Scene) -> Scene:
+    width, height = (max(LEAST, side // PREVIEW // 2 * 2) for side in scene.image.size)
+    return scene.replace(size=(width, height), supersampling=1)

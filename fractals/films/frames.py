@@ -75,12 +75,7 @@ def _is_shallow(scene: Scene) -> bool:
 class SingleFrames:
     """The frames of a part, each iterated by itself.
 
-    Attributes
-    ----------
-    samples : int
-        Samples of all frames of the part.
-    memory : int
-        Most bytes that a frame takes.
+    `samples`: samples of all frames of the part. `memory`: most bytes that a frame takes.
     """
 
     def __init__(

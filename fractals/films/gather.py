@@ -1,10 +1,15 @@
-"""What makes frames from a strip: the programs, and the bands that frames need."""
+"""Frames from a strip: the programs, and the bands that frames need.
+
+`ColoredGather` keeps texels of colors, so that every band is colored once. Where colors change,
+`fractals.films.valued.ValuedGather` keeps samples.
+"""
 
 import functools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +19,15 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.color import palette
 from fractals.films.bands import MARGIN, BandMaker, Texels, widest
+from fractals.films.frames import FilmConstants
 from fractals.films.motion import Moment
-from fractals.films.strip_plan import Shutter, StripPlan, Way
-from fractals.films.texels import HOST, TexelFiles
+from fractals.films.noise import BLOCK
+from fractals.films.planes import Frame
+from fractals.films.strip import Shutter, Strip, Way
+from fractals.films.texels import HOST, BandFile, TexelFiles, TexelPool, copy_to
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import CHANNELS, FramePlace, StripShape, StripTexels
+from fractals.rendering.options import RenderOptions
 from fractals.threads import run_tiles
 
 ROWS = 64  # of a frame or a band, that a thread fills at a time
@@ -29,7 +38,6 @@ ROW_BITS, TURN_BITS = 16, 24
 
 BLURS = kernels.make_blur_body, kernels.make_sums_body, kernels.make_smear_body
 
-Frame = NDArray[np.uint16]
 Span = tuple[float, float]  # depths in octaves
 Places = tuple[Any, Any, Any]  # turns, depths and axes of pixels
 
@@ -39,9 +47,9 @@ class FrameMaker(ABC):
 
     files: TexelFiles
 
-    def __init__(self, strip: StripPlan) -> None:
-        self.strip, layout = strip, strip.layout
-        scene, options = strip.scene, strip.options
+    def __init__(self, strip: Strip, facts: FilmConstants, options: RenderOptions) -> None:
+        self.strip, self.facts, layout = strip, facts, strip.layout
+        scene = strip.scene
         choice, number = choose(options.device), scene.iteration.number_type
         device, painting, note = open_chosen(choice, options.device, number, options.threads)
         if note:
@@ -52,9 +60,7 @@ class FrameMaker(ABC):
             device = replace(device, others=())
             self.backend = open_backend(device, "float64", options.threads)
         backend = self.backend
-        self.maker = BandMaker(
-            scene, strip.part, strip.fixed, layout, strip.facts, painting, options
-        )
+        self.bands = BandMaker(scene, strip.part, strip.fixed, layout, facts, painting, options)
         self.programs = {
             make: backend.compile(make)
             for make in (kernels.make_frame_body, kernels.make_coarser_body, *BLURS)
@@ -70,6 +76,24 @@ class FrameMaker(ABC):
         )
         self.shutter = Shutter(strip)
         self._deepest: float | None = None  # octaves of what is held
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
+        """Yield frames, in the order of their numbers.
+
+        Ranges that are asked for from the deepest to the widest need the least memory. In the other
+        order large strips keep their bands in files.
+        """
+        if not numbers:
+            return
+        strip = self.strip
+        moments = [strip.part.moment(number) for number in numbers]
+        inwards = moments[-1].octaves > moments[0].octaves
+        if inwards and len(moments) > strip.segment and not strip.whole:
+            self.files.open_temporary()
+        for first in range(0, len(moments), strip.segment):
+            some = moments[first : first + strip.segment]
+            self.hold(some)
+            yield from map(self.frame, some)
 
     def hold(self, moments: Sequence[Moment]) -> None:
         """Make what frames need, and drop other bands."""
@@ -98,7 +122,7 @@ class FrameMaker(ABC):
     def gathered(
         self, moment: Moment, places: Places, texels: Any, starts: NDArray[np.int64]
     ) -> Frame:
-        """Return pixels of a frame from texels; `starts` as of `StripTexels`."""
+        """Return pixels of a frame from texels; `starts`: where each level and band begins."""
         backend = self.backend
         frame = FramePlace(backend.real(self.row(moment)), np.float32(self.turn(moment)))
         found = np.empty((*places[0].shape, 3), np.uint16)
@@ -124,13 +148,10 @@ class FrameMaker(ABC):
     def blur(self, texels: Any, sharp: Texels, down: Way, across: Way) -> None:
         """Fill rows of texels with those of a shutter.
 
-        Parameters
-        ----------
-        texels : device array of uint16, shape (rows, columns, CHANNELS)
-        sharp : ndarray of uint16, shape (rows + more, columns, CHANNELS)
-            Of a shutter of no time; with as many rows more as the ways lead down, and one.
-        down, across
-            As of `make_blur_body`.
+        `texels`: device array of uint16, shape (rows, columns, CHANNELS). `sharp`: ndarray of
+        uint16, shape (rows + more, columns, CHANNELS); of a shutter of no time; with as many rows
+        more as the ways lead down, and one. `down`, `across`: rows (0 or
+        more) and columns that pass while the shutter is open.
         """
         backend, host = self.backend, self.backend.kind == "cpu"
         count, columns = len(down), texels.shape[1] * CHANNELS
@@ -183,8 +204,124 @@ class FrameMaker(ABC):
         run_tiles(range(0, rows, ROWS), fill, threads)
 
 
-def polar(strip: StripPlan, backend: Backend) -> Places:
-    """Return the places of a frame's pixels, as of `make_polar_body`."""
+class ColoredGather(FrameMaker):
+    """A `FrameMaker` whose bands hold texels of colors in linear light, blurred by the shutter."""
+
+    def __init__(
+        self, strip: Strip, facts: FilmConstants, options: RenderOptions, folder: Path | None
+    ) -> None:
+        super().__init__(strip, facts, options)
+        self.places = polar(strip, self.backend)
+        self.pool = TexelPool(self.backend, strip.layout, strip.slots())
+        self.files = TexelFiles(strip.layout, folder)
+
+    def keep(self, shallow: float, deep: float, kept: Span) -> None:
+        """Make the bands that frames need, and drop others."""
+        layout, missing = self.strip.layout, set()
+        for level in range(layout.levels):
+            self.pool.drop(level, layout.held(level, *kept))
+            for band in layout.needed(level, shallow, deep):
+                if level >= layout.finest(band) and not self.pool.has(level, band):
+                    missing.add(band)
+        for band in sorted(missing, reverse=True):
+            self.fill(band, *kept)
+
+    def wanted(self, band: int, shallow: float, deep: float) -> list[int]:
+        """Return the levels of a band that these frames or shallower ones need."""
+        layout = self.strip.layout
+        levels = range(layout.finest(band), layout.levels)
+        return [level for level in levels if band in layout.held(level, shallow, deep)]
+
+    def make(self, band: int) -> None:
+        """Make all levels of a band; drop other bands."""
+        layout = self.strip.layout
+        octave = max(0.0, (band * layout.rows - MARGIN) / layout.octave)
+        self.pool.clear()
+        self.fill(band, octave, octave)
+
+    def frame(self, moment: Moment) -> Frame:
+        """Return the pixels of a frame."""
+        return self.gathered(moment, self.places, self.pool.texels, self.pool.starts)
+
+    def fill(self, band: int, shallow: float, deep: float) -> None:
+        """Make the levels of a band that these frames or shallower ones need."""
+        layout, pool = self.strip.layout, self.pool
+        finest, wanted = layout.finest(band), self.wanted(band, shallow, deep)
+        for level in wanted:
+            pool.take(level, band)  # the array may grow, and what was taken before moves
+        levels = [
+            pool.take(level, band) if level in wanted else None for level in range(layout.levels)
+        ]
+        if self._read(band, {level: levels[level] for level in wanted}):
+            return
+        rows = layout.rows >> finest
+        down, across = self.shutter.ways(range(band * rows, (band + 1) * rows), finest)
+        # Whole blocks, as of the next band.
+        more = math.ceil((math.ceil(float(down.max())) + 1) / BLOCK) * BLOCK
+        drawing = self.bands.open(band, more)
+        part = min(rows, self.strip.part_rows)
+        below = None
+        with self.files.open(band) as file:
+            for first in reversed(range(0, rows, part)):
+                last = first + part + (more if below is None else 0)
+                sharp = self.bands.rows(drawing, first, last)
+                if below is not None:
+                    sharp = np.concatenate([sharp, below])
+                below = sharp[:more].copy()
+                own = down[first : first + part], across[first : first + part]
+                fine = self._room(levels, finest, first, part)
+                self.blur(fine, sharp, *own)
+                self._put(file, finest, first, fine)
+                self._coarsen(file, levels, fine, finest, first)
+            level = finest + part.bit_length() - 1
+            if level < layout.bits:
+                self._coarsen(file, levels, levels[level], level, 0)
+
+    def _coarsen(
+        self, file: BandFile, levels: list[Any], fine: Any, level: int, first: int
+    ) -> None:
+        """Fill coarser levels of a band from rows of a level, as long as rows come in pairs."""
+        while fine.shape[0] > 1:
+            level, first = level + 1, first // 2
+            coarse = self._room(levels, level, first, fine.shape[0] // 2)
+            self.run(kernels.make_coarser_body, coarse, (fine,), (2,))
+            self._put(file, level, first, coarse)
+            fine = coarse
+
+    def _room(self, levels: list[Any], level: int, first: int, rows: int) -> Any:
+        """Return where rows of a level are to be written."""
+        if levels[level] is None:
+            across = self.strip.layout.columns >> level
+            if rows > 1:  # of no use once the next level is filled
+                return self.backend.empty((rows, across, CHANNELS), np.uint16)
+            down = self.strip.layout.rows >> level
+            levels[level] = self.backend.empty((down, across, CHANNELS), np.uint16)
+        return levels[level][first : first + rows]
+
+    def _read(self, band: int, levels: Mapping[int, Any]) -> bool:
+        """Fill levels of a band from its file, and tell whether they could be."""
+        if self.backend.kind in HOST:
+            return self.files.read(band, levels)
+        kept = {level: np.empty(texels.shape, np.uint16) for level, texels in levels.items()}
+        if not self.files.read(band, kept):
+            return False
+        for level, texels in levels.items():
+            copy_to(self.backend, kept[level], texels)
+        return True
+
+    def _put(self, file: BandFile, level: int, first: int, texels: Any) -> None:
+        """Write rows of a level, from one on, where files hold the level."""
+        if not self.files.holds(level):
+            return
+        kept = texels
+        if self.backend.kind not in HOST:
+            kept = np.empty(texels.shape, np.uint16)
+            self.backend.to_host(texels, kept)
+        file.put(level, first, kept)
+
+
+def polar(strip: Strip, backend: Backend) -> Places:
+    """Return where a frame's pixels lie in the strip: turns, depths and axes."""
     width, height = strip.size
     # Threads keep large arrays of `Backend.empty` for others.
     empty = np.empty if backend.kind in HOST else backend.empty

@@ -48,8 +48,7 @@ class FilmView:
 class Moment:
     """The view of a frame."""
 
-    # center, width: as of `FilmView`
-    center: Point
+    center: Point  # exact, as the width
     width: Fraction
     octaves: float  # log2 of the part's widest width divided by this one; 0 or more
     rotation: float  # in degrees, not reduced
@@ -303,15 +302,8 @@ def width_text(width: Fraction) -> str:
 def make_motion(scene: Scene, length: float) -> Motion:
     """Return the views of all frames of a scene's film.
 
-    Parameters
-    ----------
-    length : float
-        Seconds that tracks need; the film may be longer by its keys.
-
-    Raises
-    ------
-    OptionError
-        The film has no length, too many frames or octaves, or a speed without a change of width.
+    `length`: seconds that tracks need; the film may be longer by its keys. Raises OptionError: the
+    film has no length, too many frames or octaves, or a speed without a change of width.
     """
     film = scene.film or FilmSettings()
     keys = film.keys or (Key(at=0.0),)

@@ -47,16 +47,9 @@ def sectors_seen(
 
     Sectors begin at the first column of a strip. Their neighbours count too.
 
-    Parameters
-    ----------
-    place : tuple of float
-        Column and row of the fixed point, in pixels.
-    rim : float
-        Distance of the farthest corner.
-    size : tuple of int
-        Width and height of the frame.
-    turns : bool
-        Whether frames turn against the strip: each angle is then seen in all sectors.
+    `place`: column and row of the fixed point, in pixels. `rim`: distance of the farthest corner.
+    `size`: width and height of the frame. `turns`: whether frames turn against the strip: each
+    angle is then seen in all sectors.
     """
     width, height = size
     far = [0.0] * SECTORS
@@ -95,14 +88,10 @@ def differences(texels: Texels) -> NDArray[np.float32]:
 def sides_of(texels: Texels, coarser: Sides, dense: float = DENSE) -> Sides:
     """Return how many samples along each side the texels of blocks take, shape (rows, columns).
 
-    Parameters
-    ----------
-    texels : ndarray, shape (rows, columns, 3)
-        Rows of a band, from one that is a multiple of the rows of an area.
-    coarser : ndarray of int, shape (columns of blocks,)
-        Levels between these texels and the finest that frames take.
-    dense : float
-        Share of noisy blocks in an area from which it is dense.
+    `texels`: ndarray, shape (rows, columns, 3); rows of a band, from one that is a multiple of the
+    rows of an area. `coarser`: ndarray of int, shape (columns of blocks,); levels between these
+    texels and the finest that frames take. `dense`: share of noisy blocks in an area from which it
+    is dense.
     """
     found = differences(texels)
     noisy = found > NOISY
@@ -131,17 +120,9 @@ class Refiner:
     ) -> None:
         """Take what frames see of a strip.
 
-        Parameters
-        ----------
-        backend : Backend
-        painter_of : callable
-            ``painter_of(n)`` returns the painter whose texels are means of n x n samples.
-        columns : int
-            Of level 0.
-        seen : sequence of int
-            The finest level that frames take, of each sector.
-        density : float
-            Texels of level 0 along a side of a pixel at the rim.
+        `painter_of`: ``painter_of(n)`` returns the painter whose texels are means of n x n samples.
+        `columns`: of level 0. `seen`: the finest level that frames take, of each sector. `density`:
+        texels of level 0 along a side of a pixel at the rim.
         """
         self.backend, self.painter_of, self.columns = backend, painter_of, columns
         self._seen = np.array(seen)
@@ -171,13 +152,8 @@ class Refiner:
     def refine(self, drawing: Drawing, first: int, texels: Texels) -> None:
         """Replace texels in noise by means of more samples.
 
-        Parameters
-        ----------
-        drawing : Drawing
-            Of the band.
-        first : int
-            Row of the band that is the first of `texels`.
-        texels : ndarray of uint16, shape (rows, columns, 3)
+        `drawing`: of the band. `first`: row of the band that is the first of `texels`. `texels`:
+        ndarray of uint16, shape (rows, columns, 3).
         """
         if texels.shape[0] % BLOCK or texels.shape[1] % BLOCK:
             return  # near the middle of the last frames

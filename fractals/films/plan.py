@@ -18,12 +18,12 @@ from fractals.errors import OptionError
 from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.frames import FilmConstants, Recolored, SingleFrames, find_facts, prepared
+from fractals.films.gather import ColoredGather, FrameMaker
 from fractals.films.motion import FilmPart, FilmView, Motion, make_motion, with_view
 from fractals.films.planes import Frame
-from fractals.films.request import FLAT
 from fractals.films.strip import Strip
-from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks, scene_of
+from fractals.films.valued import ValuedGather
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.measured import is_measurable
 from fractals.rendering.options import RenderOptions
@@ -45,22 +45,23 @@ from fractals.scene.numbers import log2
 LEAST = 120
 
 
-def split_parts(motion: Motion, tracks: Tracks) -> list[FilmPart]:
+def split_parts(film: "Timeline") -> list[FilmPart]:
     """Return the parts that have frames; a zoom is divided where its tracks stand still."""
     found: list[FilmPart] = []
-    for part in motion.parts:
-        if part.kind == "zoom" and _gains(motion, tracks, part):
-            found += _pieces(tracks, part)
+    for part in film.motion.parts:
+        if part.kind == "zoom" and _gains(film, part):
+            found += _pieces(film.tracks, part)
         elif part.frames:
             found.append(part)
     return found
 
 
-def _gains(motion: Motion, tracks: Tracks, part: FilmPart) -> bool:
+def _gains(film: "Timeline", part: FilmPart) -> bool:
     """Tell whether frames of a part without a change can be made faster than others."""
-    if not tracks.moving(part.first, part.last):
+    span = part.first, part.last
+    if not film.tracks.moving(*span):
         return False
-    return not (tracks.recolors(part.first, part.last) and keeps_values(motion.scene, part))
+    return not (film.tracks.recolors(*span) and keeps_values(film.scene, part))
 
 
 def _pieces(tracks: Tracks, part: FilmPart) -> Iterator[FilmPart]:
@@ -87,6 +88,7 @@ SEGMENT = 120  # frames that are made together: what is lost if the process is k
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
 LEAST_SEGMENT = 20
 LARGE = 250e6  # bytes of a strip, above which segments pass half an octave
+FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
 # Samples of a strip a second that a thread colors and blurs for a frame (measured).
@@ -120,8 +122,13 @@ class PartPlan:
     iterating: float
     coloring: float
     memory: int  # bytes
-    segment: int  # most frames that are made together
     device: str  # the kind of device
+    strip: Strip | None = None  # of the method "strip"
+
+    @property
+    def segment(self) -> int:
+        """Return the most frames that are made together."""
+        return self.strip.segment if self.strip else SEGMENT
 
     @property
     def seconds(self) -> float:
@@ -141,44 +148,35 @@ class PartPlan:
         }
 
 
-def choose_methods(
-    motion: Motion, tracks: Tracks, parts: Sequence[FilmPart], options: RenderOptions
-) -> Iterator[PartPlan]:
+def choose_methods(film: "Timeline", parts: Sequence[FilmPart]) -> Iterator[PartPlan]:
     """Yield how each part of a film is made."""
     step = len(parts) // FORECASTS | 1  # odd, because keys often go there and back in turn
     forecast = 0.0, 0
     for k, part in enumerate(parts):
         if k % step == 0:
-            forecast = _forecast(motion, tracks, part, options)
-        yield _choose(motion, tracks, part, options, forecast)
+            forecast = _forecast(film, part)
+        yield _choose(film, part, *forecast)
 
 
-def _choose(
-    motion: Motion,
-    tracks: Tracks,
-    part: FilmPart,
-    options: RenderOptions,
-    forecast: tuple[float, int],
-) -> PartPlan:
-    """Return how a part of a film is made; `forecast` as of `_forecast`."""
-    scene, count = motion.scene, len(part.frames)
-    pixels = math.prod(scene.image.size)
+def _choose(film: "Timeline", part: FilmPart, seconds: float, memory: int) -> PartPlan:
+    """Return how a part of a film is made; `seconds`, `memory`: those of `_forecast`."""
+    scene, tracks, count = film.scene, film.tracks, len(part.frames)
+    pixels = math.prod(film.size)
     samples = pixels * scene.image.supersampling**2
-    device, threads = choose(options.device).device.kind, threads_of(options)
-    seconds, memory = forecast
+    device, threads = choose(film.options.device).device.kind, threads_of(film.options)
     moving = [track.name for track in tracks.moving(part.first, part.last)]
     if part.kind == "still" and tracks.recolors(part.first, part.last):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
         colored = count * samples / COLORED / threads if moving else 0.0
         memory += samples * RAW_BYTES
         reason = f"{why}: iterated once"
-        return PartPlan(part, "recolor", reason, samples, seconds, colored, memory, SEGMENT, device)
+        return PartPlan(part, "recolor", reason, samples, seconds, colored, memory, device)
     if part.kind == "move":
         why = "the center moves"
     elif part.kind == "still" or not tracks.recolors(part.first, part.last):
         why = f"{_listed(moving)} what is iterated"
     elif not (why := obstacle(scene, part, bool(moving))):
-        strip = _strip_of(motion, tracks, part, FilmConstants(1, 0.0), options)
+        strip = strip_of(film, part)
         numbers = millions(strip.samples), millions(count * samples)
         if strip.samples < count * samples:
             why = f"it takes {numbers[0]} samples, and frames {numbers[1]}"
@@ -188,12 +186,13 @@ def _choose(
                 why += f"; it keeps values, because {changes}"
                 colored += count * strip.colorings / SHADED / threads
             made = seconds * strip.samples / samples
-            _bound(strip)
-            held = strip.memory, strip.segment
-            return PartPlan(part, "strip", why, strip.samples, made, colored, *held, device)
+            if strip.memory > LARGE:
+                strip.segment = segment_of(part, 0.5)
+            taken = strip.samples, made, colored, strip.memory
+            return PartPlan(part, "strip", why, *taken, device, strip)
         why = f"a strip takes {numbers[0]} samples, and frames {numbers[1]}"
     made = count * seconds
-    return PartPlan(part, "frames", why, count * samples, made, 0.0, memory, SEGMENT, device)
+    return PartPlan(part, "frames", why, count * samples, made, 0.0, memory, device)
 
 
 def _listed(names: list[str]) -> str:
@@ -211,43 +210,14 @@ def threads_of(options: RenderOptions) -> int:
     return options.threads or device.cores or 1
 
 
-def open_strip(
-    motion: Motion,
-    tracks: Tracks,
-    part: FilmPart,
-    facts: FilmConstants,
-    options: RenderOptions,
-    folder: Path | None = None,
-) -> Strip:
+def strip_of(film: "Timeline", part: FilmPart) -> Strip:
     """Return the strip of a part. It keeps values where colors change, or are those of a frame."""
-    strip = _strip_of(motion, tracks, part, facts, options, folder)
-    _bound(strip)
-    return strip
-
-
-def _bound(strip: Strip) -> None:
-    """Have the segments of a strip pass fewer octaves where it takes much memory."""
-    if strip.memory > LARGE:
-        strip.segment = segment_of(strip.part, 0.5)
-
-
-def _strip_of(
-    motion: Motion,
-    tracks: Tracks,
-    part: FilmPart,
-    facts: FilmConstants,
-    options: RenderOptions,
-    folder: Path | None = None,
-) -> Strip:
-    film = motion.scene.film or FilmSettings()
-    scene = scene_of(tracks, motion.scene, part.first)
-    look = Look(film.density, film.shutter)
+    tracks, table = film.tracks, film.scene.film or FilmSettings()
+    scene = scene_of(tracks, film.scene, part.first)
     valued = tracks.moving(part.first, part.last) or keeps_values(scene, part)
-    colors = partial(scene_of, tracks, motion.scene) if valued else None
-    size = scene.image.size
+    colors = partial(scene_of, tracks, film.scene) if valued else None
     moving = bool(colors) and _moves_options(tracks, scene, part)
-    segment = segment_of(part, 1.0)
-    return Strip(scene, part, size, look, facts, options, segment, folder, colors, moving)
+    return Strip(scene, part, table.density, table.shutter, segment_of(part, 1.0), colors, moving)
 
 
 def _moves_options(tracks: Tracks, scene: Scene, part: FilmPart) -> bool:
@@ -289,43 +259,25 @@ def segments_of(chosen: PartPlan, numbers: range) -> list[range]:
     return found[::-1] if inwards else found
 
 
-def _forecast(
-    motion: Motion, tracks: Tracks, part: FilmPart, options: RenderOptions
-) -> tuple[float, int]:
+def _forecast(film: "Timeline", part: FilmPart) -> tuple[float, int]:
     """Return the mean seconds and the most bytes of a frame that is drawn by itself."""
+    options = film.options
     kind, threads = choose(options.device).device.kind, threads_of(options)
     plans = [
         make_plan(scene, kind, options.interior_shortcuts, threads)
-        for scene in frame_scenes(motion, tracks, part, FilmConstants(GUESS, 0.0))
+        for scene in frame_scenes(film, part, FilmConstants(GUESS, 0.0))
     ]
     return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
 
 
-def frame_scenes(
-    motion: Motion, tracks: Tracks, part: FilmPart, facts: FilmConstants
-) -> list[Scene]:
+def frame_scenes(film: "Timeline", part: FilmPart, facts: FilmConstants) -> list[Scene]:
     """Return the scenes of LOOKS frames that are spread over a part."""
     found = []
     for k in range(LOOKS):
         seconds = part.first + (part.last - part.first) * k / (LOOKS - 1)
-        view = with_view(motion.scene, part.moment_at(seconds))
-        found.append(prepared(scene_of(tracks, view, seconds), facts))
+        view = with_view(film.scene, part.moment_at(seconds))
+        found.append(prepared(scene_of(film.tracks, view, seconds), facts))
     return found
-
-
-def open_method(
-    chosen: PartPlan,
-    motion: Motion,
-    tracks: Tracks,
-    facts: FilmConstants,
-    options: RenderOptions,
-    folder: Path | None = None,
-) -> FrameSource:
-    """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
-    if chosen.method == "strip":
-        return open_strip(motion, tracks, chosen.part, facts, options, folder)
-    made = {"frames": SingleFrames, "recolor": Recolored}[chosen.method]
-    return made(motion, tracks, chosen.part, facts, options)
 
 
 @dataclass(frozen=True)
@@ -430,41 +382,40 @@ STRIP_COLORED = (
 )
 
 
-def is_soon_measured(
-    chosen: PartPlan, motion: Motion, tracks: Tracks, options: RenderOptions
-) -> bool:
+def is_soon_measured(film: "Timeline", chosen: PartPlan) -> bool:
     """Tell whether some samples of a part are soon iterated, and tell the seconds of all.
 
     A GPU is not used to capacity by some samples, and the orbit of a very deep view takes long.
     """
-    scenes = frame_scenes(motion, tracks, chosen.part, FilmConstants(GUESS, 0.0))
-    plans = (make_plan(scene, chosen.device, options.interior_shortcuts) for scene in scenes)
+    shortcuts = film.options.interior_shortcuts
+    scenes = frame_scenes(film, chosen.part, FilmConstants(GUESS, 0.0))
+    plans = (make_plan(scene, chosen.device, shortcuts) for scene in scenes)
     return chosen.device == "cpu" and all(not plan.deep or is_measurable(plan) for plan in plans)
 
 
-def with_measured_seconds(
-    chosen: PartPlan, motion: Motion, tracks: Tracks, facts: FilmConstants, options: RenderOptions
-) -> PartPlan:
+def with_measured_seconds(film: "Timeline", chosen: PartPlan) -> PartPlan:
     """Return the same with measured seconds in place of those of a formula."""
-    quiet = replace(options, force=True, progress=None, on_message=lambda line: None)
-    if chosen.method == "strip":
-        strip = open_strip(motion, tracks, chosen.part, facts, quiet)
-        samples, seconds = _strip_samples(strip, threads_of(options))
+    options = replace(film.options, force=True, progress=None, on_message=lambda line: None)
+    threads = threads_of(options)
+    if chosen.strip:
+        samples, seconds = _strip_samples(chosen.strip, film.facts, options, threads)
         more = f"; texels in noise take about {millions(samples - chosen.samples)} more"
         reason = chosen.reason + more * (samples > chosen.samples)
         return replace(chosen, iterating=seconds, samples=samples, reason=reason)
     found = []
-    for scene in frame_scenes(motion, tracks, chosen.part, facts):
-        planned = make_plan(scene, "cpu", options.interior_shortcuts, threads_of(options))
-        measured = measure(scene, quiet) if is_measurable(planned) else None
+    for scene in frame_scenes(film, chosen.part, film.facts):
+        planned = make_plan(scene, "cpu", options.interior_shortcuts, threads)
+        measured = measure(scene, options) if is_measurable(planned) else None
         found.append((measured or planned).seconds)
     frames = len(chosen.part.frames) if chosen.method == "frames" else 1
     return replace(chosen, iterating=frames * sum(found) / LOOKS)
 
 
-def _strip_samples(strip: Strip, threads: int) -> tuple[int, float]:
+def _strip_samples(
+    strip: Strip, facts: FilmConstants, options: RenderOptions, threads: int
+) -> tuple[int, float]:
     """Return the samples of all bands, with those added in noise, and their seconds."""
-    maker, layout = strip.prepare().maker, strip.layout
+    maker, layout = make_frames(strip, facts, options).bands, strip.layout
     texels = np.array(list(map(layout.band_samples, strip.bands)))
     looks = np.unique(np.linspace(strip.bands[0], layout.bands - 1, BANDS).astype(int))
     looks = looks[::-1].tolist()
@@ -504,6 +455,14 @@ def _look(maker: BandMaker, drawing: Drawing, refined: bool) -> tuple[float, flo
     return seconds / (len(tiles) * across * down), added / len(tiles)
 
 
+def make_frames(
+    strip: Strip, facts: FilmConstants, options: RenderOptions, folder: Path | None = None
+) -> FrameMaker:
+    """Return what makes frames of a strip; `folder` keeps bands for a process after this one."""
+    maker = ValuedGather if strip.colors else ColoredGather
+    return maker(strip, facts, options, folder)
+
+
 # Timeline: the parts of a scene's film, their methods, and what all frames share.
 
 
@@ -512,7 +471,7 @@ MEASURED = 50  # parts, of which each takes up to some seconds
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Timeline:
-    """The views, values and parts of a scene's film."""
+    """The views, values, parts and frames of a scene's film."""
 
     scene: Scene  # with its table film
     options: RenderOptions  # where and how it is drawn
@@ -541,29 +500,70 @@ class Timeline:
     @cached_property
     def parts(self) -> tuple[PartPlan, ...]:
         """Return the method of each part."""
-        found = split_parts(self.motion, self.tracks)
-        return tuple(choose_methods(self.motion, self.tracks, found, self.options))
+        return tuple(choose_methods(self, split_parts(self)))
 
-    def measured(self) -> tuple[PartPlan, ...]:
-        """Return the parts with seconds that are measured on samples, if there are few parts."""
-        if len(self.parts) > MEASURED:
-            return self.parts
-        motion, tracks, options = self.motion, self.tracks, self.options
-        return tuple(
-            with_measured_seconds(chosen, motion, tracks, self.facts, options)
-            if is_soon_measured(chosen, motion, tracks, options)
-            else chosen
-            for chosen in self.parts
-        )
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return width and height in pixels."""
+        return self.scene.image.size
+
+    @property
+    def fps(self) -> float:
+        """Return the frames a second."""
+        assert self.scene.film
+        return self.scene.film.fps
+
+    @property
+    def seconds(self) -> float:
+        """Return the length."""
+        return len(self) / self.fps
+
+    def __len__(self) -> int:
+        return self.motion.count
+
+    def __iter__(self) -> Iterator[Frame]:
+        return self.frames()
+
+    def frames(self, first: int = 0, last: int | None = None) -> Iterator[Frame]:
+        """Yield frames: arrays of uint16, shape (height, width, 3), of sRGB values.
+
+        Parameters
+        ----------
+        first, last : int
+            The first frame, and the one after the last.
+        """
+        numbers = range(len(self))[first:last]
+        for chosen in self.parts:
+            part = chosen.part.frames
+            own = range(max(numbers.start, part.start), min(numbers.stop, part.stop))
+            if own:
+                yield from self.open(chosen).frames(own)
 
     def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
-        """Return what yields the frames of a part; see `open_method`."""
-        return open_method(chosen, self.motion, self.tracks, self.facts, self.options, folder)
+        """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
+        if chosen.strip:
+            return make_frames(chosen.strip, self.facts, self.options, folder)
+        source = Recolored if chosen.method == "recolor" else SingleFrames
+        return source(self.motion, self.tracks, chosen.part, self.facts, self.options)
 
     def scene_at(self, number: int) -> Scene:
         """Return the scene of a frame, without a film."""
         seconds = self.motion.seconds(number)
         return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
+
+    def plan(self, video: Video | None = None, measured: bool = False) -> FilmPlan:
+        """Return the method of each part with its reason, and forecasts.
+
+        measured : bool
+            Whether seconds are measured on some samples, which compiles programs.
+        """
+        parts = self.parts
+        if measured and len(parts) <= MEASURED:
+            parts = tuple(
+                with_measured_seconds(self, chosen) if is_soon_measured(self, chosen) else chosen
+                for chosen in parts
+            )
+        return FilmPlan(self.scene, parts, len(self), video, threads_of(self.options))
 
     def warnings(self) -> list[str]:
         """Return what may look bad, a line each."""

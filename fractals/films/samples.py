@@ -17,6 +17,7 @@ from fractals import catalog
 from fractals.backends.base import Run
 from fractals.films.bands import MARGIN, BandMaker, widest
 from fractals.films.motion import Moment
+from fractals.films.strip import BLOCK, Recipe, Strip
 from fractals.kernels import shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions
@@ -34,7 +35,6 @@ from fractals.scene.geometry import Layers, ResolvedLayer
 # thousandth of its distance from the least one, however far a single number of the block is off.
 
 
-BLOCK = 32  # samples of a block, at most
 MOST = 1e12  # numbers beyond it are kept as it
 QUARTERS = 16383  # codes of directions in two quarters of the square |x| + |y| = 1, less 1
 NOWHERE = 65534  # code of a direction that is unknown
@@ -90,7 +90,7 @@ def room(numbers: int, directions: int, rows: int, columns: int, block: int) -> 
 
 
 def from_flat(flat: NDArray[np.uint16], like: PackedSamples) -> PackedSamples:
-    """Return what `Kept.flat` made of samples with the shapes of others."""
+    """Return what `PackedSamples.flat` made of samples with the shapes of others."""
     codes, scales = np.split(flat, [like.codes.size])
     return PackedSamples(
         codes.reshape(like.codes.shape),
@@ -165,46 +165,6 @@ ROWS = 8  # whose numbers are made to codes at a time, which takes memory
 POINT, ESTIMATE = 4.0, 16000 * math.log(2)
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What is kept of a sample."""
-
-    values: tuple[int, ...]  # the layers whose values are kept; none where `raw`
-    # length, direction: whether length and direction of the gradient are kept
-    length: bool
-    direction: bool
-    raw: bool  # whether count, z, statistics, and dz where `derivative`, are kept
-    derivative: bool
-    statistics: int  # how many there are
-
-    @property
-    def numbers(self) -> int:
-        """Return how many numbers are kept."""
-        if self.raw:
-            return 2 + self.derivative + self.statistics
-        return len(self.values) + self.length
-
-    @property
-    def directions(self) -> int:
-        """Return how many directions are kept."""
-        return 1 + self.derivative if self.raw else int(self.direction)
-
-    @property
-    def bytes(self) -> float:
-        """Return the bytes of a sample."""
-        return 2 * (self.numbers + self.directions) + 8 * self.numbers / BLOCK
-
-
-def recipe_of(layers: Layers, moving: bool) -> Recipe:
-    """Return what is kept for some layers; `moving`: options of colorings change."""
-    drawn = layers.drawn
-    raw = any(moving or layer.coloring.derivative for layer in drawn if not layer.coloring.gradient)
-    values = [] if raw else [k for k, layer in enumerate(drawn) if not layer.coloring.gradient]
-    read = set() if raw else {layer.coloring.gradient for layer in drawn}
-    derivative, planes = layers.derivative, layers.statistics.planes
-    return Recipe(tuple(values), "length" in read, "direction" in read, raw, derivative, planes)
-
-
 class FrameTile(NamedTuple):
     """Samples on the device, as those of a frame."""
 
@@ -214,18 +174,11 @@ class FrameTile(NamedTuple):
 
 
 class Sampler:
-    """Iterates what is kept of samples, and returns them as those of a frame.
+    """Iterates what is kept of samples, and returns them as those of a frame."""
 
-    Parameters
-    ----------
-    strip : StripPlan
-    maker : BandMaker
-    recipe : Recipe
-    """
-
-    def __init__(self, strip: Any, maker: BandMaker, recipe: Recipe) -> None:
+    def __init__(self, strip: Strip, maker: BandMaker, recipe: Recipe) -> None:
         self.strip, self.maker, self.recipe = strip, maker, recipe
-        self.backend, self.facts = maker.backend, strip.facts
+        self.backend, self.facts = maker.backend, maker.facts
         self._turned: tuple[float, NDArray[np.float64], NDArray[np.float64]] | None = None
 
     @functools.cached_property

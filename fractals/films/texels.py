@@ -87,13 +87,8 @@ class TexelFiles:
     CRC-32 of its place and its numbers: in another place it counts as damaged. It is moved into
     place when it is complete. Without a folder nothing is kept.
 
-    Parameters
-    ----------
-    layout : Layout
-    folder : Path, optional
-    sizes : callable, optional
-        ``sizes(band, first)`` returns how many numbers each level of a band has in its file, where
-        levels are kept from `first` on. By default the levels have texels of CHANNELS numbers.
+    `sizes`: ``sizes(band, first)`` returns how many numbers each level of a band has in its file,
+    where levels are kept from `first` on. By default the levels have texels of CHANNELS numbers.
     """
 
     dtype = np.dtype(np.uint16)
@@ -159,10 +154,7 @@ class TexelFiles:
     def sum_of(self, band: int) -> bytes:
         """Return the CRC-32 of a file.
 
-        Raises
-        ------
-        FractalsError
-            There is none: the disk is full, or the folder is gone.
+        Raises FractalsError: there is none: the disk is full, or the folder is gone.
         """
         try:
             with open(self._path(band), "rb") as file:

@@ -97,10 +97,7 @@ class Track:
 class Tracks:
     """The values of a scene over time.
 
-    Raises
-    ------
-    SceneError
-        A track names nothing in the scene, or a value is invalid.
+    Raises SceneError: a track names nothing in the scene, or a value is invalid.
     """
 
     def __init__(self, scene: Scene) -> None:

@@ -18,12 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.films.bands import Texels
-from fractals.films.gather import Frame, FrameMaker, Places, Span, polar
+from fractals.films.frames import FilmConstants
+from fractals.films.gather import FrameMaker, Places, Span, polar
 from fractals.films.motion import Moment
+from fractals.films.planes import Frame
 from fractals.films.samples import FrameTile, PackedSamples, Sampler, block_of, from_flat, number_of
-from fractals.films.strip_plan import Key, SampleLayout, StripPlan
+from fractals.films.strip import Key, SampleLayout, Strip
 from fractals.films.texels import HOST, TexelFiles, copy_to
 from fractals.kernels.strip import CHANNELS, SPARE
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Fill, Painter
 from fractals.scene.geometry import Layers, ResolvedLayer
@@ -43,16 +46,9 @@ Draw = Callable[[int, int, int], Iterable[tuple[int, PackedSamples]]]
 class Held:
     """Samples, in chunks of rows of a level.
 
-    Parameters
-    ----------
-    layout : SampleLayout
-    room : callable
-        ``room(rows, columns, block)`` returns room for samples.
-    draw : callable
-        ``draw(band, first, last)`` yields some rows of a band at its finest level after the other:
-        the first one's number, and samples.
-    folder : Path, optional
-        Of files.
+    `room`: ``room(rows, columns, block)`` returns room for samples. `draw`: ``draw(band, first,
+    last)`` yields some rows of a band at its finest level after the other: the first one's number,
+    and samples. `folder`: of files.
     """
 
     def __init__(
@@ -103,7 +99,7 @@ class Held:
         return None
 
     def keep(self, regions: list[range]) -> None:
-        """Hold the samples of regions, as of `SampleLayout.regions`, and no others."""
+        """Hold the samples of regions (see `SampleLayout.regions`), and no others."""
         wanted = dict.fromkeys(self.layout.chunks(regions))
         held, missing = {}, []
         for key in wanted:
@@ -221,7 +217,7 @@ class _Ring:
     # Their numbers, row by row; the last one fills the last row; ndarray of int32, shape (rows *
     # ACROSS,)
     pixels: NDArray[np.int32]
-    places: Places  # as of `make_polar_body`
+    places: Places  # where the pixels lie in the strip
 
 
 @dataclass(frozen=True)
@@ -235,12 +231,14 @@ class _Piece:
 class ValuedGather(FrameMaker):
     """A `FrameMaker` whose bands hold samples."""
 
-    def __init__(self, strip: StripPlan) -> None:
+    def __init__(
+        self, strip: Strip, facts: FilmConstants, options: RenderOptions, folder: Path | None
+    ) -> None:
         assert strip.colors
-        super().__init__(strip)
-        self._colors, self._painting = strip.colors, self.maker.backend
-        self.sampler = Sampler(strip, self.maker, strip.recipe)
-        self.held = Held(strip.sampled, self.sampler.room, self._drawn, strip.folder)
+        super().__init__(strip, facts, options)
+        self._colors, self._painting = strip.colors, self.bands.backend
+        self.sampler = Sampler(strip, self.bands, strip.recipe)
+        self.held = Held(strip.sampled, self.sampler.room, self._drawn, folder)
         self.files = self.held.files
         self._painters: tuple[Moment, Color, list[Painter]] | None = None
         self._texels = self.backend.empty((SPARE, CHANNELS), np.uint16)
@@ -298,7 +296,7 @@ class ValuedGather(FrameMaker):
 
     def _drawn(self, band: int, first: int, last: int) -> Iterator[tuple[int, PackedSamples]]:
         """Yield samples of rows of a band at its finest level, and the first row's number."""
-        drawing = self.maker.open(band, 0)
+        drawing = self.bands.open(band, 0)
         rows = self.strip.part_rows
         for row in range(first, last, rows):
             yield row, self.sampler.draw(drawing, row, min(row + rows, last))
@@ -357,7 +355,7 @@ class ValuedGather(FrameMaker):
         def paint(piece: _Piece) -> dict[str, float]:
             raw: Any = self._samples_of(piece, moment)
             tile = Tile(0, 0, columns, len(piece.rows))
-            facts = self.strip.facts
+            facts = self.facts
             rgb = painter.paint(tile, raw, facts.max_iterations, facts.count_offset)
             begin = piece.rows.start - rows.start
             self._painting.to_host(rgb, sharp[begin : begin + len(piece.rows)])
@@ -383,18 +381,11 @@ class ValuedGather(FrameMaker):
             at, color, painters = self._painters
             if at is moment or (color == scene.color and not painters[0].layers.whole):
                 return painters
-        plan = self.maker.plane(scene)
+        plan = self.bands.plane(scene)
         values = partial(self._values_in_sight, moment, plan.layers)
         identity = np.arange(2**16, dtype=np.uint16)
         single = Painter(
-            self._painting,
-            plan.scene,
-            plan,
-            plan.layers,
-            np.dtype(np.uint16),
-            values,
-            identity,
-            self.sampler.placing,
+            self._painting, plan, np.dtype(np.uint16), values, identity, self.sampler.placing
         )
         painters = [copy.copy(single) for _ in range(self.strip.layout.finer + 1)]
         for k, painter in enumerate(painters):

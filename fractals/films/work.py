@@ -41,12 +41,8 @@ NAME = re.compile(r"(\d{8})-([0-9a-f]{8})\.\w+", re.ASCII)
 class FilmFolder:
     """The folder of a film that is being made; `open_work` locks it.
 
-    Attributes
-    ----------
-    film : str
-        The digest of the header, to which files are bound.
-    resumes : bool
-        Whether the folder was there, of this film.
+    `film`: the digest of the header, to which files are bound. `resumes`: whether the folder was
+    there, of this film.
     """
 
     def __init__(self, path: Path, suffix: str, film: str = "", resumes: bool = False) -> None:
@@ -158,21 +154,9 @@ def open_work(
 ) -> Iterator[FilmFolder]:
     """Create or resume the work folder of a film, locked for this process.
 
-    Parameters
-    ----------
-    path : Path
-        Of the film.
-    facts : mapping
-        What is made; plain values for JSON.
-    again : bool
-        Whether a folder of another film is removed first.
-
-    Raises
-    ------
-    OptionError
-        The folder holds another film.
-    FractalsError
-        Another process makes the film, or the folder holds other things.
+    `path`: of the film. `facts`: what is made; plain values for JSON. `again`: whether a folder of
+    another film is removed first. Raises OptionError: the folder holds another film. Raises
+    FractalsError: another process makes the film, or the folder holds other things.
     """
     folder = folder_of(path)
     header = {"format": FORMAT, "version": VERSION, **facts}

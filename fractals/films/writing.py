@@ -1,90 +1,40 @@
 """Writes a film: as a video in segments, as an animated picture, or as a sequence of PNGs."""
 
 import contextlib
+import io
+import itertools
 import math
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, BinaryIO
 
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
 from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
-from fractals.films.flashes import Light, Watch
-from fractals.films.loops import MOST_FPS, check_loop, write_loop
-from fractals.films.plan import FilmPlan, FrameSource, PartPlan, Timeline, segments_of
-from fractals.films.planes import Frame, rounded
+from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of
+from fractals.films.planes import Frame, Light, Watch, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
-from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 
 NUMBERED = re.compile(r"%0?(\d?)d")
+WEBP = {"quality": 80, "method": 4, "minimize_size": False}
+GIF = {"optimize": False, "disposal": 1}
+UNITS = {".webp": 1000, ".gif": 100}  # parts of a second in which frames are timed
+MOST_FPS = {".webp": 60.0, ".gif": 50.0}  # browsers show faster ones slowly
+MOST_PIXELS = 2**31  # of all frames: Pillow keeps them, compressed
+COLORS = 256  # of a GIF
 SUFFIXES = (*DEFAULTS, *MOST_FPS)
 SPARE = 1.1  # times the forecast must be free on the disk
-
-
-class Film(Protocol):
-    """What is asked of a film; see `fractals.films.film.Film`."""
-
-    @property
-    def scene(self) -> Scene:
-        """Return the scene, with its table film."""
-
-    @property
-    def options(self) -> RenderOptions:
-        """Return where and how it is drawn."""
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Return width and height."""
-
-    @property
-    def fps(self) -> float:
-        """Return the frames a second."""
-
-    @property
-    def parts(self) -> tuple[PartPlan, ...]:
-        """Return the method of each part."""
-
-    def __len__(self) -> int: ...
-
-    def frames(self, first: int = 0, last: int | None = None) -> Iterator[Frame]:
-        """Yield frames."""
-
-    def scene_at(self, number: int) -> Scene:
-        """Return the scene of a frame."""
-
-    def plan(self, video: Video | None = None) -> FilmPlan:
-        """Return the method of each part."""
-
-    def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
-        """Return what yields the frames of a part."""
-
-
-@dataclass(frozen=True)
-class Output:
-    """What a film is written to."""
-
-    path: Path  # a file, or the folder of a sequence
-    kind: str  # "video", "loop" or "sequence"
-    numbers: range  # the frames to write
-    video: Video | None = None
-    bits: int = 8  # of a sequence's PNGs
-    names: str = ""  # of a sequence's PNGs, with a place for the number
-    sound: tuple[str, float] | None = None  # a file, and the seconds of it that are left out
-    # overwrite, keep: whether an existing file is replaced, and the work folder kept
-    overwrite: bool = False
-    keep: bool = False
-    cluster: Any = None  # who makes the segments of a video
 
 
 @dataclass(frozen=True)
@@ -106,10 +56,7 @@ def video_of(
 ) -> Video | None:
     """Return what a video of a path is encoded to; None for loops and sequences.
 
-    Raises
-    ------
-    OptionError
-        The suffix, the codec and the bits do not fit together.
+    Raises OptionError: the suffix, the codec and the bits do not fit together.
     """
     name, suffix = str(path), Path(path).suffix.lower()
     folder = name.endswith(("/", os.sep)) or os.path.isdir(name)
@@ -141,9 +88,22 @@ class SaveOptions:
     cluster: Any = None
 
 
-def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
+@dataclass(frozen=True)
+class Output:
+    """What a film is written to."""
+
+    path: Path  # a file, or the folder of a sequence
+    numbers: range  # the frames to write
+    options: SaveOptions
+    video: Video | None = None  # None for animated pictures and sequences
+    sound: tuple[str, float] | None = None  # a file, and the seconds of it that are left out
+    bits: int = 8  # of a sequence's PNGs
+    names: str = ""  # of a sequence's PNGs, with a place for the number
+
+
+def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Output:
     """Return what a film is written to, after all checks that need no drawing."""
-    numbers, again = _numbers(film, options.frames), options.overwrite
+    numbers = _numbers(film, options.frames)
     name = str(path)
     video = video_of(path, options.codec, options.bits, options.lossless)
     if video is None and options.cluster is not None:
@@ -155,10 +115,11 @@ def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
     if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, options)
     # Where there is a work folder, the film may be its own: see `_write_video`.
-    check_output(name, again or (video is not None and os.path.isdir(folder_of(Path(name)))))
+    resumes = video is not None and os.path.isdir(folder_of(Path(name)))
+    check_output(name, options.overwrite or resumes)
     if video is None:
         check_loop(suffix, film.fps, len(numbers) * math.prod(film.size))
-        return Output(Path(name), "loop", numbers, overwrite=again)
+        return Output(Path(name), numbers, options)
     video.check_size(film.size)
     encode.check_encoder(video)
     own = film.scene.film.sound if film.scene.film else None
@@ -168,11 +129,10 @@ def make_output(film: Film, path: str | Path, options: SaveOptions) -> Output:
         heard = heard[0], heard[1] + numbers.start / film.fps
     if options.cluster is not None:
         check_cluster(options.cluster, film.scene, film.parts)
-    output = Output(Path(name), "video", numbers, video, sound=heard, overwrite=again)
-    return replace(output, keep=options.keep_strip, cluster=options.cluster)
+    return Output(Path(name), numbers, options, video, heard)
 
 
-def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
+def _numbers(film: Timeline, frames: tuple[int, int] | None) -> range:
     first, last = frames or (0, len(film))
     if not 0 <= first < last <= len(film):
         raise OptionError(f"frames {first}:{last}: the film has frames 0:{len(film)}")
@@ -180,40 +140,37 @@ def _numbers(film: Film, frames: tuple[int, int] | None) -> range:
 
 
 def _sequence(name: str, numbers: range, options: SaveOptions) -> Output:
-    bits, overwrite = options.bits or (16 if options.lossless else 8), options.overwrite
+    bits = options.bits or (16 if options.lossless else 8)
     if bits not in (8, 16):
         raise OptionError(f"PNGs have 8 or 16 bits per channel, not {bits}")
     path = Path(name)
-    if path.suffix.lower() == ".png":
-        if not NUMBERED.search(path.name):
-            raise OptionError(
-                f"'{shown(name)}': a sequence has a number in its names, such as frame%05d.png; "
-                "--still writes one picture"
-            )
-        return Output(path.parent, "sequence", numbers, None, bits, path.name, None, overwrite)
-    return Output(path, "sequence", numbers, None, bits, "%05d.png", None, overwrite)
+    if path.suffix.lower() != ".png":
+        return Output(path, numbers, options, bits=bits, names="%05d.png")
+    if not NUMBERED.search(path.name):
+        raise OptionError(
+            f"'{shown(name)}': a sequence has a number in its names, such as frame%05d.png; "
+            "--still writes one picture"
+        )
+    return Output(path.parent, numbers, options, bits=bits, names=path.name)
 
 
-def write(film: Film, output: Output) -> Saved:
+def save_film(film: Timeline, path: str | Path, options: SaveOptions) -> Saved:
     """Write a film, and return facts about the file."""
+    output = make_output(film, path, options)
     begun = perf_counter()
-    writers = {"video": _write_video, "loop": _write_loop, "sequence": _write_sequence}
     plan = film.plan(output.video)
     making = Making(film, output, Watch(film.fps))
-    resumed = writers[output.kind](making, plan.parts)
+    write = _write_video if output.video else _write_sequence if output.names else _write_loop
+    resumed = write(making, plan.parts)
     making.flashes.end()
     found = output.path
-    size = (
-        sum(file.stat().st_size for file in found.iterdir() if file.is_file())
-        if found.is_dir()
-        else found.stat().st_size
-    )
+    files = filter(Path.is_file, found.iterdir()) if found.is_dir() else [found]
     return Saved(
         found,
         len(output.numbers),
         resumed,
         perf_counter() - begun,
-        size,
+        sum(file.stat().st_size for file in files),
         tuple(chosen.method for chosen in plan.parts),
         making.flashes.found,
     )
@@ -222,7 +179,7 @@ def write(film: Film, output: Output) -> Saved:
 class Making:
     """A film that is being made: its progress and its flashes."""
 
-    def __init__(self, film: Film, output: Output, flashes: Watch) -> None:
+    def __init__(self, film: Timeline, output: Output, flashes: Watch) -> None:
         self.film, self.output, self.flashes = film, output, flashes
         self.done = 0
         self._lights: dict[int, Sequence[Light]] = {}  # by the first frame of a segment
@@ -256,27 +213,26 @@ class Making:
 
 
 def _write_video(making: Making, parts: tuple[PartPlan, ...]) -> int:
-    film, output = making.film, making.output
+    film, output, options = making.film, making.output, making.output.options
     assert output.video
     _check_disk(film.plan(output.video).bytes, output.path)
     with open_work(
-        output.path, _header(film, output), output.video.suffix, output.overwrite
+        output.path, _header(film, output), output.video.suffix, options.overwrite
     ) as work:
         if _is_there(output, work):
             making.note(len(output.numbers))
             work.remove()
             return len(output.numbers)
-        if output.cluster is None:
+        if options.cluster is None:
             resumed = _make_segments(making, parts, output.video, work)
         else:
-            assert isinstance(film, Timeline)
-            given = output.numbers, output.video, work
-            resumed = make_segments(output.cluster, film, *given, making.made)
+            numbers, video = output.numbers, output.video
+            resumed = make_segments(options.cluster, film, numbers, video, work, making.made)
             making.look_at_all()
         segments = (each for chosen in parts for each in segments_of(chosen, output.numbers))
         paths = [work.find(first) for first in sorted(each.start for each in segments)]
         _publish(film, output, work, [path for path in paths if path])
-        if not output.keep:
+        if not options.keep_strip:
             work.remove()
     return resumed
 
@@ -284,18 +240,15 @@ def _write_video(making: Making, parts: tuple[PartPlan, ...]) -> int:
 def _is_there(output: Output, work: FilmFolder) -> bool:
     """Tell whether a process was killed between giving this film its name and removing its folder.
 
-    Raises
-    ------
-    FractalsError
-        Another file has the name, and is not to be replaced.
+    Raises FractalsError: another file has the name, and is not to be replaced.
     """
     if not os.path.exists(output.path):
         return False
     if work.is_finished(output.path):
         return True
-    if not output.overwrite and not work.resumes:
+    if not output.options.overwrite and not work.resumes:
         work.remove()  # it was empty, or a rest of a film that is finished
-    check_output(output.path, output.overwrite)
+    check_output(output.path, output.options.overwrite)
     return False
 
 
@@ -319,7 +272,7 @@ def _make_segments(
     return resumed
 
 
-def _publish(film: Film, output: Output, work: FilmFolder, segments: list[Path]) -> None:
+def _publish(film: Timeline, output: Output, work: FilmFolder, segments: list[Path]) -> None:
     """Join the segments, check the number of frames, and give the film its name."""
     assert output.video
     suffix, count = output.video.suffix, len(output.numbers)
@@ -333,17 +286,17 @@ def _publish(film: Film, output: Output, work: FilmFolder, segments: list[Path])
             f"'{shown(joined)}' holds {found} frames and not {count}: the same command tries again"
         )
     sync(joined)
-    if not output.keep:
+    if not output.options.keep_strip:
         work.finish()
     with writing(output.path):
-        if output.overwrite:
+        if output.options.overwrite:
             os.replace(joined, output.path)
         else:
             published(str(joined), output.path)
             joined.unlink(missing_ok=True)
 
 
-def _header(film: Film, output: Output) -> dict[str, Any]:
+def _header(film: Timeline, output: Output) -> dict[str, Any]:
     assert output.video
     return {
         "scene": film.scene.to_table(),
@@ -369,7 +322,7 @@ def _write_loop(making: Making, parts: tuple[PartPlan, ...]) -> int:
     film, output = making.film, making.output
     numbers = output.numbers
     frames = making.watched(numbers.start, film.frames(numbers.start, numbers.stop))
-    with written(output.path, output.overwrite) as file:
+    with written(output.path, output.options.overwrite) as file:
         write_loop(file, output.path.suffix.lower(), frames, film.fps, len(numbers))
     return 0
 
@@ -381,7 +334,7 @@ def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FractalsError(f"the folder '{folder}' can't be made: {error.strerror}") from None
-    there = set() if output.overwrite else _pictures_there(film, output)
+    there = set() if output.options.overwrite else _pictures_there(film, output)
     making.note(len(there))
     for chosen in parts:
         for numbers in segments_of(chosen, output.numbers):
@@ -392,21 +345,18 @@ def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
             for number, frame in zip(missing, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
                 path = folder / (output.names % number)
-                Image(pixels, _scene_of(film, output, number)).save(path, output.overwrite)
+                Image(pixels, _scene_of(film, output, number)).save(path, output.options.overwrite)
     return len(there)
 
 
-def _scene_of(film: Film, output: Output, number: int) -> Scene:
+def _scene_of(film: Timeline, output: Output, number: int) -> Scene:
     return film.scene_at(number).replace(bits=16 if output.bits == 16 else 8)
 
 
-def _pictures_there(film: Film, output: Output) -> set[int]:
+def _pictures_there(film: Timeline, output: Output) -> set[int]:
     """Return the numbers of the pictures that an earlier call wrote.
 
-    Raises
-    ------
-    FractalsError
-        A file of such a name is another picture.
+    Raises FractalsError: a file of such a name is another picture.
     """
     there = set()
     for number in output.numbers:
@@ -418,3 +368,70 @@ def _pictures_there(film: Film, output: Output) -> set[int]:
                     continue
         check_output(path, False)
     return there
+
+
+# Animated pictures: WebP and GIF, which browsers show everywhere and repeat.
+
+
+def check_loop(suffix: str, fps: float, pixels: int) -> None:
+    """Raise an `OptionError` where an animated picture can't hold a film."""
+    if fps > MOST_FPS[suffix]:
+        raise OptionError(
+            f"{suffix}: browsers show at most {MOST_FPS[suffix]:g} frames a second: give "
+            f"--fps {25 if suffix == '.gif' else 30}"
+        )
+    if pixels > MOST_PIXELS:
+        raise OptionError(
+            f"{suffix}: {pixels / 1e6:.0f} Mpixel are too many for an animated picture: write a "
+            ".mp4, or give a smaller --size or fewer --seconds"
+        )
+
+
+def durations(suffix: str, fps: float, count: int) -> list[int]:
+    """Return the time of each frame, in ms, so that together they are the film's length.
+
+    Examples
+    --------
+    >>> durations(".webp", 60, 3), durations(".gif", 40, 4)
+    ([17, 16, 17], [20, 30, 30, 20])
+    """
+    units = UNITS[suffix]
+    ends = [round(k * units / fps) for k in range(count + 1)]
+    return [(b - a) * 1000 // units for a, b in itertools.pairwise(ends)]
+
+
+def write_loop(
+    file: BinaryIO, suffix: str, frames: Iterable[Frame], fps: float, count: int
+) -> None:
+    """Write frames as an animated picture that repeats for ever."""
+    import PIL.Image
+
+    pictures: Iterator[Any] = (_picture(frame, suffix) for frame in frames)
+    first = next(pictures)
+    options: dict[str, Any] = WEBP if suffix == ".webp" else GIF
+    first.save(
+        file,
+        PIL.Image.registered_extensions()[suffix],
+        save_all=True,
+        append_images=pictures,
+        duration=durations(suffix, fps, count),
+        loop=0,
+        **options,
+    )
+
+
+def _picture(frame: Frame, suffix: str) -> Any:
+    import PIL.Image
+
+    picture = PIL.Image.fromarray(rounded(frame))
+    if suffix == ".gif":
+        return picture.quantize(COLORS, PIL.Image.Quantize.MEDIANCUT)
+    return picture
+
+
+def webp_bytes(frames: Iterable[Frame], fps: float) -> bytes:
+    """Return an animated WebP of frames."""
+    kept = list(frames)
+    buffer = io.BytesIO()
+    write_loop(buffer, ".webp", kept, fps, len(kept))
+    return buffer.getvalue()

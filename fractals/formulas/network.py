@@ -75,10 +75,7 @@ def tree(weights: tuple[float, ...]) -> Tree:
 def parse_weights(text: str) -> tuple[float, ...]:
     """Return the weights in a text of numbers.
 
-    Raises
-    ------
-    ValueError
-        There are not as many numbers as the network has weights, or one is too large.
+    Raises `ValueError` if there are not as many as the network has, or one is too large.
     """
     try:
         found = tuple(float(part) for part in text.replace(",", " ").split())

@@ -7,7 +7,7 @@ function that also depends on c, the picture is of the parameter plane, and the 
 
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import compose
-from fractals.formulas.language.derivative import minus, over, power, times
+from fractals.formulas.language.derivative import minus, over, times
 
 TOLERANCE = 1e-6  # in plane units; a smaller one adds a step or two, as convergence is quadratic
 
@@ -36,59 +36,38 @@ def relaxed(step, relaxation):
     return minus(("z",), times(("number", complex(relaxation)), step))
 
 
-def composed(name, title, tree, polynomial, function, start, parameters):
-    """Return the formula of a root-finding method.
+def composed(name, title, step_of, power, relaxation, polynomial, start):
+    """Return the formula of a root-finding method, whose step for f is ``z - step_of(f)``.
 
-    Parameters
-    ----------
-    name, title : str
-    tree : tuple
-        The method's step.
-    polynomial : str
-        As given; "" for z**power - 1.
-    function : tuple
-        The function whose roots are found.
-    start : str
-        As given: an expression in c, or "".
-    parameters : dict
-        All options with their values, kept where they differ from the defaults.
+    The `polynomial` is as given, "" for z**power - 1; so is `start`, an expression in c, or "".
+    Options are kept where they differ from the defaults.
     """
-    usual = {"power": 3, "relaxation": 1.0, "polynomial": "", "start": ""}
+    function = function_of(power, polynomial)
+    options = {"relaxation": relaxation, "polynomial": polynomial, "start": start}
+    usual = {"relaxation": 1.0, "polynomial": "", "start": ""}
+    changed = {key: value for key, value in options.items() if value != usual[key]}
+    tree = relaxed(step_of(function), relaxation)
     try:
         first = parser.parse(str(start) or ("0" if parser.uses(function, "c") else "c"))
     except parser.ExpressionError as error:
         raise ValueError(f"start '{str(start)[:60]}', {error}") from None
     return compose(
         name,
-        title,
+        f"{title} for {polynomial or f'z**{power} - 1'}",
         tree,
         first,
         degree=0,
         tolerance=TOLERANCE,
         escapes=False,
         width="4.5",
-        parameters={k: v for k, v in parameters.items() if k == "power" or v != usual[k]},
+        parameters={"power": power, **changed},
     )
+
+
+def newton_step(function):
+    """Return the tree of ``f / f'``."""
+    return over(function, derivative.derivative(function, "z"))
 
 
 def make(power=3, relaxation=1.0, polynomial="", start=""):
-    function = function_of(power, polynomial)
-    step = over(function, derivative.derivative(function, "z"))
-    return composed(
-        "newton",
-        f"Newton's method for {polynomial or f'z**{power} - 1'}",
-        relaxed(step, relaxation),
-        polynomial,
-        function,
-        start,
-        {"power": power, "relaxation": relaxation, "polynomial": polynomial, "start": start},
-    )
-
-
-def halley_step(function):
-    """Return the tree of ``2 f f' / (2 f'² - f f'')``."""
-    first = derivative.derivative(function, "z")
-    second = derivative.derivative(first, "z")
-    two = ("number", 2 + 0j)
-    below = minus(times(two, power(first, 2)), times(function, second))
-    return over(times(two, times(function, first)), below)
+    return composed("newton", "Newton's method", newton_step, power, relaxation, polynomial, start)

@@ -1,14 +1,12 @@
 """Nova: Newton's method for z**power - 1, and c is added (Paul Derbyshire, 1996); from 1."""
 
-from fractals.formulas.language import derivative
 from fractals.formulas.language.codegen import compose
-from fractals.formulas.language.derivative import over, plus
-from fractals.formulas.newton import TOLERANCE, function_of, relaxed
+from fractals.formulas.language.derivative import plus
+from fractals.formulas.newton import TOLERANCE, function_of, newton_step, relaxed
 
 
 def make(power=3, relaxation=1.0):
-    function = function_of(power, "")
-    step = relaxed(over(function, derivative.derivative(function, "z")), relaxation)
+    step = relaxed(newton_step(function_of(power, "")), relaxation)
     return compose(
         "nova",
         f"Nova, Newton's method for z**{power} - 1, plus c",

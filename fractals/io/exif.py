@@ -63,14 +63,8 @@ def make_exif(
 def read_comment(path: str | Path) -> str | None:
     """Return the JSON of the scene inside a JPEG, WebP or TIFF, or None. Nothing is decoded.
 
-    Raises
-    ------
-    SceneError
-        The file is too large.
-    ValueError
-        The file is damaged, or of another type.
-    OSError
-        The file can't be read.
+    `SceneError`: the file is too large. `ValueError`: the file is damaged, or of another type.
+    `OSError`: the file can't be read.
     """
     if Path(path).stat().st_size > MAX_FILE:
         raise SceneError(f"{shown(path)}: a picture whose scene is read has at most 1 GiB")

@@ -88,10 +88,8 @@ def written(path: str | Path, overwrite: bool = True) -> Iterator[BinaryIO]:
     A replaced file's permissions are kept. A symbolic link is followed. A pipe or a device is
     written to directly.
 
-    Parameters
-    ----------
-    overwrite : bool
-        False: a file of this name that another process created in the meantime is an error.
+    Without `overwrite`, a file of this name that another process created in the meantime is an
+    error.
     """
     path = Path(path)
     name = ""
@@ -177,12 +175,8 @@ class NoSceneError(SceneError):
 def read_scene_text(path: str | Path) -> str:
     """Return the JSON of the scene inside a picture of this program. Nothing is decoded.
 
-    Raises
-    ------
-    SceneError
-        The file is no picture of its suffix's type, or is damaged.
-    NoSceneError
-        It carries no scene of this program.
+    `SceneError`: the file is no picture of its suffix's type, or is damaged. `NoSceneError`: it
+    carries no scene of this program.
     """
     name = shown(path, PATH_SHOWN)
     kind = "PNG" if Path(path).suffix.lower() == ".png" else "picture"

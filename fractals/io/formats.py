@@ -89,17 +89,8 @@ def _candidates(name: str) -> tuple[Format, ...]:
 def in_picture(file: BinaryIO, suffix: str) -> Imported | None:
     """Return what another program says in a picture that it drew, or None.
 
-    Parameters
-    ----------
-    file : binary file
-        At its beginning.
-    suffix : str
-        Of its name, in lower case.
-
-    Raises
-    ------
-    SceneError
-        The text of another program is there, and is invalid.
+    The file is at its beginning; `suffix` is that of its name, in lower case. `SceneError`: the
+    text of another program is there, and is invalid.
     """
     for name, data in _texts(file, suffix):
         if SIGNS[name].search(data):
@@ -134,10 +125,7 @@ def _sized(file: BinaryIO) -> dict[str, Any]:
 def read(source: str) -> Imported:
     """Return what a file says, such as ``"place.kfr"`` or, of many things, ``"many.par#name"``.
 
-    Raises
-    ------
-    SceneError
-        No format is known by the suffix, the file can't be read, or it is invalid.
+    `SceneError`: no format is known by the suffix, the file can't be read, or it is invalid.
     """
     path, entry = split(source)
     if path.suffix.lower() == ".toml" and find(path.name) is None:
@@ -166,10 +154,7 @@ def read(source: str) -> Imported:
 def read_picture(path: Path) -> Imported | None:
     """Return what another program says in a picture that it drew, or None.
 
-    Raises
-    ------
-    SceneError
-        The file can't be read, or the text of another program is invalid.
+    `SceneError`: the file can't be read, or the text of another program is invalid.
     """
     with _named(path), path.open("rb") as file:
         found = in_picture(file, path.suffix.lower())
@@ -203,10 +188,7 @@ def _is_one_color(table: Mapping[str, Any]) -> bool:
 def entries(source: str) -> list[tuple[str, str]]:
     """Return the names in a file of many things, each with words about it; [] of other files.
 
-    Raises
-    ------
-    SceneError
-        The file can't be read, or is invalid.
+    `SceneError`: the file can't be read, or is invalid.
     """
     path, entry = split(source)
     form = find(path.name)

@@ -230,12 +230,8 @@ class Image(PictureFacts):
 class PictureFile:
     """Where a picture is written: a path, or an open file that receives a PNG.
 
-    Raises
-    ------
-    OptionError
-        The suffix names no type of picture, or a type that can't hold this picture.
-    FractalsError
-        The file exists and `overwrite` is False, or its folder can't be written to.
+    `OptionError`: the suffix names no type of picture, or a type that can't hold this picture.
+    `FractalsError`: the file exists and `overwrite` is False, or its folder can't be written to.
     """
 
     def __init__(
@@ -282,10 +278,7 @@ def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = 
 
     `size` is the width and height that it must have; they are compared before anything is decoded.
 
-    Raises
-    ------
-    SceneError
-        The file is no picture, is damaged, or has another size.
+    `SceneError`: the file is no picture, is damaged, or has another size.
     """
     if bits == 16:
         return png.read(path, size)

@@ -39,17 +39,8 @@ MAX_COLUMNS = 20
 def embed(film: Mapping[str, Any], folder: Path, from_file: bool) -> dict[str, Any]:
     """Return a film's table with tracks as points, and with the path of its sound.
 
-    Parameters
-    ----------
-    folder : Path
-        That of the scene's file.
-    from_file : bool
-        Whether the table was read from a file: then only files in `folder` are opened.
-
-    Raises
-    ------
-    SceneError
-        A file is missing, lies elsewhere, or holds no points.
+    `folder` is that of the scene's file. `from_file`: the table was read from a file, so only files
+    in `folder` are opened. `SceneError`: a file is missing, lies elsewhere, or holds no points.
     """
     embedded = dict(film)
     tracks = flattened(film.get("tracks"))
@@ -81,10 +72,7 @@ def read_points(path: Path) -> list[list[Any]]:
     Columns are parted by commas, semicolons, tabs or blanks. A first row without numbers, empty
     rows and rows that begin with # are passed over.
 
-    Raises
-    ------
-    SceneError
-        The file is missing, too large, or a row is no point; the message has its line.
+    `SceneError`: the file is missing, too large, or a row is no point; the message has its line.
     """
     name = shown(path)
     try:
@@ -132,18 +120,9 @@ def embed_files(
 
     Files are searched for in `folder`, which holds the scene's file, then in the current folder.
 
-    Parameters
-    ----------
-    lost : list of str or None
-        Receives a line for each part of a palette file that has no equivalent.
-    from_file : bool
-        Whether the table was read from a file, which may be a stranger's: then only files in
-        `folder`, and in folders inside it, are opened.
-
-    Raises
-    ------
-    SceneError
-        A file can't be read, or is invalid.
+    `lost`: receives a line for each part of a palette file that has no equivalent. `from_file`:
+    whether the table was read from a file, which may be a stranger's: then only files in `folder`,
+    and in folders inside it, are opened. `SceneError`: a file can't be read, or is invalid.
     """
     if isinstance(table.get("film"), Mapping):
         table = {**table, "film": embed(table["film"], folder, from_file)}
@@ -179,10 +158,7 @@ def _embed_paint(
 def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -> str:
     """Return a trap picture as a scene keeps it: a built-in name, or its PNG as text.
 
-    Raises
-    ------
-    SceneError
-        The picture is missing, too large, damaged, or of another type.
+    `SceneError`: the picture is missing, too large, damaged, or of another type.
     """
     if name == trap_image.BUILT_IN or name.startswith(trap_image.KEPT):
         trap_image.decode(name)
@@ -246,10 +222,7 @@ def save_scene(scene: Scene, path: str | Path, overwrite: bool = False) -> None:
 def check_suffix(path: str | Path) -> str:
     """Return the suffix of a scene's file.
 
-    Raises
-    ------
-    OptionError
-        It names no format of scenes.
+    `OptionError`: it names no format of scenes.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SCENE_SUFFIXES:

@@ -43,10 +43,7 @@ def dataset(planes: Mapping[str, Any], facts: Mapping[str, Any], axes: Axes) -> 
 
     `axes` are the dimensions and coordinates that `axes_of` returns.
 
-    Raises
-    ------
-    OptionError
-        The package xarray is not installed.
+    `OptionError`: the package xarray is not installed.
     """
     try:
         import xarray
@@ -64,17 +61,8 @@ def axes_of(scene: Scene, shape: tuple[int, int]) -> Axes:
     row and column, and the coordinates are arrays of both. Where float64 can't tell samples apart,
     coordinates are offsets from the center, in widths of the view. An exponential map has none.
 
-    Parameters
-    ----------
-    scene : Scene
-    shape : (int, int)
-        Rows and columns of samples.
-
-    Returns
-    -------
-    dimensions : (str, str)
-    coordinates : dict
-        As `xarray.Dataset` takes them: dimensions, values and attributes.
+    `shape` has the rows and columns of samples. Each coordinate has its dimensions, values and
+    attributes, for `xarray.Dataset`.
     """
     if scene.view.projection != "plane":
         return ("row", "column"), {}

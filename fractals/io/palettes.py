@@ -28,18 +28,10 @@ def find(
     it names one of several palettes; or a color map of the package cmap. ``cmap:`` before a name
     selects the color map where a built-in palette has the same name. An unknown name returns None.
 
-    Parameters
-    ----------
-    from_file : bool
-        Whether a file, which may be a stranger's, contains the name: see `beside`. Messages then
-        quote nothing of the palette's file.
-
-    Raises
-    ------
-    OptionError
-        A name after ``cmap:`` is unknown, or the package is not installed.
-    InputError
-        The file can't be read, or is invalid; names the file, and the line where that is known.
+    `from_file`: whether a file, which may be a stranger's, contains the name: see `beside`.
+    Messages then quote nothing of the palette's file. `OptionError`: a name after ``cmap:`` is
+    unknown, or the package is not installed. `InputError`: the file can't be read, or is invalid;
+    names the file, and the line where that is known.
     """
     if name.lower() in catalog.names("palettes"):  # never cmap's map whose name differs by case
         return palette.load(name.lower()), ()
@@ -61,10 +53,7 @@ def find(
 def beside(folder: Path, path: Path) -> Path:
     """Return where a file lies that a scene's file names, if that is in `folder` or inside it.
 
-    Raises
-    ------
-    InputError
-        The path, or a symbolic link on it, leads elsewhere.
+    `InputError`: the path, or a symbolic link on it, leads elsewhere.
     """
     root = os.path.realpath(folder)
     try:
@@ -138,10 +127,7 @@ def _of_table(table: Mapping[str, Any]) -> Palette:
 def from_cmap(name: str) -> Palette | None:
     """Return a color map of the package cmap, or None for an unknown name.
 
-    Raises
-    ------
-    OptionError
-        The package is not installed.
+    `OptionError`: the package is not installed.
     """
     if not cmap_installed():
         raise OptionError(
@@ -149,7 +135,7 @@ def from_cmap(name: str) -> Palette | None:
         )
     import cmap
 
-    from fractals.color.colormaps import of_cmap
+    from fractals.color.gradient import of_cmap
 
     try:
         return of_cmap(cmap.Colormap(name), name)

@@ -70,12 +70,8 @@ class StorePart:
 class StoreParts:
     """The folder of the parts of one computation.
 
-    Parameters
-    ----------
-    folder : Path
-        It need not exist.
-    work : str
-        The digest of what is computed. Parts of other work count as missing.
+    `folder`: it need not exist. `work`: the digest of what is computed. Parts of other work count
+    as missing.
     """
 
     def __init__(self, folder: Path, work: str) -> None:
@@ -94,10 +90,8 @@ class StoreParts:
     def put(self, name: str, arrays: Arrays, facts: Mapping[str, Any] | None = None) -> None:
         """Write a part, or compare it with the one that another process wrote.
 
-        Raises
-        ------
-        FractalsError
-            It can't be written; or the two differ, and the message names both machines.
+        `FractalsError`: it can't be written; or the two differ, and the message names both
+        machines.
         """
         content = encode(name, self.work, arrays, facts)
         if before := self.read(name):
@@ -165,10 +159,7 @@ class StoreParts:
 def clear_folder(folder: Path) -> None:
     """Remove a folder of parts.
 
-    Raises
-    ------
-    FractalsError
-        The folder holds other files; or it can't be removed.
+    `FractalsError`: the folder holds other files; or it can't be removed.
     """
     if folder.is_symlink():
         folder.unlink()
@@ -211,10 +202,7 @@ def encode(name: str, work: str, arrays: Arrays, facts: Mapping[str, Any] | None
 def decode(content: bytes, work: str) -> StorePart:
     """Return the part of its bytes.
 
-    Raises
-    ------
-    FractalsError
-        The bytes are damaged, or a part of other work.
+    `FractalsError`: the bytes are damaged, or a part of other work.
     """
     import io
 

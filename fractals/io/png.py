@@ -72,12 +72,7 @@ def begin(
 ) -> bytes:
     """Return the beginning of a file: all that stands before its first strip.
 
-    Parameters
-    ----------
-    bits : int
-        8 or 16, a channel.
-    texts : mapping of str to str
-        Any text, by keyword.
+    `bits`: 8 or 16, a channel. `texts`: any text, by keyword.
     """
     width, height = size
     parts = [SIGNATURE, chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, RGB, 0, 0, 0))]
@@ -101,10 +96,7 @@ def chunk(kind: bytes, content: bytes) -> bytes:
 def compress(rows: Pixels, compression: str = "fast") -> PngStrip:
     """Return the strip of these rows, shape (height, width, 3).
 
-    Parameters
-    ----------
-    compression : str
-        "fast", or "small": about a fifth smaller, for some fifty times the time.
+    `compression`: "fast", or "small": about a fifth smaller, for some fifty times the time.
     """
     data = _filtered(rows)
     stream: Any
@@ -202,17 +194,8 @@ def begins(file: BinaryIO) -> bool:
 def read_text(file: BinaryIO, keyword: str, most: int) -> str | None:
     """Return the text of a keyword, or None; the checksums of all chunks are verified.
 
-    Parameters
-    ----------
-    file : binary file
-        At its first chunk.
-    most : int
-        Bytes of a text that is read.
-
-    Raises
-    ------
-    ValueError
-        The file is damaged or cut short, or the text is longer.
+    `file`: at its first chunk. `most`: bytes of a text that is read. `ValueError`: the file is
+    damaged or cut short, or the text is longer.
     """
     begin, found = keyword.encode("latin-1") + b"\0", None
     kinds: set[bytes] = set()
@@ -276,15 +259,8 @@ def _text(kind: bytes, content: bytes, most: int) -> str:
 def read(path: str | Path, size: tuple[int, int] | None = None) -> Pixels:
     """Return the pixels of a PNG written here, shape (height, width, 3), of 8 or 16 bits.
 
-    Parameters
-    ----------
-    size : (int, int), optional
-        The width and height that the picture must have; compared before anything is unpacked.
-
-    Raises
-    ------
-    SceneError
-        The file is damaged, of another size, or another program wrote it in another way.
+    `size`: the width and height that the picture must have; compared before anything is unpacked.
+    `SceneError`: the file is damaged, of another size, or another program wrote it in another way.
     """
     try:
         return _decoded(Path(path).read_bytes(), size)

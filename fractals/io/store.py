@@ -259,10 +259,7 @@ class TileWriter:
     def write(self, k: int, planes: Planes) -> None:
         """Write the numbers of tile k.
 
-        Raises
-        ------
-        FractalsError
-            They can't be written; the tile is as if it was never computed.
+        `FractalsError`: they can't be written; the tile is as if it was never computed.
         """
         store = self._store
         store.read()  # a file that is no plane is an error before anything is written to it
@@ -356,10 +353,7 @@ def bytes_text(size: int) -> str:
 def open_store(path: str | Path) -> RawStore:
     """Return a store that is there, whole or not.
 
-    Raises
-    ------
-    SceneError
-        There is none, or it is damaged, or of another version.
+    `SceneError`: there is none, or it is damaged, or of another version.
     """
     path = Path(path)
     return RawStore(path, read_store_header(path))
@@ -466,10 +460,7 @@ def claimed(path: Path) -> Iterator[None]:
 def clear(path: Path) -> None:
     """Remove the files of a store from its folder.
 
-    Raises
-    ------
-    FractalsError
-        The folder holds other files.
+    `FractalsError`: the folder holds other files.
     """
     known = {HEADER, PARTS, f"{TILES}.npy", "count.npy", "z.npy", "dz.npy"}
     with contextlib.suppress(SceneError):
@@ -597,10 +588,8 @@ def merge_parts(store: RawStore) -> int:
     The store must be locked by this process. Parts of tiles are removed once their numbers are on
     the disk.
 
-    Raises
-    ------
-    FractalsError
-        A tile was computed twice, with different results; or the store can't be written.
+    `FractalsError`: a tile was computed twice, with different results; or the store can't be
+    written.
     """
     parts, done = parts_of(store), store.done()
     parts.tidy()

@@ -79,7 +79,7 @@ class Summary:
 
     # Most steps that were tried: what the scene says, or what was found for "auto"
     max_iterations: int
-    count_offset: float  # as of `fractals.io.escape_data.EscapeData`
+    count_offset: float  # what the transfer "auto" subtracts from counts
     # least_count, greatest_count: of the samples that escaped; None where none did
     least_count: int | None
     greatest_count: int | None

@@ -29,13 +29,7 @@ def write(
 ) -> None:
     """Write a picture as one strip, compressed without loss.
 
-    Parameters
-    ----------
-    file : binary file
-    pixels : ndarray of uint8 or uint16, shape (height, width, 3)
-    dpi : float, optional
-    comment : bytes
-        The scene, as of `exif.comment_of`.
+    `comment`: the scene, as of `exif.comment_of`.
     """
     height, width = pixels.shape[:2]
     little = pixels.astype(pixels.dtype.newbyteorder("<"))

@@ -14,20 +14,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Target:
-    """What a backend provides to the programs it compiles.
+    """What a backend provides to the programs it compiles."""
 
-    Attributes
-    ----------
-    jit : callable
-        Makes a plain function callable from compiled code; returns it unchanged in plain Python.
-    real : callable
-        Conversion to the number type that is iterated, float64 or float32.
-    real32, int32, int64 : callable
-        Conversions to fixed types.
-    """
-
+    # Makes a plain function callable from compiled code; returns it unchanged in plain Python
     jit: Callable[[Any], Any]
-    real: Callable[[Any], Any]
+    real: Callable[[Any], Any]  # conversion to the number type that is iterated, float64 or float32
+    # real32, int32, int64: conversions to fixed types
     real32: Callable[[Any], Any]
     int32: Callable[[Any], Any]
     int64: Callable[[Any], Any]

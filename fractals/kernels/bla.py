@@ -108,14 +108,9 @@ class MatrixSkip(NamedTuple):
 
 
 def level_sizes(points: int) -> list[int]:
-    """Return the number of entries of each level of the tree.
+    """Return the number of entries of each level of the tree, for a reference of `points` points.
 
     Each level has one entry that is never valid behind its others.
-
-    Parameters
-    ----------
-    points : int
-        Length of the reference.
     """
     sizes = []
     level = LOWEST_LEVEL
@@ -131,14 +126,9 @@ def make_longest_skip(target, valid, any_of=None):
     Its result is ``(mask, entry, length)``: the samples that may take the entry, its row in the
     tree, below 0 if none is valid, and how many steps it skips, 1 if none is valid.
 
-    Parameters
-    ----------
-    target : Target
-    valid : callable
-        ``valid(mask, entry, length, facts) -> mask``: for which samples under a mask an entry of
-        this length is valid. `facts` are passed on to it.
-    any_of : callable, optional
-        ``any_of(mask) -> bool``: whether any sample is under a mask; without it the mask is a bool.
+    ``valid(mask, entry, length, facts) -> mask`` tells for which samples under a mask an entry of
+    this length is valid; `facts` are passed on to it. ``any_of(mask) -> bool`` tells whether any
+    sample is under a mask; without it the mask is a bool.
     """
     int64 = target.int64
     if any_of is None:
@@ -343,23 +333,14 @@ def make_lower(target):
 def make_tree_body(target, formula, curved):
     """Return the body that fills the tree.
 
-    Parameters
-    ----------
-    target : Target
-    formula : Formula
-    curved : bool
-        Whether the terms E and F of a holomorphic formula are computed, which are 0 otherwise.
-
-    Returns
-    -------
-    callable
-        ``body(x0, y0, dx, dy, tree, orbit, levels, ends, exponent, largest_c, radius_squared,
-        part)``: the arrays are those of `fractals.kernels.layout.PerturbTables`,
-        ``ends`` the last indices of the orbits in ``orbit``, ``exponent`` the exponent of two of c,
-        ``largest_c`` the largest part of any sample's c if ``curved``, and ``radius_squared`` the
-        square of the escape radius. ``part`` is ``(low, high, first, last)``: what is filled are
-        the levels from ``low`` to before ``high``, over the entries of level 0 from ``first`` to
-        before ``last``. Entries that are never valid are not written.
+    ``body(x0, y0, dx, dy, tree, orbit, levels, ends, exponent, largest_c, radius_squared, part)``:
+    the arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of
+    the orbits in ``orbit``, ``exponent`` the exponent of two of c, and ``radius_squared`` the
+    square of the escape radius. With `curved`, the terms E and F of a holomorphic formula are
+    computed, which are 0 otherwise; ``largest_c`` is then the largest part of any sample's c.
+    ``part`` is ``(low, high, first, last)``: what is filled are the levels from ``low`` to before
+    ``high``, over the entries of level 0 from ``first`` to before ``last``. Entries that are never
+    valid are not written.
     """
     int64, holomorphic = target.int64, formula.holomorphic
     if holomorphic:
@@ -421,7 +402,7 @@ def make_holomorphic_entries(target, formula, curved):
     """Return ``single(orbit, m, radius_squared)`` and ``joined(p, q, largest_c)``.
 
     The first is the `Skip` of one step from Z_m, the second the `Skip` by p, then q. They branch on
-    no value, so they compile in little time (see `fractals.backends.cpu.traced`).
+    no value.
     """
     derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
     # The square term of (Z + z)**d, relative to its linear term, is this times z / Z.
@@ -679,17 +660,9 @@ def make_entries(target, formula):
 def make_floatexp_tree_body(target, formula):
     """Return the body that fills the tree.
 
-    Parameters
-    ----------
-    target : Target
-    formula : Formula
-
-    Returns
-    -------
-    callable
-        ``body(x0, y0, dx, dy, floatexp_tree, orbit, tiny, levels, ends, radius_squared)``: the
-        arrays are those of `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of
-        the orbits in ``orbit``, and ``radius_squared`` the square of the escape radius.
+    ``body(x0, y0, dx, dy, floatexp_tree, orbit, tiny, levels, ends, radius_squared)``: the arrays
+    are those of `fractals.kernels.layout.PerturbTables`, ``ends`` the last indices of the orbits in
+    ``orbit``, and ``radius_squared`` the square of the escape radius.
     """
     jit, int64 = target.jit, target.int64
     single, joined = make_entries(target, formula)

@@ -32,34 +32,22 @@ MAX_SETTING = 40  # characters of a setting in a name; of a longer one the name 
 
 
 class Option(NamedTuple):
-    """What a scene may set of a coloring.
+    """What a scene may set of a coloring."""
 
-    Attributes
-    ----------
-    default : int, float or str
-        Its type is the option's type.
-    least, most : number
-        The range of a number; both are allowed. Not read where the option is text.
-    meaning : str
-        With its unit; shown by ``fractals list colorings``.
-    part : str
-        What a change of the option changes: "color", only the coloring of escape data, which need
-        not be computed again; "statistic", the constants of the orbit statistic; "code", the
-        statistic's compiled program.
-    choices : tuple of str
-        The words that a text may be; () for any text.
-    """
-
-    default: Setting
+    default: Setting  # its type is the option's type
+    # least, most: the range of a number; both are allowed. Not read where the option is text.
     least: float
     most: float
-    meaning: str
+    meaning: str  # with its unit; shown by ``fractals list colorings``
+    # What a change of the option changes: "color", only the coloring of escape data, which need not
+    # be computed again; "statistic", the constants of the orbit statistic; "code", the statistic's
+    # compiled program
     part: Literal["color", "statistic", "code"] = "color"
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # the words that a text may be; () for any text
 
 
-def no_constants() -> tuple[float, ...]:
-    """Return the constants of a statistic that has none."""
+def no_constants(*_facts: Any, **_settings: Any) -> tuple[float, ...]:
+    """Return the constants of a coloring, or of a statistic, that has none."""
     return ()
 
 
@@ -67,41 +55,30 @@ def no_constants() -> tuple[float, ...]:
 class OrbitStatistic:
     """Some numbers that travel along an orbit with z, and are updated at every step.
 
-    Attributes
-    ----------
-    name : str
-        Colorings whose statistics have the same name and settings share the numbers.
-    names : tuple of str
-        A name for each number.
-    make : callable
-        ``make(target, formula, base, **settings)``, with the settings of part "code", returns
-        ``(start, update)``:
+    ``make(target, formula, base, **settings)``, with the settings of part "code", returns
+    ``(start, update)``:
 
-        - ``start(x, y)`` returns the numbers at z_0 = x + iy, as a tuple;
-        - ``update(w, x, y, u, v, a, b, point)`` returns the numbers after a step from u + iv to
-          x + iy, with c = a + ib, where w is the tuple before the step. The k-th constant is
-          ``number(point[base + k], x)``.
+    - ``start(x, y)`` returns the numbers at z_0 = x + iy, as a tuple;
+    - ``update(w, x, y, u, v, a, b, point)`` returns the numbers after a step from u + iv to
+      x + iy, with c = a + ib, where w is the tuple before the step. The k-th constant is
+      ``number(point[base + k], x)``.
 
-        Both also run on packs of samples (`fractals.backends.cpu.simd.pack`), as a formula does.
-        Statistics need every step, so deep views are drawn without skipping.
-    make_deep : callable, optional
-        Takes the place of `make` in deep views. Its ``update(w, x, y, u, v, a, b, point, exact)``
-        also gets what float64 loses there: ``exact`` is ``(after, before, move)``, the two points
-        x + iy and u + iv as numbers (x, y, e) of `fractals.kernels.floatexp`, whose exponents are 0
-        unless the view needs them, and with `moves` their difference.
-    moves : bool
-        Whether `make_deep` reads ``move``, for which reference orbits keep more.
-    constants : callable
-        ``constants(**settings)``, with the settings of part "statistic", returns the constants.
-        Their number must not depend on the settings.
+    Both also run on packs of samples (`fractals.backends.cpu.simd.pack`), as a formula does.
+    Statistics need every step, so deep views are drawn without skipping.
     """
 
-    name: str
-    names: tuple[str, ...]
+    name: str  # colorings whose statistics have the same name and settings share the numbers
+    names: tuple[str, ...]  # a name for each number
     make: Callable[..., Any]
+    # ``constants(**settings)``, with the settings of part "statistic", returns the constants. Their
+    # number must not depend on the settings.
     constants: Callable[..., tuple[float, ...]] = no_constants
+    # Takes the place of `make` in deep views. Its ``update(w, x, y, u, v, a, b, point, exact)``
+    # also gets what float64 loses there: ``exact`` is ``(after, before, move)``, the two points
+    # x + iy and u + iv as numbers (x, y, e) of `fractals.kernels.floatexp`, whose exponents are 0
+    # unless the view needs them, and with `moves` their difference.
     make_deep: Callable[..., Any] | None = None
-    moves: bool = False
+    moves: bool = False  # whether `make_deep` reads ``move``, for which reference orbits keep more
 
 
 @dataclass(frozen=True)
@@ -125,8 +102,8 @@ class Coloring:
         numbers. NaN says that an inside sample has no value; it gets the inside color.
     constants : callable
         ``constants(formula, escape_radius, width, **settings)`` returns these constants for a
-        picture; ``width`` is that of the view, in plane units (1 in deep views, whose dz is per
-        width); the settings are the options and their values.
+        picture, by default none; ``width`` is that of the view, in plane units (1 in deep views,
+        whose dz is per width); the settings are the options and their values.
     derivative : bool
         Whether dz must be computed.
     transfer : str
@@ -166,7 +143,7 @@ class Coloring:
     name: str
     title: str
     make_value: Callable[[Any], Any]
-    constants: Callable[..., tuple[float, ...]]
+    constants: Callable[..., tuple[float, ...]] = no_constants
     derivative: bool = False
     transfer: str = "log"
     palette: str = "lagoon"
@@ -199,10 +176,7 @@ class Coloring:
     def choose(self, given: Mapping[str, Setting]) -> "Coloring":
         """Return the coloring with these options, the others at their defaults.
 
-        Raises
-        ------
-        ValueError
-            An option is unknown, or a value out of its range.
+        Raises `ValueError` for an unknown option, or a value out of its range.
         """
         settings = {name: option.default for name, option in self.options.items()}
         for name, value in given.items():

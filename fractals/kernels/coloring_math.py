@@ -51,16 +51,9 @@ def edges(lowest: float) -> NDArray[np.float64]:
 
 
 def make_rank_table(values: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    """Return the table of `make_rank`: each value counts once.
+    """Return the table of `make_rank`, shape (EDGE_COUNT + 1,): each value counts once.
 
-    Parameters
-    ----------
-    values : ndarray of any shape
-        Finite; may be empty.
-
-    Returns
-    -------
-    ndarray of float64, shape (EDGE_COUNT + 1,)
+    The values are finite; there may be none.
     """
     lowest = float(values.min()) if values.size else 1.0
     u = np.maximum(values.astype(np.float64) - lowest + 1, 1)

@@ -58,8 +58,6 @@ LOW_SLOPE, ROOT = 0.41421356237309503, 1.4142135623730951  # tan(22.5°), sqrt(2
 def exp(x: Any) -> Any:
     """Return e**x, at most e**700.
 
-    Examples
-    --------
     >>> exp(0.0), round(exp(1.0), 12)
     (1.0, 2.718281828459)
     """
@@ -69,8 +67,6 @@ def exp(x: Any) -> Any:
 def sincos(x: Any) -> tuple[Any, Any]:
     """Return the sine and the cosine of x.
 
-    Examples
-    --------
     >>> sincos(0.0)
     (0.0, 1.0)
     """
@@ -87,8 +83,6 @@ def log(x: Any) -> Any:
 
     Below the smallest normal number it is the logarithm of that number.
 
-    Examples
-    --------
     >>> log(1.0), round(log(10.0), 12)
     (0.0, 2.302585092994)
     """
@@ -98,8 +92,6 @@ def log(x: Any) -> Any:
 def angle(x: Any, y: Any) -> Any:
     """Return the angle of x + iy: from -pi to pi, 0 for 0.
 
-    Examples
-    --------
     >>> angle(1.0, 0.0), round(angle(-1.0, 1.0) / PI, 12)
     (0.0, 0.75)
     """
@@ -109,8 +101,6 @@ def angle(x: Any, y: Any) -> Any:
 def quotient(x: Any, y: Any) -> Any:
     """Return x / y, as IEEE 754 defines it where y is 0.
 
-    Examples
-    --------
     >>> quotient(-1.0, 0.0)
     -inf
     """
@@ -285,17 +275,9 @@ def octant(x, y):
 
 
 def unfold(t, series, far, steep, x, half):
-    """Return the angle of x + i|y|, between 0 and `half`.
+    """Return the angle of x + i|y|, between 0 and `half`, which is half a turn in the unit wanted.
 
-    Parameters
-    ----------
-    t, far, steep : real, bool, bool
-        Of `octant`.
-    series : real
-        arctan(t) / t, in the unit of `half`.
-    x : real
-    half : real
-        Half a turn, in the unit of the result.
+    `t`, `far` and `steep` are of `octant`; `series` is arctan(t) / t in the same unit.
     """
     found = fma(t, series, select(far, half * number(0.25, x), number(0, x)))
     found = select(steep, half * number(0.5, x) - found, found)
@@ -326,8 +308,6 @@ def angle_in_turns(x, y):  # compiled with `target.jit`
 
     The angle of 0 is 0. The error is below 2e-11 turns in float64, and 2e-7 in float32.
 
-    Examples
-    --------
     >>> round(angle_in_turns(0.0, -1.0), 8)
     0.75
     """

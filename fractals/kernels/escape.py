@@ -49,33 +49,18 @@ def make_tally_body(target):
 
 @dataclass(frozen=True)
 class EscapeOptions:
-    """What a program of direct iteration is compiled for.
-
-    Attributes
-    ----------
-    formula : Formula
-    julia : bool
-        Whether c is the same for all samples, which are the starting points.
-    derivative : bool
-        Whether dz is iterated, too.
-    interior_shortcuts : bool
-        Whether orbits that stay inside for certain end early. No count changes.
-    steps_per_check : int
-        Steps that run without a branch.
-    check_every_step : bool
-        Whether each of these steps is tested for escape, because an escaped orbit may come back.
-    statistics : Statistics
-    explicit_positions : bool
-        Whether each sample's position is listed (`fractals.kernels.layout`).
-    """
+    """What a program of direct iteration is compiled for."""
 
     formula: Formula
-    julia: bool = False
-    derivative: bool = False
+    julia: bool = False  # whether c is the same for all samples, which are the starting points
+    derivative: bool = False  # whether dz is iterated, too
+    # Whether orbits that stay inside for certain end early. No count changes.
     interior_shortcuts: bool = True
-    steps_per_check: int = 8
+    steps_per_check: int = 8  # steps that run without a branch
+    # Whether each of these steps is tested for escape, because an escaped orbit may come back
     check_every_step: bool = False
     statistics: Statistics = NO_STATISTICS
+    # Whether each sample's position is listed (`fractals.kernels.layout`)
     explicit_positions: bool = False
 
     @property
@@ -147,11 +132,6 @@ def make_escape(target, options):
 
 def make_body(target, options):
     """Return ``body(i0, j0, di, dj, tile, grid, point, max_iterations)``, which fills a tile.
-
-    Parameters
-    ----------
-    target : Target
-    options : EscapeOptions
 
     Notes
     -----

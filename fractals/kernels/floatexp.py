@@ -36,28 +36,15 @@ MAX_NORMALIZED = 2.0**-50
 
 
 class Arithmetic(NamedTuple):
-    """Functions of numbers (x, y, e) and reals (x, e).
+    """Functions of numbers (x, y, e) and reals (x, e)."""
 
-    Attributes
-    ----------
-    normal : callable
-        ``normal(x, y, e)``: the same number with its larger part in [1, 2).
-    times, plus : callable
-        The product and the sum of two numbers.
-    size : callable
-        The larger part of a normal number as a real (x, e).
-    less : callable
-        Whether a real is less than another; both are normal and not negative.
-    ratio : callable
-        The quotient of two reals; the second is above 0.
-    """
-
-    normal: Any
+    normal: Any  # ``normal(x, y, e)``: the same number with its larger part in [1, 2)
+    # times, plus: the product and the sum of two numbers
     times: Any
     plus: Any
-    size: Any
-    less: Any
-    ratio: Any
+    size: Any  # the larger part of a normal number as a real (x, e)
+    less: Any  # whether a real is less than another; both are normal and not negative
+    ratio: Any  # the quotient of two reals; the second is above 0
 
 
 def make_arithmetic(target: Any, floatexp: bool) -> Arithmetic:

@@ -120,23 +120,13 @@ def make_entries(ops):
 def make_stages_body(target, formula, floatexp):
     """Return the body that cuts the stages, for a holomorphic formula.
 
-    Parameters
-    ----------
-    target : Target
-    formula : Formula
-    floatexp : bool
-        Whether numbers have an exponent of their own.
-
-    Returns
-    -------
-    callable
-        ``body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, first, last,
-        within_squared)``: the arrays are those of `fractals.kernels.layout.PerturbTables`.
-        ``found`` (2,) holds how many stages, and rows of entries, there are; those of this orbit
-        are added. ``first`` and ``last`` are the indices where the orbit begins and ends.
-        The stages end there, or before the first Z with |Z|² > ``within_squared``, near which a
-        sample may escape: a skip tests for escape only where it ends. A sample at the end of a
-        stage then takes single steps, and is not rebased.
+    ``body(x0, y0, dx, dy, la_entries, stages, found, orbit, tiny, first, last, within_squared)``:
+    the arrays are those of `fractals.kernels.layout.PerturbTables`. ``found`` (2,) holds how many
+    stages, and rows of entries, there are; those of this orbit are added. ``first`` and ``last``
+    are the indices where the orbit begins and ends. With `floatexp`, numbers have an exponent of
+    their own. The stages end at ``last``, or before the first Z with |Z|² > ``within_squared``,
+    near which a sample may escape: a skip tests for escape only where it ends. A sample at the end
+    of a stage then takes single steps, and is not rebased.
     """
     int64, ops = target.int64, Ops(target, formula, floatexp)
     normal, times, plus, size, _, _ = ops.arithmetic

@@ -11,14 +11,10 @@ from typing import Any, NamedTuple
 def make_place(target, explicit_positions):
     """Return ``place(columns, rows, width, j, i)``: a sample's position as two numbers.
 
-    Parameters
-    ----------
-    target : Target
-    explicit_positions : bool or str
-        False: the samples lie on a grid, at ``columns[:, i] + rows[:, j]``.
-        True or any text: ``columns`` (2 or 3, samples) holds each sample's position, row by row of
-        ``width`` samples; a third number is the exponent of two that the position is to be scaled
-        with. ``rows`` then has the shape (2, height), and is not read.
+    On a grid it is ``columns[:, i] + rows[:, j]``. With `explicit_positions`, ``columns`` (2 or 3,
+    samples) holds each sample's position, row by row of ``width`` samples; a third number is the
+    exponent of two that the position is to be scaled with. ``rows`` then has the shape (2, height),
+    and is not read.
     """
     if explicit_positions:
 
@@ -77,46 +73,27 @@ class SampleGrid(NamedTuple):
 
 
 class ColoringInputs(NamedTuple):
-    """What a layer's coloring programs take besides the escape data.
+    """What a layer's coloring programs take besides the escape data."""
 
-    Attributes
-    ----------
-    first_plane : int32
-        Index of the coloring's first plane in `EscapeTile.statistics`.
-    constants : array of real
-        Palette density and offset, in turns of the palette, then the coloring's own constants.
-    max_iterations : int32
-        Samples whose count is below it have escaped.
-    count_offset : real
-        Subtracted from the coloring's value; 0 where the value is no number of steps.
-    lowest, highest : real
-        Values outside this range are not drawn, where the layer has a range.
-    """
-
-    first_plane: Any
+    first_plane: Any  # index of the coloring's first plane in `EscapeTile.statistics`; int32
+    # Array of palette density and offset, in turns of the palette, then the coloring's constants
     constants: Any
-    max_iterations: Any
-    count_offset: Any
-    lowest: Any
+    max_iterations: Any  # samples whose count is below it have escaped; int32
+    count_offset: Any  # subtracted from the value; 0 where that is no number of steps
+    lowest: Any  # to `highest`: the values that are drawn, where the layer has a range
     highest: Any
 
 
 class FilterWindow(NamedTuple):
-    """Where a tile's pixels are found among samples (`fractals.kernels.shade`).
+    """Where a tile's pixels are found among samples (`fractals.kernels.shade`)."""
 
-    Attributes
-    ----------
-    supersampling : int32
-        Samples a pixel, a side.
-    first_x, first_y : int32
-        Column and row, in the array of colors, of the first pixel's first sample.
-    left, top : int32
-        Column and row, in the picture's samples, of the first element of the array of colors.
-    """
-
-    supersampling: Any
+    supersampling: Any  # samples a pixel, a side; int32
+    # first_x, first_y: column and row, in the array of colors, of the first pixel's first sample;
+    # int32
     first_x: Any
     first_y: Any
+    # left, top: column and row, in the picture's samples, of the first element of the array of
+    # colors; int32
     left: Any
     top: Any
 
@@ -203,43 +180,25 @@ FLOATEXP_SIZE = 14
 
 
 class PerturbView(NamedTuple):
-    """What the programs of perturbation know of the picture.
+    """What the programs of perturbation know of the picture."""
 
-    Attributes
-    ----------
-    escape_radius_squared : float
-        In plane units, squared.
-    exponent : int
-        Exponent of two of `width` and of the samples' positions.
-    width : float
-        Width of the view over ``2**exponent``, in plane units; dz is a derivative times the width.
-    first_end : int
-        Index in the reference of the last point of the orbit of the center.
-    rebase_start, rebase_end : int
-        Indices of the first and last point of the orbit to which samples are rebased: that of 0. It
-        is the first orbit itself, but for a Julia set.
-    first_launch : bool
-        Whether samples begin; otherwise they go on from `PerturbWork.state`.
-    step_budget : int
-        Most steps and skips that one launch takes with a sample.
-    stage_count, level_count : int
-        How many stages of linear approximations along the first orbit, and levels of the tree, can
-        be used.
-    rebase_bottom, rebase_top : int
-        The first and the last stage along the orbit to which samples are rebased; none where the
-        last is below the first.
-    """
-
-    escape_radius_squared: float
-    exponent: int
+    escape_radius_squared: float  # in plane units, squared
+    exponent: int  # exponent of two of `width` and of the samples' positions
+    # Width of the view over ``2**exponent``, in plane units; dz is a derivative times the width
     width: float
-    first_end: int
+    first_end: int  # index in the reference of the last point of the orbit of the center
+    # rebase_start, rebase_end: indices of the first and last point of the orbit to which samples
+    # are rebased: that of 0. It is the first orbit itself, but for a Julia set.
     rebase_start: int
     rebase_end: int
-    first_launch: bool
-    step_budget: int
+    first_launch: bool  # whether samples begin; otherwise they go on from `PerturbWork.state`
+    step_budget: int  # most steps and skips that one launch takes with a sample
+    # stage_count, level_count: how many stages of linear approximations along the first orbit, and
+    # levels of the tree, can be used
     stage_count: int
     level_count: int
+    # rebase_bottom, rebase_top: the first and the last stage along the orbit to which samples are
+    # rebased; none where the last is below the first
     rebase_bottom: int
     rebase_top: int
 
@@ -284,23 +243,13 @@ class PerturbWork(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A sample under way: what `PerturbWork.state` keeps of it.
+    """A sample under way: what `PerturbWork.state` keeps of it."""
 
-    Attributes
-    ----------
-    z, dz, dz2 : tuple
-        Numbers (x, y, e): see the columns STATE_Z, STATE_DZ and STATE_DZ2.
-    n : int
-        Steps taken; below 0: the sample is done.
-    m : int
-        Index in the reference.
-    stage, entry : int
-        Stage of linear approximations, below 0 if none is left, and row in `la_entries`.
-    """
-
+    # z, dz, dz2: numbers (x, y, e): see the columns STATE_Z, STATE_DZ and STATE_DZ2
     z: Any
-    n: Any
-    m: Any
+    n: Any  # steps taken; below 0: the sample is done
+    m: Any  # index in the reference
+    # stage, entry: stage of linear approximations, below 0 if none is left, and row in `la_entries`
     stage: Any
     entry: Any
     dz: Any

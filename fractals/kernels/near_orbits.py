@@ -111,23 +111,15 @@ def make_derivative(target, degree):
 def make_shifted_body(target, degree):
     """Return the body that follows an orbit of z -> z**degree + c from 0.
 
-    Parameters
-    ----------
-    target : Target
-    degree : int
-
-    Returns
-    -------
-    callable
-        ``body(x0, y0, dx, dy, points, found, size, orbit, low, shift, gate, radii)``: ``points``
-        (N, 2) gets the orbit of c + ``shift``, a complex double-double number, up to N - 1 steps,
-        from ``orbit`` and ``low``, (M + 1, 2): the points of the orbit of c, and what their
-        rounding left out. ``found`` (3,) gets the last index, why the orbit ended there, and the
-        exponent of dZ/dc; ``size`` (1,) the sum of its absolute parts, without that exponent.
-        ``gate`` is (x, e), with x 2**e the view's full size, and ``radii`` are the three squares of
-        `fractals.deep.reference.end_radii`. It gives up, with UNKNOWN, at a point that is too small
-        for float64, or has a part that is much smaller than the other, or is too near the escape
-        radius to tell on which side it is.
+    ``body(x0, y0, dx, dy, points, found, size, orbit, low, shift, gate, radii)``: ``points`` (N, 2)
+    gets the orbit of c + ``shift``, a complex double-double number, up to N - 1 steps, from
+    ``orbit`` and ``low``, (M + 1, 2): the points of the orbit of c, and what their rounding left
+    out. ``found`` (3,) gets the last index, why the orbit ended there, and the exponent of dZ/dc;
+    ``size`` (1,) the sum of its absolute parts, without that exponent. ``gate`` is (x, e), with x
+    2**e the view's full size, and ``radii`` are the three squares of
+    `fractals.deep.reference.end_radii`. It gives up, with UNKNOWN, at a point that is too small for
+    float64, or has a part that is much smaller than the other, or is too near the escape radius to
+    tell on which side it is.
     """
     int64 = target.int64
     plus, times = make_complex(target)

@@ -27,18 +27,11 @@ FIRST_CONSTANT = 3  # index in `point` where the statistics' constants begin: af
 
 @dataclass(frozen=True)
 class Statistics:
-    """The orbit statistics of a picture: those of all its colorings, each once.
+    """The orbit statistics of a picture: those of all its colorings, each once."""
 
-    Attributes
-    ----------
-    colorings : tuple of Coloring
-        One coloring for each distinct statistic.
-    inside : bool
-        Whether statistics are also kept where orbits do not escape. Interior shortcuts are then
-        off, because a statistic needs every step.
-    """
-
-    colorings: tuple[Coloring, ...] = ()
+    colorings: tuple[Coloring, ...] = ()  # one coloring for each distinct statistic
+    # Whether statistics are also kept where orbits do not escape. Interior shortcuts are then off,
+    # because a statistic needs every step.
     inside: bool = False
 
     @staticmethod
@@ -283,19 +276,11 @@ def _tangent_until(target: Any, end: int, own: Any, later: Any) -> Any:
 
 
 def gradient_derivative(x, y, p, q, s, t):  # compiled with `target.jit`
-    """Return the complex dz that gives ``|z|`` a Jacobian's gradient.
+    """Return the complex dz that gives ``|z|`` a Jacobian's gradient; z = x + iy is not 0.
 
     If f were holomorphic, dz/dc would be this number. So distance and direction are computed from
-    dz in one way for every formula.
-
-    Parameters
-    ----------
-    x, y : real
-        z = x + iy, not 0.
-    p, q : real
-        First column of the Jacobian: how z changes with the real part of c.
-    s, t : real
-        Second column: how z changes with the imaginary part of c.
+    dz in one way for every formula. The Jacobian's first column, (p, q), is how z changes with the
+    real part of c; its second, (s, t), with the imaginary part.
     """
     g, h = fma(x, p, y * q), fma(x, s, y * t)
     m = fma(x, x, y * y)
@@ -331,19 +316,9 @@ def make_orbit(target, formula, julia, derivative, statistics=NO_STATISTICS):
 
     ``start(u, v)`` returns the state of the sample at u + iv before the first step.
     ``advance(state, a, b, point)`` returns the state after a step with c = a + ib.
-    ``finish(state)`` returns dz as (p, q): dz/dc, or dz/dz0 for Julia sets.
-
-    Parameters
-    ----------
-    target : Target
-    formula : Formula
-    julia : bool
-        Whether the sample is the orbit's start, and c fixed.
-    derivative : bool
-        Whether dz travels along; `finish` returns zeros without it.
-    statistics : Statistics
-        What is updated at each step; their constants are in ``point``, which
-        `fractals.kernels.escape.make_body` describes.
+    ``finish(state)`` returns dz as (p, q): dz/dc, or dz/dz0 for Julia sets, whose samples are the
+    starts of orbits; zeros without `derivative`. The constants of `statistics`, which each step
+    updates, are in ``point``, which `fractals.kernels.escape.make_body` describes.
     """
     if formula.remember:
         make = _make_remembering_orbit

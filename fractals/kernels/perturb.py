@@ -61,36 +61,21 @@ MIN_NORMAL_EXPONENT = -1000
 
 @dataclass(frozen=True)
 class PerturbOptions:
-    """What a program of perturbation is compiled for.
-
-    Attributes
-    ----------
-    formula : Formula
-    julia : bool
-        Whether the picture is a Julia set: c is fixed, and dz is dz/dz0 times the width.
-    derivative : bool
-        Whether the program computes dz.
-    floatexp : bool
-        Whether numbers have an exponent of their own: the view is too deep for float64's.
-    explicit_positions : bool
-        Whether each sample has a position of its own (`fractals.kernels.layout`).
-    per_sample_exponent : bool
-        Whether each position has an exponent of its own, which also is that of the view's width.
-    near_radius : bool
-        Whether some point of the reference is near the escape radius: see
-        `fractals.kernels.floatexp.Ops.within`.
-    statistics : Statistics
-        Orbit statistics, for `make_statistics_body` alone.
-    """
+    """What a program of perturbation is compiled for."""
 
     formula: Formula
-    julia: bool
-    derivative: bool
+    julia: bool  # whether the picture is a Julia set: c is fixed, and dz is dz/dz0 times the width
+    derivative: bool  # whether the program computes dz
+    # Whether numbers have an exponent of their own: the view is too deep for float64's
     floatexp: bool
+    # Whether each sample has a position of its own (`fractals.kernels.layout`)
     explicit_positions: bool = False
+    # Whether each position has an exponent of its own, which also is that of the view's width
     per_sample_exponent: bool = False
+    # Whether some point of the reference is near the escape radius: see
+    # `fractals.kernels.floatexp.Ops.within`
     near_radius: bool = False
-    statistics: Statistics = NO_STATISTICS
+    statistics: Statistics = NO_STATISTICS  # orbit statistics, for `make_statistics_body` alone
 
     @property
     def pair(self) -> bool:
@@ -108,17 +93,9 @@ class PerturbOptions:
 def thresholds(degree):
     """Return the exponent and the size below which z leaves float64.
 
-    Parameters
-    ----------
-    degree : int
-        Of the formula: near 0 a step raises z to this power, which float64 must hold.
-
-    Returns
-    -------
-    int
-        Exponent of two: the loop of numbers with exponents goes on while z is smaller.
-    float
-        The float64 loop ends where z is smaller.
+    Near 0 a step raises z to the power `degree`, which float64 must hold. The loop of numbers with
+    exponents goes on while z is below two to the exponent. The float64 loop ends where z is smaller
+    than the size.
     """
     if degree == 2:
         return MIN_EXPONENT, MIN_SIZE
@@ -513,17 +490,9 @@ def make_bla_steps(ops, options):
 def make_body(target, options):
     """Return the body that fills count, z and dz of a tile.
 
-    Parameters
-    ----------
-    target : Target
-    options : PerturbOptions
-
-    Returns
-    -------
-    callable
-        ``body(i0, j0, di, dj, tile, work, grid, tables, view, max_iterations)``, of the groups in
-        `fractals.kernels.layout`: `EscapeTile`, `PerturbWork`, `SampleGrid`, `PerturbTables` and
-        `PerturbView`.
+    ``body(i0, j0, di, dj, tile, work, grid, tables, view, max_iterations)``, of the groups in
+    `fractals.kernels.layout`: `EscapeTile`, `PerturbWork`, `SampleGrid`, `PerturbTables` and
+    `PerturbView`.
     """
     int64, zero, floatexp = target.int64, target.real(0), options.floatexp
     ops = Ops(target, options.formula, floatexp)
@@ -644,18 +613,9 @@ def make_steps(ops, options):
 def make_statistics_body(target, options):
     """Return the body that fills count, z, dz and the statistics.
 
-    Parameters
-    ----------
-    target : Target
-    options : PerturbOptions
-
-    Returns
-    -------
-    callable
-        ``body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations)``: as the body
-        that `make_body` returns, with the statistics of the tile.
-        ``point`` is an array: the center, or the c of a Julia set, in float64, an unused number,
-        and the constants of the statistics.
+    ``body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations)``: as the body
+    that `make_body` returns, with the statistics of the tile. ``point`` is an array: the center, or
+    the c of a Julia set, in float64, an unused number, and the constants of the statistics.
     """
     int64 = target.int64
     ops = Ops(target, options.formula, options.floatexp)

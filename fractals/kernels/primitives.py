@@ -16,8 +16,6 @@ FLOAT64 = gmpy2.context(precision=53, emax=1024, emin=-1073, subnormalize=True)
 def fma(a: Any, b: Any, c: Any) -> Any:
     """Return ``a * b + c``, rounded once (IEEE 754 fusedMultiplyAdd).
 
-    Examples
-    --------
     >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
     True
     """
@@ -68,8 +66,6 @@ def number(value: float, like: Any) -> Any:
 def sqrt(v: Any) -> Any:
     """Return the square root, correctly rounded; NaN below 0.
 
-    Examples
-    --------
     >>> sqrt(2.25)
     1.5
     """
@@ -83,11 +79,9 @@ def sqrt(v: Any) -> Any:
 def split(v: Any) -> tuple[Any, Any]:
     """Return the mantissa m, in [1, 2), and the exponent e of v.
 
-    ``v == m * 2**e``; v is normal and above 0.
-    The bits are taken apart, so 0, infinities and NaN give the same numbers on every target.
+    ``v == m * 2**e``; v is normal and above 0. The bits are taken apart, so 0, infinities and NaN
+    give the same numbers on every target.
 
-    Examples
-    --------
     >>> split(20.0)
     (1.25, 4)
     """
@@ -102,8 +96,6 @@ def split(v: Any) -> tuple[Any, Any]:
 def two_to(k: int, like: Any) -> Any:
     """Return 2**k in the type of `like`; 0 below the normal numbers.
 
-    Examples
-    --------
     >>> two_to(-3, 1.0), two_to(-2000, 1.0)
     (0.125, 0.0)
     """

@@ -128,8 +128,10 @@ def make_mean_body(target):
         Blended samples in sRGB, from 0 to 1.
     decode : array of float32
         Linear light for evenly spaced sRGB values from 0 to 1.
-    encode, supersampling, share
-        As in `make_body`.
+    encode : array of the type of `rgb`
+        sRGB values for evenly spaced linear light from 0 to 1.
+    supersampling, share : int32, float32
+        Samples a pixel, a side; 1 / supersampling².
     """
     real32, int32 = target.real32, target.int32
     half, zero = real32(0.5), real32(0)
@@ -241,13 +243,8 @@ def make_filter_body(target, period):
     """Return the body that fills the pixels ``rgb`` from jittered samples.
 
     A pixel is the weighted mean of the samples less than a pixel's width from its middle, across
-    and down; the weight falls linearly to 0 (a tent filter).
-
-    Parameters
-    ----------
-    target : Target
-    period : int
-        Size of the square of jitter that repeats; a power of two.
+    and down; the weight falls linearly to 0 (a tent filter). `period`, a power of two, is the size
+    of the square of jitter that repeats.
 
     Notes
     -----
@@ -259,7 +256,7 @@ def make_filter_body(target, period):
     shifts : array of float32, shape (2, period, period)
         How far each sample lies from the middle of its cell, across and down, in cells.
     encode : array of the type of `rgb`
-        As in `make_body`.
+        sRGB values for evenly spaced linear light from 0 to 1.
     window : FilterWindow
     """
     real32, int32 = target.real32, target.int32
@@ -311,21 +308,11 @@ INSIDE = -1.0  # position of samples without a value; any number below 0 serves
 
 @dataclass(frozen=True)
 class ValueOptions:
-    """What a program is compiled for that computes a coloring's values.
+    """What a program is compiled for that computes a coloring's values."""
 
-    Attributes
-    ----------
-    coloring : Coloring
-        As `Coloring.for_coloring` returns it.
-    side : str
-        The samples that have a value: "escaped", "inside" or "both".
-    planes : int
-        How many numbers the coloring's orbit statistic has.
-    """
-
-    coloring: Coloring
-    side: str = "escaped"
-    planes: int = 0
+    coloring: Coloring  # as `Coloring.for_coloring` returns it
+    side: str = "escaped"  # the samples that have a value: "escaped", "inside" or "both"
+    planes: int = 0  # how many numbers the coloring's orbit statistic has
 
     @property
     def label(self) -> str:
@@ -335,21 +322,11 @@ class ValueOptions:
 
 @dataclass(frozen=True)
 class PlaceOptions:
-    """What a program is compiled for that places values in a palette.
+    """What a program is compiled for that places values in a palette."""
 
-    Attributes
-    ----------
-    transfer : str
-        The curve between value and palette, as of `Coloring.transfer`.
-    cyclic : bool
-        Whether the palette repeats; otherwise positions end at its ends.
-    ranged : bool
-        Whether only values from ``lowest`` to ``highest`` are drawn.
-    """
-
-    transfer: str = "log"
-    cyclic: bool = True
-    ranged: bool = False
+    transfer: str = "log"  # the curve between value and palette, see `Coloring.transfer`
+    cyclic: bool = True  # whether the palette repeats; otherwise positions end at its ends
+    ranged: bool = False  # whether only values from ``lowest`` to ``highest`` are drawn
 
     @property
     def label(self) -> str:

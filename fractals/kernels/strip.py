@@ -56,11 +56,8 @@ def make_chroma_body(target, across, down):
     """Return the body that fills a plane of chroma, of one value for across x down pixels.
 
     With 2 pixels across, a value lies on the left one of them, where players expect it: it is the
-    mean of three columns, weighted 1, 2, 1. Rows are averaged.
-
-    Notes
-    -----
-    The arguments of ``body`` are as of `make_luma_body`, with ``chroma`` in place of ``luma``.
+    mean of three columns, weighted 1, 2, 1. Rows are averaged. The arguments of ``body`` are as of
+    `make_luma_body`, with ``chroma`` in place of ``luma``.
     """
     int64 = target.int64
     halvings = int64((across == 2) * 2 + (down == 2))  # of the sum of the weights
@@ -106,29 +103,15 @@ TOP, EMPTY = 65534, 65535  # largest code of a kept number, and that of none
 
 
 class StripShape(NamedTuple):
-    """The texels of a strip.
+    """The texels of a strip."""
 
-    Attributes
-    ----------
-    columns : int32
-        Of level 0; one turn.
-    row_bits : int32
-        log2 of a band's rows in level 0; also the coarsest level, where a band has one row.
-    bands : int32
-        How many bands there are, from the outside in.
-    rows_an_octave : real
-        Rows of level 0 in which the radius halves.
-    rim_level : float32
-        Level that serves pixels at the rim, with a fraction.
-    half_pixel : float32
-        Half the side of a pixel whose level has no fraction, in texels of the level.
-    """
-
-    columns: Any
+    columns: Any  # of level 0; one turn; int32
+    # log2 of a band's rows in level 0; also the coarsest level, where a band has one row; int32
     row_bits: Any
-    bands: Any
-    rows_an_octave: Any
-    rim_level: Any
+    bands: Any  # how many bands there are, from the outside in; int32
+    rows_an_octave: Any  # rows of level 0 in which the radius halves
+    rim_level: Any  # level that serves pixels at the rim, with a fraction; float32
+    # Half the side of a pixel whose level has no fraction, in texels of the level; float32
     half_pixel: Any
 
 
@@ -337,18 +320,10 @@ def make_coarser_body(target):
 
 
 class FramePlace(NamedTuple):
-    """Where a frame lies in a strip.
+    """Where a frame lies in a strip."""
 
-    Attributes
-    ----------
-    row : real
-        Of level 0, at the rim of the frame.
-    turn : float32
-        From 0 to 1: how far the frame is turned.
-    """
-
-    row: Any
-    turn: Any
+    row: Any  # of level 0, at the rim of the frame
+    turn: Any  # from 0 to 1: how far the frame is turned; float32
 
 
 class TexelPlace(NamedTuple):
@@ -366,7 +341,7 @@ def make_place(target):
     """Return ``place(depth, angle, x, y, shape, frame)``, where the texels of a pixel lie.
 
     depth, angle : float32
-        As of `make_polar_body`.
+        Rows of level 0 from the rim of the frame; turns from the first column.
     x, y : float32
         The direction from the strip's point to the pixel, so the way to the next column along the
         pixel's sides; (y, -x) is that to the next row.
@@ -449,7 +424,7 @@ def make_frame_body(target):
     the mean that many samples of a pixel have, where details are as small as texels, too.
 
     turns, depths, axes : array, shape (height, width) and (height, width, 2)
-        As of `make_polar_body`.
+        Where the pixels lie: what `make_polar_body` fills.
     held : StripTexels
     encode : array of uint16, shape (65536,)
         sRGB values of linear light.

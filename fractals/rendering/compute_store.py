@@ -39,8 +39,7 @@ from fractals.rendering.drawing import (
     run,
 )
 from fractals.rendering.fit import read_fitted_request
-from fractals.rendering.iteration import Stop
-from fractals.rendering.known import ResumeData, known_of, load_known, save_known
+from fractals.rendering.iteration import ResumeData, Stop, known_of, load_known, save_known
 from fractals.rendering.measured import check_cost
 from fractals.rendering.options import RenderOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
@@ -60,7 +59,7 @@ class Computed(PictureFacts):
     timings : dict of str to float
         Seconds of each stage; "copy" includes writing.
     device, precision, method : str
-        As of `EscapeData`.
+        What computed the numbers; see `EscapeData`.
     tiles, before : int
         Tiles of the store, and how many of them existed before.
     missing : int
@@ -90,7 +89,7 @@ def compute_to(
     path : str or Path
         A folder whose name ends in ``.fz``; it may be among the sources too.
     *sources, **keywords
-        As of `render`.
+        The scene and the options of `render`.
     overwrite : bool
         True: an existing store is replaced, complete or not.
     part : (int, int), optional
@@ -100,7 +99,7 @@ def compute_to(
     cluster : object, optional
         Workers that compute: a `distributed.Client`; the address of a Dask scheduler, such as
         ``"tcp://head:8786"``; ``"local:4"``, processes of this machine; ``"slurm:50"``, jobs; or
-        any object with a `submit` as of `concurrent.futures.Executor`.
+        any object whose `submit` is that of a `concurrent.futures.Executor`.
 
     Returns
     -------

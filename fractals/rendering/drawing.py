@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,16 +34,21 @@ from fractals.kernels import escape as tally_counts
 from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import INSIDE_TOO
-from fractals.rendering.antialias import Antialiasing
-from fractals.rendering.iteration import Direct, FindOrbit, GridMethod, SampleSource, Stop, never
-from fractals.rendering.known import ResumeData
+from fractals.rendering.iteration import (
+    LIMIT_SIZE,
+    Direct,
+    FindOrbit,
+    GridMethod,
+    ResumeData,
+    SampleSource,
+    Stop,
+    never,
+)
 from fractals.rendering.measured import check_cost, check_time
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.perturb import Perturbation
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
-from fractals.rendering.probe import LIMIT_SIZE
 from fractals.rendering.sampling import Index
-from fractals.rendering.shading import Fill, Painter
+from fractals.rendering.shading import Antialiasing, Fill, Painter
 from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
@@ -65,8 +70,10 @@ def make_source(
     if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
         plan = replace(plan, max_iterations=limit, settled=True)
     begun = perf_counter() - begun
-    source: Direct | Perturbation
+    source: SampleSource
     if plan.deep:
+        from fractals.rendering.perturb import Perturbation
+
         source = Perturbation(backend, plan, find_orbit, watch, known)
     else:
         source = Direct(backend, plan, known)
@@ -103,10 +110,7 @@ BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are
 class Recoloring:
     """A `fractals.rendering.iteration.SampleSource` that reads existing escape data.
 
-    Raises
-    ------
-    OptionError
-        The raw numbers are of another size, or a layer needs what they lack.
+    Raises `OptionError` if they are of another size, or a layer needs what they lack.
     """
 
     reference, probing, note, loop, stage, halt = 0.0, 0.0, "", "", "copy", np.zeros(1)
@@ -197,11 +201,8 @@ class Drawing:
 
     plan: Plan
     backend: Backend  # runs the programs, and holds the arrays of the device
-    source: (
-        SampleSource  # returns the raw numbers of a tile, on the device: ``source.iterate(tile)``
-    )
-    # Returns the pixels of raw numbers; None where only raw numbers are computed
-    painter: Painter | None = None
+    source: SampleSource  # ``source.iterate(tile)``: the raw numbers of a tile, on the device
+    painter: Painter | None = None  # makes pixels of them; None where only they are computed
     # Seconds of each stage so far. `run` adds to them.
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
@@ -241,15 +242,8 @@ def open_plan(
     """Return the plan of a scene for the device asked for, and the device's backend.
 
     `keeps` is what stays in memory, as of `make_plan`. Colorings of the whole picture (histogram,
-    rank) keep all raw numbers.
-
-    Raises
-    ------
-    OptionError
-        The picture does not fit into memory, or takes too long. Numba is imported later, so this
-        is answered at once.
-    DeviceError
-        The device is missing.
+    rank) keep all raw numbers. A picture that does not fit into memory, or takes too long, is
+    refused at once, because Numba is imported later.
     """
     return _open_plan(scene, options, keeps, iterates=True)
 
@@ -306,16 +300,11 @@ def open_drawing(
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
     It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
-    of iterating. With `known`, what another process has found, nothing is probed.
-
-    Raises
-    ------
-    OptionError
-        `stored` has another size, or lacks what a layer needs; or the picture takes too long.
+    of iterating. With `known`, what another process has found, nothing is probed. Stored raw
+    numbers that do not fit the plan are refused, and so is a picture that takes too long.
     """
     begun = perf_counter()
     timings = dict.fromkeys(STAGES, 0.0)
-    layers, scene, dtype = plan.layers, plan.scene, pixel_type(plan.scene)
     source: SampleSource
     values = None
     if stored is not None:
@@ -335,7 +324,7 @@ def open_drawing(
         timings["reference" if plan.deep else "iterate"] += source.probing
     painter = columns = None
     if plan.colors or stored is not None:
-        painter = Painter(backend, scene, plan, layers, dtype, values)
+        painter = Painter(backend, plan, pixel_type(plan.scene), values)
     if painter and backend.kind in ("cuda", "simulator"):
         columns = backend.compile(tally_counts.make_tally_body)
     drawing = Drawing(plan, backend, source, painter, timings, count_columns=columns)
@@ -363,13 +352,7 @@ def sampled(drawing: Drawing, step: int = 1) -> Drawing:
 
 @contextlib.contextmanager
 def compilation_explained(plan: Plan) -> Iterator[None]:
-    """Turn Numba's error about a formula from outside the package into one line.
-
-    Raises
-    ------
-    OptionError
-        The formula can't be compiled.
-    """
+    """Turn Numba's error about a formula of the user into an `OptionError` of one line."""
     try:
         yield
     except Exception as error:
@@ -514,17 +497,26 @@ def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
 def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
     """Compute the raw numbers of a plan; see `open_plan`."""
     drawing = open_drawing(replace(plan, keeps="raw"), backend, options)
-    n = plan.supersampling
-    shape = (plan.size[1] * n, plan.size[0] * n)
-    planes = {name: np.empty(shape, dtype) for name, dtype in drawing.planes.items()}
+    planes = empty_planes(drawing)
     run(drawing, plan.tiles, plane_sink(drawing, planes), options.progress)
+    return escape_data(drawing, planes, plan.scene)
+
+
+def empty_planes(drawing: Drawing) -> dict[str, NDArray[Any]]:
+    """Return arrays for the raw numbers of all samples."""
+    n, (width, height) = drawing.plan.supersampling, drawing.plan.size
+    return {name: np.empty((height * n, width * n), t) for name, t in drawing.planes.items()}
+
+
+def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
+    """Return planes of the whole picture with what recoloring needs of them."""
     return EscapeData(
         **arrays_of(planes),
         max_iterations=drawing.source.max_iterations,
-        scene=plan.scene,
+        scene=scene,
         timings=drawing.timings,
-        device=plan.device,
-        method=plan.method,
+        device=drawing.plan.device,
+        method=drawing.plan.method,
         count_offset=drawing.source.count_offset,
     )
 
@@ -550,15 +542,20 @@ class Sink:
 
 
 def run(
-    drawing: Drawing, tiles: Sequence[Tile], sink: Sink, progress: Progress | None = None
+    drawing: Drawing,
+    tiles: Sequence[Tile],
+    sink: Sink,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
 ) -> None:
     """Have a sink take tiles in the backend's threads, and add to the drawing's timings.
 
     The time that passes is divided in proportion to what the stages took in all threads. An error,
-    or Ctrl-C, ends the work of the other threads early.
+    or Ctrl-C, ends the work of the other threads early. Where `stop` returns True, the tiles that
+    are left are skipped; compiled loops, which do not ask it, are not used then.
     """
     begun = perf_counter()
-    loops = sink.loops(tiles)
+    loops = () if stop else sink.loops(tiles)
     looped = perf_counter()
     drawing.timings["compile"] += looped - begun
     queue = Queue(len(tiles))
@@ -566,8 +563,11 @@ def run(
         spent = run_loops(queue, [partial(loop, queue) for loop in loops], progress)
     else:
 
+        def stopped() -> bool:
+            return queue.stopped or (stop is not None and stop())
+
         def take(tile: Tile) -> Mapping[str, float]:
-            return sink.take(tile, lambda: queue.stopped)
+            return {} if stopped() else sink.take(tile, stopped)
 
         spent = run_tiles(tiles, take, drawing.backend.threads, progress, queue)
     passed, total = perf_counter() - looped, sum(spent.values())
@@ -583,10 +583,11 @@ def pixel_sink(drawing: Drawing, pixels: Pixels) -> Sink:
 
     def loops(tiles: Sequence[Tile]) -> list[Loop]:
         left = np.array([math.prod(drawing.plan.size)])
-        return [
-            partial(draw, picture=pixels, band=len(pixels), pixels_left=left)
-            for draw in compiled_draws(drawing, tiles)
-        ]
+
+        def loop(draw: DrawTiles, queue: Queue) -> StageTicks:
+            return draw(queue, pixels, len(pixels), left)
+
+        return [partial(loop, draw) for draw in compiled_draws(drawing, tiles)]
 
     return Sink(take, loops)
 
@@ -605,22 +606,11 @@ def plane_sink(drawing: Drawing, planes: Planes) -> Sink:
 
 TILE_STAGES = ("iterate", "color", "copy")
 
-# What a thread calls until no tile is left. It returns the ticks of the processor's clock that each
-# stage took.
-StageTicks = dict[str, float]
-
-
-class DrawTiles(Protocol):
-    """Compiled code that draws tiles of a queue until it is empty or a band is whole."""
-
-    def __call__(
-        self, queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
-    ) -> StageTicks:
-        """Draw tiles; return the ticks of the processor's clock that each stage took.
-
-        Row r goes to row r % len(picture) of the picture. A band has ``band`` rows; ``pixels_left``
-        counts the missing pixels of each.
-        """
+StageTicks = dict[str, float]  # of the processor's clock, that each stage took
+# ``draw(queue, picture, band, pixels_left)``: compiled code that draws tiles of a queue until it is
+# empty or a band is whole. Row r goes to row r % len(picture) of the picture. A band has ``band``
+# rows; ``pixels_left`` counts the missing pixels of each.
+DrawTiles = Callable[[Queue, Pixels, int, NDArray[np.int64]], StageTicks]
 
 
 def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:

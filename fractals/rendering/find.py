@@ -23,7 +23,7 @@ def find_nucleus(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        A scene, as of `fractals.load_scene`.
+        A scene: gallery names, files, tables and scenes, merged from left to right.
     max_period : int, optional
         Highest period to look for; by default the scene's `max_iterations`, or, where that is
         "auto", an estimate from the depth of the view, at most ten million.
@@ -66,7 +66,7 @@ def find_period(
     Parameters
     ----------
     *sources, max_period, progress, **keys
-        As of `find_nucleus`.
+        The scene and the options of `find_nucleus`.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def find_period(
     Raises
     ------
     SceneError, OptionError, FractalsError
-        As of `find_nucleus`.
+        The view or an option is invalid, or no nucleus is found.
 
     Examples
     --------
@@ -102,11 +102,11 @@ def find_misiurewicz(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        A scene, as of `fractals.load_scene`.
+        A scene: gallery names, files, tables and scenes, merged from left to right.
     digits : int, optional
         Decimals of the result; by default 50 more than the view needs.
     max_period : int, optional
-        Highest preperiod plus period; by default as of `find_nucleus`.
+        Highest preperiod plus period; by default the limit of `find_nucleus`.
     progress : callable, optional
         Called as ``progress(what, steps_done, steps)`` several times a second.
     **keys

@@ -37,8 +37,15 @@ from fractals.kernels.layout import (
 )
 from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
-from fractals.rendering.iteration import WITHOUT_END, FindOrbit, GridMethod, Stop, ViewProbe, never
-from fractals.rendering.known import ResumeData
+from fractals.rendering.iteration import (
+    WITHOUT_END,
+    FindOrbit,
+    GridMethod,
+    ResumeData,
+    Stop,
+    ViewProbe,
+    never,
+)
 from fractals.rendering.plan import Plan
 from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2

@@ -16,10 +16,8 @@ from fractals.io.load import Source
 from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
-from fractals.rendering.noise import wrong_share
 from fractals.rendering.options import read_request, with_keywords
-from fractals.rendering.precision import depth_of, needed_orbit_bits
-from fractals.rendering.probe import MIN_LIMIT
+from fractals.rendering.precision import depth_of, needed_orbit_bits, wrong_share
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
@@ -100,8 +98,6 @@ def band_rows(scene: Scene, tile: Tile, threads: int) -> int:
 def runs(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
     """Yield runs of successive numbers, at most `most` long.
 
-    Examples
-    --------
     >>> list(runs([0, 1, 2, 5, 6], 2))
     [[0, 1], [2], [5, 6]]
     """
@@ -130,6 +126,7 @@ SHALLOW, DEEP = 24, 44
 # float64 ends: of the wrong counts 1 in 100 lies in a view with less.
 MIN_NOISE = 0.01
 
+MIN_LIMIT = 1024  # the least limit "auto" of a deep view
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
 
 Keeps = Literal["pixels", "bands", "raw", "store", "nothing"]
@@ -186,7 +183,7 @@ class Plan:
     band : int
         Rows of the picture that are in memory together; its height where all of them are.
     keeps : str
-        What stays in memory, as of `make_plan`.
+        What stays in memory; `make_plan` lists the values.
     memory : int
         Most bytes that the picture, or its bands, and the tiles being drawn take.
     seconds : float
@@ -373,7 +370,7 @@ def plan(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Plan:
     Parameters
     ----------
     *sources, **keywords
-        As of `fractals.render`.
+        The scene and the options of `fractals.render`.
 
     Returns
     -------
@@ -412,12 +409,8 @@ def make_plan(
     `threads` is the number of CPU threads, or of the device's cores, that share the tiles. `keeps`
     is what stays in memory: "pixels" of the whole picture; "bands" of a PNG on its way to a file;
     "raw" numbers of all samples; or, on their way to a "store", of the tiles being computed; or
-    "nothing", where the view is only probed or measured.
-
-    Raises
-    ------
-    OptionError
-        The view is too deep for the number type, or the kind of device is unknown.
+    "nothing", where the view is only probed or measured. A view that is too deep for the number
+    type is refused.
     """
     if device not in LIMITS:
         kinds = ", ".join(LIMITS)

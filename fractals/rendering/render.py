@@ -52,8 +52,8 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        Gallery names, files, tables and scenes, merged from left to right, as of
-        `fractals.load_scene`. None: the Mandelbrot set.
+        Gallery names, files, tables and scenes, merged from left to right. None: the
+        Mandelbrot set.
     device : str
         "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
     threads : int, optional
@@ -121,7 +121,7 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     Parameters
     ----------
     *sources, **keywords
-        As of `render`.
+        The scene and the options of `render`.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     Raises
     ------
     OptionError, SceneError, DeviceError
-        As of `render`.
+        An argument or a source is invalid, or the device is missing.
 
     Examples
     --------
@@ -163,13 +163,7 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
 
 
 def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) -> int:
-    """Return the most iterations with which a scene is drawn, also where it says "auto".
-
-    Parameters
-    ----------
-    *sources, **keywords
-        As of `render`.
-    """
+    """Return the most iterations with which a scene is drawn, also where it says "auto"."""
     scene, options = read_request(sources, keywords)
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
@@ -191,7 +185,7 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
         Scenes whose colors and layers are taken, as by `fractals recolor`; their view, size and
         limit are not. By default the colors of the raw numbers' own scene.
     device, threads, progress, on_message
-        As of `render`.
+        The device and the most CPU threads that color, and the callbacks of `render`.
     **keys
         Keys of the scene, such as ``palette`` or ``bits``.
 
@@ -205,7 +199,7 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
         A keyword is unknown; `size` is another one; or the coloring needs what the raw numbers
         lack.
     SceneError, DeviceError
-        As of `render`.
+        A source is invalid, or the device is missing.
 
     Examples
     --------
@@ -245,12 +239,11 @@ class Rendered(PictureFacts):
     ----------
     scene : Scene
     timings : dict of str to float
-        Seconds of each stage, as of an `Image`; "encode" excludes what was compressed while a GPU
-        drew.
+        Seconds of each stage; "encode" excludes what was compressed while a GPU drew.
     device, precision, method, loop : str
-        As of an `Image`.
+        What drew the picture; see `Image`.
     summary : Summary, optional
-        As of an `Image`.
+        Counts of the picture.
     """
 
 
@@ -272,11 +265,11 @@ def render_to(
     path : str, Path or binary file
         Its suffix names the type; an open file receives a PNG.
     *sources, **keywords
-        As of `render`.
+        The scene and the options of `render`.
     overwrite : bool
         True: an existing file is replaced.
     cluster : object, optional
-        Workers that draw a PNG, as of `compute_to`.
+        Workers that draw a PNG; `compute_to` lists the possible values.
 
     Returns
     -------
@@ -285,12 +278,12 @@ def render_to(
     Raises
     ------
     OptionError
-        The suffix names no type of picture, or a type that can't hold this picture; or as of
-        `render`.
+        The suffix names no type of picture, or a type that can't hold this picture; or a
+        keyword is invalid.
     FractalsError
         The file exists, or can't be written; an existing file is unchanged.
     SceneError, DeviceError
-        As of `render`.
+        A source is invalid, or the device is missing.
 
     Examples
     --------
@@ -333,9 +326,9 @@ def recolor_to(
     Parameters
     ----------
     path, overwrite
-        As of `render_to`.
+        The file, and whether an existing one is replaced; see `render_to`.
     raw, *sources, **keywords
-        As of `recolor`.
+        The raw numbers, and the colors and options of `recolor`.
 
     Returns
     -------
@@ -344,7 +337,8 @@ def recolor_to(
     Raises
     ------
     OptionError, FractalsError
-        As of `render_to` and `recolor`.
+        The raw numbers or the type of file don't fit the picture, or the file exists or can't be
+        written.
     """
     scene, options = read_recoloring(raw, sources, keywords)
     target = PictureFile(path, scene.image, overwrite)

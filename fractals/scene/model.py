@@ -1,6 +1,5 @@
 """View and Scene: what to draw. Frozen values, written as TOML and JSON."""
 
-import html
 import inspect
 import json
 import re
@@ -14,7 +13,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    InstanceOf,
     ValidationError,
     WithJsonSchema,
     model_validator,
@@ -27,13 +25,15 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
-from fractals.scene.table import Table, explained, make_once
+from fractals.scene.table import Instance, Table, explained, make_once
 
 # HTML of scenes, for notebooks.
 
 
 def folded_html(title: str, text: str) -> str:
     """Return HTML of a title that unfolds to a text."""
+    import html
+
     return (
         f"<details><summary>{html.escape(title)}</summary><pre>{html.escape(text)}</pre></details>"
     )
@@ -72,13 +72,9 @@ def _near(point: tuple[str, str]) -> tuple[str, str]:
     return point
 
 
-def _name(kind: str) -> Any:
-    def check(name: str) -> str:
-        if name not in catalog.names(kind):
-            raise ValueError(str(catalog.unknown(kind, name)))
-        return name
-
-    return AfterValidator(check)
+def _formula_name(name: str) -> str:
+    catalog.load("formula", name)  # an unknown name is an error
+    return name
 
 
 def _limit(given: Any) -> Any:
@@ -120,7 +116,7 @@ class FormulaName(Table):
     """A formula of the catalog, with its options."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
-    name: Annotated[str, _name("formula")] = "mandelbrot"
+    name: Annotated[str, AfterValidator(_formula_name)] = "mandelbrot"
 
     @model_validator(mode="after")
     def _options_fit(self) -> "FormulaName":
@@ -263,7 +259,7 @@ class Scene(Table):
     author: str = Field("", max_length=1000, description="of the scene")
     note: str = Field("", max_length=10_000, description="about the scene")
     formula: Annotated[
-        FormulaName | InstanceOf[Formula],
+        FormulaName | Annotated[Formula, Instance()],
         BeforeValidator(_formula),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()

@@ -9,18 +9,17 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    InstanceOf,
     PlainSerializer,
     WithJsonSchema,
     model_validator,
 )
 
 from fractals import catalog
-from fractals.color import colormaps, palette, trap_image
+from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import shown
 from fractals.kernels.coloring import Coloring
-from fractals.scene.table import Table, make_once
+from fractals.scene.table import Instance, Table, make_once
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -45,7 +44,7 @@ def _palette(given: Any) -> Any:
         raise ValueError(f"{catalog.unknown('palette', given)}{hint}")
     if isinstance(given, str | Palette):
         return given
-    if found := colormaps.palette_of(given):
+    if found := gradient.palette_of(given):
         return found
     return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
 
@@ -62,9 +61,7 @@ class ColoringName(Table):
 
     @model_validator(mode="after")
     def _options_fit(self) -> "ColoringName":
-        if self.name not in catalog.names("coloring"):
-            raise ValueError(str(catalog.unknown("coloring", self.name)))
-        self.make()
+        self.make()  # unknown names and options are errors
         return self
 
     def make(self) -> Coloring:
@@ -98,7 +95,7 @@ class Paint(Table):
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = ColoringName()
     palette: Annotated[
-        str | InstanceOf[Palette],
+        str | Annotated[Palette, Instance()],
         BeforeValidator(_palette),
         PlainSerializer(_plain_palette),
         WithJsonSchema(

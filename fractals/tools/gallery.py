@@ -34,29 +34,11 @@ def draw(
     on_message: Callable[[str], None] = lambda line: None,
     threads: int | None = None,
 ) -> list[Path]:
-    """Draw scenes of the gallery into a folder.
+    """Draw scenes of the gallery into an existing folder, and return the files that were written.
 
-    Where the folder has hashes of counts, the hashes of these scenes are renewed.
-
-    Parameters
-    ----------
-    names : tuple of str
-        Scenes; none: all of them, and the page.
-    folder : Path
-        An existing folder; its pictures are replaced.
-    resize : callable
-        Returns the size to draw a scene at, (width, height), from the scene's own.
-    device : str
-        As for `fractals.render`.
-    on_message : callable
-        Receives a line for each picture.
-    threads : int, optional
-        Maximum CPU threads.
-
-    Returns
-    -------
-    list of Path
-        The files that were written.
+    Without names all scenes are drawn, and the page. ``resize(size)`` returns the size to draw at,
+    from the scene's own, (width, height). `on_message` receives a line for each picture. Where the
+    folder has hashes of counts, the hashes of these scenes are renewed.
     """
     files = []
     for name in names or catalog.names("gallery"):
@@ -118,13 +100,7 @@ def check(
     on_message: Callable[[str], None] = print,
     threads: int | None = None,
 ) -> list[str]:
-    """Return the scenes of the gallery whose counts differ from the hashes in a folder.
-
-    Raises
-    ------
-    FractalsError
-        The folder has no hashes, or none of a scene.
-    """
+    """Return the scenes of the gallery whose counts differ from the hashes in a folder."""
     if not (folder / HASHES).exists():
         raise FractalsError(f"'{folder / HASHES}', the file with the hashes of counts: not found")
     known = read_json(folder / HASHES)

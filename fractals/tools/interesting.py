@@ -86,11 +86,11 @@ def find_interesting(
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
-        A scene in the projection "plane", as of `fractals.load_scene`.
+        A scene in the projection "plane": gallery names, files, tables and scenes, merged.
     count : int
         Most views, 1 to MAX_COUNT.
     device : str
-        As of `fractals.render`.
+        The device that draws, such as "auto" or "cpu".
     threads : int, optional
         Most CPU threads.
     progress : callable, optional
@@ -154,18 +154,11 @@ def best_windows(
     most: int,
     images: Callable[[float, float], list[Point]] = lambda x, y: [],
 ) -> list[tuple[float, float, float]]:
-    """Return score and middle, in samples, of the best windows that do not overlap.
+    """Return score and middle, in samples, of the best windows that do not overlap, `most` at most.
 
-    Parameters
-    ----------
-    counts : ndarray of int32, shape (height, width)
-    max_iterations : int
-        The count of samples that did not escape.
-    most : int
-        Most windows to return.
-    images : callable
-        ``images(x, y)`` returns the places whose surroundings are mirror images of those of a
-        place. A window there is not returned beside the window here.
+    Samples whose count is `max_iterations` did not escape. ``images(x, y)`` returns the places
+    whose surroundings are mirror images of those of a place. A window there is not returned beside
+    the window here.
     """
     rows, columns = counts.shape
     high, wide = rows // SHARE, columns // SHARE

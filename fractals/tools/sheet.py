@@ -41,13 +41,7 @@ def reduced(scene: Scene) -> Scene:
 
 
 def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:
-    """Yield the pictures of a sheet; all but those of colorings are iterated once.
-
-    Raises
-    ------
-    OptionError
-        The kind is unknown.
-    """
+    """Yield the pictures of a sheet; all but those of colorings are iterated once."""
     small = reduced(scene)
     if kind == "colorings":
         yield from _colorings(small, device)

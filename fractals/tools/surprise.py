@@ -35,15 +35,8 @@ LAYERS: tuple[dict[str, Any], ...] = (
 def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tuple[str, Scene]]:
     """Yield up to MAX_TRIES scenes that are like a scene, each with a label for people.
 
-    Take the first COUNT whose pictures are not flat: see `is_flat`.
-
-    Parameters
-    ----------
-    scene : Scene
-    seed : int
-        The same seed gives the same scenes.
-    device : str
-        On which places near by are searched.
+    Take the first COUNT whose pictures are not flat: see `is_flat`. The same seed gives the same
+    scenes. Places near by are searched on the device.
     """
     chance = random.Random(seed)
     deep = make_plan(scene).deep
@@ -132,14 +125,7 @@ def draw_sheet(
 ) -> tuple[list[Scene], bytes]:
     """Return COUNT scenes like a scene, and a PNG of small pictures of them, numbered.
 
-    Parameters
-    ----------
-    scene, seed
-        As of `mutations`.
-    device, threads
-        As of `fractals.render`.
-    progress : callable, optional
-        Called as ``progress(done, COUNT)`` after each picture.
+    The same `seed` gives the same scenes; ``progress(done, COUNT)`` is called after each picture.
     """
     scenes, cells = [], []
     for label, found in mutations(scene, seed, device):

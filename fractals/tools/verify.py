@@ -80,20 +80,10 @@ def verify(
 ) -> list[Pixel]:
     """Recompute `pixels` random pixels of a picture with the backend of plain Python loops.
 
-    Parameters
-    ----------
-    exact : bool
-        Also iterate all their samples in arbitrary precision, and compare the counts. False: one
-        sample a pixel, in deep views only, as far as that takes some seconds.
-    seed : int
-        Chooses the pixels.
-    on_message : callable
-        As of `fractals.render`.
-
-    Raises
-    ------
-    SceneError
-        The picture carries no scene, is not of its size, or can't be drawn pixel by pixel.
+    The seed chooses the pixels. With `exact`, all their samples are also iterated in arbitrary
+    precision, and the counts compared; otherwise one sample a pixel, in deep views only, as far as
+    that takes some seconds. A picture that carries no scene, is not of its size, or can't be drawn
+    pixel by pixel is refused.
     """
     scene = load_scene(path)
     # force: a few pixels cost little
@@ -184,16 +174,8 @@ def exact_count(
 ) -> int:
     """Return the count of one sample, iterated in arbitrary precision.
 
-    Parameters
-    ----------
-    scene : Scene
-    plan : Plan
-    column, row : Fraction or int
-        In samples from the top left one; they may lie between samples.
-    most : int, optional
-        The limit of iterations; by default the plan's.
-    more : int
-        Multiplies the bits.
+    Column and row are in samples from the top left one, and may lie between samples. `most` is the
+    limit of iterations, by default the plan's; `more` multiplies the bits.
     """
     formula: Formula = scene.make_formula()
     most = most or plan.max_iterations

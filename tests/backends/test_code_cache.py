@@ -7,7 +7,6 @@ import functools
 import gc
 import math
 import os
-import pickle
 import re
 import shutil
 import stat
@@ -18,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from math import floor
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 import llvmlite.binding
 import numba
@@ -27,13 +27,15 @@ from numba.core.registry import CPUDispatcher, cpu_target
 
 import fractals
 from fractals import catalog
-from fractals.backends import cache_folder, code_cache, numba_private
+from fractals.backends import cache_folder, code_cache, machine_code
+from fractals.backends.cpu import target
+from fractals.backends.cpu.programs import program_of
 
 DRAW = """
 import hashlib, sys
 import fractals
-from fractals.backends.cpu.simd import pack
-pack.FUSED = False  # plain loops, which compile sooner
+from fractals.backends.cpu import backend
+backend.FUSED = False  # plain loops, which compile sooner
 SCENES = {
     "mandelbrot": {},
     "cubic": {"formula": {"name": "multibrot", "power": 3}},
@@ -228,7 +230,7 @@ def test_all_that_comes_with_the_package_is_cached(kind):
 
 # --- Damaged files, full disks, folders that others can write to
 
-PIECES = {"first": 3, "digest": 30, "pickle": 80, "middle": 0.5, "last": 0.999}
+PIECES = {"first": 3, "digest": 30, "head": 80, "middle": 0.5, "last": 0.999}
 DAMAGES = {
     "empty": lambda data: b"",
     "a byte": lambda data: data[:1],
@@ -241,10 +243,10 @@ DAMAGES = {
     "garbage": lambda data: os.urandom(len(data)),
     "garbage after the mark": lambda data: data[:25] + os.urandom(len(data) - 25),
     "text": lambda data: b"hello\n",
-    "a pickle": lambda data: pickle.dumps(list(range(100))),
+    "other data": lambda data: bytes(range(100)),
     "twice": lambda data: data + data,
     "reversed": lambda data: data[::-1],
-    "another mark": lambda data: data.replace(b"code 2", b"code 0", 1),
+    "another mark": lambda data: data.replace(b"code 3", b"code 0", 1),
     **{
         f"a bit in the {name}": functools.partial(lambda place, data: flipped(data, place), place)
         for name, place in PIECES.items()
@@ -257,46 +259,75 @@ def flipped(data, place):
     return data[:k] + bytes([data[k] ^ 4]) + data[k + 1 :]
 
 
-def compiled(folder):
-    """Return a function that Numba compiled or loaded, and how often it was loaded."""
-    function = numba.njit(lambda x: 3 * x + 1)
-    numba_private.keep_code(function, code_cache.Store(str(folder / "program")))
-    assert function(2.0) == 7.0
-    return sum(function.stats.cache_hits.values())
+def make_triple(_target):
+    def triple(values):
+        values[0] *= 3
+
+    return triple
+
+
+def make_negative(_target):
+    def negative(values):
+        values[0] *= -1
+
+    return negative
+
+
+def compiled(folder, make_body=make_triple):
+    """Call a program whose code is kept in a folder; return what it made, and how it came."""
+    code_cache.forget_programs()  # as in a new process
+    values = np.full(1, 2.0)
+    with (
+        mock.patch.object(code_cache, "folder", return_value=str(folder)),
+        mock.patch.object(target, "compiled", wraps=target.compiled) as made,
+    ):
+        program_of(make_body, "float64")(values)
+    return values[0], "compiled" if made.called else "loaded"
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_removed_and_compiled_anew(damage, tmp_path):
-    assert compiled(tmp_path) == 0
-    assert compiled(tmp_path) == 1
+    assert compiled(tmp_path) == (6, "compiled")
+    assert compiled(tmp_path) == (6, "loaded")
     (path,) = tmp_path.rglob("*.code")
     whole = path.read_bytes()
     path.write_bytes(DAMAGES[damage](whole))
     cache_folder.take_messages()
-    assert compiled(tmp_path) == 0
+    assert compiled(tmp_path) == (6, "compiled")
     (line,) = cache_folder.take_messages()
     assert "damaged" in line
     assert str(path) in line
-    assert compiled(tmp_path) == 1
+    assert compiled(tmp_path) == (6, "loaded")
     assert [path] == [one for one in tmp_path.rglob("*") if one.is_file()]
 
 
-def test_a_whole_file_that_cannot_be_loaded_stays(tmp_path):
-    """The reason lies elsewhere, as in another Numba: the message says which."""
-    store = code_cache.Store(str(tmp_path / "program"))
-    store.save("key", pickle.dumps(("no", "code")))
+def test_a_whole_file_that_cannot_be_loaded_stays(tmp_path, monkeypatch):
+    """The reason lies elsewhere, as in another LLVM: the message says which."""
+    assert compiled(tmp_path) == (6, "compiled")
+    (path,) = tmp_path.rglob("*.code")
     cache_folder.take_messages()
 
-    def rebuild(data):
-        raise AttributeError("_rebuild has another name")
+    def refuse(*_):
+        monkeypatch.undo()
+        raise AttributeError("link has another name")
 
-    assert store.load("key", rebuild) is None
-    assert list(tmp_path.rglob("*.code"))
+    monkeypatch.setattr(machine_code.MachineCode, "__init__", refuse)
+    assert compiled(tmp_path) == (6, "compiled")
     (line,) = cache_folder.take_messages()
     assert "damaged" not in line
-    assert f"Numba {numba.__version__}" in line
-    assert "_rebuild has another name" in line
-    assert store.load("key", list) == ["no", "code"]
+    assert "link has another name" in line
+    assert [path] == list(tmp_path.rglob("*.code"))
+    assert compiled(tmp_path) == (6, "loaded")
+
+
+def test_code_that_calls_what_this_process_lacks_is_not_called(tmp_path, monkeypatch):
+    """LLVM's linker takes such a function to be at address 0."""
+    assert compiled(tmp_path) == (6, "compiled")
+    cache_folder.take_messages()
+    with mock.patch.object(machine_code, "stands_alone", side_effect=[False, True]):
+        assert compiled(tmp_path) == (6, "compiled")
+    (line,) = cache_folder.take_messages()
+    assert "this process lacks" in line
 
 
 @pytest.mark.parametrize("other", [("text", "other key"), ("other text", "key")])
@@ -305,15 +336,15 @@ def test_code_copied_from_elsewhere_is_removed(other, tmp_path):
     text, key = other
     own = code_cache.Store(str(tmp_path / "own"), "text")
     foreign = code_cache.Store(str(tmp_path / "foreign"), text)
-    own.save("key", pickle.dumps("own"))
-    foreign.save(key, pickle.dumps("foreign"))
+    own.save("key", b"own")
+    foreign.save(key, b"foreign")
     shutil.copy(foreign._path(key), own._path("key"))
     cache_folder.take_messages()
-    assert own.load("key", str) is None
+    assert own.load("key", bytes) is None
     (line,) = cache_folder.take_messages()
     assert "copied" in line or "damaged" in line
-    own.save("key", pickle.dumps("own"))
-    assert own.load("key", str) == "own"
+    own.save("key", b"own")
+    assert own.load("key", bytes) == b"own"
 
 
 def test_a_full_disk_fails_no_program(tmp_path, monkeypatch):
@@ -322,8 +353,8 @@ def test_a_full_disk_fails_no_program(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.replace", full)
     cache_folder.take_messages()
-    assert compiled(tmp_path) == 0
-    assert compiled(tmp_path) == 0
+    assert compiled(tmp_path) == (6, "compiled")
+    assert compiled(tmp_path) == (6, "compiled")
     (line,) = cache_folder.take_messages()
     assert "No space left" in line
     assert str(tmp_path) in line
@@ -354,7 +385,7 @@ def test_a_folder_that_others_can_write_to_is_refused(tmp_path, mode):
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "link", "dangling", "huge"])
 def test_what_is_no_file_of_code_is_never_waited_for(kind, tmp_path):
     store = code_cache.Store(str(tmp_path / "program"))
-    store.save("key", pickle.dumps("code"))
+    store.save("key", b"code")
     path = store._path("key")
     kept = path.rename(tmp_path / "kept")
     if kind == "pipe":
@@ -370,14 +401,14 @@ def test_what_is_no_file_of_code_is_never_waited_for(kind, tmp_path):
     found = []
 
     def load_twice():
-        found.append(store.load("key", str))
-        store.save("key", pickle.dumps("code"))
-        found.append(store.load("key", str))
+        found.append(store.load("key", bytes))
+        store.save("key", b"code")
+        found.append(store.load("key", bytes))
 
     thread = threading.Thread(target=load_twice, daemon=True)
     thread.start()
     thread.join(60)  # what waits for a pipe takes no CPU time, so `deadline` would not end it
-    assert found == [None, None if kind == "folder" else "code"]
+    assert found == [None, None if kind == "folder" else b"code"]
     assert kept.exists()
     assert not (tmp_path / "none").exists()
 
@@ -388,7 +419,7 @@ def test_what_is_no_file_of_code_is_never_waited_for(kind, tmp_path):
 def test_code_that_others_could_have_written_is_not_run(whose, how, tmp_path, monkeypatch):
     """What was planted while the folder was open stays there when its mode is changed."""
     store = code_cache.Store(str(tmp_path / "program"))
-    store.save("key", pickle.dumps("planted"))
+    store.save("key", b"planted")
     path = store._path("key")
     at = path if whose == "file" else path.parent
     if how == "a link":
@@ -407,7 +438,7 @@ def test_code_that_others_could_have_written_is_not_run(whose, how, tmp_path, mo
 
         monkeypatch.setattr(os, by_name.__name__, other)
     cache_folder.take_messages()
-    assert store.load("key", str) is None
+    assert store.load("key", bytes) is None
     (line,) = cache_folder.take_messages()
     assert str(at) in line
     assert "chmod" not in line
@@ -659,20 +690,20 @@ def test_functions_that_call_themselves_have_keys():
     assert folder_of(countdown) == folder_of(countdown) != folder_of(lambda: countdown)
 
 
-def test_two_threads_compile_at_once_each_in_its_own_folder(tmp_path):
+def test_two_threads_compile_at_once_each_in_its_own_folder(tmp_path, monkeypatch):
     meeting = threading.Barrier(2, timeout=60)
+    monkeypatch.setattr(code_cache, "folder", lambda: str(tmp_path))
+    code_cache.forget_programs()
 
-    def compile_one(name):
-        function = numba.njit({"one": lambda x: x + 1, "two": lambda x: x + 2}[name])
-        numba_private.keep_code(function, code_cache.Store(str(tmp_path / name)))
+    def run(make_body):
+        program, values = program_of(make_body, "float64"), np.ones(1)
         meeting.wait()
-        return function(1.0)
+        program(values)
+        return values[0]
 
-    before = numba.config.CACHE_DIR
     with ThreadPoolExecutor(2) as pool:
-        assert list(pool.map(compile_one, ["one", "two"])) == [2.0, 3.0]
-    assert before == numba.config.CACHE_DIR
-    assert [len(list((tmp_path / name).glob("*.code"))) for name in ("one", "two")] == [1, 1]
+        assert list(pool.map(run, [make_triple, make_negative])) == [3, -1]
+    assert [len(list(folder.glob("*.code"))) for folder in tmp_path.iterdir()] == [1, 1]
 
 
 def test_memory_of_own_formulas_is_freed():
@@ -682,24 +713,21 @@ def test_memory_of_own_formulas_is_freed():
         fractals.compute(formula=f"z^2+c+{k}e-9*z", size=(8, 6), max_iterations=9, device="cpu")
         gc.collect()
 
-    def alive():
-        kinds = [type(thing) for thing in gc.get_objects()]
-        return kinds.count(llvmlite.binding.ModuleRef), kinds.count(CPUDispatcher)
+    def alive(kind):
+        return sum(type(thing) is kind for thing in gc.get_objects())
 
     draw(1)  # and what all programs share
     draw(2)
-    known = len(cpu_target.typing_context._globals)
-    (modules, dispatchers) = alive()
+    kinds = llvmlite.binding.ModuleRef, CPUDispatcher
+    known, before = len(cpu_target.typing_context._globals), list(map(alive, kinds))
+    programs = alive(machine_code.MachineCode)
     draw(3)
     assert len(cpu_target.typing_context._globals) - known <= 2  # the program's own
-    more, functions = alive()
-    assert more - modules <= 2  # an empty module, and one that stands for the machine code
-    assert functions - dispatchers <= 1
+    assert list(map(alive, kinds)) == before
+    assert alive(machine_code.MachineCode) > programs
     code_cache.forget_programs()
     gc.collect()
-    fewer, left = alive()
-    assert fewer <= modules - 2  # those of the formulas before are freed, too
-    assert left < dispatchers
+    assert alive(machine_code.MachineCode) < programs  # those of the formulas before are freed, too
 
 
 def test_a_later_picture_loads_no_program(monkeypatch):
@@ -712,8 +740,3 @@ def test_a_later_picture_loads_no_program(monkeypatch):
 
     monkeypatch.setattr(code_cache.Store, "load", loaded)
     fractals.render(drawn, {"view": {"width": "2"}}, device="cpu", on_message=str)
-
-
-def test_numba_still_numbers_functions_as_the_cache_expects():
-    # If this fails with a new Numba, nothing is stored any more: look for another way.
-    assert code_cache.NUMBERED

@@ -15,8 +15,7 @@ from support.threads import in_a_thread
 
 import fractals
 from fractals.backends import devices, probe
-from fractals.backends.cuda.backend import CudaBackend
-from fractals.backends.cuda.streams import STREAMS_PER_GPU, ReplicatedArray, StreamPool
+from fractals.backends.cuda.backend import STREAMS_PER_GPU, CudaBackend, ReplicatedArray, StreamPool
 from fractals.errors import DeviceError, FractalsError
 from fractals.rendering import drawing
 from fractals.rendering.drawing import Sink, draw_tile, run
@@ -176,7 +175,8 @@ def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
     ),
 )
 def test_launches_are_bounded_and_not_seen(formula, coloring, precision):
-    for limit, most in [(20, 1), (300, 16), (300, 77), (300, 299)]:
+    # Beyond 2^128 a derivative in float32 overflows, and is drawn as a distance of 0.
+    for limit, most in [(20, 1), (100, 16), (100, 77), (100, 99)]:
         keys = {"coloring": coloring, "size": (64, 36), "precision": precision}
         drawn = scene(formula, max_iterations=limit, **keys)
         expected = fractals.compute(drawn, device="simulator")

@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from support.scenes import each_compiled, label, scene, slow_but
 
-from fractals.backends.cpu import direct, target
+from fractals.backends.cpu import backend
+from fractals.backends.cpu.programs import program_of
+from fractals.backends.cpu.scratch import direct_sizes
 from fractals.backends.cpu.simd.pack import FEW_REGISTERS
 from fractals.backends.devices import limits_of
 from fractals.kernels import escape
@@ -44,13 +46,9 @@ class Both:
             )
             for device in ("simulator", "cpu")
         )
-        self.plain = target.compile_loop(escape.make_body, number, (plain,), checked=True)
-
-        def make():
-            return direct.make_body(target.cpu_target(number), packed)
-
-        self.wave = target.compile_body(make, direct.make_body, number, (packed,))
-        self.derivative, self.packed = derivative, packed
+        self.plain = program_of(escape.make_body, number, (plain,), loop=True, checked=True)
+        self.wave = program_of(backend.DIRECT, number, (packed,), packed=True)
+        self.derivative, self.options = derivative, packed
 
     def compare(self, drawn):
         """Assert that both fill their arrays with the same bits; return the counts."""
@@ -69,7 +67,7 @@ class Both:
             count = np.full((height, width), -7, np.int32)
             filled.append(EscapeTile(count, *z, *slopes, none))
         self.plain(0, 0, 1, 1, filled[0], *rest)
-        numbers, places = direct.scratch_sizes(width, self.packed)
+        numbers, places = direct_sizes(width, self.options)
         scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")
         self.wave(EscapeTile(*(part.reshape(-1) for part in filled[1])), *rest, *scratch)
         for plain, wave in zip(*filled, strict=True):

@@ -38,11 +38,3 @@ def test_one_line_names_the_variable(name, value, kind, monkeypatch):
 def test_variables_that_numba_can_use_stay(name, value, monkeypatch):
     monkeypatch.setenv(name, value)
     devices._check_environment()
-
-
-def test_without_avx_packs_have_its_registers_not(monkeypatch):
-    from fractals.backends.cpu.simd import pack
-
-    monkeypatch.setattr(pack.config, "CPU_FEATURES", None)
-    monkeypatch.setattr(pack.config, "ENABLE_AVX", 0)
-    assert not [name for name in pack.host_features() if name.startswith("avx")]

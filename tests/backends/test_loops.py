@@ -16,13 +16,13 @@ from support.scenes import FORMULAS, OTHERS, formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
+from fractals.backends import code_cache
 from fractals.backends.code_cache import forget_programs
-from fractals.backends.cpu import backend
-from fractals.backends.cpu.simd import pack
+from fractals.backends.cpu import backend, direct
 from fractals.kernels import escape, perturb
 from fractals.kernels.primitives import fma
 
-needs_packs = pytest.mark.skipif(not pack.FUSED, reason="this CPU has no fused multiply-add")
+needs_packs = pytest.mark.skipif(not backend.FUSED, reason="this CPU has no fused multiply-add")
 PLAIN = {"picture_trap"}  # reads the pixel of a picture for each sample
 SMALL = {"size": (5, 3), "max_iterations": 30}
 
@@ -50,7 +50,7 @@ def compiled(monkeypatch):
 def test_the_cpu_backend_alone_knows_the_elementary_functions():
     """In a process that never imported the CUDA backend, which needs them too."""
     script = (
-        "import fractals.backends.cpu.backend\n"
+        "import fractals.backends.cpu.target\n"
         "from fractals.kernels import elementary\n"
         "import numba\n"
         "print(numba.njit(lambda x: elementary.quotient(x, 4.0))(2.0))\n"
@@ -119,7 +119,7 @@ def test_statistics_of_deep_views_say_so(compiled):
 
 
 def test_a_cpu_without_fused_multiply_add_says_so(compiled):
-    with mock.patch.object(backend.pack, "FUSED", False):
+    with mock.patch.object(backend, "FUSED", False):
         run = compiled(scene(**SMALL))
     assert (run.loop, run.reason) == ("plain", "this CPU has no fused multiply-add")
 
@@ -144,7 +144,8 @@ def test_a_defect_of_this_package_is_raised():
 
     forget_programs()
     with (
-        mock.patch.object(backend.direct, "make_body", broken),
+        mock.patch.object(direct, "make_body", broken),
+        mock.patch.object(code_cache, "folder", return_value=None),  # nothing is found there
         pytest.raises(ZeroDivisionError, match="a defect"),
     ):
         fractals.compute(scene("tricorn", **SMALL), device="cpu")

@@ -9,8 +9,7 @@ from support.drawings import opened
 from support.scenes import KIN, SOME_FORMULAS, label
 
 import fractals
-from fractals.backends.cpu import backend, packet_lists
-from fractals.backends.cpu.simd import pack
+from fractals.backends.cpu import backend, scratch
 from fractals.kernels.formula import Formula
 from fractals.kernels.perturb import PerturbOptions, make_body
 from fractals.kernels.primitives import fma
@@ -18,19 +17,19 @@ from fractals.rendering import plan
 
 SIZE = (70, 41)  # no multiples of a block, nor of a pack; more samples than one list has
 
-needs_packs = pytest.mark.skipif(not pack.FUSED, reason="this CPU has no fused multiply-add")
+needs_packs = pytest.mark.skipif(not backend.FUSED, reason="this CPU has no fused multiply-add")
 pytestmark = needs_packs
 
 
 def alone(drawn):
     """Compute without packets."""
-    with mock.patch.object(backend.pack, "FUSED", False):
+    with mock.patch.object(backend, "FUSED", False):
         return fractals.compute(drawn, device="cpu", on_message=str)
 
 
 def in_packets(drawn):
     """Compute with packets, and fail where they can't be compiled."""
-    with mock.patch.object(backend, "NumbaError", ()):
+    with mock.patch.object(backend, "Uncompilable", ()):
         assert opened(drawn, shading=False, on_message=str).source.loop == "packets"
         return fractals.compute(drawn, device="cpu", on_message=str)
 
@@ -86,7 +85,7 @@ def test_no_formula_changes_a_bit(formula, julia, floatexp):
 
 def test_more_samples_than_a_list_holds():
     width = 70
-    drawn = deep_scene("mandelbrot", False, 24, size=(width, 2 * packet_lists.MAX_SAMPLES // width))
+    drawn = deep_scene("mandelbrot", False, 24, size=(width, 2 * scratch.MAX_SAMPLES // width))
     assert_same(drawn)
 
 

@@ -12,8 +12,8 @@ from support.scenes import slow_but
 import fractals
 from fractals.errors import DeviceError, FractalsError
 from fractals.kernels import primitives
-from fractals.tools.bench import charts, report
 from fractals.tools.bench import measure as bench
+from fractals.tools.bench import report
 
 HERE = Path(__file__).resolve().parents[2] / "benchmarks" / "limit"
 sys.path.insert(0, str(HERE))
@@ -182,7 +182,7 @@ def test_the_c_becomes_a_rung_of_the_ladder(libraries, tmp_path):
         assert rungs[-1]["name"] in ("C, 512 bits, 1 thread", "C, 256 bits, 1 thread")
         assert rungs[-1]["differing_counts"] == 0
     assert rungs[-1]["name"] in report.text(whole)
-    charts.draw(whole, tmp_path / "ladder.png")
+    report.draw(whole, tmp_path / "ladder.png")
 
 
 def test_a_report_without_a_ladder_gets_no_rung(capsys, tmp_path):

@@ -364,7 +364,7 @@ def test_read_only_folder(run, monkeypatch):
 
 
 def test_gpu_out_of_memory_is_one_line(run, monkeypatch):
-    from fractals.backends.cuda.streams import StreamSlot
+    from fractals.backends.cuda.backend import StreamSlot
 
     def empty(self, shape, dtype):
         raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")

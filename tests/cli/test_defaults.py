@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.command_line import one_line
 
-from fractals.cli import options
+from fractals.cli import shared
 from fractals.io.load import load_scene
 
 SET = """
@@ -29,15 +29,15 @@ max_iterations = 20
 def write(tmp_path_factory, monkeypatch):
     """Return a function that writes the file of defaults."""
     folder = tmp_path_factory.mktemp("config")
-    monkeypatch.setattr(options, "path", lambda: folder / "defaults.toml")
+    monkeypatch.setattr(shared, "path", lambda: folder / "defaults.toml")
 
     def call(text):
-        options.read.cache_clear()
+        shared.read.cache_clear()
         (folder / "own.toml").write_text('stops = ["#010203"]')
-        options.path().write_text(text)
+        shared.path().write_text(text)
 
     yield call
-    options.read.cache_clear()
+    shared.read.cache_clear()
 
 
 def test_defaults_are_below_scenes_and_options(run, write, monkeypatch):
@@ -90,7 +90,7 @@ def test_a_wrong_default_is_one_line_that_names_the_file(run, write, text, words
 
 def test_help_names_the_file_of_defaults(run, write):
     write("")
-    assert str(options.path()) in run("--help")[1].decode().replace("\n", "")
+    assert str(shared.path()) in run("--help")[1].decode().replace("\n", "")
 
 
 def test_cache_shows_folders_and_empties_them(run, monkeypatch, tmp_path):

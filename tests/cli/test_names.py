@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import PIL.Image
@@ -12,6 +13,8 @@ from click.shell_completion import ShellComplete
 from support.command_line import SMALL, one_line
 
 import fractals
+from fractals import catalog
+from fractals.cli import scenes
 from fractals.cli.scenes import default_output
 from fractals.cli.verbs import cli
 from fractals.color import palette
@@ -126,6 +129,13 @@ def test_bad_input_on_stdin(run, monkeypatch, data, code, words):
     assert one_line(err)
     assert words in err
     assert "/tmp" not in err
+
+
+def test_a_scene_on_stdin_is_bounded(run, monkeypatch):
+    monkeypatch.setattr(scenes, "MAX_STDIN", 10)
+    piped(monkeypatch, b'title = "sea"')
+    code, _, err = run("show", "-")
+    assert (code, err) == (3, "fractals: stdin: larger than 10 bytes\n")
 
 
 def test_stdin_once_and_not_from_a_terminal(run, monkeypatch):
@@ -309,3 +319,35 @@ def test_the_forecast_of_a_deep_view_is_measured(run):
     simulated = json.loads(run("render", *small, "--device", "simulator", "--dry-run")[1])
     assert not shallow["measured"]
     assert not simulated["measured"]
+
+
+@pytest.fixture
+def other_package(monkeypatch):
+    """Have another package add two colorings, one of them with a name of this package."""
+    caches = catalog.load, catalog._installed, catalog._names
+    added = [
+        metadata.EntryPoint(name, "fractals.color.colorings.smooth:make", "fractals.colorings")
+        for name in ("mine", "slopes")
+    ]
+    for cache in caches:
+        cache.cache_clear()
+    monkeypatch.setattr(
+        metadata, "entry_points", lambda group: added if group == "fractals.colorings" else []
+    )
+    yield
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_another_package_adds_a_coloring(other_package):
+    assert "mine" in catalog.names("colorings")
+    assert load_scene("seahorse", coloring="mine").color.coloring.make().name == "smooth"
+
+
+def test_another_package_replaces_no_coloring(other_package):
+    assert catalog.load("coloring", "slopes")().name == "slopes"
+
+
+def test_a_scene_of_the_gallery_is_loaded_without_reading_all_packages(monkeypatch, other_package):
+    monkeypatch.setattr(metadata, "entry_points", None)
+    assert load_scene("seahorse").color.coloring.make().name == "smooth"

@@ -90,6 +90,18 @@ def test_a_pipe_that_is_closed_early_is_no_traceback(tmp_path):
     assert shell("$F list palettes | head -n 1", tmp_path)[2] == ""
 
 
+@posix
+@pytest.mark.parametrize("words", ["list formats", WRITERS[-1]])
+def test_a_pipe_that_nobody_reads_is_no_message(run, monkeypatch, words):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with contextlib.suppress(BrokenPipeError), open(writer, "w") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        code, _, err = run(*words.split())
+    lines = [line for line in err.splitlines() if not line.startswith("fractals: -: ")]
+    assert (code, lines) == (1, [])
+
+
 LONG = "a" * 300
 TINY = ("--device", "python", "--size", "2x2")
 
@@ -159,12 +171,20 @@ def test_an_internal_error_is_one_line_and_verbose_has_the_traceback(run, monkey
     assert "Traceback" in run("-v", "render", "--size", "2x2", "-o", "a.png")[2]
 
 
-def test_no_threads_left_is_one_line(run, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RuntimeError("can't start new thread"), "give --threads 1"),
+        (MemoryError(), "out of memory: give a smaller --size or --supersampling"),
+    ],
+)
+def test_a_resource_that_is_used_up_is_one_line(run, monkeypatch, error, words):
     def broken(*_):
-        raise RuntimeError("can't start new thread")
+        raise error
 
     monkeypatch.setattr(os, "access", broken)
-    assert "give --threads 1" in run("render", "--size", "2x2", "-o", "a.png")[2]
+    code, _, err = run("render", "--size", "2x2", "-o", "a.png")
+    assert (code, err.count("\n"), words in err) == (1, 1, True)
 
 
 ENDLESS = ["render", "--device", "python", "--size", "400x400", "--no-interior-shortcuts"]

@@ -17,8 +17,8 @@ from support.scenes import formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
+from fractals.backends import features
 from fractals.backends.cpu.backend import CpuBackend
-from fractals.backends.cpu.simd import pack
 from fractals.color import palette
 from fractals.kernels import coloring_math, elementary, escape
 from fractals.kernels.orbit import Statistics
@@ -39,7 +39,7 @@ def drawn_scene(coloring, **keys):
 def iterated(drawn, device="cpu"):
     """Return a scene, what it is drawn with, and the escape data of its whole picture."""
     drawing = opened(drawn, device, shading=False)
-    if device == "cpu" and pack.FUSED:  # a plain loop is many times slower
+    if device == "cpu" and features.FUSED:  # a plain loop is many times slower
         assert drawing.source.run.loop == "packs"
     return drawn, drawing, drawing.source.iterate(Tile(0, 0, *drawing.plan.size))
 
@@ -49,7 +49,7 @@ def values_in(drawn, drawing, raw, number=0):
     width, height = drawing.plan.size
     found = drawing.backend.empty((height, width), drawing.backend.real)
     with mock.patch.object(Painter, "_compile"):  # its programs for colors take long to compile
-        painter = Painter(drawing.backend, drawn, drawing.plan, drawing.plan.layers, np.uint8)
+        painter = Painter(drawing.backend, drawing.plan, np.uint8)
     fill = painter.value_program(drawing.plan.layers.drawn[number])
     fill(found, raw, drawing.source.max_iterations, drawing.source.count_offset)
     values, counts = np.empty((height, width)), np.empty((height, width), np.int32)
@@ -403,7 +403,7 @@ PLAIN = {"picture_trap"}  # its `update` reads a table at an index of each sampl
 STATISTICS = [n for n in catalog.names("coloring") if catalog.load("coloring", n)().statistic]
 
 
-@pytest.mark.skipif(not pack.FUSED, reason="this CPU has no packs")
+@pytest.mark.skipif(not features.FUSED, reason="this CPU has no packs")
 @pytest.mark.parametrize("name", slow_but(["picture_trap"], STATISTICS))
 def test_the_loop_that_a_statistic_gets_on_the_cpu(name):
     """A statistic that packs cannot compile falls back to a loop many times slower."""

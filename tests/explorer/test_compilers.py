@@ -1,8 +1,11 @@
 """Visitors' own formulas are compiled in processes: others are drawn for meanwhile."""
 
 import asyncio
+import contextlib
 import json
+import os
 import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -14,7 +17,7 @@ from support.explorer import SIZE, Client
 
 import fractals
 from fractals.errors import OptionError
-from fractals.explorer import compilers, processes
+from fractals.explorer import compilers
 from fractals.explorer.compilers import Compilers, own_label
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
@@ -51,7 +54,7 @@ def held(monkeypatch):
 
     def wait(order):
         state.orders.append(order)
-        while not (state.go_on.is_set() or order.dropped):
+        while not (state.go_on.is_set() or order.killed):
             time.sleep(0.01)
         return ""
 
@@ -124,7 +127,19 @@ def test_a_newer_view_ends_the_process(own_server, held):
         await client.exact(2)
 
     own_server().run(talk)
-    assert [order.dropped for order in held.orders] == [True]
+    assert [order.killed for order in held.orders] == [True]
+
+
+def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
+    hangs = [sys.executable, "-c", "import time; time.sleep(20)"]
+    monkeypatch.setattr(compilers, "work_command", lambda: (hangs, dict(os.environ)))
+    done = threading.Event()
+    order = Compilers("cpu", done.set).order(object(), SCENE, "values")
+    while not order.made:
+        time.sleep(0.01)
+    order.kill()
+    done.wait()
+    assert order.made.returncode != 0
 
 
 def test_many_formulas_of_one_client_leave_them_to_others(own_server, held):
@@ -155,7 +170,7 @@ def test_processes_take_turns(held):
     while len(held.orders) < compilers.MAX_RUNNING:
         time.sleep(0.01)
     assert set(held.orders) == {orders[0], orders[2]}  # one for each client
-    orders[1].drop()
+    orders[1].kill()
     held.go_on.set()
     while not orders[3].done:
         time.sleep(0.01)
@@ -188,25 +203,48 @@ def test_labels_tell_own_formulas_and_statistics():
     assert len(set(labels) - {""}) == 3
 
 
-def run_process(code, **wanted):
-    """Run the process of a search with other functions in it, and return its last line."""
-    line = json.dumps({"do": "find", "what": "period", "fraction": 0.5, **wanted})
-    command, environment = processes.command()
+@contextlib.contextmanager
+def process(code):
+    """Start the process of a search with other functions in it."""
+    table = {"do": "find", "what": "period", "fraction": 0.5, "scene": SCENE.to_table()}
+    command, environment = compilers.work_command()
     command = [*command[:-2], "-c", f"from fractals.explorer import work\n{code}\nwork.main()"]
-    line = line[:-1] + f', "scene": {json.dumps(SCENE.to_table())}}}\n'
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
     ) as made:
-        made.stdin.write(line)
+        made.stdin.write(json.dumps(table) + "\n")
         made.stdin.flush()
+        yield made
+
+
+def run_process(code):
+    """Run such a process, and return its last line."""
+    with process(code) as made:
         return json.loads(made.stdout.read().splitlines()[-1])
+
+
+def test_a_search_ends_with_its_server():
+    code = """
+import time
+def find(*_):
+    print("begun", flush=True)
+    time.sleep(20)
+    return {}
+work.find = find
+"""
+    with process(code) as made:
+        assert made.stdout.readline() == "begun\n"
+        made.stdin.close()
+        assert made.wait() == 1
 
 
 def test_a_search_is_bounded_in_time():
     code = """
+import time
 def find(*_):
-    while True:
+    while time.process_time() < 5:
         pass
+    return {"period": 0}
 work.find, work.LIMITS["find"] = find, (0.2, 1, work.LIMITS["find"][2])
 """
     assert "search a smaller rectangle" in run_process(code)["message"]

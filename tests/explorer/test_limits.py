@@ -4,13 +4,18 @@ import asyncio
 import http.client
 import socket
 import time
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import websockets
 
-from fractals.errors import OptionError
-from fractals.explorer import bookmarks, jobs, pages, session
+from fractals.errors import OptionError, SceneError
+from fractals.explorer import application, bookmarks, frames, jobs, outside, pages, session
 from fractals.explorer.bookmarks import Bookmarks
-from fractals.explorer.jobs import ExportedFile, Jobs
+from fractals.explorer.frames import FrameHistory
+from fractals.explorer.jobs import ExportedFile, Job, Jobs
+from fractals.explorer.pages import Thumbnails
 from fractals.explorer.session import Outbox
 from fractals.io.load import load_scene
 
@@ -30,6 +35,18 @@ def test_a_client_that_takes_no_messages_is_cut_off(monkeypatch, bound, allowed)
         return puts
 
     assert asyncio.run(talk()) == {"MAX_COUNT": 4, "MAX_BYTES": 5}[bound]
+
+
+def test_a_client_that_says_no_hello_is_closed(own_server, monkeypatch):
+    monkeypatch.setattr(application, "HELLO_SECONDS", 0.2)
+    server = own_server()
+
+    async def wait():
+        async with server.connect() as line:
+            await asyncio.wait_for(line.recv(), 15)
+
+    with pytest.raises(websockets.ConnectionClosed, match="no hello"):
+        asyncio.run(wait())
 
 
 def test_exported_files_beyond_the_quota_are_removed_oldest_first(tmp_path, monkeypatch):
@@ -57,6 +74,55 @@ def test_bookmarks_have_a_number(tmp_path, monkeypatch):
     kept.remove(kept.table()[0]["id"])
     kept.keep(scene, "three")
     assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_oldest_frames_of_a_client_are_forgotten(monkeypatch):
+    monkeypatch.setattr(frames, "MAX_FRAMES", 2)
+    history = FrameHistory()
+    for frame in (1, 2, 3):
+        history.add(frame, f"place {frame}")
+    assert [history.place(frame) for frame in (2, 3)] == ["place 2", "place 3"]
+    with pytest.raises(OptionError, match="the frame 1 is not kept"):
+        history.place(1)
+
+
+def test_thumbnails_in_memory_have_a_number(monkeypatch):
+    drawn = []
+
+    def draw(engine, work, scene):
+        drawn.append(scene.title)
+        return np.zeros((2, 2, 3), np.uint8)
+        yield
+
+    monkeypatch.setattr(pages, "MAX_KEPT", 2)
+    monkeypatch.setattr(pages, "draw_preview", draw)
+    thumbnails = Thumbnails(SimpleNamespace(submit=lambda work: list(work.make(work))), None)
+    for title in "abcbca":
+        thumbnails.find(load_scene("seahorse", title=title), lambda data: None)
+    assert drawn == list("abca")
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "words"),
+    [(1, 0, "one at a time"), (0, jobs.MAX_SEARCHES, "busy with others")],
+)
+def test_searches_have_a_number_for_a_client_and_in_all(own, others, words):
+    made, session = (
+        Jobs("cpu", 1),
+        SimpleNamespace(jobs={k: Job("", kind="find") for k in range(own)}),
+    )
+    made.running = [Job("", kind="find") for _ in range(own + others)]
+    with pytest.raises(OptionError, match=words):
+        made.find(session, SimpleNamespace(job=7))
+
+
+def test_a_link_is_unpacked_within_a_bound(monkeypatch):
+    """A link of 64 KB may hold 64 MB."""
+    link = outside.link_of(load_scene("seahorse"))
+    assert outside.of_link(link) == load_scene("seahorse")
+    monkeypatch.setattr(outside, "MAX_TEXT", 20)
+    with pytest.raises(SceneError, match="the link is damaged: too long"):
+        outside.of_link(link)
 
 
 def test_uploads_under_way_share_a_bound(own_server, monkeypatch):

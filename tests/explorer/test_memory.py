@@ -1,11 +1,21 @@
 """A view's arrays are freed once it is replaced, without the garbage collector."""
 
+import asyncio
+import contextlib
 import gc
+import http.client
+import json
+import re
 import time
+import urllib.parse
 import weakref
+from pathlib import Path
 
 import pytest
-from support.explorer import SIZE
+import websockets
+from support.explorer import SIZE, process
+from support.explorer import Client as Talker
+from support.sockets import needs_proc
 
 import fractals
 from fractals import cli
@@ -120,3 +130,66 @@ def test_the_command_line_collects_garbage_while_it_serves(run, monkeypatch):
     finally:
         gc.set_threshold(*before)
         gc.unfreeze()
+
+
+VIEWS = 500
+MORE = 250 * 2**20  # bytes that a server may hold after VIEWS views, above those after its first
+LARGE = (1000, 625)
+KINDS = (
+    ("seahorse", {}),
+    ("seahorse", {"width": "1e-5"}),
+    ("seahorse", {"coloring": "distance", "supersampling": 2}),
+    ("mandelbrot", {"formula": "burning_ship", "center": ["-1.75", "-0.03"], "width": "0.1"}),
+    ("mandelbrot", {"julia": ["-0.8", "0.156"], "center": ["0", "0"], "width": "3"}),
+    ("wheels", {}),
+)
+
+
+def resident(process_id):
+    """Return the bytes that a process holds."""
+    found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{process_id}/status").read_text())
+    return 1024 * int(found[1])
+
+
+def headers_of(page):
+    """Return what a browser sends once the page's address, which serves once, was opened."""
+    parts = urllib.parse.urlsplit(page)
+    with contextlib.closing(http.client.HTTPConnection(parts.netloc)) as connection:
+        connection.request("GET", f"{parts.path}?{parts.query}")
+        cookie = connection.getresponse().headers["set-cookie"].partition(";")[0]
+    return {"Cookie": cookie, "Origin": f"http://{parts.netloc}"}
+
+
+async def look(headers, count, first=0):
+    """Open views of each kind as a client, each a little further on."""
+    address = headers["Origin"].replace("http", "ws") + "/ws"
+    async with websockets.connect(address, additional_headers=headers, max_size=None) as socket:
+        client = Talker(socket, LARGE)
+        await client.say("hello", v=1, size=list(LARGE), values=False, link="local")
+        await client.until("welcome")
+        for number in range(count):
+            name, keys = KINDS[number // 10 % len(KINDS)]
+            scene = fractals.load_scene(name).replace(**keys, rotation=(first + number) % 180)
+            scene = json.loads(scene.to_json())
+            await client.say("open", frame=number + 1, scene=scene)
+            await client.exact(number + 1)
+            client.tiles.clear()
+
+
+@needs_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("clients", [1, 5])
+def test_a_server_holds_no_more_after_many_views(tmp_path, clients):
+    """Through the command line, whose settings of the process are not those of tests."""
+    with process(tmp_path, "--threads", 2) as (made, page, _):
+        headers = headers_of(page)
+        asyncio.run(look(headers, 1))
+        start = resident(made.pid)
+
+        async def all_of_them():
+            share = VIEWS // clients
+            await asyncio.gather(*(look(headers, share, share * k) for k in range(clients)))
+
+        asyncio.run(all_of_them())
+        asyncio.run(look(headers, 1))  # the others' views are gone by then
+        assert resident(made.pid) - start <= MORE

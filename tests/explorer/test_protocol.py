@@ -248,8 +248,9 @@ def test_too_many_messages_close_the_connection(server):
     async def talk(client):
         for _ in range(400):
             await client.say("go_on", frame=1)
-        while True:
-            await client.receive()
+        async with asyncio.timeout(60):
+            while True:
+                await client.receive()
 
     with pytest.raises(Exception, match="4429"):
         server.run(talk)

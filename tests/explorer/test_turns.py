@@ -9,9 +9,18 @@ import pytest
 import fractals
 from fractals.errors import OptionError
 from fractals.explorer import scheduler
-from fractals.explorer import view as views
-from fractals.explorer.scheduler import PENALTY, STARVING, VIEW, DrawingTask, Engine, Stale
-from fractals.explorer.view import ClientView, smaller, tile_side
+from fractals.explorer.scheduler import (
+    PENALTY,
+    STARVING,
+    VIEW,
+    DrawingTask,
+    Engine,
+    Stale,
+    smaller,
+)
+from fractals.explorer.view import ClientView, tile_side
+from fractals.rendering import drawing as rendering
+from fractals.rendering.drawing import Sink
 from fractals.rendering.plan import Tile
 from fractals.threads import run_tiles
 
@@ -45,7 +54,7 @@ def test_a_tile_of_samples_without_end_is_left(engine, coloring, who, monkeypatc
         drawn.set()
         yield None
 
-    monkeypatch.setattr(views, "run_tiles", noted)
+    monkeypatch.setattr(rendering, "run_tiles", noted)
     keys = {"formula": "phoenix", "center": ("0", "0"), "width": "0.01"}
     inside = SCENE.replace(**keys, max_iterations=2 * 10**9, layers=[{"coloring": coloring}])
     view = ClientView(
@@ -137,16 +146,38 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
         source=SimpleNamespace(max_iterations=limit, halt=[0]),
         plan=SimpleNamespace(supersampling=supersampling, method=method),
         backend=SimpleNamespace(threads=0),
+        timings={"compile": 0.0},
     )
-    view = ClientView(("",), ClientView.passes, VIEW, engine=engine, scene=SCENE, frame=1, paint=0)
+    work = DrawingTask((Owner(), "view"), endless, VIEW)
 
     def run(tiles):
         drawn = []
-        for _ in view.batches(drawing, tiles, drawn.append):
+
+        def take(tile, stop):
+            drawn.append(tile)
+            return {}
+
+        for _ in Engine.batches(engine, work, drawing, tiles, Sink(take)):
             pass
         return drawn
 
     return run
+
+
+def test_a_view_that_takes_long_pauses_until_its_user_goes_on():
+    said = []
+    engine = SimpleNamespace(batches=lambda *_: iter([2.0, 2.0, 2.0]))
+    options = {"engine": engine, "scene": SCENE, "frame": 1, "paint": 0}
+    view = ClientView(
+        ("",), ClientView.passes, VIEW, **options, say=lambda kind, **_: said.append(kind)
+    )
+    view.allowed = 3.0
+    steps = view.draw_tiles(SimpleNamespace(plan=SimpleNamespace(size=(8, 6))), None, 8)
+    assert next(steps) is None
+    assert min(next(steps), next(steps)) > scheduler.monotonic()
+    view.go_on()
+    assert list(steps) == [None, None]
+    assert said == ["paused"]
 
 
 TILES = [Tile(0, 0, 256, 256), Tile(256, 0, 44, 256)]
@@ -158,12 +189,34 @@ def test_tiles_are_small_where_each_sample_may_take_long():
     assert batches(True, 10**7, method="perturbation")(TILES) == TILES
     for limit, supersampling in ((10**6, 1), (10**7, 2)):
         found = batches(True, limit, supersampling)(TILES)
-        most = views.MAX_STEPS // (limit * supersampling**2)
+        most = scheduler.MAX_STEPS // (limit * supersampling**2)
         assert max(tile.width * tile.height for tile in found) <= most
         points = [(x, y) for t in found for x, y in pixels(t)]
         assert sorted(points) == sorted(point for t in TILES for point in pixels(t))
     with pytest.raises(OptionError, match="others are connected: lower max_iterations"):
         batches(True, 10**9)(TILES)
+
+
+def test_tiles_of_replaced_work_are_skipped():
+    work = DrawingTask((Owner(), "view"), endless, VIEW)
+    drawing = SimpleNamespace(
+        source=SimpleNamespace(max_iterations=1000, halt=[0]),
+        plan=SimpleNamespace(supersampling=1, method="direct"),
+        backend=SimpleNamespace(threads=0),
+        timings={"compile": 0.0},
+    )
+    drawn = []
+
+    def take(tile, stop):
+        drawn.append(tile)
+        work.replace()
+        assert stop()
+        return {}
+
+    engine = SimpleNamespace(crowded=lambda: False)
+    with pytest.raises(Stale):
+        next(Engine.batches(engine, work, drawing, TILES, Sink(take)))
+    assert drawn == TILES[:1]
 
 
 def pixels(tile):

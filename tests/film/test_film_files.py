@@ -14,9 +14,9 @@ import pytest
 import fractals
 from fractals import FractalsError, OptionError, SceneError
 from fractals.films import encode, writing
-from fractals.films.loops import durations
 from fractals.films.planes import Planes
 from fractals.films.work import folder_of
+from fractals.films.writing import durations
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
@@ -288,6 +288,12 @@ def play_ffmpeg(tmp_path, monkeypatch):
     encode.encoders.cache_clear()
 
 
+def wait_for(go):
+    """Return a line of a shell that waits for a file, and fails where nobody makes it."""
+    looks = "n=0; while [ $n -lt 400 ]"
+    return f'{looks} && [ ! -e "{go}" ]; do sleep 0.05; n=$((n+1)); done; [ -e "{go}" ] || exit 9'
+
+
 @pytest.mark.parametrize(
     ("ends", "words"),
     [
@@ -319,8 +325,7 @@ def test_an_ffmpeg_that_fails_leaves_the_work(tmp_path, cycle, ffmpeg, play_ffmp
 def test_an_ffmpeg_that_hangs(tmp_path, cycle, ffmpeg, monkeypatch, play_ffmpeg, when, words):
     """A line says so, and the film is made if it goes on."""
     go, told = tmp_path / "go", []
-    waits = f'while [ ! -e "{go}" ]; do sleep 0.05; done'
-    play_ffmpeg(f'case "$*" in *{when}*) {waits};; esac\nexec {ffmpeg} "$@"')
+    play_ffmpeg(f'case "$*" in *{when}*) {wait_for(go)};; esac\nexec {ffmpeg} "$@"')
     monkeypatch.setattr(encode, "SILENCE", 0.4)
 
     def tell(line):
@@ -338,7 +343,7 @@ def test_an_ffmpeg_that_hangs(tmp_path, cycle, ffmpeg, monkeypatch, play_ffmpeg,
 def test_an_encoder_that_takes_no_frame(tmp_path, ffmpeg, monkeypatch, play_ffmpeg, frames):
     """A frame is larger than what a pipe holds."""
     go, told = tmp_path / "go", []
-    play_ffmpeg(f'while [ ! -e "{go}" ]; do sleep 0.05; done\nexec {ffmpeg} "$@"')
+    play_ffmpeg(f'{wait_for(go)}\nexec {ffmpeg} "$@"')
     monkeypatch.setattr(encode, "SILENCE", 0.4)
 
     def tell(line):

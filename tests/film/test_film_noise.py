@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_film_strip import CPU, decibels, film_of, plane, strip_of
+from test_film_strip import CPU, decibels, film_of, maker_of, plane
 
 from fractals.films import noise
 from fractals.films.noise import sectors_seen, sides_of
@@ -72,27 +72,27 @@ END = {"at": 1, "width": "0.01"}
 
 def test_frames_in_noise_are_closer_to_pictures_of_many_samples(monkeypatch):
     scene = film_of(START, END, density=1.5)
-    strip = strip_of(scene, density=1.5)
-    (fine,) = strip.frames([10])
-    exact = plane(strip, 10)
+    maker = maker_of(scene, density=1.5)
+    (fine,) = maker.frames([10])
+    exact = plane(maker, 10)
 
     # Pieces for threads are smaller, so that there are many.
     monkeypatch.setattr(noise, "WIDE", noise.AREA)
     monkeypatch.setattr(noise, "AT_ONCE", 2**9)
-    pieces = strip_of(scene, density=1.5, options=replace(CPU, threads=3))
+    pieces = maker_of(scene, density=1.5, options=replace(CPU, threads=3))
     assert np.array_equal(next(pieces.frames([10])), fine)
 
     monkeypatch.setattr(noise, "NOISY", 9.0)
     monkeypatch.setattr(noise, "FAINT", 9.0)
-    (rough,) = strip_of(scene, density=1.5).frames([10])
+    (rough,) = maker_of(scene, density=1.5).frames([10])
     assert decibels(fine, exact) > decibels(rough, exact) + 2
     assert abs(fine.mean((0, 1)) - exact.mean((0, 1))).max() < 257
 
 
 def test_bands_agree_on_the_rows_that_both_draw(monkeypatch):
     """Rows below a band, which the shutter takes, take as many samples as those of the next."""
-    strip = strip_of(film_of(START, END, density=1.5), density=1.5)
-    maker, layout = strip.prepare().maker, strip.layout
+    frames = maker_of(film_of(START, END, density=1.5), density=1.5)
+    maker, layout = frames.bands, frames.strip.layout
     above, below = maker.open(2, layout.rows), maker.open(3, 0)
     fine = maker.rows(above, layout.rows, 2 * layout.rows)
     other = maker.rows(below, 0, layout.rows)
@@ -108,7 +108,7 @@ def test_bands_agree_on_the_rows_that_both_draw(monkeypatch):
 
 def test_in_views_that_turn_every_angle_is_seen():
     ends = END, {**END, "rotation": 90}
-    makers = [strip_of(film_of(START, end)).prepare().maker for end in ends]
+    makers = [maker_of(film_of(START, end)).bands for end in ends]
     still, turning = (maker.refiner.coarser(maker.layout.columns) for maker in makers)
     assert set(turning) == {0}
     assert set(still) == {0, 1}

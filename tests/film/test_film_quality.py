@@ -4,13 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from test_film_strip import CPU, decibels, film_of, plane, strip_of
+from test_film_strip import CPU, decibels, film_of, maker_of, plane
 
 import fractals
 from fractals.films.frames import find_facts
 from fractals.films.motion import make_motion, with_view
+from fractals.films.plan import make_frames
 from fractals.films.strip import Strip
-from fractals.films.strip_plan import Look
 from fractals.films.tracks import Tracks
 
 pytestmark = pytest.mark.slow
@@ -25,9 +25,9 @@ LOOKS = {"palette": "hokusai", "density": 0.7, "offset": 0.5, "max_iterations": 
 DEEP = ({"at": 0, "width": "1e-266"}, {"at": 10, "width": "1e-276"})
 
 
-def quality_of(strip, number):
-    (frame,) = strip.frames([number])
-    return frame, plane(strip, number)
+def quality_of(maker, number):
+    (frame,) = maker.frames([number])
+    return frame, plane(maker, number)
 
 
 @pytest.mark.parametrize("keys", [DIVE, AWAY], ids=["dive", "off the center, turned"])
@@ -35,9 +35,9 @@ def quality_of(strip, number):
 @pytest.mark.parametrize("valued", [False, True], ids=["colors", "values"])
 def test_frames_are_close_to_pictures_of_many_samples(keys, density, least, valued):
     scene = film_of(*keys, size=(640, 360), **LOOKS)
-    strip = strip_of(scene, density=density, colors=(lambda seconds: scene) if valued else None)
+    maker = maker_of(scene, density=density, colors=(lambda seconds: scene) if valued else None)
     for number in (100, 65, 0):
-        frame, other = quality_of(strip, number)
+        frame, other = quality_of(maker, number)
         assert decibels(frame, other) > least, number
         assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 0.5 * 257
 
@@ -52,11 +52,11 @@ def test_frames_of_noise_are_close_to_pictures_of_many_samples(name, density, le
     scene = fractals.load_scene(name, {"film": {"fps": 60, "keys": keys}}, size=(480, 270))
     motion = make_motion(scene, 0)
     facts = find_facts(motion, Tracks(scene), CPU)
-    strip = Strip(scene, motion.parts[0], scene.image.size, Look(density, 0.0), facts, CPU, 20)
-    (frame,) = strip.frames([30])
-    other = plane(strip, 30, 15)  # 8 x 8 samples are noisy themselves: 36 to 37 dB
+    maker = make_frames(Strip(scene, motion.parts[0], density, 0.0, 20), facts, CPU)
+    (frame,) = maker.frames([30])
+    other = plane(maker, 30, 15)  # 8 x 8 samples are noisy themselves: 36 to 37 dB
     assert decibels(frame, other) > least
-    assert decibels(plane(strip, 30, 2), other) < 25
+    assert decibels(plane(maker, 30, 2), other) < 25
 
 
 def test_frames_across_the_change_of_exponents():
@@ -64,23 +64,24 @@ def test_frames_across_the_change_of_exponents():
     scene = fractals.load_scene(
         base, {"film": {"fps": 10, "keys": list(DEEP)}}, size=(320, 180), max_iterations=500_000
     )
-    strip = strip_of(scene, density=1.5)
+    maker = maker_of(scene, density=1.5)
     methods = set()
     for number in (99, 50, 0):
-        frame, other = quality_of(strip, number)
-        methods.add(strip._gather.maker._source.plan.extended)
+        frame, other = quality_of(maker, number)
+        methods.add(maker.bands._source.plan.extended)
         assert decibels(frame, other) > 33, number
     assert methods == {True, False}
 
 
 def test_no_seam_at_the_borders_of_bands():
-    strip = strip_of(film_of(*DIVE, size=(640, 360), **LOOKS), density=1.5)
+    maker = maker_of(film_of(*DIVE, size=(640, 360), **LOOKS), density=1.5)
+    strip = maker.strip
     layout = strip.layout
     lines = [[] for _ in range(8)]  # errors at the borders of bands, and at lines between them
     for number in (130, 100, 65, 30):
-        frame, other = quality_of(strip, number)
+        frame, other = quality_of(maker, number)
         error = ((frame.astype(float) - other) ** 2).mean(2)
-        below = strip._gather.places[1]
+        below = maker.places[1]
         depths = below + layout.octave * strip.part.moment(number).octaves + 2
         # Rows that are 2 pixels long where the frame has them.
         pixels = 2 * layout.columns / (2 * np.pi * strip.fixed.rim) * np.exp2(below / layout.octave)
@@ -96,14 +97,17 @@ def test_no_seam_at_the_borders_of_bands():
 def test_frames_flicker_less_than_jittered_frames(valued):
     keys = [{**key, "ease": "constant"} for key in DIVE]
     scene = film_of(*keys, size=(480, 270), fps=60, **LOOKS)
-    strip = strip_of(scene, density=1.5, colors=(lambda seconds: scene) if valued else None)
+    maker = maker_of(scene, density=1.5, colors=(lambda seconds: scene) if valued else None)
     numbers = range(300, 312)
-    frames = list(strip.frames(numbers))
+    frames = list(maker.frames(numbers))
 
     def pictures(**keys):
         return [
             fractals.render(
-                with_view(strip.scene, strip.part.moment(number)), bits=16, device="cpu", **keys
+                with_view(maker.strip.scene, maker.strip.part.moment(number)),
+                bits=16,
+                device="cpu",
+                **keys,
             ).pixels
             for number in numbers
         ]

@@ -9,14 +9,15 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fractals
 from fractals import FractalsError, OptionError
-from fractals.films import work
-from fractals.films.work import HEADER, SEGMENTS, FilmFolder, crc_of, folder_of, open_work
+from fractals.films import work, writing
+from fractals.films.work import FINISHED, HEADER, SEGMENTS, FilmFolder, crc_of, folder_of, open_work
 
 # Makes a zoom from a strip, a pause and a change of colors, with short segments.
 PROGRAM = """
@@ -320,6 +321,22 @@ def test_a_film_killed_after_it_got_its_name_leaves_no_folder(
             film.save(path)
     assert digest(path) == wanted
     assert os.listdir(tmp_path) == ["film.mp4"]
+
+
+def test_a_film_is_known_as_finished_before_it_has_its_name(tmp_path, film, monkeypatch, ffmpeg):
+    path, synced = tmp_path / "film.mp4", []
+
+    def kill(name, target):
+        assert synced == [Path(name)]
+        assert (folder_of(path) / FINISHED).exists()
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "sync", synced.append)
+        patch.setattr(writing, "published", kill)
+        with pytest.raises(Killed):
+            film.save(path)
+    assert film.save(path).resumed == 12
 
 
 def test_a_file_of_the_same_name_is_not_the_film(tmp_path, film, ffmpeg):

@@ -15,8 +15,8 @@ from fractals.backends.devices import choose, open_backend
 from fractals.films.bands import fixed_place, keeps_values, make_layout, obstacle
 from fractals.films.frames import FilmConstants
 from fractals.films.motion import make_motion, with_view
-from fractals.films.strip import Strip
-from fractals.films.strip_plan import Look, Shutter
+from fractals.films.plan import make_frames
+from fractals.films.strip import Shutter, Strip
 from fractals.films.tracks import Tracks, scene_of
 from fractals.kernels import strip as kernels
 from fractals.rendering.options import RenderOptions
@@ -32,38 +32,41 @@ def film_of(*keys, size=(64, 36), fps=20, **changes):
     return load_scene("mandelbrot", {"film": film}, size=size, **{**own, **changes})
 
 
-def strip_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None, colors=None):
-    (part,) = make_motion(scene, 0).parts
-    look, facts = Look(density, shutter), FilmConstants(scene.iteration.max_iterations, 0.0)
-    return Strip(scene, part, scene.image.size, look, facts, options, segment, folder, colors)
-
-
-def valued_of(*keys, tracks=None, segment=20, options=CPU, folder=None, shutter=0.0, **changes):
-    """Return the strip of a film whose colors are those of each frame, and a frame's scene."""
-    scene = film_of(*keys, **changes)
-    film = {**scene.film.model_dump(mode="json", exclude_none=True), "tracks": tracks or {}}
-    tracks = Tracks(scene.replace(film=film))
+def maker_of(scene, density=2.0, shutter=0.0, segment=20, options=CPU, folder=None, colors=None):
+    """Return what makes the frames of a film of one part."""
     (part,) = make_motion(scene, 0).parts
     facts = FilmConstants(scene.iteration.max_iterations, 0.0)
-    colors = partial(scene_of, tracks, scene)
-    look = Look(2.0, shutter)
-    strip = Strip(scene, part, scene.image.size, look, facts, options, segment, folder, colors)
-    return strip, lambda moment: scene_of(tracks, with_view(strip.scene, moment), moment.seconds)
+    strip = Strip(scene, part, density, shutter, segment, colors)
+    return make_frames(strip, facts, options, folder)
 
 
-def frames_of(strip):
+def valued_of(*keys, tracks=None, **given):
+    """Return what makes frames whose colors are those of their time, and a frame's scene."""
+    own = {
+        key: given.pop(key) for key in ("shutter", "segment", "options", "folder") if key in given
+    }
+    scene = film_of(*keys, **given)
+    film = {**scene.film.model_dump(mode="json", exclude_none=True), "tracks": tracks or {}}
+    tracks = Tracks(scene.replace(film=film))
+    maker = maker_of(scene, colors=partial(scene_of, tracks, scene), **own)
+    return maker, lambda moment: scene_of(
+        tracks, with_view(maker.strip.scene, moment), moment.seconds
+    )
+
+
+def frames_of(maker):
     """Return all frames; those of deep views are made first."""
-    numbers, found = strip.part.frames, {}
-    begins = range(0, len(numbers), strip.segment)
-    for begin in begins if strip.part.octaves < 0 else reversed(begins):
-        some = numbers[begin : begin + strip.segment]
-        found |= zip(some, strip.frames(some), strict=True)
+    numbers, found = maker.strip.part.frames, {}
+    begins = range(0, len(numbers), maker.strip.segment)
+    for begin in begins if maker.strip.part.octaves < 0 else reversed(begins):
+        some = numbers[begin : begin + maker.strip.segment]
+        found |= zip(some, maker.frames(some), strict=True)
     return [found[number] for number in numbers]
 
 
-def plane(strip, number, supersampling=8, scene=None):
-    view = scene or with_view(strip.scene, strip.part.moment(number))
-    limit = strip.facts.max_iterations
+def plane(maker, number, supersampling=8, scene=None):
+    view = scene or with_view(maker.strip.scene, maker.strip.part.moment(number))
+    limit = maker.facts.max_iterations
     keys = {"supersampling": supersampling, "bits": 16, "max_iterations": limit}
     return fractals.render(view, **keys, device="cpu").pixels
 
@@ -101,12 +104,12 @@ def test_frames_are_plane_pictures(case):
     strength = changes.pop("strength", None)
     if strength:
         changes["coloring"] = {"name": "slopes", "strength": strength}
-    strip = strip_of(film_of(first, last, **changes))
+    maker = maker_of(film_of(first, last, **changes))
     for number in (19, 9, 0):
-        (frame,) = strip.frames([number])
-        other = plane(strip, number)
+        (frame,) = maker.frames([number])
+        other = plane(maker, number)
         quality = decibels(frame, other)
-        assert quality > decibels(plane(strip, number, 2), other) + 1, number
+        assert quality > decibels(plane(maker, number, 2), other) + 1, number
         assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 1.5 * 257
         for axis, by in ((0, 1), (0, -1), (1, 1), (1, -1)):
             assert quality > decibels(frame, np.roll(other, by, axis)) + 3, (axis, by)
@@ -139,13 +142,13 @@ SLOW = {"layers": [pytest.mark.slow]}  # two more programs are compiled
 @pytest.mark.parametrize("case", [pytest.param(case, marks=SLOW.get(case, [])) for case in VALUES])
 def test_frames_have_the_colors_of_their_time_and_width(case):
     first, last, tracks, changes = VALUES[case]
-    strip, scene_at = valued_of(first, last, tracks=tracks, **changes)
+    maker, scene_at = valued_of(first, last, tracks=tracks, **changes)
     for number in (19, 0):
-        (frame,) = strip.frames([number])
-        scene = scene_at(strip.part.moment(number))
-        other = plane(strip, number, scene=scene)
+        (frame,) = maker.frames([number])
+        scene = scene_at(maker.strip.part.moment(number))
+        other = plane(maker, number, scene=scene)
         quality = decibels(frame, other)
-        assert quality > decibels(plane(strip, number, 2, scene), other) - 2, number
+        assert quality > decibels(plane(maker, number, 2, scene), other) - 2, number
         assert quality > 27
         assert abs(frame.mean((0, 1)) - other.mean((0, 1))).max() < 1.5 * 257
         for axis, by in ((0, 1), (0, -1), (1, 1), (1, -1)):
@@ -158,12 +161,12 @@ def test_values_are_those_of_a_deep_frame():
     changes = {"palette": "ember", "max_iterations": 50_000, "size": (48, 27), "density": 0.2}
     last = {**first, "at": 1, "width": "3e-41", "rotation": 30}
     layers = [{"coloring": "slopes"}]
-    strip, scene_at = valued_of(first, last, coloring="distance", layers=layers, **changes)
-    (frame,) = strip.frames([15])
-    assert strip._gather.maker._source.plan.deep
-    scene = scene_at(strip.part.moment(15))
-    other = plane(strip, 15, scene=scene)
-    assert decibels(frame, other) > decibels(plane(strip, 15, 2, scene), other) - 1
+    maker, scene_at = valued_of(first, last, coloring="distance", layers=layers, **changes)
+    (frame,) = maker.frames([15])
+    assert maker.bands._source.plan.deep
+    scene = scene_at(maker.strip.part.moment(15))
+    other = plane(maker, 15, scene=scene)
+    assert decibels(frame, other) > decibels(plane(maker, 15, 2, scene), other) - 1
 
 
 def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, tmp_path):
@@ -206,44 +209,44 @@ def test_a_zoom_is_divided_where_colors_stay(monkeypatch):
 def test_the_shutter_blurs_colors_of_values():
     keys = {**START, "ease": "constant"}, {**END, "rotation": 0, "ease": "constant"}
     for last in (keys[1], {**keys[1], "rotation": 25}):
-        strip = strip_of(film_of(keys[0], last), shutter=0.7)
+        maker = maker_of(film_of(keys[0], last), shutter=0.7)
         valued, _ = valued_of(keys[0], last, shutter=0.7)
-        sharp = strip_of(film_of(keys[0], last))
-        (one,), (other,), (still,) = (each.frames([8]) for each in (strip, valued, sharp))
+        sharp = maker_of(film_of(keys[0], last))
+        (one,), (other,), (still,) = (each.frames([8]) for each in (maker, valued, sharp))
         assert decibels(one, other) > 33
         assert decibels(one, other) > decibels(one, still) + 2
 
 
 def test_a_film_out_is_a_film_in_backwards(in_parts):
-    there = frames_of(strip_of(film_of(START, END), shutter=0.5))
-    back = frames_of(strip_of(film_of({**END, "at": 0}, {**START, "at": 1}), shutter=0.5))
+    there = frames_of(maker_of(film_of(START, END), shutter=0.5))
+    back = frames_of(maker_of(film_of({**END, "at": 0}, {**START, "at": 1}), shutter=0.5))
     assert np.array_equal(there, back[::-1])
 
 
 def test_frames_do_not_depend_on_segments_and_threads(in_parts):
     scene = film_of(START, {**END, "rotation": 30})
-    whole = frames_of(strip_of(scene))
+    whole = frames_of(maker_of(scene))
     threads = replace(CPU, threads=3)
-    for other in (strip_of(scene, segment=3), strip_of(scene, segment=7, options=threads)):
+    for other in (maker_of(scene, segment=3), maker_of(scene, segment=7, options=threads)):
         assert np.array_equal(whole, frames_of(other))
     for number in (17, 4):  # a part of a film
-        (alone,) = strip_of(scene).frames([number])
+        (alone,) = maker_of(scene).frames([number])
         assert np.array_equal(alone, whole[number])
 
 
 @pytest.mark.parametrize("turn", [15, 0])
 def test_the_shutter_takes_the_mean_of_the_frames_in_its_time(turn):
     scene = film_of(START, {**END, "rotation": turn, "ease": "constant"}, size=(96, 54))
-    strip = strip_of(scene, shutter=0.5)
-    (blurred,) = strip.frames([10])
-    sharp = strip_of(scene, shutter=0.0)
+    maker = maker_of(scene, shutter=0.5)
+    (blurred,) = maker.frames([10])
+    sharp = maker_of(scene, shutter=0.0)
     (still,), many = sharp.frames([10]), []
     decode = fractals.color.palette.linear_from_srgb
     for k in range(17):
-        moment = strip.part.moment(10 + 0.5 * k / 16)
-        sharp._gather.hold([moment])
+        moment = maker.strip.part.moment(10 + 0.5 * k / 16)
+        sharp.hold([moment])
         weight = 0.5 if k in (0, 16) else 1.0
-        many.append(weight * decode(sharp._gather.frame(moment) / 65535))
+        many.append(weight * decode(sharp.frame(moment) / 65535))
     mean = fractals.color.palette.srgb_from_linear(sum(many) / 16) * 65535
     assert decibels(blurred, mean) > 40
     assert decibels(blurred, mean) > decibels(still, mean) + 10
@@ -281,7 +284,9 @@ def test_frames_take_texels_that_are_held(width, density):
 @pytest.mark.parametrize("shutter", [0.0, 0.5])
 @pytest.mark.parametrize("size", [(160, 90), (1920, 1080)])
 def test_frames_take_samples_that_are_held(width, shutter, size):
-    strip, _ = valued_of(START, {**END, "width": width}, size=size, shutter=shutter)
+    scene = film_of(START, {**END, "width": width}, size=size)
+    (part,) = make_motion(scene, 0).parts
+    strip = Strip(scene, part, 2.0, shutter, colors=lambda seconds: scene)
     layout, depth = strip.layout, strip.layout.depth
     blurred = Shutter(strip).longest
     borders = [0.0, *layout.borders, layout.reach]
@@ -307,55 +312,54 @@ def test_frames_take_samples_that_are_held(width, shutter, size):
 @pytest.fixture
 def in_parts(monkeypatch):
     """Have small strips held in parts, as large ones are."""
-    monkeypatch.setattr("fractals.films.strip_plan.WHOLE", 0)
+    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
 
 
 def test_frames_in_their_order_are_the_same(in_parts):
     scene = film_of(START, {**END, "width": "1e-4"})
-    expected = frames_of(strip_of(scene, segment=4))
-    forward = strip_of(scene, segment=4)
-    opened, opens = [], forward.prepare().maker.open
-    forward._gather.maker.open = lambda band, more: opened.append(band) or opens(band, more)
+    expected = frames_of(maker_of(scene, segment=4))
+    forward = maker_of(scene, segment=4)
+    opened, opens = [], forward.bands.open
+    forward.bands.open = lambda band, more: opened.append(band) or opens(band, more)
     found = list(forward.frames(range(20)))
     assert np.array_equal(expected, found)
-    assert sorted(opened) == list(range(forward.layout.bands))  # each once
-    assert forward._gather.files.folder.is_dir()
+    assert sorted(opened) == list(range(forward.strip.layout.bands))  # each once
+    assert forward.files.folder.is_dir()
 
 
 def test_a_strip_held_as_a_whole_has_the_same_frames(monkeypatch):
     scene = film_of(START, {**END, "width": "1e-4"})
-    whole = strip_of(scene, segment=4)
-    assert whole.whole
+    whole = maker_of(scene, segment=4)
+    assert whole.strip.whole
     expected = list(whole.frames(range(20)))
-    monkeypatch.setattr("fractals.films.strip_plan.WHOLE", 0)
-    assert np.array_equal(expected, frames_of(strip_of(scene, segment=4)))
+    monkeypatch.setattr("fractals.films.strip.WHOLE", 0)
+    assert np.array_equal(expected, frames_of(maker_of(scene, segment=4)))
 
 
 def test_a_strip_goes_on_from_its_folder(tmp_path, in_parts):
     scene = film_of(START, END)
-    whole = frames_of(strip_of(scene))
-    first = strip_of(scene, segment=5, folder=tmp_path)
+    whole = frames_of(maker_of(scene))
+    first = maker_of(scene, segment=5, folder=tmp_path)
     last = list(first.frames(range(15, 20)))
     files = sorted(tmp_path.glob("*.npy"))
     assert files
     files[-1].write_bytes(files[-1].read_bytes()[:-9])  # torn by a power failure
-    again = strip_of(scene, segment=5, folder=tmp_path)
+    again = maker_of(scene, segment=5, folder=tmp_path)
     made = list(again.frames(range(10, 15)))
     assert np.array_equal([*made, *last], whole[10:])
-    assert len(list(tmp_path.glob("*.npy"))) <= again.layout.bands
+    assert len(list(tmp_path.glob("*.npy"))) <= again.strip.layout.bands
 
 
 def test_the_forecast_of_memory_holds(in_parts):
-    strip = strip_of(film_of(START, {**END, "width": "1e-6"}, size=(160, 90)), segment=5)
-    forecast = strip.memory
-    frames_of(strip)
-    assert strip._gather.pool.texels.nbytes < forecast
-    strip, _ = valued_of(START, {**END, "width": "1e-6"}, size=(160, 90), segment=5)
-    forecast, most = strip.memory, 0
+    maker = maker_of(film_of(START, {**END, "width": "1e-6"}, size=(160, 90)), segment=5)
+    forecast = maker.strip.memory
+    frames_of(maker)
+    assert maker.pool.texels.nbytes < forecast
+    maker, _ = valued_of(START, {**END, "width": "1e-6"}, size=(160, 90), segment=5)
+    forecast, most = maker.strip.memory, 0
     for begin in reversed(range(0, 20, 5)):
-        list(strip.frames(range(begin, begin + 5)))
-        gather = strip._gather
-        most = max(most, gather.held.size + gather._texels.nbytes)
+        list(maker.frames(range(begin, begin + 5)))
+        most = max(most, maker.held.size + maker._texels.nbytes)
     assert forecast / 2 < most < forecast
 
 
@@ -458,8 +462,8 @@ def test_the_simulator_makes_the_same_frames_of_values(shutter, turn):
 
 def test_the_simulator_makes_the_same_frames():
     scene = film_of(START, {**END, "width": "0.2"}, size=(24, 14), max_iterations=60)
-    expected = strip_of(scene, shutter=0.5)
-    found = strip_of(scene, shutter=0.5, options=RenderOptions(device="simulator"))
+    expected = maker_of(scene, shutter=0.5)
+    found = maker_of(scene, shutter=0.5, options=RenderOptions(device="simulator"))
     for number in (19, 0):
         (one,), (other,) = expected.frames([number]), found.frames([number])
         assert np.array_equal(one, other)
@@ -467,19 +471,19 @@ def test_the_simulator_makes_the_same_frames():
 
 def test_small_frames_take_texels_of_one_turn():
     scene = film_of(START, END, size=(4, 3))
-    strip = strip_of(scene, density=0.25)
-    assert strip.layout.turn == 4
+    maker = maker_of(scene, density=0.25)
+    assert maker.strip.layout.turn == 4
     for number in (19, 0):
-        (frame,) = strip.frames([number])
-        assert abs(frame.mean((0, 1)) - plane(strip, number).mean((0, 1))).max() < 30 * 257
+        (frame,) = maker.frames([number])
+        assert abs(frame.mean((0, 1)) - plane(maker, number).mean((0, 1))).max() < 30 * 257
 
 
 @pytest.mark.parametrize("density", [0.25, 8.0])
 def test_frames_of_few_and_of_many_texels(density):
     scene = film_of(START, {**END, "rotation": 45})
-    strip = strip_of(scene, density=density)
+    maker = maker_of(scene, density=density)
     for number in (19, 0):
-        (frame,) = strip.frames([number])
-        exact = plane(strip, number)
+        (frame,) = maker.frames([number])
+        exact = plane(maker, number)
         assert decibels(frame, exact) > (30 if density > 1 else 17)
         assert abs(frame.mean((0, 1)) - exact.mean((0, 1))).max() < 4 * 257

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from fractals import SceneError, load_scene
 from fractals.films.tracks import Curve, Tracks, replaced
+from fractals.io import load
 
 number = st.floats(-1e6, 1e6).map(lambda v: round(v, 3))
 points = st.lists(
@@ -144,6 +145,16 @@ def test_tracks_of_csv_files(tmp_path, csv):
 def test_invalid_csv_files(tmp_path, csv, words):
     with pytest.raises(SceneError, match=words):
         load_scene(write(tmp_path, csv))
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "words"),
+    [("MAX_BYTES", 10, "larger than 10 bytes"), ("MAX_POINTS", 2, "more than 2 points")],
+)
+def test_a_long_csv_file_is_refused(tmp_path, monkeypatch, bound, most, words):
+    monkeypatch.setattr(load, bound, most)
+    with pytest.raises(SceneError, match=words):
+        load_scene(write(tmp_path, "0,1\n2,3\n4,5\n"))
 
 
 def test_a_scene_names_files_of_its_own_folder_only(tmp_path):

@@ -12,8 +12,8 @@ from support.scenes import FORMULAS, each_compiled, label, name_and_power, scene
 
 import fractals
 from fractals import catalog
+from fractals.backends import features
 from fractals.backends.cpu.backend import CpuBackend
-from fractals.backends.cpu.simd import pack
 from fractals.kernels.escape import EscapeOptions, make_body
 
 every_formula = pytest.mark.parametrize("formula", FORMULAS, ids=label)
@@ -242,7 +242,7 @@ def test_inside_at_the_rim_of_cardioid_and_disc(real):
             assert inside(real(float(c.real)), real(float(c.imag))) or abs(c - 0.25) < 0.01
 
 
-@pytest.mark.skipif(not pack.FUSED, reason="this CPU has no packs")
+@pytest.mark.skipif(not features.FUSED, reason="this CPU has no packs")
 @pytest.mark.parametrize("name", slow_but(["mandelbrot", "sine"], catalog.names("formula")))
 def test_the_cpu_iterates_it_in_packs(name):
     """A formula that packs cannot compile would fall back to a loop many times slower."""

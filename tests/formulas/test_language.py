@@ -10,7 +10,7 @@ from oracle import naive
 from support.deadline import deadline
 
 import fractals
-from fractals.cli.command import parse_formula
+from fractals.cli.values import parse_formula
 from fractals.errors import SceneError
 from fractals.formulas.language import codegen, derivative
 from fractals.formulas.language.codegen import compose

@@ -189,6 +189,14 @@ def test_a_level_picture_is_small_and_small_is_smaller():
             ),
             "incomplete",
         ),
+        (
+            lambda data: (  # of more bytes than 64 bits count
+                data[:8]
+                + png.chunk(b"IHDR", struct.pack(">IIBBBBB", 2**32 - 1, 2**32 - 1, 16, 2, 0, 0, 0))
+                + data[33:]
+            ),
+            "incomplete",
+        ),
     ],
 )
 def test_bad_files(tmp_path, spoil, words):

@@ -11,6 +11,7 @@ import sys
 import time
 import tracemalloc
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,6 +205,31 @@ def test_what_says_that_a_tile_is_there_comes_last(tmp_path, monkeypatch):
     tiles = len(written) // 4
     assert written == ["count", "z", "dz", "tiles"] * tiles
     assert tiles > 1
+
+
+def test_a_thread_that_was_cut_off_writes_nothing(tmp_path):
+    """It may end after another process has locked the store."""
+    fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+    before, opened = contents(tmp_path / "a.fz"), open_store(tmp_path / "a.fz")
+    writer = store.TileWriter(opened)
+    writer.close()
+    writer.write(0, {name: np.zeros_like(p[opened.window(0)]) for name, p in opened.read().items()})
+    assert contents(tmp_path / "a.fz") == before
+
+
+def test_the_header_of_a_store_is_removed_first(tmp_path, monkeypatch):
+    """Whatever a killed process leaves of the others is then no store."""
+    fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
+    removed, unlink = [], Path.unlink
+
+    def note(path, **options):
+        removed.append(path.name)
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", note)
+    store.clear(tmp_path / "a.fz")
+    assert removed[0] == "header.json"
+    assert len(removed) == 5
 
 
 # What a stranger reads

@@ -446,6 +446,26 @@ def test_nothing_hangs(tmp_path, name):
     assert most_memory() - before < 500e6
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (
+            "a.json",
+            '{"color": {"palette": ["#000", "#111", "#222", "#333"]}}',
+            "6 brackets and commas",
+        ),
+        ("a.toml", "[color]\npalette = ['#000', '#111']\n", "6 keys, values and lines"),
+    ],
+)
+def test_a_scene_of_many_signs_is_not_parsed(tmp_path, monkeypatch, name, content, words):
+    """Each may become an object of 200 bytes."""
+    (tmp_path / name).write_text(content)
+    assert load_scene(tmp_path / name)
+    monkeypatch.setattr(files, "MAX_SIGNS", 5)
+    with pytest.raises(SceneError, match=words):
+        load_scene(tmp_path / name)
+
+
 def test_ten_errors_are_listed():
     with pytest.raises(SceneError) as caught:
         load_scene({f"zoomm{k}": 1 for k in range(50)})

@@ -10,16 +10,16 @@ from support.scenes import scene
 from support.threads import end_by_themselves, in_a_thread
 
 import fractals
+from fractals.backends import features
 from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
-from fractals.backends.cpu.simd import pack
 from fractals.rendering import drawing as compiled_tiles
 from fractals.rendering import plan
 from fractals.rendering.drawing import compiled_draws, draw_all
 from fractals.threads import Queue
 
 pytestmark = pytest.mark.skipif(
-    not pack.FUSED or tile_loop.CLOCK is None, reason="this CPU goes from tile to tile"
+    not features.FUSED or tile_loop.CLOCK is None, reason="this CPU goes from tile to tile"
 )
 
 SCENES = {

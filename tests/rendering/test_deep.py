@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from oracle import naive
+from support.deadline import deadline
 from support.deep import RADIUS, SIZE, antenna_nucleus, deep_scene, nothing_skipped, on_a_minibrot
 from support.drawings import BoundedSimulator, compute_on
 from support.scenes import KIN, SOME_FORMULAS, label, name_and_power, scene, slow_but
@@ -22,7 +23,7 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.rendering import perturb, plan
+from fractals.rendering import forecast, perturb, plan
 from fractals.rendering.drawing import open_drawing
 from fractals.rendering.plan import Tile
 from fractals.scene.model import MAX_ITERATIONS
@@ -459,15 +460,25 @@ def test_digits_that_are_missing_are_said():
 
 
 def test_what_takes_hours_must_be_forced():
-    with pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*--force"):
-        fractals.compute(scene(width="1e-200000", size=(2, 2), max_iterations="auto"), device="cpu")
+    drawn = scene(width="1e-200000", size=(2, 2), max_iterations="auto")
+    refused = pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*--force")
+    with refused, deadline():
+        fractals.compute(drawn, device="cpu")
 
 
 def test_orbit_that_does_not_fit_into_memory(monkeypatch):
+    asked, compute = [], orbit_cache.compute_orbit
+
+    def note(formula, start, c, bits, limit, *others, **more):
+        asked.append(limit)
+        return compute(formula, start, c, bits, limit, *others, **more)
+
+    monkeypatch.setattr(orbit_cache, "compute_orbit", note)
     monkeypatch.setattr(perturb, "memory_size", lambda: 10**6)
     drawn = scene(center=["-0.1", "0.1"], width="1e-30", max_iterations=10**6, size=(4, 4))
     with pytest.raises(OptionError, match=r"reference orbit .* memory"):
         fractals.compute(drawn, device="cpu", on_message=str)
+    assert max(asked) <= 10**6 / 2 / forecast.BYTES_A_POINT
 
 
 def iterated(made):

@@ -187,6 +187,16 @@ def test_what_is_no_cluster(tmp_path):
         fractals.compute_to(tmp_path / "a.fz", drawn, cluster=3, part=(0, 2))
 
 
+def test_a_worker_keeps_few_sessions(tmp_path):
+    """Each holds the programs and tables of a scene."""
+    for k in range(worker.MAX_SESSIONS + 2):
+        with ThreadPoolExecutor(1) as executor:
+            drawn = scene(max_iterations=20 + k)
+            fractals.compute_to(tmp_path / f"{k}.fz", drawn, device="python", cluster=executor)
+    kept = [each.drawing.plan.max_iterations for each in worker._sessions.values()]
+    assert kept == [20 + k for k in range(2, worker.MAX_SESSIONS + 2)]
+
+
 # Who may join
 
 
@@ -339,8 +349,11 @@ class FakePool:
     def __init__(self, *addresses):
         self.there = dict.fromkeys(addresses, "")
         self.given = []
+        self.asked = 0
 
     def workers(self):
+        self.asked += 1
+        assert self.asked < 20_000, "nobody goes on"
         return dict(self.there)
 
     def share(self, address):

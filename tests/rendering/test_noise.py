@@ -9,7 +9,7 @@ from support.scenes import OTHERS, scene
 from support.truth3 import entries
 
 import fractals
-from fractals.rendering import noise
+from fractals.rendering import precision
 from fractals.rendering.plan import MIN_NOISE, make_plan, noise_note
 
 LONG = [entry for entry in entries("views") if entry["name"].startswith("long orbits")]
@@ -47,7 +47,7 @@ def test_the_share_grows_with_the_depth():
 
 
 def test_exact_formulas_and_float32_are_not_measured(monkeypatch):
-    monkeypatch.setattr(noise, "_wrong_share", None)
+    monkeypatch.setattr(precision, "_wrong_share", None)
     assert make_plan(scene(center=["-0.75", "0.1"], width="1e-11")).noise == 0
     wide = scene("nova", coloring="speed", width="1e-2", center=["1.6", "0.4"], precision="float32")
     assert make_plan(wide).noise == 0

@@ -18,6 +18,7 @@ from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
 from fractals.kernels.primitives import fma
+from fractals.scene import table as made
 from fractals.scene.model import TABLES
 
 decimals = st.decimals(
@@ -456,3 +457,13 @@ def test_coordinates_that_are_not_quoted_keep_all_digits(tmp_path, suffix):
         load_scene(path)
     path.write_text("[view]\nwidth = 1_0.5\n")
     assert load_scene(path).view.width == "10.5"
+
+
+def test_formulas_of_many_options_are_not_kept_for_ever(monkeypatch):
+    """A server meets as many as its visitors type."""
+    monkeypatch.setattr(made, "MAX_MADE", 3)
+    monkeypatch.setattr(made, "_MADE", {})
+    built = []
+    for k in (0, 1, 2, 3, 4, 4, 3, 0):
+        made.make_once(Formula, lambda k=k: (built.append(k), k), {"power": k})
+    assert built == [0, 1, 2, 3, 4, 0]

@@ -17,7 +17,7 @@ from support.deadline import DeadlineMissed, deadline
 from support.scenes import scene
 
 import fractals
-from fractals.cli.command import parse_size
+from fractals.cli.values import parse_size
 from fractals.color import trap_image
 from fractals.errors import MAX_LINES, FractalsError
 from fractals.io import png

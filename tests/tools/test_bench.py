@@ -10,6 +10,7 @@ import pytest
 from support.drawings import opened
 
 import fractals
+from fractals.backends import probe
 from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
@@ -261,17 +262,17 @@ def test_a_chart_is_written_once(saved, tmp_path, suffix):
 
 
 def test_a_chart_is_refused_before_anything_is_measured(monkeypatch, tmp_path):
-    from fractals.tools.bench import charts
+    from fractals.tools.bench import report
 
     with pytest.raises(OptionError, match=r"chart\.gif.*\.png"):
-        charts.check_plot(tmp_path / "chart.gif", False)
+        report.check_plot(tmp_path / "chart.gif", False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(fractals.FractalsError, match=r"pip install 'fractals-numba\[plot\]'"):
-        charts.check_plot(tmp_path / "chart.png", False)
+        report.check_plot(tmp_path / "chart.png", False)
 
 
 def test_the_chart_marks_where_one_device_overtakes_the_other():
-    from fractals.tools.bench.charts import _crossing
+    from fractals.tools.bench.report import _crossing
 
     assert _crossing([100, 10_000], [1.0, 4.0], [4.0, 1.0]) == pytest.approx(1000)
     assert _crossing([100, 10_000], [1.0, 1.0], [4.0, 2.0]) is None
@@ -282,3 +283,9 @@ def test_the_help_names_every_workload():
     for name in bench.TABLES:  # in a list: some names are single letters, which any text has
         assert re.search(rf"\b{name}(,|\s+\()", text), name
     assert text.count("\n    fractals bench") == 3
+
+
+def test_linux_and_llvm_agree_on_the_width_of_vectors(monkeypatch):
+    bits = probe._vector_bits()
+    monkeypatch.setattr(probe, "_first_core", dict)  # as on systems without /proc/cpuinfo
+    assert probe._vector_bits.__wrapped__() == bits

@@ -17,13 +17,18 @@ soon be idle. Therefore
    and where a sample escaped in those, single steps.
 """
 
-import functools
 import math
 
-from numba import types
-
-from fractals.backends.cpu.simd.control import align_stack, by_vectors, keep_apart, repeat, unknown
-from fractals.backends.cpu.simd.denormals import flush_denormals, restore_mode
+from fractals.backends.cpu.scratch import ROOM, SAMPLES, list_rows
+from fractals.backends.cpu.simd.control import (
+    align_stack,
+    by_vectors,
+    flush_denormals,
+    keep_apart,
+    repeat,
+    restore_mode,
+    unknown,
+)
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
     compress_store,
@@ -46,10 +51,47 @@ from fractals.backends.cpu.simd.pack import (
     splat,
     truncate,
 )
-from fractals.backends.cpu.statistics_stores import make_statistics_stores
-from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import make_near, make_orbit, state_size
 from fractals.kernels.primitives import number, select
+
+# --- Orbit statistics are stored packs, and for samples that are replayed.
+
+
+def make_statistics_stores(jit, own, planes):
+    """Return ``(put, copy, keep)``, which store orbit statistics.
+
+    The `planes` statistics follow `own` other numbers in a state. In an array of statistics the
+    planes are ``size`` elements apart. ``put`` stores those of a pack in that array, ``keep`` in
+    the scratch `numbers`, and ``copy`` copies them from there.
+    """
+
+    def put(arrays, k, size, state, gone, valid):
+        zero = number(0, state[0])
+        masked_store(arrays, k, valid, select(gone, state[own], zero))
+
+    def copy(arrays, k, size, numbers, row, t, room):
+        for plane in range(planes):
+            arrays[plane * size + k] = numbers[row + plane * room + t]
+
+    def keep(numbers, row, room, i, state):
+        store_rows(numbers, row + i, room, state[own:])
+
+    put = jit(put)
+    for plane in range(1, planes):
+        put = _put_more(jit, put, own, plane)
+    return put, jit(copy), jit(keep)
+
+
+def _put_more(jit, put_others, own, plane):
+    place = own + plane
+
+    def put(arrays, k, size, state, gone, valid):
+        put_others(arrays, k, size, state, gone, valid)
+        zero = number(0, state[0])
+        masked_store(arrays, plane * size + k, valid, select(gone, state[place], zero))
+
+    return jit(put)
+
 
 # Vectors in a pack, by the numbers of a state. More vectors hide the latency of `fma`, as long as
 # the states of all lanes fit into the vector registers. The figures are the fastest ones in
@@ -78,9 +120,6 @@ FIRST_SEARCH, SEARCHED, MANY = 96, 128, 16
 # Blocks are a multiple of a period that was found, with up to PERIODIC_BLOCK steps, or 1/SHARE of
 # the steps so far: on average a sample in a cycle takes half a block in vain.
 PERIODIC_BLOCK, SHARE = 48, 16
-SAMPLES = 18432  # most samples in one list: the states left after 16 steps fit into a core's cache
-ROOM = 528  # elements behind a list, which a pack may read or write
-STATE = 8  # numbers of a state for which the list has rows in any case
 
 
 def make_body(target, options):
@@ -95,8 +134,8 @@ def make_body(target, options):
     -----
     The arguments of ``body`` are those of `fractals.kernels.escape.make_body`, but for the arrays
     of the tile, which have one dimension, and for `numbers` and `places`, scratch of
-    `scratch_sizes`. The last number of `point` is 0. Another thread may change it: the body then
-    returns after a block of steps, and the tile is not to be used.
+    `fractals.backends.cpu.scratch.direct_sizes`. The last number of `point` is 0. Another thread
+    may change it: the body then returns after a block of steps, and the tile is not to be used.
     """
     jit, formula = target.jit, options.formula
     julia, derivative, explicit = options.julia, options.derivative, options.explicit_positions
@@ -361,7 +400,7 @@ def make_body(target, options):
         j : int
             The row.
         point, max_iterations
-            As of `make_body`.
+            c of a Julia set, and the limit.
         early : int
             Steps, each with a test.
         lists : tuple
@@ -603,29 +642,3 @@ def pack_shape(size, options):
     if options.derivative and size <= MOST_WITH_DERIVATIVE and not options.statistics.planes:
         return tested, *WITH_DERIVATIVE
     return tested, BLOCK_VECTORS.get(size, FEW_VECTORS), UNROLL
-
-
-@functools.cache
-def signature(real):
-    """Return the types of the arguments of `make_body`'s body.
-
-    `real` is the Numba type that is iterated.
-    """
-    line, plane = real[::1], real[:, ::1]
-    places = types.Integer.from_bitwidth(real.bitwidth, signed=True)[::1]
-    tile = types.BaseTuple.from_types((types.int32[::1], line, line, line, line, line), EscapeTile)
-    grid = types.BaseTuple.from_types((plane, plane), SampleGrid)
-    return tile, grid, line, types.int32, line, places
-
-
-def list_rows(options):
-    """Return the rows of the list: the state three times, c twice, and an earlier z."""
-    own = state_size(options.formula, options.derivative)
-    size = max(STATE, own) + options.statistics.planes
-    return 3 * size + 2 * 2 + 2
-
-
-def scratch_sizes(width, options):
-    """Return the elements of `numbers` and `places` for rows of `width` samples."""
-    room = max(SAMPLES, width) + ROOM
-    return (list_rows(options) + 2) * room, 3 * room

@@ -1,49 +1,87 @@
-"""Functions that Numba compiles for the CPU only as a part of their callers.
+"""How functions are compiled for the CPU: by the compiler of this package, or by plain Numba.
 
-They make half of the code, and none is called by itself. So Numba makes no machine code of them
-and no wrapper for Python, and they take a fraction of the time to compile. They are inlined because
-LLVM makes no vectors of a loop with calls. They cannot create arrays.
+`fractals.backends.numba_compiler` takes a third of the time, and uses private names of Numba. A
+release of Numba may change these. So with a release that was not tested, or if it fails to compile
+a small program, plain Numba compiles all, to the same bits.
+
+Functions that are parts of others are inlined into their callers, because LLVM makes no vectors of
+a loop with calls. They cannot create arrays.
 """
 
-import collections
 import contextlib
 import functools
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numba
 from numba.extending import overload as numba_overload
 from numba.extending import register_jitable
 
-from fractals.backends import numba_private
-from fractals.backends.cpu import traced
-from fractals.backends.numba_compiler import INLINED
+from fractals.backends.cache_folder import report
+from fractals.backends.cpu.entry import SIGNATURE, make_entry
 
-_jit = register_jitable(**INLINED)
-overload = functools.partial(numba_overload, target="cpu", jit_options=INLINED)
+TESTED = (0, 61), (0, 68)  # versions of Numba with whose private names the compiler works
+PLAIN_INLINED = {"forceinline": True}
+WRAPPERS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
+
+def _increase(values: Any, by: Any) -> None:
+    for k in range(values.shape[0]):
+        values[k] += by
+
+
+@functools.cache
+def _own_compiler() -> Any:
+    """Return the compiler of this package; None where it doesn't work with this Numba."""
+    try:
+        if not TESTED[0] <= numba.version_info[:2] <= TESTED[1]:
+            raise ValueError("it was not tested")
+        from fractals.backends import numba_compiler
+
+        def whole(values: Any, by: Any) -> None:
+            part(values, by)
+            _increase(values, by)
+
+        part = register_jitable(**numba_compiler.INLINED)(lambda values, by: _increase(values, by))
+        jit = numba.njit(**WRAPPERS, **numba_compiler.numeric(True, False, {_increase, whole}))
+        made = jit(make_entry(whole, (tuple, ("d", 1, False), "d")))
+        made.compile(SIGNATURE)
+        if "define" in made.inspect_llvm(made.signatures[0]):
+            return numba_compiler
+        reason = "it makes no code"
+    except Exception as error:  # whatever a changed name leads to
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    report(
+        f"Numba {numba.__version__} is not known to this version of fractals ({reason}): first "
+        "pictures take about three times as long to compile"
+    )
+    return None
+
+
+_settings: dict[str, Any] = _own_compiler().INLINED if _own_compiler() else PLAIN_INLINED
+_jit = register_jitable(**_settings)
 _lasting: weakref.WeakSet[Any] = weakref.WeakSet()
 _making: list[set[Any]] = []  # the functions of each program under way: one may be made of others
-_declared: collections.Counter[Any] = collections.Counter()
+overload = functools.partial(numba_overload, target="cpu", jit_options=_settings)
 
 
 def jit(function: Any) -> Any:
     """Let a function be called from compiled code, into which it is inlined; return it."""
     if function is None:  # a formula may lack one
         return None
-    if _making and not _is_lasting(function):
+    if _making and _own_compiler() and not _is_lasting(function):
         _making[-1].add(function)
     elif function not in _lasting:
         _lasting.add(function)
-        traced.trace(function)
         _jit(function)
     return function
 
 
 @contextlib.contextmanager
-def functions_of_a_program() -> Iterator[set[Any]]:
-    """Collect the functions that are made for a program, and that `declared` tells Numba of."""
+def _functions_of_a_program() -> Iterator[set[Any]]:
+    """Collect the functions that are made for a program, which Numba may forget afterwards."""
     _making.append(set())
     try:
         yield _making[-1]
@@ -52,27 +90,42 @@ def functions_of_a_program() -> Iterator[set[Any]]:
 
 
 @contextlib.contextmanager
-def declared(functions: set[Any]) -> Iterator[None]:
-    """Let Numba know functions while it compiles their program, under its compiler lock.
-
-    What it knows of them takes megabytes.
-    """
-    _declared.update(functions)  # where one program is compiled within another
-    for function in functions:
-        if _declared[function] == 1:
-            kinds, lower = traced.declaration(function)
-            numba_private.declare_for_now(function, kinds, lower, INLINED)
+def _checked(on: bool) -> Iterator[None]:
+    """Have indices checked in all that is compiled: a function does not inherit it from callers."""
+    before = numba.config.BOUNDSCHECK
+    numba.config.BOUNDSCHECK = 1 if on else before
     try:
         yield
     finally:
-        _declared.subtract(functions)
-        for function in functions:
-            if not _declared[function]:
-                del _declared[function]
-                numba_private.forget(function)
+        numba.config.BOUNDSCHECK = before
 
 
 def _is_lasting(function: Any) -> bool:
     """Tell whether a function is in its module for good, and not made for a program."""
     module = sys.modules.get(function.__module__)
     return getattr(module, function.__qualname__, None) is function
+
+
+def text_of_program(
+    make: Callable[[], Any], layout: Any, packed: bool, foreign: bool, checked: bool
+) -> str:
+    """Return LLVM's text of a program: of the body that ``make()`` returns, for a layout.
+
+    `packed`: it iterates SIMD packs; `foreign`: parts of it are not of this package; `checked`:
+    indices are checked.
+
+    Raises
+    ------
+    NumbaError
+        Numba can't compile it.
+    """
+    with _functions_of_a_program() as functions:
+        entry = make_entry(jit(make()), layout)
+    own = _own_compiler()
+    settings = own.numeric(packed, foreign, functions) if own else {}
+    plain = {"nogil": True, "error_model": "numpy", **WRAPPERS}
+    program = numba.njit(**plain, **settings)(entry)
+    with _checked(checked):
+        program.compile(SIGNATURE)
+    text: str = program.inspect_llvm(program.signatures[0])
+    return text

@@ -6,6 +6,19 @@ appended without gaps. c does not change, and is kept once for each sample.
 
 from typing import Any, NamedTuple
 
+from fractals.backends.cpu.scratch import (
+    LISTS,
+    OCTAVE,
+    ORDER,
+    ROW_COUNT,
+    ROW_TANGENTS,
+    ROW_X,
+    ROW_Y,
+    TALLY,
+    earlier_row,
+    exponent_row,
+    row_count,
+)
 from fractals.backends.cpu.simd.memory import (
     compress_rows,
     compress_store,
@@ -19,29 +32,11 @@ from fractals.kernels.primitives import number, select, split
 
 # Vectors of a pack. Two let one's arithmetic hide the other's latency; four spill out of registers.
 VECTORS = 2
-# Samples that are under way together. More make packets of more similar samples, and the lists grow
-# out of the CPU's cache.
-MAX_SAMPLES = 8192
-# Columns and rows of samples that begin in one packet: neighbors take nearly the same skips.
-BLOCK_SIZE = 4, 4
-# Elements behind a list's end that a pack may write: more than the lanes of any pack.
-PADDING = 256
 # Octaves of the size of z by which samples are sorted. Smaller ones count as the last octave.
 OCTAVES = 128
 # The octaves begin with this power of two, above the size of any z.
 MAX_OCTAVE = 8
 
-# The lists. Of the first two, samples along the stages of linear approximations, one is read while
-# the other is written. The next two hold samples that were rebased, in the same way. Then come
-# samples that escaped, and samples too small for float64, which go on one by one.
-STAGED, REBASED, ESCAPED, REMAINING, LISTS = 0, 2, 4, 5, 6
-# Arrays of indices, each as long as a list, after those of the lists: the order of a sorted list,
-# how many samples each octave has, the octave of each sample, and each sample's index in the tile.
-ORDER, TALLY, OCTAVE, IN_TILE, TABLES = LISTS, LISTS + 1, LISTS + 2, LISTS + 3, LISTS + 4
-
-# Rows of a list. After the tangents come the exponents of z and dz, if numbers have exponents, and
-# the earlier z (x, y), which in the list REMAINING is m and an unused number.
-ROW_X, ROW_Y, ROW_COUNT, ROW_TANGENTS = 0, 1, 2, 3
 # Rows of the list ESCAPED: the count, the point where the orbit escaped, and dz.
 ESCAPED_COUNT, ESCAPED_X, ESCAPED_Y, ESCAPED_P, ESCAPED_Q = 0, 1, 2, 3, 4
 
@@ -61,7 +56,7 @@ class Packet(NamedTuple):
     count : pack
         Steps taken; inside of the loop of single steps, minus the index in the reference.
     tangents : tuple of pack
-        As in `fractals.kernels.bla.make_tangents`, over ``2**exponents[1]``; empty without dz.
+        dz, or the columns of its Jacobian matrix, over ``2**exponents[1]``; empty without dz.
     earlier : tuple of pack
         z at an earlier rebasing: if it comes back, the sample's orbit is periodic.
     exponents : tuple of pack
@@ -76,21 +71,6 @@ class Packet(NamedTuple):
     tangents: Any
     earlier: Any
     exponents: Any
-
-
-class Scratch(NamedTuple):
-    """The memory of all lists, of `scratch_sizes`.
-
-    Attributes
-    ----------
-    numbers : array of float64
-        The rows of the lists, then two rows of c.
-    indices : array of int64
-        The samples of the lists, then the other arrays of indices.
-    """
-
-    numbers: Any
-    indices: Any
 
 
 class Lists(NamedTuple):
@@ -126,32 +106,6 @@ class Context(NamedTuple):
     exponent_c: Any
     h: Any
     g: Any
-
-
-def tangent_count(options):
-    """Return how many numbers of dz a sample has."""
-    return 0 if not options.derivative else 4 if options.pair else 2
-
-
-def exponent_row(options):
-    """Return the row behind the tangents: the exponent of z, if any."""
-    return ROW_TANGENTS + tangent_count(options)
-
-
-def earlier_row(options):
-    """Return the row of the earlier z."""
-    return exponent_row(options) + (2 if options.floatexp else 0)
-
-
-def row_count(options):
-    """Return how many rows a list has."""
-    return earlier_row(options) + 2
-
-
-def scratch_sizes(rows):
-    """Return the lengths of the two arrays of a `Scratch`."""
-    room = MAX_SAMPLES + BLOCK_SIZE[0] * BLOCK_SIZE[1] + PADDING
-    return (LISTS * rows + 2) * room, TABLES * room
 
 
 def make_lists(target, options):

@@ -5,16 +5,12 @@ The three channels of a color lie side by side, so one load takes them all. Numb
 are those of `fractals.kernels.shade.make_body`, so the bits are, too.
 """
 
-import functools
-
-import numpy as np
 from llvmlite import ir
 from numba.core import types
 
 from fractals.backends.cpu.simd.memory import load
 from fractals.backends.cpu.simd.pack import INT32, Pack, filled, intrinsic, truncate, vectors_of
 from fractals.kernels import shade
-from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.primitives import fma, number, select
 
 CHANNELS = Pack(types.float32, 1, 4)  # red, green, blue, and a padding lane
@@ -44,19 +40,12 @@ def channel(_context, whole, k):
     return whole.element(whole, k), generate
 
 
-def padded(lookup):
-    """Return a table of colors as one row, padded for a last load."""
-    row = np.zeros(lookup.size + 6, np.float32)
-    row[: lookup.size] = lookup.reshape(-1)
-    return row
-
-
 def make_body(target):
     """Return the body that fills ``rgb`` (height, width, 3), as `shade.make_body` does.
 
-    ``lookup`` is that of `padded`. ``places`` (int32) and ``parts`` (float32) are scratch for the
-    samples of a row of pixels: where in `lookup` their colors begin, and the weight of the next
-    color.
+    ``lookup`` is that of `fractals.backends.cpu.scratch.padded`. ``places`` (int32) and ``parts``
+    (float32) are scratch for the samples of a row of pixels: where in `lookup` their colors begin,
+    and the weight of the next color.
     """
     real32, int32 = target.real32, target.int32
     zero, half, three = real32(0), real32(0.5), int32(3)
@@ -109,21 +98,3 @@ def make_position_body(target, *options):
         body(0, 0, 1, 1, position, tile, inputs)
 
     return loop
-
-
-@functools.cache
-def position_signature(real):
-    """Return the types of the loop's arguments for a Numba number type."""
-    plane, whole = real[:, ::1], types.int32
-    arrays = whole[:, ::1], plane, plane, plane, plane, real[:, :, ::1]
-    tile = types.BaseTuple.from_types(arrays, EscapeTile)
-    inputs = types.BaseTuple.from_types((whole, real[::1], whole, real, real, real), ColoringInputs)
-    return types.float32[:, ::1], tile, inputs
-
-
-@functools.cache
-def signature(color):
-    """Return the types of `make_body`'s arguments, for channels of a Numba type."""
-    line, whole = types.float32[::1], types.int32
-    pixels, position = color[:, :, ::1], types.float32[:, ::1]
-    return pixels, position, line, color[::1], whole, types.float32, whole[::1], line

@@ -2,15 +2,9 @@
 
 import math
 
-from fractals.backends.cpu.packet_lists import (
-    ESCAPED,
-    PLAIN,
-    REMAINING,
-    VECTORS,
-    Packet,
-    make_clamped,
-)
-from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
+from fractals.backends.cpu.packet_lists import PLAIN, VECTORS, Packet, make_clamped
+from fractals.backends.cpu.scratch import ESCAPED, REMAINING
+from fractals.backends.cpu.simd.elementary import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import spread
 from fractals.backends.cpu.simd.pack import any_lane, least, splat
 from fractals.kernels.bla import LOWEST_LEVEL, make_longest_skip, make_skip, make_tangents

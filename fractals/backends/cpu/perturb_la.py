@@ -7,12 +7,9 @@ the same numbers as with an exponent of its own. Lanes that wait keep their own 
 
 import math
 
-from fractals.backends.cpu.packet_lists import (
-    REBASED,
-    Packet,
-    make_clamped,
-)
-from fractals.backends.cpu.simd.exponents import exponents, larger_part, powers_of_two
+from fractals.backends.cpu.packet_lists import Packet, make_clamped
+from fractals.backends.cpu.scratch import REBASED
+from fractals.backends.cpu.simd.elementary import exponents, larger_part, powers_of_two
 from fractals.backends.cpu.simd.memory import spread
 from fractals.backends.cpu.simd.pack import any_lane, least
 from fractals.kernels.floatexp import LINEAR_EXPONENT, ZERO_EXPONENT

@@ -12,22 +12,27 @@ packets of similar samples are made up, without gaps (stream compaction).
 Every sample takes exactly the steps it would take alone, so results are the same to the last bit.
 """
 
-import functools
-
-from numba import types
-
 from fractals.backends.cpu.packet_lists import (
-    BLOCK_SIZE,
-    ESCAPED,
     ESCAPED_COUNT,
     ESCAPED_P,
     ESCAPED_Q,
     ESCAPED_X,
     ESCAPED_Y,
+    PLAIN,
+    VECTORS,
+    Context,
+    Lists,
+    make_lists,
+    make_select_steps,
+)
+from fractals.backends.cpu.perturb_bla import COMPARE, IGNORE, REMEMBER, make_bla_steps
+from fractals.backends.cpu.perturb_la import make_la_steps
+from fractals.backends.cpu.scratch import (
+    BLOCK_SIZE,
+    ESCAPED,
     IN_TILE,
     LISTS,
     MAX_SAMPLES,
-    PLAIN,
     REBASED,
     REMAINING,
     ROW_COUNT,
@@ -36,28 +41,15 @@ from fractals.backends.cpu.packet_lists import (
     ROW_Y,
     STAGED,
     TABLES,
-    VECTORS,
-    Context,
-    Lists,
-    Scratch,
     earlier_row,
     exponent_row,
-    make_lists,
-    make_select_steps,
     row_count,
 )
-from fractals.backends.cpu.perturb_bla import COMPARE, IGNORE, REMEMBER, make_bla_steps
-from fractals.backends.cpu.perturb_la import make_la_steps
 from fractals.backends.cpu.simd.pack import lane_count, splat
 from fractals.kernels.floatexp import ZERO_EXPONENT, make_arithmetic
 from fractals.kernels.layout import (
     STATE_COUNT,
-    EscapeTile,
-    PerturbTables,
-    PerturbView,
-    PerturbWork,
     Sample,
-    SampleGrid,
     make_place,
 )
 from fractals.kernels.perturb import make_state
@@ -256,25 +248,3 @@ def make_body(target, options):
                     end = 0
 
     return body
-
-
-@functools.cache
-def signature():
-    """Return the types of a body's arguments."""
-    real, index = types.float64, types.int64
-    plane, planes = real[:, ::1], real[:, :, ::1]
-
-    def group(kind, *fields):
-        return types.BaseTuple.from_types(fields, kind)
-
-    view = (real, index, real, index, index, index, types.boolean, *[index] * 5)
-    tables = (plane, plane, index[:, ::1], plane, index[::1], plane, plane)
-    return (
-        group(EscapeTile, types.int32[:, ::1], plane, plane, plane, plane, planes),
-        group(PerturbWork, planes, types.int32[:, ::1]),
-        group(SampleGrid, plane, plane),
-        group(PerturbTables, *tables),
-        group(PerturbView, *view),
-        types.int32,
-        group(Scratch, real[::1], index[::1]),
-    )

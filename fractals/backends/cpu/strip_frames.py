@@ -9,6 +9,7 @@ import itertools
 from llvmlite import ir
 from numba.core import types
 
+from fractals.backends.cpu.entry import part_of_array
 from fractals.backends.cpu.simd.pack import (
     INT32,
     INT64,
@@ -21,7 +22,6 @@ from fractals.backends.cpu.simd.pack import (
     spread_scalar,
     vectors_of,
 )
-from fractals.backends.numba_private import part_of_array
 from fractals.kernels import strip
 from fractals.kernels.primitives import fma
 from fractals.kernels.strip import CHANNELS

@@ -1,7 +1,9 @@
 """How Numba compiles the primitives of `fractals.kernels`, and whole programs, for the CPU."""
 
 import functools
+import importlib
 import math
+import re
 
 import numba
 
@@ -9,14 +11,11 @@ import numba
 # threads do that together, one of them raises RuntimeError: dictionary changed size.
 import numba.experimental.function_type
 from numba import types
-from numba.extending import lower_builtin
+from numba.core.errors import NumbaError
+from numba.extending import lower_builtin, type_callable
 
-from fractals.backends import code_cache, numba_compiler, numba_private
-from fractals.backends.code_cache import program
-from fractals.backends.cpu import (
-    inlined,
-    interrupts,  # noqa: F401 - registers its listener
-)
+from fractals.backends import machine_code
+from fractals.backends.cpu import inlined
 from fractals.backends.cpu.inlined import overload
 from fractals.backends.cpu.simd import elementary  # noqa: F401 - registers its overloads
 from fractals.backends.cpu.simd.pack import Pack
@@ -31,7 +30,7 @@ def _declare(function, result, *kinds):
     """
 
     def register(lower):
-        numba_private.declare(function, result)
+        type_callable(function)(lambda _context: result)
         lower_builtin(function, *kinds)(lower)
         return lower
 
@@ -44,44 +43,8 @@ def _one_type(*kinds):
     return first if numeric and all(kind == first for kind in kinds) else None
 
 
-def _is_less(builder, kind, a, b):
-    if isinstance(kind, types.Float):
-        return builder.fcmp_ordered("<", a, b)
-    compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
-    return compare("<", a, b)
-
-
-def _pair(*kinds):
-    return _one_type(*kinds) if len(kinds) == 2 else None
-
-
-def _cast(context, builder, signature, args):
-    """Return the arguments in the type of the result: CUDA's compiler finds this code too."""
-    return [
-        context.cast(builder, value, kind, signature.return_type)
-        for value, kind in zip(args, signature.args, strict=True)
-    ]
-
-
-@_declare(min, _pair, types.Number, types.Number)
-def _min(context, builder, signature, args):
-    a, b = _cast(context, builder, signature, args)
-    return builder.select(_is_less(builder, signature.return_type, b, a), b, a)
-
-
-@_declare(max, _pair, types.Number, types.Number)
-def _max(context, builder, signature, args):
-    a, b = _cast(context, builder, signature, args)
-    return builder.select(_is_less(builder, signature.return_type, a, b), b, a)
-
-
-@_declare(int, lambda v: types.int64 if isinstance(v, types.Float) else None, types.Float)
-def _int(context, builder, signature, args):
-    return context.cast(builder, args[0], signature.args[0], signature.return_type)
-
-
-def _fused(*kinds):
-    return _one_type(*kinds) if isinstance(kinds[0], types.Float) else None
+def _fused(a, b, c):
+    return _one_type(a, b, c) if isinstance(a, types.Float) else None
 
 
 @_declare(primitives.fma, _fused, types.Float, types.Float, types.Float)
@@ -91,7 +54,7 @@ def _fma(_context, builder, _signature, args):
 
 @_declare(
     primitives.select,
-    lambda mask, *kinds: _one_type(*kinds) if mask == types.boolean else None,
+    lambda mask, a, b: _one_type(a, b) if mask == types.boolean else None,
     *(types.Boolean, types.Number, types.Number),
 )
 def _select(_context, builder, _signature, args):
@@ -173,6 +136,7 @@ overload(primitives.select)(select_overload)
 overload(primitives.number)(number_overload)
 
 REAL = {"float32": numba.float32, "float64": numba.float64}
+EACH = 0, 0, 1, 1
 
 
 def make_target(number, jit):
@@ -192,69 +156,45 @@ def cpu_target(number):
     return make_target(number, inlined.jit)
 
 
-def compile_loop(make_body, number, options, checked=False):
-    """Compile a program for the CPU, without the interpreter's lock.
+def compiled(make_body, number, options, layout, foreign, loop=False, checked=False, packed=False):
+    """Return the machine code of a program, as `fractals.backends.machine_code.loaded` takes it.
 
-    Indices are checked where `checked` is true, and the program then has the arguments of a body.
+    The parameters are those of `fractals.backends.cpu.programs.program_of`. `layout`: that of the
+    arguments; `foreign`: a part of the program is not of this package.
+
+    Raises
+    ------
+    NumbaError
+        Numba can't compile it, though it is a loop over elements, which any formula has.
     """
+    if isinstance(make_body, str):
+        module, _, name = make_body.partition(":")
+        make_body = getattr(importlib.import_module(module), name)
 
     def make():
         body = make_body(cpu_target(number), *options)
-        if checked:
+        if not loop or checked:
             return body
         element = inlined.jit(body)
 
-        def loop(*arguments):  # LLVM makes vectors because the strides are 1
-            element(0, 0, 1, 1, *arguments)
+        def whole(*arguments):  # LLVM makes vectors because the strides are 1
+            element(*EACH, *arguments)
 
-        return loop
+        return whole
 
-    return compile_body(make, make_body, number, options, checked)
-
-
-def compile_body(make, make_body, number, options, checked=False, as_argument=False, packed=False):
-    """Compile what ``make()`` returns, a body that `make_body` makes for these options.
-
-    It is not called where this process has the program. `as_argument`: the program can also be a
-    `FunctionArgument`, for which Numba makes another wrapper. `packed`: its samples are SIMD packs.
-    All arguments but the first and this one tell the program from others.
-    """
-
-    def compiled(store):
-        foreign = code_cache.is_foreign(make_body, *options)
-        with inlined.functions_of_a_program() as functions:
-            body = make()
-        jit = numba.njit(
-            nogil=True,
-            error_model="numpy",
-            boundscheck=checked,
-            no_cfunc_wrapper=not as_argument,
-            **numba_compiler.numeric(packed, foreign, lambda: inlined.declared(functions)),
-        )
-        dispatcher = jit(body)
-        if store:
-            numba_private.keep_code(dispatcher, store)
-        return dispatcher
-
-    return program(compiled, *_identity(make_body, number, options, checked, as_argument))
+    try:
+        return machine_code.made(inlined.text_of_program(make, layout, packed, foreign, checked))
+    except NumbaError as error:
+        if loop:
+            raise
+        return machine_code.refused(_reason(error))
 
 
-def typed_once(dispatcher, signature):
-    """Return a compiled function for many calls with arguments of the types of its signature.
-
-    Numba finds the type of a named tuple by a Python function, which takes 85 us for the arguments
-    of the loop over tiles. So only the first call looks at types, and raises TypeError.
-    """
-    run = dispatcher.get_overload(signature)
-    checking = iter((dispatcher,))
-    return lambda *arguments: next(checking, run)(*arguments)
+# A call that Numba can't compile, in its messages.
+MISSING = re.compile(r">>> (\w+\(.*\))$", re.MULTILINE)
 
 
-def is_stored(make_body, number, options):
-    """Tell whether `compile_body` finds the program on the disk."""
-    return code_cache.is_stored(*_identity(make_body, number, options))
-
-
-def _identity(make_body, number, options, checked=False, as_argument=False):
-    kind = "checked" if checked else "argument" if as_argument else "cpu"
-    return kind, number, make_body, *options
+def _reason(error):
+    """Return in one line what Numba can't compile for SIMD packs, from its message."""
+    found = MISSING.findall(str(error))
+    return f"no SIMD form of {found[-1]}" if found else str(error).strip().splitlines()[0]

@@ -67,7 +67,6 @@ def make():
         title="the step at which the orbit came nearest to 0",
         make_value=make_value,
         ends="any",
-        constants=lambda formula, escape_radius, width: (),
         transfer="linear",
         side="both",
         statistic=OrbitStatistic(

@@ -19,5 +19,4 @@ def make():
         make_value=make_value,
         counted=True,
         ends="any",
-        constants=lambda formula, escape_radius, width: (),
     )

@@ -19,6 +19,5 @@ def make():
         title="direction of the escaped point",
         make_value=make_value,
         ends="any",
-        constants=lambda formula, escape_radius, width: (),
         transfer="linear",
     )

@@ -29,7 +29,6 @@ def make():
         make_value=make_value,
         ends="any",
         memoryless=True,
-        constants=lambda formula, escape_radius, width, tolerance: (),
         transfer="linear",
         side="inside",
         options={"tolerance": TOLERANCE},

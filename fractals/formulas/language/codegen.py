@@ -41,18 +41,10 @@ def compose(
 ) -> Formula:
     """Return the formula of an expression in z, c and p, the z before.
 
-    Parameters
-    ----------
-    step, start : str or tree
-        Expressions in z, c and p, and in c alone.
-    **settings
-        Other attributes of `fractals.kernels.formula.Formula`.
-
-    Raises
-    ------
-    ValueError
-        The program of the expressions, with their derivatives, has too many operations; or the
-        step takes p and has no complex derivative.
+    `start` is an expression in c alone; `settings` are other attributes of
+    `fractals.kernels.formula.Formula`. Raises `ValueError` if the program of the expressions, with
+    their derivatives, has too many operations; or that the step takes p and has no complex
+    derivative.
     """
     tree = parser.parse(step) if isinstance(step, str) else step
     first = parser.parse(start) if isinstance(start, str) else start
@@ -315,18 +307,6 @@ class CodeWriter(_ComplexLines):
         own = self.value(left)
         return self.add(own[0], other[0]), self.add(own[1], other[1])
 
-    def product(self, tree: Tree) -> Value:
-        """Return a product."""
-        return self.multiply(self.value(tree[1]), self.value(tree[2]))
-
-    def quotient(self, tree: Tree) -> Value:
-        """Return a quotient."""
-        return self.over(self.value(tree[1]), self.value(tree[2]))
-
-    def neg(self, tree: Tree) -> Value:
-        """Return the opposite."""
-        return self.negative(self.value(tree[1]))
-
     def power(self, tree: Tree) -> Value:
         """Return a whole power, by squaring."""
         base, n = self.value(tree[1]), abs(tree[2])
@@ -367,10 +347,6 @@ def _cos(to: _ComplexLines, a: Value) -> Value:
     return (to.fma(c, ch) if a[1] else c), to.minus(to.fma(s, sh))
 
 
-def _tan(to: _ComplexLines, a: Value) -> Value:
-    return to.over(_sin(to, a), _cos(to, a))
-
-
 def _sinh(to: _ComplexLines, a: Value) -> Value:
     (s, c), (sh, ch) = to.pair("sincos", a[1]), to.pair("sinhcosh", a[0])
     return (to.fma(sh, c) if a[1] else sh), to.fma(ch, s)
@@ -379,10 +355,6 @@ def _sinh(to: _ComplexLines, a: Value) -> Value:
 def _cosh(to: _ComplexLines, a: Value) -> Value:
     (s, c), (sh, ch) = to.pair("sincos", a[1]), to.pair("sinhcosh", a[0])
     return (to.fma(ch, c) if a[1] else ch), to.fma(sh, s)
-
-
-def _tanh(to: _ComplexLines, a: Value) -> Value:
-    return to.over(_sinh(to, a), _cosh(to, a))
 
 
 def _exp(to: _ComplexLines, a: Value) -> Value:
@@ -499,83 +471,31 @@ def _trunc(to: _ComplexLines, a: str) -> str:
     return to.let(f"select({a} < zero, {_ceil(to, a)}, {_floor(to, a)})")
 
 
-def _flip(to: _ComplexLines, a: Value) -> Value:
-    return a[1], a[0]
-
-
-def _norm(to: _ComplexLines, a: Value) -> Value:
-    return (None if a == (None, None) else to.square_of(a)), None
-
-
-def _abs(to: _ComplexLines, a: Value) -> Value:
-    return to.size(a), None
-
-
-def _absx(to: _ComplexLines, a: Value) -> Value:
-    return a[0] and to.let(f"abs({a[0]})"), a[1]
-
-
-def _absy(to: _ComplexLines, a: Value) -> Value:
-    return a[0], a[1] and to.let(f"abs({a[1]})")
-
-
-def _conj(to: _ComplexLines, a: Value) -> Value:
-    return a[0], to.minus(a[1])
-
-
-def _re(to: _ComplexLines, a: Value) -> Value:
-    return a[0], None
-
-
-def _im(to: _ComplexLines, a: Value) -> Value:
-    return a[1], None
-
-
 def _sign(to: _ComplexLines, a: Value) -> Value:
     """Return 1, or -1 where the real part is below 0."""
     one = to.real(1.0)
     return (to.let(f"select({a[0]} < zero, -{one}, {one})") if a[0] else one), None
 
 
-def _turnx(to: _ComplexLines, a: Value, change: Value) -> Value:
-    """Return how absx(a) changes with a."""
-    return _turned(to, a[0], change[0]), change[1]
-
-
-def _turny(to: _ComplexLines, a: Value, change: Value) -> Value:
-    return change[0], _turned(to, a[1], change[1])
-
-
 def _turned(to: _ComplexLines, part: str | None, change: str | None) -> str | None:
+    """Return how |part| changes with it."""
     if part is None or change is None:
         return change
     return to.let(f"select({part} < zero, -{change}, {change})")
 
 
-def _grownx(to: _ComplexLines, d: Value, kink: Value) -> Value:
-    """Return absx(a + d) - absx(a), where the real part of a is `kink`."""
-    return to.let(f"diffabs({kink[0]}, {d[0]})"), d[1]
-
-
-def _growny(to: _ComplexLines, d: Value, kink: Value) -> Value:
-    return d[0], to.let(f"diffabs({kink[0]}, {d[1]})")
-
-
-# Trees that methods of `Writer` write, with the method's name.
-METHODS = {
-    "*": "product",
-    "/": "quotient",
-    "neg": "neg",
-    "power": "power",
-    "along": "along",
-    "if": "choice",
-}
-# Trees with two parts. The first four are in derivatives and differences, and in no text.
+# Trees that methods of `CodeWriter` write, with the method's name.
+METHODS = {"power": "power", "along": "along", "if": "choice"}
+# Trees with two parts. The first four are in derivatives and differences, and in no text: how
+# absx(a) and absy(a) change with a, and by how much they grow where d is added to a point whose
+# part is `kink`.
 PAIRS: dict[str, Callable[[_ComplexLines, Value, Value], Value]] = {
-    "turnx": _turnx,
-    "turny": _turny,
-    "grownx": _grownx,
-    "growny": _growny,
+    "turnx": lambda to, a, change: (_turned(to, a[0], change[0]), change[1]),
+    "turny": lambda to, a, change: (change[0], _turned(to, a[1], change[1])),
+    "grownx": lambda to, d, kink: (to.let(f"diffabs({kink[0]}, {d[0]})"), d[1]),
+    "growny": lambda to, d, kink: (d[0], to.let(f"diffabs({kink[0]}, {d[1]})")),
+    "*": lambda to, a, b: to.multiply(a, b),
+    "/": lambda to, a, b: to.over(a, b),
     "pow": _pow,
     **{relation: _compared(relation) for relation in parser.COMPARISONS},
     "&&": _logical("&"),
@@ -583,29 +503,30 @@ PAIRS: dict[str, Callable[[_ComplexLines, Value, Value], Value]] = {
 }
 # How each function of the language is written.
 WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
+    "neg": lambda to, a: to.negative(a),
     "sin": _sin,
     "cos": _cos,
-    "tan": _tan,
+    "tan": lambda to, a: to.over(_sin(to, a), _cos(to, a)),
     "sinh": _sinh,
     "cosh": _cosh,
-    "tanh": _tanh,
+    "tanh": lambda to, a: to.over(_sinh(to, a), _cosh(to, a)),
     "exp": _exp,
     "log": _log,
     "sqrt": _sqrt,
-    "abs": _abs,
-    "absx": _absx,
-    "absy": _absy,
-    "conj": _conj,
-    "re": _re,
-    "im": _im,
+    "abs": lambda to, a: (to.size(a), None),
+    "absx": lambda to, a: (a[0] and to.let(f"abs({a[0]})"), a[1]),
+    "absy": lambda to, a: (a[0], a[1] and to.let(f"abs({a[1]})")),
+    "conj": lambda to, a: (a[0], to.minus(a[1])),
+    "re": lambda to, a: (a[0], None),
+    "im": lambda to, a: (a[1], None),
     "asin": _asin,
     "acos": _acos,
     "atan": _atan,
     "asinh": _asinh,
     "acosh": _acosh,
     "atanh": _atanh,
-    "flip": _flip,
-    "norm": _norm,
+    "flip": lambda to, a: (a[1], a[0]),
+    "norm": lambda to, a: (None if a == (None, None) else to.square_of(a), None),
     "floor": _rounded(_floor),
     "ceil": _rounded(_ceil),
     "round": _rounded(_round),

@@ -56,15 +56,8 @@ class Token(NamedTuple):
 
 
 def parse(text: str) -> Tree:
-    """Return the tree of an expression in z, c and p, the z before.
+    """Return the tree of an expression in z, c and p, the z before; or raise an `ExpressionError`.
 
-    Raises
-    ------
-    ExpressionError
-        The text is none.
-
-    Examples
-    --------
     >>> parse("z^2 + c")
     ('+', ('power', ('z',), 2), ('c',))
     """
@@ -74,10 +67,7 @@ def parse(text: str) -> Tree:
 def parse_statements(text: str) -> list[tuple[str, Tree]]:
     """Return the statements of a text such as ``"w = z^2; z = w + c"``: names and their trees.
 
-    Raises
-    ------
-    ExpressionError
-        The text is none, or assigns to c or to a function's name.
+    Raises `ExpressionError` if it is no such text, or assigns to c or to a function's name.
     """
     tokens = _tokens(text, MAX_PROGRAM, MAX_PROGRAM_OPERATIONS)
     found = []
@@ -255,14 +245,9 @@ def constant(tree: Tree) -> complex | None:
 def text_of(tree: Tree, level: int = 0) -> str:
     """Return text that is parsed to this tree again.
 
-    Parameters
-    ----------
-    level : int
-        Operators that bind less tightly are put into brackets: an index of `LEVELS`, then signs,
-        then powers.
+    Operators that bind less tightly than `level` are put into brackets: it is an index of `LEVELS`,
+    then signs, then powers.
 
-    Examples
-    --------
     >>> text_of(parse("z*z/(c - 1)"))
     'z * z / (c - 1.0)'
     """

@@ -32,12 +32,9 @@ def digits_of(value: float, most: int, states: int, what: str) -> list[int]:
 def checked(params: list[float]) -> tuple[NDArray[np.uint8], list[int]]:
     """Return the next state for each sum, and the digits of the first row; [] if it is random.
 
-    Parameters
-    ----------
-    params : list of float
-        The digits of the first row, in the middle, 0: random; the digits of the rule, the last for
-        the sum 0; the type, such as 41: four states, and one neighbor on each side; the first row
-        that is drawn.
+    `params`: the digits of the first row, in the middle, 0: random; the digits of the rule, the
+    last for the sum 0; the type, such as 41: four states, and one neighbor on each side; the first
+    row that is drawn.
     """
     first, rule, kind, begin = params[:4]
     if kind not in TYPES:

@@ -89,13 +89,7 @@ def _nothing(given: EntryParameters) -> str:
 
 @dataclass(frozen=True)
 class FractintType:
-    """A type of Fractint.
-
-    Attributes
-    ----------
-    memory : callable, optional
-        ``memory(given)``: the c of the Julia set that `named` draws, as a pair; otherwise c.
-    """
+    """A type of Fractint."""
 
     step: Text  # ``step(given)`` returns an expression in z and c, or statements
     params: str = "0/0"  # its parameters, where an entry names none
@@ -110,6 +104,7 @@ class FractintType:
     test: Text = _nothing
     # ``named(given)`` returns a formula of this program that counts the same, or None
     named: Match | None = None
+    # ``julia(given)`` returns the c of the Julia set that `named` draws
     julia: Callable[[EntryParameters], tuple[str, str]] | None = None
     ahead: int = 0  # 1 where a test comes before the step: colors are then those of counts 1 higher
     functions: tuple[str, ...] = USUAL  # where an entry names none
@@ -130,15 +125,8 @@ class Drawn:
 def drawn(own: FractintType, given: EntryParameters, inversion: tuple[str, ...] = ()) -> Drawn:
     """Return what draws a type.
 
-    Parameters
-    ----------
-    inversion : tuple of str
-        Radius and center, as decimal text, of a circle at which the plane is inverted; () without.
-
-    Raises
-    ------
-    SceneError
-        These parameters are unsupported.
+    `inversion`: radius and center, as decimal text, of a circle at which the plane is inverted; ()
+    without. `SceneError`: these parameters are unsupported.
     """
     step, test = own.step(given), own.test(given)
     if not step:

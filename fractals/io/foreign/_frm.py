@@ -15,7 +15,7 @@ from fractals.errors import SceneError
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.parser import Tree, raised
-from fractals.formulas.language.statements import check_depth, replaced, variables
+from fractals.formulas.program import check_depth, replaced, variables
 from fractals.formulas.program import make as make_program
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
@@ -74,10 +74,7 @@ class Given:
 def program_of(name: str, formula: FrmText, given: Given) -> dict[str, Any]:
     """Return the table of a `program` that draws a formula.
 
-    Raises
-    ------
-    SceneError
-        The formula is invalid, or does what no program does; the message names both.
+    `SceneError`: the formula is invalid, or does what no program does; the message names both.
     """
     try:
         table = _written(_Formula(_tokens(formula.text), given))
@@ -102,13 +99,7 @@ def _tokens(text: str) -> list[str]:
 
 
 class _Formula:
-    """A formula, followed symbolically.
-
-    Attributes
-    ----------
-    first : dict
-        The tree of each variable after the initial statements.
-    """
+    """A formula, followed symbolically; `first` has each variable after the initial statements."""
 
     def __init__(self, tokens: list[str], given: Given) -> None:
         if ":" not in tokens:
@@ -358,12 +349,8 @@ def texts_of(
 ) -> dict[str, str]:
     """Return the texts of a `program` whose variables change at once.
 
-    Parameters
-    ----------
-    first, step : list of (str, tree)
-        Variables at the start, and after a step as trees of those before it.
-    condition : tree
-        Of the variables before the step, under which the orbit goes on after it.
+    `first` and `step`: variables at the start, and after a step as trees of those before it.
+    `condition`: of the variables before the step, under which the orbit goes on after it.
     """
     begin, then = (_Emitted(dict(trees)) for trees in (first, step))
     start = [*begin.temporaries, *(f"{name} = {begin.text(tree)}" for name, tree in first)]

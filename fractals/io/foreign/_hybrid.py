@@ -34,10 +34,7 @@ Line = tuple[Term, Term | None, str]
 def read_hybrid(text: str, where: str) -> FormulaMatch:
     """Return the formula of a HybridFormula.
 
-    Raises
-    ------
-    SceneError
-        The text is no hybrid formula, or has a part that no expression can hold.
+    `SceneError`: the text is no hybrid formula, or has a part that no expression can hold.
     """
     loop, *groups = text[:MAX_CHARACTERS].split("/")
     if len(text) > MAX_CHARACTERS or not 1 <= len(groups) <= MAX_GROUPS or not loop.isdecimal():

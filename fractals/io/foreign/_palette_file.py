@@ -20,10 +20,7 @@ def numbered_lines(data: bytes) -> Iterator[tuple[int, str]]:
 
     Lines end as on any system, and a file ends with ^Z, as on DOS.
 
-    Raises
-    ------
-    SceneError
-        The file is too large, or holds a zero byte, as no text does.
+    `SceneError`: the file is too large, or holds a zero byte, as no text does.
     """
     if len(data) > MAX_BYTES:
         raise SceneError(f"{len(data)} bytes: a palette file has at most {MAX_BYTES}")

@@ -47,14 +47,8 @@ def color_of(
 ) -> dict[str, Any]:
     """Return the colors; add a line to `lost` for each setting without an equivalent.
 
-    Parameters
-    ----------
-    steps : int
-        The limit of iterations.
-    ahead : int
-        By how much the numbers of colors exceed the counts.
-    beside : callable
-        Reads a file of the same folder; None without one.
+    `steps`: the limit of iterations. `ahead`: by how much the numbers of colors exceed the counts.
+    `beside`: reads a file of the same folder; None without one.
     """
     colors = all_colors(fields, beside, lost)
     color: dict[str, Any] = {"coloring": "count"}

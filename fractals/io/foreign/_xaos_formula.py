@@ -36,17 +36,9 @@ LOGARITHMS = ("logn", "logcn")  # of a base, and a number
 def translated(text: str, variables: str, key: str) -> str:
     """Return an expression of a scene with the same value.
 
-    Parameters
-    ----------
-    variables : str
-        The letters that are known in it, of z, c and p, the z before.
-    key : str
-        The command that holds the text, for messages.
-
-    Raises
-    ------
-    SceneError
-        The text is none, or has a part that no expression can hold.
+    `variables`: the letters that are known in it, of z, c and p, the z before. `key`: the command
+    that holds the text, for messages. `SceneError`: the text is none, or has a part that no
+    expression can hold.
     """
     text = text.lower()
     if len(text) > parser.MAX_CHARACTERS:

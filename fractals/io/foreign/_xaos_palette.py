@@ -53,13 +53,8 @@ def of_colors(colors: list[str]) -> Segments:
 def of_seed(kind: int, seed: int, counts: int) -> Segments:
     """Return a palette of random colors.
 
-    Parameters
-    ----------
-    kind : int
-        1: dark and any colors in turn; 2: black, any color, white; 3: black, two hues, white, two
-        hues.
-    counts : int
-        How many counts get colors of their own; further counts repeat these.
+    `kind`: 1: dark and any colors in turn; 2: black, any color, white; 3: black, two hues, white,
+    two hues. `counts`: how many counts get colors of their own; further counts repeat these.
     """
     numbers = _Random(seed)
     seed = numbers.below(LIMITS)

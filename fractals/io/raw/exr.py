@@ -139,10 +139,7 @@ def load(path: Path) -> EscapeData:
 
     An EXR of another program has no scene that is readable here: the scene of z**2 + c is used.
 
-    Raises
-    ------
-    InputError
-        The file is missing, damaged, or has no channel of counts.
+    `InputError`: the file is missing, damaged, or has no channel of counts.
     """
     name = shown(path, PATH_SHOWN)
     try:

@@ -46,10 +46,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
 def load(path: Path) -> EscapeData:
     """Return the raw numbers in a NumPy archive. All types and sizes are checked before unpacking.
 
-    Raises
-    ------
-    InputError
-        The file is missing, damaged, or holds something else.
+    `InputError`: the file is missing, damaged, or holds something else.
     """
     name = shown(path, PATH_SHOWN)
     try:

@@ -109,18 +109,14 @@ class Inbox:
 class Results:
     """Which parts are there, and who computed them."""
 
-    # By number of a part: the CRC-32s of its arrays, and the machine; dict of int to (list of int,
-    # str)
+    # By number of a part: the CRC-32s of its arrays, and the machine
     done: dict[int, tuple[list[int], str]] = field(default_factory=dict)
     duplicates: int = 0  # parts that were computed twice, with equal results
 
     def is_new(self, receipt: Mapping[str, Any]) -> bool:
         """Note a receipt, and tell whether its part was not there.
 
-        Raises
-        ------
-        FractalsError
-            The part was there and differs; the message names both machines.
+        Raises FractalsError: the part was there and differs; the message names both machines.
         """
         number, sums, machine = receipt["number"], receipt["sums"], receipt["machine"]
         if number not in self.done:
@@ -135,20 +131,13 @@ class Results:
 
 @dataclass(frozen=True)
 class PartForecast:
-    """What is known of parts before they are computed.
+    """What is known of parts before they are computed."""
 
-    Attributes
-    ----------
-    forecast : callable
-        Returns the seconds that a machine like this one takes for a part; 0: not known.
-    aim : callable
-        Returns the seconds of a task that begins with a part.
-    is_ready : callable
-        Tells whether a part can be computed yet; others may have to be there first.
-    """
-
+    # Seconds that a machine like this one takes for a part; 0: not known
     forecast: Callable[[int], float] = lambda number: 0.0
+    # Seconds of a task that begins with a part
     aim: Callable[[int], float] = lambda number: AIM
+    # Whether a part can be computed yet; others may have to be there first
     is_ready: Callable[[int], bool] = lambda number: True
 
 
@@ -164,17 +153,10 @@ class Dispatch:
         plan: PartForecast | None = None,
         on_message: Callable[[str], None] = lambda line: None,
     ) -> None:
-        """Take what is computed.
+        """Take the job that each worker receives.
 
-        Parameters
-        ----------
-        job : mapping
-            As of `fractals.rendering.cluster.worker`.
-        receive : callable
-            Called with the receipt of each part.
-        deposits : callable
-            Returns the parts that workers without the folder need.
-        plan : PartForecast, optional
+        `receive` is called with the receipt of each part; `deposits` returns the parts that workers
+        without the folder need.
         """
         self._pool, self._job, self._receive, self._deposits = pool, job, receive, deposits
         self._plan, self._on_message = plan or PartForecast(), on_message
@@ -191,11 +173,8 @@ class Dispatch:
     def run(self, numbers: Iterable[int], progress: Progress | None = None) -> None:
         """Have these parts computed, and return when all of them are there.
 
-        Raises
-        ------
-        FractalsError
-            A worker can't write; all workers are refused; two results differ; or a part ended five
-            workers. Parts that are there are kept.
+        Raises FractalsError: a worker can't write; all workers are refused; two results differ; or
+        a part ended five workers. Parts that are there are kept.
         """
         self._inbox = Inbox()
         self._waiting.extend(numbers)

@@ -24,7 +24,7 @@ from fractals.rendering.cluster.dispatch import Dispatch, PartForecast
 from fractals.rendering.cluster.pools import Pool, open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum, strip_name
 from fractals.rendering.drawing import Drawing
-from fractals.rendering.known import BEGUN, ResumeData, known_of, load_known, save_known
+from fractals.rendering.iteration import BEGUN, ResumeData, known_of, load_known, save_known
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
 
@@ -60,14 +60,9 @@ def make_job(
     drawing: Drawing,
     tidy: Callable[[], None] = lambda: None,
 ) -> ClusterJob:
-    """Return the job of a store or a picture.
+    """Return the job of a store or a picture; `tidy` is called now and then.
 
-    Parameters
-    ----------
-    drawing : Drawing
-        Of this process; its limit, count offset and reference orbits are those of all workers.
-    tidy : callable
-        Called now and then.
+    The limit, count offset and reference orbits of the drawing are those of all workers.
     """
     check_formula(drawing.plan.formula)
     last = monotonic()
@@ -90,17 +85,10 @@ def check_formula(formula: Formula) -> None:
 
 
 def run_job(cluster: Any, job: ClusterJob, options: RenderOptions) -> None:
-    """Have parts computed by a cluster.
+    """Have parts computed by a `Cluster`, or by what `open_pool` takes.
 
-    Parameters
-    ----------
-    cluster : object
-        As of `fractals.rendering.cluster.pools.open_pool`, or a `Cluster`.
-
-    Raises
-    ------
-    FractalsError
-        No worker can take part, two results differ, or parts get lost again and again.
+    Raises FractalsError: no worker can take part, two results differ, or parts get lost again and
+    again.
     """
     if not job.missing():
         return
@@ -162,18 +150,14 @@ def _run(pool: Pool, returns: bool, job: ClusterJob, options: RenderOptions) -> 
         token.unlink(missing_ok=True)  # workers that are late stop, and write no more
 
 
+@dataclass(frozen=True)
 class Cluster:
-    """An address and how it is reached, as the command line gives them."""
+    """An address and how it is reached, as the command line gives them: see `open_pool`."""
 
-    def __init__(
-        self,
-        address: Any,
-        keys: str | Path | None = None,
-        insecure: bool = False,
-        returns: bool = False,
-    ) -> None:
-        self.address, self.keys = address, keys
-        self.insecure, self.returns = insecure, returns
+    address: Any
+    keys: str | Path | None = None
+    insecure: bool = False
+    returns: bool = False  # whether results come back by the network, not by a shared folder
 
 
 # Posters: strips of a PNG that the workers of a cluster draw and compress.

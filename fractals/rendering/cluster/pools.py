@@ -5,6 +5,7 @@ uses TLS with keys that exist only as long as the cluster, and opens no port but
 """
 
 import contextlib
+import datetime
 import ipaddress
 import os
 import re
@@ -20,11 +21,98 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io.files import read_json, writing
-from fractals.rendering.cluster.keys import KEYS, Keys, make_keys, write_keys
+
+# Keys for TLS between the machines of a cluster: an authority, and a certificate that it signed.
+#
+# All machines of a cluster share one certificate: whoever has its key may send tasks and do them.
+# The authority's own key is thrown away, so nobody can sign another certificate later.
+
+KEYS = ("ca.pem", "cert.pem", "key.pem")
+DAYS = 365
+MISSING_KEYS = "keys for TLS need cryptography: pip install 'fractals-numba[cluster]'"
+
+
+class Keys(NamedTuple):
+    """The certificate of an authority, and a certificate and its key: PEM texts, or paths."""
+
+    authority: str
+    certificate: str
+    key: str
+
+
+def make_keys(days: int = DAYS) -> Keys:
+    """Return new keys that are valid for some days, as texts.
+
+    Raises FractalsError: `cryptography` is not installed.
+    """
+    try:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+    except ImportError:
+        raise FractalsError(MISSING_KEYS) from None
+
+    def named(text: str) -> Any:
+        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+    def builder(subject: Any, key: Any, authority: bool) -> Any:
+        begin = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=1)  # clocks differ
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(named("fractals cluster authority"))
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(begin)
+            .not_valid_after(begin + datetime.timedelta(days=days))
+            .add_extension(x509.BasicConstraints(authority, 0 if authority else None), True)
+        )
+
+    authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    authority_id = x509.SubjectKeyIdentifier.from_public_key(authority_key.public_key())
+    signs = x509.KeyUsage(False, False, False, False, False, True, True, False, False)
+    authority = (
+        builder(named("fractals cluster authority"), authority_key, True)
+        .add_extension(signs, True)
+        .add_extension(authority_id, False)
+        .sign(authority_key, hashes.SHA256())
+    )
+    usages = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(authority_id)
+    certificate = (
+        builder(named("fractals cluster"), key, False)
+        .add_extension(x509.ExtendedKeyUsage(usages), False)
+        .add_extension(issuer, False)
+        .sign(authority_key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    secret = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    found = authority.public_bytes(pem), certificate.public_bytes(pem), secret
+    return Keys(*(content.decode("ascii") for content in found))
+
+
+def write_keys(folder: Path, days: int = DAYS) -> None:
+    """Write new keys to a folder.
+
+    Raises FractalsError: a key exists already, can't be written, or `cryptography` is not
+    installed.
+    """
+    contents = make_keys(days)
+    with writing(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in KEYS:
+            if os.path.lexists(folder / name):
+                raise FractalsError(f"'{folder / name}' exists already: name another folder")
+        for name, content in zip(KEYS, contents, strict=True):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with os.fdopen(os.open(folder / name, flags, 0o600), "w") as file:
+                file.write(content)
+
 
 MISSING = "needs Dask: pip install 'fractals-numba[cluster]'"
 # dask-jobqueue has a package of its own, because it is needed on clusters with a job system only.
@@ -38,53 +126,34 @@ ADDRESS = re.compile(r"(?:(tcp|tls)://)?([\w.-]+|\[[0-9a-fA-F:]+\]):(\d{1,5})", 
 SAFE_PATH = "PYTHONSAFEPATH"  # environment: Python then imports nothing from the current folder
 
 
-class Pool(Protocol):
-    """Workers that can be given tasks."""
-
-    def workers(self) -> Mapping[str, str]:
-        """Return the addresses of the workers that are there, each with its host ("": unknown)."""
-
-    def submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return a future of a call on a worker."""
-
-    def share(self, worker: str) -> int:
-        """Return how many workers share the cores of a worker's machine."""
-
-    def ahead(self, worker: str) -> int:
-        """Return how many tasks may be submitted to a worker at a time."""
-
-    def close(self) -> None:
-        """End what was started for this job."""
-
-
-class ExecutorPool:
-    """An object with `submit`, as one worker whose machines are not known."""
+class Pool:
+    """Workers that can be given tasks; here an executor, as one whose machines are unknown."""
 
     def __init__(self, executor: Any) -> None:
         self._executor = executor
         self._most = int(getattr(executor, "_max_workers", 4))  # concurrent.futures and others
 
     def workers(self) -> Mapping[str, str]:
-        """Return the executor itself."""
+        """Return the addresses of the workers that are there, each with its host ("": unknown)."""
         return {"the executor": ""}
 
     def submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return a future of a call."""
+        """Return a future of a call on a worker."""
         return self._executor.submit(function, *arguments)
 
     def share(self, worker: str) -> int:
-        """Return how many processes of this machine share its cores."""
+        """Return how many workers share the cores of a worker's machine."""
         return self._most if isinstance(self._executor, ProcessPoolExecutor) else 1
 
     def ahead(self, worker: str) -> int:
-        """Return how many tasks keep all processes busy."""
+        """Return how many tasks may be submitted to a worker at a time, to keep it busy."""
         return 2 * self._most
 
     def close(self) -> None:
-        """Leave the executor to its owner."""
+        """End what was started for this job."""
 
 
-class DaskPool:
+class DaskPool(Pool):
     """The workers of a Dask cluster.
 
     Each task names its worker, so a task moves to another worker only if this process says so.
@@ -153,25 +222,13 @@ def open_pool(
 ) -> Pool:
     """Return the pool of an address, a Dask client, or an executor.
 
-    Parameters
-    ----------
-    cluster : object
-        ``"tcp://host:port"``, ``"tls://host:port"``, the name of a scheduler file that ends in
-        ``.json``, ``"local:N"``, ``"slurm:N"``, a ``distributed.Client``, or an object with
-        `submit`.
-    keys : str or Path, optional
-        The folder of keys that `fractals cluster-keys` wrote, for TLS.
-    insecure : bool
-        True: a public address without TLS is allowed.
-    on_message : callable
-        Called with the address of the dashboard.
+    An address is ``"tcp://host:port"``, ``"tls://host:port"``, the name of a scheduler file that
+    ends in ``.json``, ``"local:N"`` or ``"slurm:N"``. `keys` is the folder that `fractals
+    cluster-keys` wrote; `insecure` allows a public address without TLS; `on_message` gets the
+    address of the dashboard.
 
-    Raises
-    ------
-    OptionError
-        The address is none of these, or public and without TLS.
-    FractalsError
-        Dask is not installed, or the scheduler does not answer.
+    Raises OptionError: the address is none of these, or public and without TLS. Raises
+    FractalsError: Dask is not installed, or the scheduler does not answer.
     """
     if isinstance(cluster, str):
         pool = _open_address(cluster, keys, insecure)
@@ -181,10 +238,10 @@ def open_pool(
         return pool
     if type(cluster).__module__.startswith("distributed."):
         return DaskPool(cluster)
-    if isinstance(cluster, DaskPool | ExecutorPool):
+    if isinstance(cluster, Pool):
         return cluster
     if callable(getattr(cluster, "submit", None)):
-        return ExecutorPool(cluster)
+        return Pool(cluster)
     raise OptionError(
         f"cluster={cluster!r:.60}: give an address, a Dask client, or an object with submit"
     )
@@ -230,19 +287,10 @@ def check_address(address: str, insecure: bool) -> None:
 
 
 def read_address(address: str, insecure: bool) -> str:
-    """Return an address as tcp://HOST:PORT or tls://HOST:PORT.
+    """Return an address as tcp://HOST:PORT or tls://HOST:PORT; a scheduler's file is waited for.
 
-    Parameters
-    ----------
-    address : str
-        An address, or the name of the file that a scheduler writes. The file is waited for.
-
-    Raises
-    ------
-    OptionError
-        As of `check_address`.
-    FractalsError
-        There is no file for TIMEOUT seconds.
+    Raises OptionError: the text is no address, or a public one without TLS. Raises FractalsError:
+    there is no file for TIMEOUT seconds.
     """
     if address.endswith(".json"):
         until = time.monotonic() + TIMEOUT
@@ -295,22 +343,11 @@ def is_public(host: str) -> bool:
 
 
 def address_towards(address: str) -> str:
-    """Return the address of this machine from which it reaches a scheduler.
+    """Return the IP address of this machine from which it reaches what `read_address` returned.
 
-    Parameters
-    ----------
-    address : str
-        As of `read_address`.
+    It is the loopback address for a scheduler of this machine.
 
-    Returns
-    -------
-    str
-        An IP address; the loopback address for a scheduler of this machine.
-
-    Raises
-    ------
-    FractalsError
-        The host is not known, or no network leads there.
+    Raises FractalsError: the host is not known, or no network leads there.
     """
     found = ADDRESS.fullmatch(address)
     assert found, address
@@ -344,12 +381,8 @@ def import_distributed() -> Any:
 def security_settings(address: str, keys: str | Path | None) -> dict[str, Any]:
     """Return the setting ``security`` of Dask for an address and a folder of keys, if any.
 
-    Raises
-    ------
-    OptionError
-        There are keys, and the address does not use TLS.
-    FractalsError
-        A key is missing.
+    Raises OptionError: there are keys, and the address does not use TLS. Raises FractalsError: a
+    key is missing.
     """
     if not keys:
         return {}

@@ -4,10 +4,13 @@ The functions take and return plain values, so that a worker with another versio
 still say which version it has.
 """
 
+import asyncio
 import functools
 import importlib
+import logging
 import os
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -15,6 +18,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -22,12 +26,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
+from fractals.backends import probe
 from fractals.backends.cache_folder import source_digest
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, OptionError, shown
 from fractals.io import png
 from fractals.io.files import parse_json
 from fractals.io.parts import StoreParts, decode, encode, this_machine
 from fractals.io.store import RawStore, tile_name
+from fractals.rendering.cluster.pools import (
+    TIMEOUT,
+    address_towards,
+    check_address,
+    import_distributed,
+    is_public,
+    read_address,
+    security_settings,
+)
 from fractals.rendering.drawing import (
     Drawing,
     Sink,
@@ -38,8 +52,7 @@ from fractals.rendering.drawing import (
     open_plan,
     run,
 )
-from fractals.rendering.iteration import Stop
-from fractals.rendering.known import ResumeData, load_known
+from fractals.rendering.iteration import ResumeData, Stop, load_known
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import MAX_SINGLE, Tile, make_tiles, runs
 from fractals.scene.model import Scene, validate
@@ -222,21 +235,11 @@ def introduce(
 ) -> dict[str, Any]:
     """Make this worker ready for a job, and return what it is.
 
-    Parameters
-    ----------
-    given : mapping of str to bytes, optional
-        Parts that another machine has found, for a worker that does not see them.
+    `given` holds parts that another machine has found, for a worker that does not see them. What is
+    returned tells the ``machine``, its ``host``, whether the folder of parts is ``shared``, and
+    whether the worker ``lacks`` parts, such as the reference orbit, because it is not.
 
-    Returns
-    -------
-    dict
-        ``machine``, ``cores``, whether the folder of parts is ``shared``, and whether the worker
-        ``lacks`` parts that others have found, such as the reference orbit, because it is not.
-
-    Raises
-    ------
-    RefusedError
-        This worker computes other numbers than the machine that asks.
+    Raises RefusedError: this worker computes other numbers than the machine that asks.
     """
     with _one_at_a_time:
         lacks = _session(job, share, given) is None
@@ -252,11 +255,8 @@ def compute(
 ) -> list[dict[str, Any]]:
     """Compute parts, and return a receipt of each; none where this worker lacks what `given` holds.
 
-    Returns
-    -------
-    list of dict
-        ``number``, ``name``, ``sums``, ``machine`` and ``seconds``; and ``content``, the bytes of
-        the part, where the folder is not shared.
+    It has ``number``, ``name``, ``sums``, ``machine``, ``seconds`` and, where the folder is not
+    shared, ``content``: the bytes of the part.
     """
     with _one_at_a_time, checking(_stopping(job)):
         session, receipts = _session(job, share, given), []
@@ -388,3 +388,100 @@ def refuse_other(own: Mapping[str, str], asked: Mapping[str, str]) -> None:
                 f"{this_machine()} is refused: its {name} is {value}, "
                 f"and on the machine that asks it is {asked.get(name)}"
             )
+
+
+# A worker process of `fractals worker`: a Dask worker that does one task at a time.
+
+
+def serve(
+    address: str,
+    device: str,
+    threads: int | None,
+    keys: str | Path | None,
+    insecure: bool,
+    on_message: Callable[[str], None],
+) -> None:
+    """Do tasks of a scheduler until it ends, or this process is interrupted.
+
+    The worker listens on the address from which this machine reaches the scheduler, and on no
+    other one: for a scheduler on this machine, only processes of this machine reach it.
+
+    Raises FractalsError: the scheduler does not answer, or Dask is not installed. Raises
+    OptionError: the scheduler's address, or the worker's own one, is public and without TLS.
+    """
+    check_address(address, insecure)
+    import_distributed()
+    # It writes stack traces where a connection ends; `fractals worker` says so in one line.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    settings.device, settings.threads = device, threads
+    where = read_address(address, insecure)
+    own = address_towards(where)
+    tls = where.startswith("tls://")
+    if not tls and not insecure and is_public(own):
+        raise OptionError(
+            f"this machine reaches {shown(address, 80)} from {own}, a public address, and whoever "
+            "reaches a worker without TLS runs code on it: give tls://... (see fractals "
+            "cluster-keys --help), or --insecure"
+        )
+    given: dict[str, Any] = {
+        "scheduler_ip": where,
+        "host": f"[{own}]" if ":" in own else own,
+        **security_settings(where, keys),
+    }
+    from fractals.rendering.cluster.nodes import QuietWorker
+
+    async def run() -> None:
+        with TemporaryDirectory(prefix="fractals-worker-") as folder:
+            serving = QuietWorker(
+                **given,
+                nthreads=1,
+                resources={"tile": 1},
+                memory_limit=0,  # the plan of a scene knows its memory
+                local_directory=folder,
+                dashboard=False,
+                death_timeout=TIMEOUT,
+            )
+            try:
+                await serving
+                cores = threads or core_count()
+                facts = f"{cores} threads, {device}" + ("" if tls else ", without TLS")
+                on_message(f"{serving.address} is ready at {address}: {facts}")
+                await serving.finished()
+            finally:
+                await serving.close(timeout=1, nanny=False)
+
+    try:
+        asyncio.run(run())
+    except (OSError, TimeoutError, ValueError) as error:
+        raise FractalsError(
+            f"no scheduler answers at {shown(address, 80)} ({shown(error, 100)})"
+        ) from None
+
+
+def gpus_of(device: str) -> Sequence[str]:
+    """Return the numbers of the GPUs that get a process each; none where one process is enough."""
+    if device not in ("auto", "gpu", "cuda", "cuda:all"):
+        return ()
+    found, _ = probe.gpus()
+    usable = [str(k) for k, gpu in enumerate(found) if not gpu.problem]
+    return usable if len(usable) > 1 else ()
+
+
+def serve_each_gpu(gpus: Sequence[str], arguments: Sequence[str], threads: int | None) -> int:
+    """Start a process for each GPU, each with its share of the cores, and wait for them."""
+    share = threads or max(1, core_count() // len(gpus))
+    # -P: nothing is imported from the current folder.
+    command = [sys.executable, "-P", "-m", "fractals", "worker", *arguments, "--device", "cuda"]
+    paths = [str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    started = [
+        subprocess.Popen(
+            [*command, "--threads", str(share)], env=environment | {"CUDA_VISIBLE_DEVICES": gpu}
+        )
+        for gpu in gpus
+    ]
+    try:
+        return max(process.wait() for process in started)
+    finally:
+        for process in started:
+            process.terminate()

@@ -45,8 +45,6 @@ class Spread:
 def spread(seconds: Sequence[float]) -> Spread:
     """Return median, least and most.
 
-    Examples
-    --------
     >>> spread([3.0, 1.0, 2.0])
     Spread(median=2.0, min=1.0, max=3.0)
     """
@@ -82,14 +80,8 @@ def climb(
 ) -> tuple[Rung, ...]:
     """Time every rung, in turns; plain Python only once.
 
-    Parameters
-    ----------
-    drawings : mapping of str to Drawing
-        The rungs that are drawn by this program.
-    steps : sequence of str
-        The rungs below: "python", "numpy", "jit".
-    quick : bool
-        Extrapolate plain Python from a tenth of the rows.
+    `drawings` are the rungs that this program draws, `steps` those below: "python", "numpy", "jit".
+    With `quick`, plain Python is extrapolated from a tenth of the rows.
     """
     from fractals.backends.cpu import naive
 
@@ -184,13 +176,7 @@ def _silent(line: str) -> None:
 
 @dataclass(frozen=True)
 class Workload:
-    """Something to draw, and how to measure it.
-
-    Attributes
-    ----------
-    interior : bool
-        Whether the interior shortcuts are on.
-    """
+    """Something to draw, and how to measure it."""
 
     name: str
     scene: Scene
@@ -239,13 +225,6 @@ TABLES: dict[str, tuple[str, dict[str, Any]]] = {
 def load_workload(name: str) -> Workload:
     """Return the workload of a name, or the one that draws a scene of the gallery or a file.
 
-    Raises
-    ------
-    OptionError
-        There is neither.
-
-    Examples
-    --------
     >>> load_workload("classic").scene.image.size
     (1536, 1024)
     """
@@ -309,12 +288,7 @@ class Result:
 def choose_devices(requests: Sequence[str] = (), on_message: Tell = _silent) -> list[Device]:
     """Return the devices asked for, each once; by default the CPU, and a GPU or the simulator.
 
-    Raises
-    ------
-    DeviceError
-        A GPU was asked for by name and is missing.
-    OptionError
-        A name is unknown, or a GPU and the simulator are to run in one process.
+    A GPU and the simulator can't run in one process, so both together are refused.
     """
     found: list[Device] = []
     for request in requests or ("cpu", "gpu"):
@@ -405,12 +379,8 @@ def measure(
 ) -> Result:
     """Run a workload on devices, `runs` times each, in turns, after one run that warms them up.
 
-    Parameters
-    ----------
-    crossover : bool
-        Also draw it at smaller and smaller sizes.
-    quick : bool
-        Extrapolate the time of plain Python from a tenth of the rows.
+    With `crossover` it is also drawn at smaller and smaller sizes. With `quick`, the time of plain
+    Python is extrapolated from a tenth of the rows.
     """
     lanes = [_Lane(workload, device, threads, on_message) for device in devices]
     first, plan = lanes[0], lanes[0].drawing.plan
@@ -458,8 +428,6 @@ def _rungs(workload: Workload, lanes: Sequence[_Lane], on_message: Tell) -> dict
 def sizes(full: tuple[int, int]) -> list[tuple[int, int]]:
     """Return `full` and its halves, down to a thumbnail, the smallest first.
 
-    Examples
-    --------
     >>> sizes((256, 144))
     [(64, 36), (128, 72), (256, 144)]
     """

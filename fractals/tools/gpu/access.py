@@ -62,24 +62,10 @@ class Divergence(NamedTuple):
 def measure(count: ArrayLike, block: tuple[int, int]) -> Divergence:
     """Return the divergence of a kernel that computes one sample per thread.
 
-    Parameters
-    ----------
-    count : array_like of int, shape (height, width)
-        Steps of each sample. Threads outside the picture take none.
-    block : tuple of int
-        Threads in x and y. Threads are numbered row by row, and each 32 of them are a warp.
+    `count` (height, width) are the steps of each sample; threads outside the picture take none.
+    `block` are the threads in x and y. They are numbered row by row, and each 32 of them are a
+    warp.
 
-    Returns
-    -------
-    Divergence
-
-    Raises
-    ------
-    OptionError
-        The block is empty or larger than 1024 threads, or `count` has not two dimensions.
-
-    Examples
-    --------
     >>> count = [[10] * 31 + [1000]]        # one long orbit beside 31 short ones
     >>> round(measure(count, (32, 1)).lanes_busy, 3)
     0.041
@@ -112,13 +98,9 @@ def measure(count: ArrayLike, block: tuple[int, int]) -> Divergence:
 
 
 def draw(found: Sequence[Divergence]) -> Pixels:
-    """Return a picture of the maps side by side, each with its label.
+    """Return a picture (height, width, 3) of the maps side by side, each with its label.
 
     All lanes of a white warp are busy; those of a dark one wait for its longest orbit.
-
-    Returns
-    -------
-    ndarray of uint8, shape (height, width, 3)
     """
     colors = sheet.turn(PALETTE, 256)
     cells = [
@@ -259,16 +241,9 @@ def table(found: list[Access]) -> str:
 
 @contextlib.contextmanager
 def access_log() -> Iterator[AccessLog]:
-    """Log the accesses of simulated kernels to global memory.
+    """Log the accesses of simulated kernels to global memory: the log is filled while kernels run.
 
-    Yields
-    ------
-    AccessLog
-        Filled while kernels run. On a real GPU it stays empty.
-
-    Examples
-    --------
-    ::
+    On a real GPU it stays empty. Use it so::
 
         with access_log() as log:
             kernel[blocks, threads](image)
@@ -282,21 +257,9 @@ def access_log() -> Iterator[AccessLog]:
 
 
 def log_of_script(path: str, arguments: list[str]) -> AccessLog:
-    """Run a Python script in the simulator, and return the accesses of its kernels.
+    """Run a Python script with arguments in the simulator, and return the accesses of its kernels.
 
-    Parameters
-    ----------
-    path : str
-        The script, run as Python runs it. Its folder is searched for imports.
-    arguments : list of str
-        Its arguments.
-
-    Raises
-    ------
-    OptionError
-        There is no such file.
-    FractalsError
-        The script failed.
+    It runs as Python runs it: its folder is searched for imports.
     """
     from fractals.backends import numba_private
 

@@ -97,13 +97,7 @@ class Prediction(NamedTuple):
 
 
 def card(name: str) -> Card:
-    """Return a card of the table.
-
-    Raises
-    ------
-    OptionError
-        The table has no such card.
-    """
+    """Return a card of the table."""
     key = name.lower().replace(" ", "").replace("-", "")
     if key not in CARDS:
         hint = did_you_mean(key[:50], CARDS) or f"; choose {', '.join(CARDS)}"
@@ -112,13 +106,7 @@ def card(name: str) -> Card:
 
 
 def instructions_per_iteration(formula: str, precision: Precision) -> float:
-    """Return the counted machine instructions an iteration of a formula, without dz.
-
-    Raises
-    ------
-    OptionError
-        The instructions of this formula were not counted.
-    """
+    """Return the counted machine instructions an iteration of a formula, without dz."""
     if formula not in INSTRUCTIONS:
         raise OptionError(
             f"the instructions of '{shown(formula, 40)}' are not counted: give --instructions, "
@@ -140,24 +128,9 @@ def predict(warp_steps: int, instructions: float, on: Card, doubles: float = 0.0
     """Return the shortest time in which a card can execute the steps of all warps.
 
     It is bounded by the rate at which the card issues instructions, and by that of its float64
-    arithmetic.
+    arithmetic. `warp_steps` are those of all warps together, as `fractals.tools.gpu.access.measure`
+    counts them; `instructions` are those of a step, and `doubles` the ones of float64 arithmetic.
 
-    Parameters
-    ----------
-    warp_steps : int
-        Steps of all warps together, as `fractals.tools.gpu.access.measure` counts them.
-    instructions : float
-        Machine instructions of a step.
-    on : Card
-    doubles : float
-        Of these, float64 arithmetic.
-
-    Returns
-    -------
-    Prediction
-
-    Examples
-    --------
     >>> f"{predict(10**9, 4.9, CARDS['h200']).seconds:.5f} s"
     '0.00469 s'
     """
@@ -210,29 +183,11 @@ class Loop(NamedTuple):
 
 
 def count(path: str, kernel: str, signature: str, capability: tuple[int, int] = (9, 0)) -> Loop:
-    """Return the innermost loop of a kernel in a Python file.
+    """Return the innermost loop of a kernel in a Python file, for a card's compute capability.
 
-    Parameters
-    ----------
-    path : str
-        The file, which is run as a module of its own name.
-    kernel : str
-        The name of a function in it, made by ``@cuda.jit``.
-    signature : str
-        The types of its arguments, as Numba writes them: ``"float32, int32[:,::1]"``.
-    capability : tuple of int
-        The compute capability of the card.
-
-    Returns
-    -------
-    Loop
-
-    Raises
-    ------
-    OptionError
-        There is no such file or kernel, or it has no loop.
-    FractalsError
-        CUDA's compiler is not installed, or the kernel does not compile.
+    The file is run as a module of its own name. `kernel` is the name of a function in it, made by
+    ``@cuda.jit``, and `signature` the types of its arguments, as Numba writes them: ``"float32,
+    int32[:,::1]"``. Without CUDA's compiler a `FractalsError` says so.
     """
     from fractals.backends import numba_private
 
@@ -271,8 +226,6 @@ def _names(code: Sequence[Instruction]) -> tuple[str, ...]:
 def hot_loop(code: Sequence[Instruction]) -> list[Instruction]:
     """Return the instructions of the innermost loop with the most arithmetic.
 
-    Examples
-    --------
     >>> loop = [Instruction("FADD", None), Instruction("BRA", 1), Instruction("EXIT", None)]
     >>> hot_loop([Instruction("MOV", None), *loop])
     [Instruction(name='FADD', target=None), Instruction(name='BRA', target=1)]
@@ -305,8 +258,6 @@ def instructions(binary: bytes) -> list[Instruction]:
 def virtual_instructions(ptx: str) -> list[Instruction]:
     """Return the instructions of PTX; declarations are none.
 
-    Examples
-    --------
     >>> virtual_instructions("$L1:\\n\\tadd.f32 \\t%f1, %f1, %f2;\\n\\t@%p1 bra \\t$L1;\\n")
     [Instruction(name='add.f32', target=None), Instruction(name='bra', target=0)]
     """
@@ -353,8 +304,6 @@ def find_tool(name: str) -> str | None:
 def parse_capability(text: str) -> tuple[int, int]:
     """Return a compute capability.
 
-    Examples
-    --------
     >>> parse_capability("8.6")
     (8, 6)
     """

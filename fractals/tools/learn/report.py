@@ -71,8 +71,6 @@ def read_ladder(path: Path) -> list[dict[str, Any]]:
 def texts_of(figure: dict[str, Any]) -> tuple[str, str, str]:
     """Return the figures of a step: rate or time, share of the arithmetic, and the gain.
 
-    Examples
-    --------
     >>> texts_of({"seconds": 0.05, "device": "CPU", "rate": 2e9, "unit": "it/s", "percent": 17.2})
     ('2 G it/s', '17 %', '')
     >>> texts_of({"seconds": 0.05, "device": "simulator"})
@@ -94,8 +92,6 @@ def texts_of(figure: dict[str, Any]) -> tuple[str, str, str]:
 def in_thousands(number: float) -> str:
     """Return a number to three digits in thousands, millions, billions or trillions.
 
-    Examples
-    --------
     >>> in_thousands(1e6), in_thousands(5.43e6), in_thousands(1e11), in_thousands(20)
     ('1 M', '5.43 M', '100 G', '20')
     """

@@ -60,13 +60,7 @@ class Step:
 
 
 def lessons_folder() -> Path:
-    """Return the folder of the lessons.
-
-    Raises
-    ------
-    FractalsError
-        The installation has no lessons.
-    """
+    """Return the folder of the lessons. Raises `FractalsError` if there are none."""
     for folder in FOLDERS:
         if folder.is_dir():
             return folder
@@ -84,13 +78,7 @@ def all_steps() -> list[Step]:
 
 
 def find_step(key: str) -> Step:
-    """Return the step of a number or a letter; ``03``, ``jit`` and ``step_03_jit`` are names too.
-
-    Raises
-    ------
-    OptionError
-        There is no such step.
-    """
+    """Return the step of a number or a letter; or of ``03``, ``jit`` or ``step_03_jit``."""
     steps = all_steps()
     text = key.lower()
     for step in steps:
@@ -132,21 +120,9 @@ def run_script(
     seconds: float | None = None,
     quiet: bool = False,
 ) -> None:
-    """Run the script of a step.
+    """Run the script of a step; one that fails, or exceeds the limit of `seconds`, raises an error.
 
-    Parameters
-    ----------
-    ladder : Path, optional
-        File to which the script appends its figures.
-    seconds : float, optional
-        Limit after which the process is killed.
-    quiet : bool
-        Whether what the script prints is dropped.
-
-    Raises
-    ------
-    FractalsError
-        The script fails, or exceeds the limit.
+    It appends its figures to the file `ladder`. With `quiet`, what it prints is dropped.
     """
     output = subprocess.DEVNULL if quiet else None
     command = [sys.executable, str(step.script), *arguments]
@@ -163,8 +139,6 @@ def run_script(
 def ending(code: int) -> str:
     """Return how a process ended.
 
-    Examples
-    --------
     >>> ending(1), ending(-11)
     ('ends with exit code 1', 'is ended by SIGSEGV')
     """
@@ -174,15 +148,7 @@ def ending(code: int) -> str:
 
 
 def check_answer(step: Step, path: str, seconds: float = CHECK_SECONDS) -> None:
-    """Check an answer to the exercise of a step.
-
-    Raises
-    ------
-    OptionError
-        There is no such file.
-    InputError
-        The answer is wrong; the message says in one line what is wrong.
-    """
+    """Check an answer to the exercise of a step; an `InputError` says in a line what is wrong."""
     answer = Path(path).resolve()
     name = shown(path, 80)
     if not answer.is_file():

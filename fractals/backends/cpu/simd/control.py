@@ -4,11 +4,71 @@ Packs are used at their best speed where a loop needs no more registers than the
 depends on what stands around the loop, and on the order of its operations and variables.
 """
 
+import builtins
+import dis
+import inspect
+import types as python_types
+
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from fractals.backends.cpu.simd.pack import INT64, Pack, intrinsic, join, vectors_of
-from fractals.backends.cpu.traced import count_operations
+from fractals.backends.cpu.simd.pack import (
+    FEATURES,
+    INT32,
+    INT64,
+    Pack,
+    call,
+    intrinsic,
+    join,
+    vectors_of,
+)
+from fractals.kernels import primitives
+
+# --- Numbers below the smallest normal one, taken as 0 while a loop runs. An orbit that falls into
+# a point on an axis comes to such numbers and stays with them, and many CPUs compute with them
+# 100 times slower.
+
+X86 = "sse2" in FEATURES
+FLUSH = 0x8040  # two bits of x86's register of modes: for denormal results, and for operands
+
+
+def _access_mode(builder, name, slot):
+    """Read (stmxcsr) or write (ldmxcsr) x86's register of modes."""
+    pointer = builder.bitcast(slot, ir.IntType(8).as_pointer())
+    call(builder, f"llvm.x86.sse.{name}", ir.VoidType(), pointer)
+
+
+@intrinsic
+def flush_denormals(context):
+    """Have this thread take numbers below the smallest normal one as 0; return the former mode.
+
+    Where it isn't known how (not on x86), nothing is done.
+    """
+
+    def generate(context, builder, signature, args):
+        if not X86:
+            return INT32(0)
+        slot = cgutils.alloca_once(builder, INT32)
+        _access_mode(builder, "stmxcsr", slot)
+        mode = builder.load(slot)
+        builder.store(builder.or_(mode, INT32(FLUSH)), slot)
+        _access_mode(builder, "ldmxcsr", slot)
+        return mode
+
+    return types.int32(), generate
+
+
+@intrinsic
+def restore_mode(context, mode):
+    """Undo `flush_denormals`."""
+
+    def generate(context, builder, signature, args):
+        if X86:
+            _access_mode(builder, "ldmxcsr", cgutils.alloca_once_value(builder, args[0]))
+        return context.get_dummy_value()
+
+    return types.none(types.int32), generate
+
 
 # --- How LLVM compiles the function in which these are called
 
@@ -65,9 +125,27 @@ def unknown(context, index):
 
 # --- Functions applied to the vectors of packs
 
-# Operations of a short function, as `count_operations` counts: those of a step of z² + c, and two
-# tuples that it takes apart.
-SHORT = 6
+# Operations of a short function, such as a step of z² + c.
+SHORT = 5
+_PRIMITIVES = {abs, min, max, *(part for part in vars(primitives).values() if callable(part))}
+
+
+def count_operations(function):
+    """Return how many operations on numbers a Python function has, with those that it calls."""
+    outer = {**vars(builtins), **inspect.getclosurevars(function).nonlocals}
+    outer = {**function.__globals__, **outer}
+    count = 0
+    for instruction in dis.get_instructions(function):
+        name = instruction.opname
+        if name in ("BINARY_OP", "UNARY_NEGATIVE", "COMPARE_OP"):
+            count += 1
+        elif name in ("LOAD_GLOBAL", "LOAD_DEREF"):
+            called = outer.get(instruction.argval)
+            if isinstance(called, python_types.FunctionType) and called not in _PRIMITIVES:
+                count += count_operations(called)
+            elif callable(called) and called in _PRIMITIVES:
+                count += 1
+    return count
 
 
 def _with_vectors(kind, vectors):
@@ -119,8 +197,7 @@ def by_vectors(context, function, arguments):
     of two vectors would need too many registers.
     """
     (vectors,) = {pack.vectors for pack in _packs_in(arguments)}
-    one = tuple(_with_vectors(arguments, 1))
-    most = 2 if count_operations(function.typing_key, one) <= SHORT else 1
+    most = 2 if count_operations(function.typing_key) <= SHORT else 1
     groups = [(begin, min(begin + most, vectors)) for begin in range(0, vectors, most)]
     kinds = {
         width: context.resolve_function_type(function, tuple(_with_vectors(arguments, width)), {})
@@ -130,8 +207,8 @@ def by_vectors(context, function, arguments):
 
     def generate(context, builder, signature, args):
         calls = {width: context.get_function(function, kinds[width]) for width in kinds}
-        for call in calls.values():
-            context.add_linking_libs(getattr(call, "libs", ()))
+        for each in calls.values():
+            context.add_linking_libs(getattr(each, "libs", ()))
         found = []
         for begin, end in groups:
             part = _some_vectors(context, builder, arguments, args[1], begin, end)

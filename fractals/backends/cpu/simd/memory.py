@@ -7,6 +7,7 @@ array has room for a whole pack beyond the elements that are meant.
 from llvmlite import ir
 from numba.core import cgutils, types
 
+from fractals.backends.cpu.entry import part_of_array
 from fractals.backends.cpu.simd.pack import (
     INT32,
     INT64,
@@ -22,7 +23,6 @@ from fractals.backends.cpu.simd.pack import (
     to_integer,
     vectors_of,
 )
-from fractals.backends.numba_private import part_of_array
 
 ORDER = ir.VectorType(ir.IntType(8), 8)  # of the parts of a register
 

@@ -27,12 +27,10 @@ import operator
 
 from llvmlite import ir
 from llvmlite.ir import IRBuilder
-from numba.core import cgutils, config, types
-from numba.core.codegen import get_host_cpu_features
-from numba.extending import intrinsic as numba_intrinsic
-from numba.extending import lower_builtin, models, register_model, type_callable
+from numba.core import cgutils, types
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from fractals.backends.numba_private import name_intrinsic
+from fractals.backends.features import FEATURES, REGISTER
 from fractals.kernels import primitives
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)
@@ -46,29 +44,11 @@ LLVM = {
 NAMES = {types.float64: "f64", types.float32: "f32", types.int64: "i64", types.int32: "i32"}
 
 
-def host_features():
-    """Return the names of the CPU's features that Numba compiles for."""
-    given = config.CPU_FEATURES
-    features = get_host_cpu_features() if given is None else given  # without AVX, where asked for
-    return {name[1:] for name in features.split(",") if name.startswith("+")}
-
-
-def register_bytes(features):
-    """Return the width of a vector register."""
-    if {"avx512f", "avx512vl"} <= features:
-        return 64
-    return 32 if "avx2" in features else 16  # SSE2 and NEON
-
-
-FEATURES = host_features()
-REGISTER = register_bytes(FEATURES)
 # Whether the CPU has registers for masks. If so, a mask is one bit per lane. Otherwise a mask is a
 # vector whose lanes are all ones or all zeros, which is what comparisons return. With bits, LLVM
 # would pack masks into smaller vectors and unpack them in each round of a loop (1.3 times as slow).
 MASK_REGISTERS = REGISTER == 64
 FEW_REGISTERS = "sse2" in FEATURES and not MASK_REGISTERS  # 16 vector registers; elsewhere 32
-# x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
-FUSED = "fma" in FEATURES or "sse2" not in FEATURES
 
 
 class Pack(types.Type):
@@ -111,16 +91,6 @@ class Pack(types.Type):
 def pack_of(element, vectors):
     """Return the type of packs of a number type on this machine."""
     return Pack(element, vectors, 8 * REGISTER // element.bitwidth)
-
-
-def intrinsic(function):
-    """Make a function an intrinsic that has the same identity in every process.
-
-    Otherwise Numba's disk cache would never find again what was compiled with it.
-    """
-    made = numba_intrinsic(function)
-    name_intrinsic(made, f"{function.__module__}.{function.__name__}")
-    return made
 
 
 @register_model(Pack)

@@ -1,4 +1,4 @@
-"""The options that several verbs share."""
+"""The options that several verbs share, and the user's file of their defaults."""
 
 import functools
 import re
@@ -10,20 +10,21 @@ import click
 from click.core import ParameterSource
 
 from fractals.cli.command import (
+    AS_MODEL,
     DEVICE,
     FILE,
     PALETTE,
     SCENE,
     F,
     OutputOption,
-    Whole,
-    key_option,
     names,
     option,
+    section,
     together,
     words,
 )
 from fractals.cli.messages import tell
+from fractals.cli.values import Whole
 from fractals.errors import InputError, OptionError, SceneError, shown
 
 # The user's file of defaults, TOML: device, threads, and keys of scenes.
@@ -104,197 +105,120 @@ def scene_table() -> dict[str, Any]:
     return embedded
 
 
-color_options = together(
-    option(
-        "--palette",
-        metavar="NAME|FILE",
-        section="Colors",
-        shell_complete=PALETTE,
-        help="Palette: a name, cmap:NAME, or FILE[#ENTRY].",
-    ),
-    option(
-        "--coloring",
-        metavar="NAME[,KEY=VALUE]",
-        section="Colors",
-        shell_complete=names("coloring"),
-        help="Coloring, such as smooth or stripe_average,density=7.",
-    ),
-    key_option("--transfer", "Colors", metavar="CURVE"),
-    key_option("--density", "Colors", metavar="TURNS"),
-    key_option("--offset", "Colors", metavar="TURNS"),
-    option(
-        "--fit/--no-fit",
-        default=None,
-        section="Colors",
-        help="Fit density and offset of the coloring and of all layers to their values. By "
-        "default only a coloring given by --coloring is fitted.",
-    ),
-    key_option("--inside", "Colors", metavar="COLOR"),
+color_options = section(
+    "Colors",
+    {
+        "--palette NAME|FILE": "Palette: a name, cmap:NAME, or FILE[#ENTRY].",
+        "--coloring NAME[,KEY=VALUE]": "Coloring, such as smooth or stripe_average,density=7.",
+        "--transfer CURVE": AS_MODEL,
+        "--density TURNS": AS_MODEL,
+        "--offset TURNS": AS_MODEL,
+        "--fit/--no-fit": (
+            "Fit density and offset of the coloring and of all layers to their values. By "
+            "default only a coloring given by --coloring is fitted."
+        ),
+        "--inside COLOR": AS_MODEL,
+    },
+    palette={"shell_complete": PALETTE},
+    coloring={"shell_complete": names("coloring")},
 )
 view_options = together(
-    option(
-        "--formula",
-        metavar="NAME[,KEY=VALUE]|EXPRESSION|FILE.py",
-        section="View",
-        shell_complete=names("formula", files=True),
-        help="Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
-        "Python file, which is run.",
+    section(
+        "View",
+        {
+            "--formula NAME[,KEY=VALUE]|EXPRESSION|FILE.py": (
+                "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
+                "Python file, which is run."
+            ),
+            "--network SEED|FILE": (
+                "Draw a pattern network: random weights of a seed, or a text file with 52 weights."
+            ),
+            "--julia X,Y": "Draw the Julia set of c = X + iY.",
+            "--center X,Y": "Center of the view; decimals of any length.",
+            "--at X,Y": "Center the view on this pixel of the scene, from its top left.",
+            "--pan DX,DY": "Move the view right and up, in widths of the scene: 0.5,0 or 10%,0.",
+            "--width W": "Width of the view in the plane, or relative to the scene: 50%.",
+            "--zoom Z": (
+                "Zoom, counted from the formula's whole view, or relative to the scene: x10."
+            ),
+            "--rotation DEGREES": AS_MODEL,
+            "--mirror/--no-mirror": AS_MODEL,
+            "--stretch FACTOR": AS_MODEL,
+            "--stretch-angle DEGREES": AS_MODEL,
+            "--projection NAME": AS_MODEL,
+        },
+        formula={"shell_complete": names("formula", files=True)},
     ),
-    option(
-        "--network",
-        metavar="SEED|FILE",
-        section="View",
-        shell_complete=FILE,
-        help="Draw a pattern network: random weights of a seed, or a text file with 52 weights.",
-    ),
-    option("--julia", metavar="X,Y", section="View", help="Draw the Julia set of c = X + iY."),
-    option(
-        "--center",
-        metavar="X,Y",
-        section="View",
-        help="Center of the view; decimals of any length.",
-    ),
-    option(
-        "--at",
-        metavar="X,Y",
-        section="View",
-        help="Center the view on this pixel of the scene, from its top left.",
-    ),
-    option(
-        "--pan",
-        metavar="DX,DY",
-        section="View",
-        help="Move the view right and up, in widths of the scene: 0.5,0 or 10%,0.",
-    ),
-    option(
-        "--width",
-        metavar="W",
-        section="View",
-        help="Width of the view in the plane, or relative to the scene: 50%.",
-    ),
-    option(
-        "--zoom",
-        metavar="Z",
-        section="View",
-        help="Zoom, counted from the formula's whole view, or relative to the scene: x10.",
-    ),
-    key_option("--rotation", "View", metavar="DEGREES"),
-    key_option("--mirror/--no-mirror", "View", default=None),
-    key_option("--stretch", "View", metavar="FACTOR"),
-    key_option("--stretch-angle", "View", metavar="DEGREES"),
-    key_option("--projection", "View", metavar="NAME"),
-    option(
-        "--size",
-        metavar="SIZE",
-        section="Picture",
-        help="Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi.",
-    ),
+    option("Picture", "--size SIZE", "Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi."),
 )
 max_iterations_option = option(
-    "-n",
-    "--max-iterations",
-    metavar="N",
-    section="Iteration",
+    "Iteration",
+    "-n, --max-iterations N",
+    "Maximum iterations per sample, such as 1e6, or auto.",
     shell_complete=words("auto"),
-    help="Maximum iterations per sample, such as 1e6, or auto.",
 )
 scene_options = together(
     view_options,
-    key_option("--supersampling", "Picture", metavar="N"),
-    key_option("--antialias", "Picture", metavar="HOW"),
+    section("Picture", {"--supersampling N": AS_MODEL, "--antialias HOW": AS_MODEL}),
     max_iterations_option,
-    key_option("--precision", "Iteration", metavar="TYPE"),
-    key_option("--escape-radius", "Iteration", metavar="R"),
+    section("Iteration", {"--precision TYPE": AS_MODEL, "--escape-radius R": AS_MODEL}),
 )
-picture_options = together(
-    key_option("--bits", "Picture", metavar="N"),
-    key_option("--dpi", "Picture", metavar="N"),
-    key_option("--compression", "Picture", metavar="HOW"),
+picture_options = section(
+    "Picture",
+    {"--bits N": AS_MODEL, "--dpi N": AS_MODEL, "--compression HOW": AS_MODEL},
 )
 threads_option = option(
-    "--threads",
+    "Device",
+    "--threads N",
+    "Maximum CPU threads (default: all cores, or FRACTALS_THREADS).",
     type=Whole(1, MAX_THREADS),
-    metavar="N",
-    section="Device",
     envvar="FRACTALS_THREADS",
     default=threads,
-    help="Maximum CPU threads (default: all cores, or FRACTALS_THREADS).",
 )
 device_options = together(
-    option(
-        "--device",
-        metavar="DEVICE",
-        default=device,
-        section="Device",
-        envvar="FRACTALS_DEVICE",
-        shell_complete=DEVICE,
-        help="auto, cpu, gpu, cuda, cuda:N, cuda:all, simulator or python "
-        "(default: auto, or FRACTALS_DEVICE).",
-    ),
-    option("--cpu", is_flag=True, section="Device", help="Draw on the CPU."),
-    option(
-        "--gpu",
-        is_flag=True,
-        section="Device",
-        help="Draw on a GPU; without one, in Numba's CUDA simulator.",
+    section(
+        "Device",
+        {
+            "--device DEVICE": (
+                "auto, cpu, gpu, cuda, cuda:N, cuda:all, simulator or python "
+                "(default: auto, or FRACTALS_DEVICE)."
+            ),
+            "--cpu": "Draw on the CPU.",
+            "--gpu": "Draw on a GPU; without one, in Numba's CUDA simulator.",
+        },
+        device={"default": device, "envvar": "FRACTALS_DEVICE", "shell_complete": DEVICE},
     ),
     threads_option,
 )
-effort_options = together(
-    option(
-        "--no-interior-shortcuts",
-        is_flag=True,
-        section="Iteration",
-        help="Iterate every sample inside the set to the maximum (for benchmarks).",
-    ),
-    option(
-        "--no-cache",
-        is_flag=True,
-        section="Iteration",
-        help="Neither read nor write cached reference orbits.",
-    ),
-    option(
-        "--force",
-        is_flag=True,
-        section="Iteration",
-        help="Allow work that is estimated at over an hour.",
-    ),
+effort_options = section(
+    "Iteration",
+    {
+        "--no-interior-shortcuts": (
+            "Iterate every sample inside the set to the maximum (for benchmarks)."
+        ),
+        "--no-cache": "Neither read nor write cached reference orbits.",
+        "--force": "Allow work that is estimated at over an hour.",
+    },
 )
-json_option = option(
-    "--json", "as_json", is_flag=True, section="Output", help="Print the facts as JSON on stdout."
-)
-overwrite_option = option(
-    "--overwrite", is_flag=True, section="Output", help="Replace an existing file."
-)
-dry_run_option = option(
-    "--dry-run", is_flag=True, section="Output", help="Print the plan; draw and write nothing."
-)
+json_option = option("Output", "--json as_json", "Print the facts as JSON on stdout.")
+overwrite_option = option("Output", "--overwrite", "Replace an existing file.")
+dry_run_option = option("Output", "--dry-run", "Print the plan; draw and write nothing.")
 keys_option = option(
-    "--keys",
-    metavar="FOLDER",
-    section="Many machines",
-    help="Keys for a tls:// address, as fractals cluster-keys writes them.",
+    "Many machines",
+    "--keys FOLDER",
+    "Keys for a tls:// address, as fractals cluster-keys writes them.",
 )
-insecure_option = option(
-    "--insecure",
-    is_flag=True,
-    section="Many machines",
-    help="Allow a public address without TLS.",
-)
+insecure_option = option("Many machines", "--insecure", "Allow a public address without TLS.")
 cluster_options = together(
-    option(
-        "--cluster",
-        metavar="ADDRESS",
-        section="Many machines",
-        help="Let the workers of a Dask scheduler compute: tcp://HOST:PORT, tls://HOST:PORT, "
-        "FILE.json, local:N (processes of this machine) or slurm:N (jobs).",
-    ),
-    option(
-        "--return",
-        "returns",
-        is_flag=True,
-        section="Many machines",
-        help="Send results through Dask, also where workers share the folder.",
+    section(
+        "Many machines",
+        {
+            "--cluster ADDRESS": (
+                "Let the workers of a Dask scheduler compute: tcp://HOST:PORT, tls://HOST:PORT, "
+                "FILE.json, local:N (processes of this machine) or slurm:N (jobs)."
+            ),
+            "--return returns": "Send results through Dask, also where workers share the folder.",
+        },
     ),
     keys_option,
     insecure_option,

@@ -1,0 +1,255 @@
+"""The compiled loop over tiles: see `fractals.backends.cpu.tile_loop`, which calls it."""
+
+from llvmlite import ir
+from numba import types
+
+from fractals.backends.cpu import inlined
+from fractals.backends.cpu.entry import invoke, part_of_array, shaped
+from fractals.backends.cpu.simd.pack import INT64, intrinsic
+from fractals.backends.cpu.tile_loop import (
+    CLOCK,
+    COLOR,
+    COPY,
+    DONE,
+    GREATEST,
+    INSIDE,
+    ITERATE,
+    LEAST,
+    LIMIT,
+    NEXT,
+    SAMPLES,
+    IterateStage,
+)
+from fractals.kernels.layout import EscapeTile, SampleGrid
+
+
+def _cell(context, builder, signature, args):
+    data = part_of_array(context, builder, signature.args[0], args[0], "data")
+    return builder.gep(data, [args[1]])
+
+
+@intrinsic
+def _add(_context, cells, k, value):
+    """Add to a cell atomically; return its value before."""
+
+    def generate(context, builder, signature, args):
+        cell = _cell(context, builder, signature, args)
+        return builder.atomic_rmw("add", cell, args[2], "acq_rel")
+
+    return types.int64(cells, types.int64, types.int64), generate
+
+
+@intrinsic
+def _replace(_context, cells, k, before, after):
+    """Set a cell from `before` to `after`, atomically; return whether it was `before`."""
+
+    def generate(context, builder, signature, args):
+        cell = _cell(context, builder, signature, args)
+        found = builder.cmpxchg(cell, args[2], args[3], "acq_rel", "acquire")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(cells, types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def _ticks(_context):
+    """Return the processor's clock."""
+
+    def generate(_context, builder, _signature, _args):
+        kind = ir.FunctionType(INT64, [])
+        if CLOCK:
+            return builder.call(ir.InlineAsm(kind, CLOCK, "=r", side_effect=True), [])
+        return builder.call(builder.module.declare_intrinsic("llvm.readcyclecounter", (), kind), [])
+
+    return types.int64(), generate
+
+
+@inlined.jit
+def _take(queue):
+    """Return the index of the next tile, or -1 without one."""
+    while True:
+        k = _add(queue, NEXT, 0)
+        if k >= _add(queue, LIMIT, 0):
+            return -1
+        if _replace(queue, NEXT, k, k + 1):
+            return k
+
+
+@inlined.jit
+def _lap(laps, stage, begun):
+    now = _ticks()
+    laps[stage] += now - begun
+    return now
+
+
+@inlined.jit
+def _copy_part(part, positions, start):
+    for k in range(part.shape[0]):
+        for i in range(part.shape[1]):
+            part[k, i] = positions[k, start + i]
+
+
+@inlined.jit
+def _tally(laps, counts, max_iterations):
+    least, greatest, inside = laps[LEAST], laps[GREATEST], 0
+    for j in range(len(counts)):
+        line = counts[j]
+        for i in range(len(line)):
+            n = line[i]
+            escaped = n < max_iterations
+            least = min(least, n if escaped else least)
+            greatest = max(greatest, n if escaped else greatest)
+            inside += 0 if escaped else 1
+    laps[LEAST], laps[GREATEST] = least, greatest
+    laps[INSIDE] += inside
+    laps[SAMPLES] += counts.size
+
+
+@inlined.jit
+def _iterated(window, n, stage):
+    """Return the escape data of a tile with `n` x `n` samples a pixel."""
+    left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
+    count, x, y, dx, dy, statistics = stage.tile
+    size = height * width
+    planes = len(statistics) // len(count)
+    statistics = statistics[: max(1, planes * size)]
+    columns, rows = stage.grid
+    across = shaped(stage.part.columns, (2, width))
+    down = shaped(stage.part.rows, (2, height))
+    _copy_part(across, columns, left)
+    _copy_part(down, rows, top)
+    tile = EscapeTile(count[:size], x[:size], y[:size], dx[:size], dy[:size], statistics)
+    grid = SampleGrid(across, down)
+    inputs = tile, grid, stage.point, stage.max_iterations, stage.numbers, stage.places
+    invoke(stage.run, inputs)
+    shape = height, width
+    slope = shape if len(tile.dx) == size else (1, 1)  # an array of one element stands for none
+    return EscapeTile(
+        shaped(tile.count, shape),
+        shaped(tile.x, shape),
+        shaped(tile.y, shape),
+        shaped(tile.dx, slope),
+        shaped(tile.dy, slope),
+        shaped(statistics, (planes, *shape) if planes else (1, 1, 1)),
+    )
+
+
+def draw(
+    queue, laps, tiles, samples_per_side, iterating, placing, painting, picture, band, pixels_left
+):
+    """Draw tiles until none is left or a band is whole.
+
+    Parameters
+    ----------
+    queue : array of int64
+        Cells of a `fractals.threads.Queue`.
+    laps : array of int64, shape (7,)
+        The ticks of the stages are added to it, then the counts of the tiles (see LEAST).
+    tiles : array of int64, shape (tiles, 4)
+        x, y, width and height of each tile, in pixels.
+    samples_per_side : int32
+        Samples a pixel, a side.
+    iterating, placing, painting : IterateStage, PlaceStage, PaintStage
+    picture : array of the channels' type, shape (rows, 3 * width)
+        Row r of the picture goes to row r % len(picture).
+    band : int64
+        Rows of a band.
+    pixels_left : array of int64
+        For each band, how many of its pixels are still to be drawn.
+    """
+    n = samples_per_side
+    whole = False
+    while not whole:
+        k = _take(queue)
+        if k < 0:
+            return
+        begun = _ticks()
+        left, top, width, height = tiles[k, 0], tiles[k, 1], tiles[k, 2], tiles[k, 3]
+        tile = _iterated(tiles[k], n, iterating)
+        _tally(laps, tile.count, iterating.max_iterations)
+        begun = _lap(laps, ITERATE, begun)
+        samples = shaped(placing.position, tile.count.shape)
+        invoke(placing.run, (samples, tile, placing.inputs))
+        colors = painting.colors
+        rgb = shaped(colors, (height, width, 3))
+        table = painting.lookup, painting.encode, n, painting.share
+        invoke(painting.run, (rgb, samples, *table, painting.places, painting.parts))
+        begun = _lap(laps, COLOR, begun)
+        for j in range(height):
+            line = colors[3 * width * j : 3 * width * (j + 1)]
+            into = picture[(top + j) % len(picture), 3 * left : 3 * (left + width)]
+            for i in range(len(line)):
+                into[i] = line[i]
+        _lap(laps, COPY, begun)
+        while height > 0:
+            part = min(height, band - top % band)
+            if _add(pixels_left, top // band, -part * width) == part * width:
+                whole = True
+            top, height = top + part, height - part
+        _add(queue, DONE, 1)
+
+
+def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
+    """Iterate tiles until none is left, and keep the picture's escape data.
+
+    Parameters
+    ----------
+    queue, laps, tiles, samples_per_side, iterating
+        As of `draw`.
+    counts : array of int32, shape (height, width)
+    z, dz : array of real, shape (height, width, 2)
+        Of shape (0, 0, 2) where they are not kept.
+    """
+    n = samples_per_side
+    width, flat = counts.shape[1], shaped(counts, (counts.size,))
+    strips = tiles[0, 2] * n == width  # a tile's counts are contiguous: iterated in place
+    room = iterating.tile
+    while True:
+        k = _take(queue)
+        if k < 0:
+            return
+        begun = _ticks()
+        left, top = tiles[k, 0] * n, tiles[k, 1] * n
+        count = flat[top * width :] if strips else room.count
+        arrays = EscapeTile(count, room.x, room.y, room.dx, room.dy, room.statistics)
+        stage = IterateStage(
+            iterating.run,
+            iterating.grid,
+            iterating.part,
+            iterating.point,
+            iterating.max_iterations,
+            arrays,
+            iterating.numbers,
+            iterating.places,
+        )
+        tile = _iterated(tiles[k], n, stage)
+        begun = _lap(laps, ITERATE, begun)
+        for j in range(len(tile.count)):
+            if not strips:
+                line = tile.count[j]
+                into = counts[top + j, left : left + len(line)]
+                for i in range(len(line)):
+                    into[i] = line[i]
+            _pair(z, top + j, left, tile.x, tile.y, j)
+            _pair(dz, top + j, left, tile.dx, tile.dy, j)
+        _lap(laps, COPY, begun)
+        _add(queue, DONE, 1)
+
+
+@inlined.jit
+def _pair(pairs, row, left, x, y, j):
+    if len(pairs):
+        xs, ys = x[j], y[j]
+        into = pairs[row, left : left + len(xs)]
+        for i in range(len(xs)):
+            into[i, 0], into[i, 1] = xs[i], ys[i]
+
+
+def make_draw(_target):
+    """Return `draw`."""
+    return draw
+
+
+def make_keep(_target):
+    """Return `keep`."""
+    return keep

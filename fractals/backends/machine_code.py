@@ -1,0 +1,209 @@
+"""Machine code of a program: an object file that LLVM links, called with its arguments in cells.
+
+A program is compiled once by Numba (`fractals.backends.cpu.inlined`) and kept as an object file,
+which any later process calls without Numba. Its one function takes the address of *cells*, numbers
+of 8 bytes, in which the arguments lie one after the other:
+
+=================  ============================================================================
+array              the address of its first element, its shape and, where it has gaps, its strides
+integer, boolean   an int64
+float              a float64
+tuple              the cells of its parts
+`Entry`            the address of another program, compiled for the arguments that it is called with
+=================  ============================================================================
+
+The types of the arguments are their *layout*. A program has one object file for each layout.
+"""
+
+import ctypes
+import functools
+import itertools
+import json
+import os
+import struct
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from fractals.backends.features import CPU, FLAGS
+
+Layout = Hashable
+
+# C's long is as wide as another type: types of equal width are one layout.
+_LONG = {"l": "q", "L": "Q"} if np.dtype("l").itemsize == 8 else {"l": "i", "L": "I"}
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+_lock = threading.RLock()
+_numbers = itertools.count()
+
+
+class Entry:
+    """A program as an argument of another: the address of its machine code for one layout."""
+
+    def __init__(self, code: "MachineCode") -> None:
+        self.code = code  # keeps the memory of the machine code
+
+
+class MachineCode:
+    """The function of an object file, in the memory of this process until nobody refers to it.
+
+    Parameters
+    ----------
+    content : bytes
+        The object file.
+    symbol : str
+        The name of the function.
+    """
+
+    def __init__(self, content: bytes, symbol: str) -> None:
+        library = llvm.JITLibraryBuilder().add_object_img(content).add_current_process()
+        with _lock:
+            # The tracker frees the memory when nobody refers to it.
+            self._tracker = library.export_symbol(symbol).link(_linker(), f"{next(_numbers)}")
+            self.address = self._tracker[symbol]
+        self._call = _CALL(self.address)
+
+    def __call__(self, cells: bytes) -> None:
+        """Call the function, without the interpreter's lock."""
+        results = (ctypes.c_void_p * 2)()
+        status = self._call(ctypes.byref(results, 0), ctypes.byref(results, 8), cells)
+        if status > 0:
+            raise IndexError("an index is out of range in compiled code")
+
+
+class Uncompilable(Exception):
+    """Numba can't compile a program: the reason, in one line."""
+
+
+def made(text: str) -> bytes:
+    """Return the machine code of the one function of an LLVM module, as `loaded` takes it."""
+    with _lock:
+        module = llvm.parse_assembly(text)
+        (symbol,) = (f.name for f in module.functions if _is_entry(f))
+        declared = [f.name for f in module.functions if f.is_declaration]
+        calls = [name for name in declared if not name.startswith("llvm.")]
+        facts = {"symbol": symbol, "calls": calls}
+        return _packed(facts, target_machine().emit_object(module))
+
+
+def stands_alone(data: bytes) -> bool:
+    """Tell whether machine code calls nothing but what every process has."""
+    process = ctypes.CDLL("ucrtbase" if os.name == "nt" else None)
+    return all(hasattr(process, name) for name in json.loads(data.partition(b"\n")[0])["calls"])
+
+
+def _is_entry(function: Any) -> bool:
+    return not function.is_declaration and function.linkage == llvm.Linkage.external
+
+
+def refused(reason: str) -> bytes:
+    """Return what stands for machine code that Numba can't make."""
+    return _packed({"refused": reason, "calls": []}, b"")
+
+
+def _packed(facts: dict[str, Any], content: bytes) -> bytes:
+    return json.dumps(facts).encode() + b"\n" + content
+
+
+def loaded(data: bytes) -> MachineCode | Uncompilable:
+    """Return the machine code that `made` returned, or what `refused` stands for."""
+    head, _, content = data.partition(b"\n")
+    facts = json.loads(head)
+    if "refused" in facts:
+        return Uncompilable(facts["refused"])
+    return MachineCode(content, facts["symbol"])
+
+
+@functools.cache
+def _linker() -> Any:
+    """Return what loads object files."""
+    return llvm.create_lljit_compiler(target_machine())
+
+
+def target_machine() -> Any:
+    """Return LLVM's description of the CPU that programs are compiled for."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    reloc = "static" if target.name.startswith("x86") else "default"
+    return target.create_target_machine(CPU, FLAGS, 3, reloc, "jitdefault", jit=True)
+
+
+def char_of(dtype: Any) -> str:
+    """Return the letter of a number type in a layout."""
+    char: str = np.dtype(dtype).char
+    return _LONG.get(char, char)
+
+
+def flatten(value: Any, cells: list[Any]) -> Layout:
+    """Append the cells of an argument to a list, and return its layout."""
+    kind = type(value)
+    if kind is np.ndarray:
+        cells.append(value.ctypes.data)
+        cells += value.shape
+        gaps = not value.flags.c_contiguous
+        if gaps:
+            cells += value.strides
+        return char_of(value.dtype), value.ndim, gaps
+    if isinstance(value, tuple):
+        return kind, *[flatten(part, cells) for part in value]
+    if kind is Entry:
+        cells.append(value.code.address)
+        return "entry"
+    if isinstance(value, float | np.floating):
+        cells.append(float(value))
+        return value.dtype.char if isinstance(value, np.generic) else "d"
+    if isinstance(value, bool | np.bool_):
+        cells.append(int(value))
+        return "?"
+    cells.append(int(value))
+    return value.dtype.char if isinstance(value, np.generic) else "q"
+
+
+def _format(layout: Any) -> str:
+    """Return the format of `struct` of a layout's cells."""
+    if isinstance(layout, str):
+        return "d" if layout in "fd" else "q"
+    if isinstance(layout[0], str):
+        _, dimensions, gaps = layout
+        return f"{1 + dimensions * (2 if gaps else 1)}q"
+    return "".join(map(_format, layout[1:]))
+
+
+class Program:
+    """A program that is called with arrays, numbers and tuples of them.
+
+    Parameters
+    ----------
+    load : callable
+        Returns the `MachineCode` of a layout, from the disk or compiled.
+    """
+
+    def __init__(self, load: Callable[[Layout], MachineCode]) -> None:
+        self._load = load
+        self._entries: dict[Layout, tuple[Callable[..., bytes], MachineCode]] = {}
+
+    def __call__(self, *arguments: Any) -> None:
+        """Call the machine code for these arguments."""
+        cells: list[Any] = []
+        pack, code = self._entry(flatten(arguments, cells))
+        code(pack(*cells))
+
+    def prepare(self, *arguments: Any) -> None:
+        """Load the machine code for such arguments, or have it compiled."""
+        self._entry(flatten(arguments, []))
+
+    def entry(self, layout: Layout) -> Entry:
+        """Return the program as an argument of another one, which calls it with a layout."""
+        return Entry(self._entry(layout)[1])
+
+    def _entry(self, layout: Layout) -> tuple[Callable[..., bytes], MachineCode]:
+        found = self._entries.get(layout)
+        if found is None:
+            with _lock:
+                pack = struct.Struct(f"={_format(layout)}").pack
+                found = self._entries[layout] = pack, self._load(layout)
+        return found

@@ -1,0 +1,273 @@
+"""Machine code: arguments in cells, kept as object files, called without Numba."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fractals.backends import code_cache, machine_code
+from fractals.backends.compilation import announced, compiling
+from fractals.backends.cpu.programs import program_of
+from fractals.backends.machine_code import MachineCode, Program, flatten
+
+ROOT = Path(__file__).parents[2]
+Pair = namedtuple("Pair", "first second")
+
+
+def program(body, **settings):
+    """Return the program of a function, compiled for this test."""
+    return program_of(lambda _target: body, "float64", **settings)
+
+
+def of_all_kinds(filled, pair, nested, number, flag):
+    filled[0] = pair.first[1] + pair.second[0, 1]
+    filled[1] = nested[0][0] + nested[1][0][0]
+    filled[2] = number
+    filled[3] = 1.0 if flag else 0.0
+
+
+def test_arguments_of_all_kinds():
+    run = program(of_all_kinds)
+    arrays = Pair(np.array([1.0, 2.0], np.float32), np.array([[10, 20]], np.int32))
+    nested = (3,), (np.array([100], np.uint8),)
+    for number, flag in (
+        (np.float32(1.5), True),
+        (7, False),
+        (np.int32(-3), np.bool_(True)),
+        (-2.25, False),
+        (np.int64(2**53), True),
+    ):
+        filled = np.zeros(4)
+        run(filled, arrays, nested, number, flag)
+        assert filled.tolist() == [22, 103, number, flag]
+
+
+def test_arrays_with_gaps_have_code_of_their_own():
+    def double(values):
+        for j in range(values.shape[0]):
+            for i in range(values.shape[1]):
+                values[j, i] *= 2.0
+
+    run, numbers = program(double), np.arange(24.0).reshape(4, 6)
+    run(numbers)
+    assert numbers.tolist() == (np.arange(24.0).reshape(4, 6) * 2).tolist()
+    run(numbers[1::2, ::3])
+    expected = np.arange(24.0).reshape(4, 6) * 2
+    expected[1::2, ::3] *= 2
+    assert numbers.tolist() == expected.tolist()
+    run(numbers.T)
+    assert numbers.tolist() == (2 * expected).tolist()
+
+
+def test_a_layout_is_all_but_the_values():
+    cells = []
+    layout = flatten((np.zeros((2, 3)), np.float32(1), Pair(1, True)), cells)
+    assert layout == (tuple, ("d", 2, False), "f", (Pair, "q", "?"))
+    assert cells[1:] == [2, 3, 1.0, 1, 1]
+    assert flatten(np.zeros((2, 3))[:, ::2], []) == ("d", 2, True)
+
+
+def test_an_index_out_of_range_is_an_error_where_indices_are_checked():
+    def increase(values, k):
+        values[k] += 1.0
+
+    run, values = program(increase, checked=True), np.zeros(3)
+    run(values, 2)
+    assert values.tolist() == [0, 0, 1]
+    with pytest.raises(IndexError):
+        run(values, 3)
+
+
+def test_other_threads_of_python_run_beside():
+    def shrink(values):
+        x = values[0]
+        for _ in range(100_000_000):
+            x = x * 0.999 + 1e-9
+        values[0] = x
+
+    run, values = program(shrink), np.ones(1)
+    run.prepare(values)
+    thread = threading.Thread(target=run, args=(values,))
+    thread.start()
+    steps = 0
+    while thread.is_alive():
+        steps += 1
+    assert steps > 1000
+
+
+def test_code_is_loaded_once_by_many_threads():
+    loads, barrier = [], threading.Barrier(4)
+
+    class Code(MachineCode):
+        def __init__(self):
+            loads.append(self)
+
+        def __call__(self, cells):
+            pass
+
+    run = Program(lambda layout: Code())
+
+    def call():
+        barrier.wait()
+        run(np.zeros(2), 1)
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(loads) == 1
+
+
+def test_what_numba_cannot_compile_is_kept_as_a_reason():
+    found = machine_code.loaded(machine_code.refused("no SIMD form of this"))
+    assert isinstance(found, machine_code.Uncompilable)
+    assert str(found) == "no SIMD form of this"
+
+
+def test_a_module_that_calls_functions_of_numba_does_not_stand_alone():
+    text = """
+        target triple = "{}"
+        declare double @{}(double)
+        define double @entry(double %x) {{
+            %y = call double @{}(double %x)
+            ret double %y
+        }}"""
+    import llvmlite.binding as llvm
+
+    triple = llvm.get_process_triple()
+    for name, alone in (("cos", True), ("numba_attempt_nocopy_reshape", False)):
+        made = machine_code.made(text.format(triple, name, name))
+        assert machine_code.stands_alone(made) == alone, name
+
+
+def test_memory_of_code_is_given_back(monkeypatch):
+    closed = []
+    import llvmlite.binding as llvm
+
+    dispose = llvm.orcjit.ResourceTracker._dispose
+    monkeypatch.setattr(
+        llvm.orcjit.ResourceTracker,
+        "_dispose",
+        lambda tracker: closed.append(1) or dispose(tracker),
+    )
+
+    def nothing(values):
+        values[0] = 1.0
+
+    run = Program(lambda layout: program(nothing)._load(layout))
+    run(np.zeros(1))
+    gc.collect()
+    before = len(closed)
+    del run
+    gc.collect()
+    assert len(closed) == before + 1
+
+
+EVERY_KIND = """
+import hashlib, sys
+import fractals
+SMALL = {"size": (48, 27), "device": "cpu"}
+TRACKS = {"at": 0, "width": "3"}, {"at": 1, "width": "0.3"}
+def draw(*sources, **keys):
+    return fractals.render(*sources, **{**SMALL, **keys}).pixels
+def drawn():
+    yield "direct", draw("seahorse")
+    yield "tile-loop", draw("seahorse")
+    yield "deep", draw("heirloom")
+    yield "floatexp", draw("caravan", size=(16, 9))
+    yield "layers", draw("silk")
+    yield "Julia", draw(julia="-0.8,0.156")
+    yield "float32", draw(precision="float32")
+    yield "own-formula", draw(formula="z^3 + c*sin(z)", max_iterations=50, coloring="smooth")
+    raw = fractals.compute("seahorse", **SMALL)
+    yield "compute", raw.count
+    yield "recolor", fractals.recolor(raw, palette="ember").pixels
+    yield "zoom", *fractals.film("seahorse", to="1e-3", seconds=0.2, fps=10, **SMALL)
+    colors = {"fps": 4, "seconds": 1, "keys": TRACKS, "tracks": {"offset": [[0, 0.1], [1, 0.6]]}}
+    yield "zoom-of-values", *fractals.film({"film": colors}, **SMALL)
+    yield "cycle", *fractals.film("seahorse", cycle=1, fps=4, **SMALL)
+for name, *pictures in drawn():
+    digest = hashlib.sha256(b"".join(map(bytes, pictures))).hexdigest()
+    print(name, digest, "numba" in sys.modules)
+"""
+
+
+def test_a_second_process_draws_without_numba(tmp_path):
+    """All kinds of programs: one that is compiled anew shows at its name, and after it."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", EVERY_KIND],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.splitlines()
+        for _ in range(2)
+    )
+    assert first[0].endswith(" True")
+    assert len(first) == 13
+    assert second == [line.removesuffix(" True") + " False" for line in first]
+
+
+# --- While a program is compiled
+
+
+@pytest.fixture
+def interruptible():
+    """Python's own handler, whatever the tests were begun with."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_is_heard_when_the_program_is_compiled(interruptible):
+    steps = []
+
+    def compile_something():
+        with compiling():
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(1000))  # Python would hear it here
+            steps.append("compiled")
+
+    with pytest.raises(KeyboardInterrupt):
+        compile_something()
+    assert steps == ["compiled"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_what_ignores_ctrl_c_goes_on_ignoring_it():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with compiling():
+            os.kill(os.getpid(), signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_compiling_is_announced_once(monkeypatch):
+    monkeypatch.setattr(code_cache, "folder", lambda: None)  # nothing is kept
+    said = []
+
+    def add(values, by):
+        values[0] += by
+
+    run = program(add)
+    with announced(lambda: said.append("compiling")):
+        run(np.zeros(1), 1.0)
+        run(np.zeros(1), 1)
+    assert said == ["compiling"]
+    with announced(lambda: said.append("again")):
+        run(np.zeros(1), 1)
+    assert said == ["compiling"]

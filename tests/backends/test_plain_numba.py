@@ -1,0 +1,118 @@
+"""Pictures do not depend on private names of Numba: where one is missing, plain Numba compiles.
+
+A new Numba that renames something is imitated: the file that uses private names is loaded with
+another name in its text.
+"""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.scenes import slow_but
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "fractals" / "backends" / "numba_compiler.py"
+# Names in that file that are not Numba's: Python's, and its own.
+OWN = {
+    *("__dict__", "__init__", "_name", "_link", "_replace", "append", "clear", "get", "key", "pop"),
+    *("setdefault", "subtract", "update", "values", "fromkeys", "enter_context"),
+    *("declares_all", "functions", "library_class", "numeric", "never", "tell_callers"),
+    *("_Numeric", "_typed_once"),
+}
+SCRIPT = """
+import importlib.abc, importlib.util, re, sys
+class Renaming(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name != "fractals.backends.numba_compiler":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        text = re.sub(r"\\bNAME\\b", "NAME_renamed", spec.loader.get_source(name))
+        spec.loader.get_code = lambda _name: compile(text, spec.origin, "exec")
+        return spec
+sys.meta_path.insert(0, Renaming())
+import numba
+numba.version_info = VERSION or numba.version_info
+from fractals.cli import run
+sys.argv[1:] = ARGUMENTS
+run()
+"""
+
+
+def private_names():
+    """Return all names of Numba in the file: imported, read, written, overridden, or in quotes."""
+    standard = {"collections", "contextlib", "functools", "gc", "importlib"}
+    found = set()
+    for node in ast.walk(ast.parse(FILE.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("numba"):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) not in standard:
+            found.add(node.attr)
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"_*[a-z]\w*", str(node.value)):
+            found.add(node.value)
+        elif isinstance(node, ast.ClassDef):
+            found |= {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+    return sorted(found - OWN)
+
+
+def draw(name, arguments, folder, version=None):
+    """Draw with a name renamed, nothing compiled before; return what stderr says."""
+    script = SCRIPT.replace("VERSION", repr(version)).replace("ARGUMENTS", repr([*arguments]))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
+        "NUMBA_CACHE_DIR": str(folder / f"compiled-{name}"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script.replace("NAME", name or "no name")],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+def picture(device):
+    return "render", "seahorse", device, "--size", "24x16", "-o", "drawn.png", "--overwrite"
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """Return a function that returns the bytes of a picture that is drawn as usual."""
+    folder = tmp_path_factory.mktemp("usual")
+    found = {}
+
+    def usual(device):
+        if device not in found:
+            assert "is not known" not in draw("", picture(device), folder)
+            found[device] = (folder / "drawn.png").read_bytes()
+        return found[device]
+
+    return usual
+
+
+@pytest.mark.parametrize("device", ["--cpu", "--gpu"])
+@pytest.mark.parametrize("name", slow_but(["JITCodeLibrary"], private_names()))
+def test_a_renamed_name_costs_time_alone(name, device, tmp_path, expected):
+    said = draw(name, picture(device), tmp_path)
+    assert (tmp_path / "drawn.png").read_bytes() == expected(device)
+    assert len(re.findall("is not known to this version", said)) <= 1
+
+
+# These can't be missing without the compiler's notice.
+@pytest.mark.parametrize("name", slow_but([], ["CompilerBase", "_lookup_global", "_impl_keys"]))
+def test_one_line_says_that_a_name_is_missing(name, tmp_path):
+    said = draw(name, picture("--cpu"), tmp_path)
+    assert len(re.findall(r"Numba [\d.]+ is not known .* three times as long", said)) == 1
+
+
+def test_an_unknown_version_is_not_patched(tmp_path, expected):
+    said = draw("", picture("--cpu"), tmp_path, version=(9, 1, 0))
+    assert len(re.findall(r"Numba [\d.]+ is not known .*not tested", said)) == 1
+    assert (tmp_path / "drawn.png").read_bytes() == expected("--cpu")
