@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time the first picture of each kind: whole processes that compile what it needs.
+"""Time the first picture of each kind, and the same again: whole processes.
 
     python benchmarks/first.py                         # this checkout: some minutes
     python benchmarks/first.py --against OTHER         # another checkout too, in turns
@@ -7,8 +7,9 @@
     python benchmarks/first.py --read FILE.json        # its table
 
 The first kind starts from empty caches. Each other kind starts from a copy of the caches that the
-first one leaves, as for a user who drew the default picture. Medians of the CPU time of a process
-and its children, and of the time that passed. Modules are compiled to bytecode before.
+first one leaves, as for a user who drew the default picture. Then the same picture is drawn twice
+again, and the last one is timed: it loads its programs. Medians of the CPU time of a process and
+its children, and of the time that passed. Modules are compiled to bytecode before.
 """
 
 import argparse
@@ -29,6 +30,7 @@ sys.path.insert(0, str(HERE))  # this checkout, installed or not
 
 from fractals.tools.bench import report
 
+FIGURES = "cpu_seconds", "seconds", "cpu_seconds_again", "seconds_again"
 KINDS: dict[str, list[str]] = {
     "default": [],
     "slopes": ["--coloring", "slopes"],
@@ -45,7 +47,7 @@ KINDS: dict[str, list[str]] = {
 def draw(checkout: Path, arguments: list[str], caches: Path) -> tuple[float, float]:
     """Draw a picture in a new process; return the seconds of the CPU, and those that passed."""
     environment = {
-        **os.environ,
+        **{key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"},
         "PYTHONPATH": str(checkout),
         "NUMBA_CACHE_DIR": str(caches / "compiled"),
         "FRACTALS_CACHE_DIR": str(caches),
@@ -60,7 +62,7 @@ def draw(checkout: Path, arguments: list[str], caches: Path) -> tuple[float, flo
 
 def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dict[str, Any]]:
     """Return for each checkout and kind the medians of some runs."""
-    times: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    times: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for run in range(runs):
             for kind in ["default", *(kind for kind in kinds if kind != "default")]:
@@ -71,7 +73,8 @@ def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dic
                         first.mkdir()
                     else:
                         shutil.copytree(first, caches)
-                    times.setdefault((name, kind), []).append(draw(checkout, KINDS[kind], caches))
+                    first_and_again = [draw(checkout, KINDS[kind], caches) for _ in range(3)][::2]
+                    times.setdefault((name, kind), []).append(sum(first_and_again, ()))
                     if kind != "default":
                         shutil.rmtree(caches)
     return [
@@ -79,8 +82,7 @@ def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dic
             "checkout": name,
             "picture": kind,
             "runs": len(found),
-            "cpu_seconds": statistics.median(cpu for cpu, _ in found),
-            "seconds": statistics.median(passed for _, passed in found),
+            **dict(zip(FIGURES, map(statistics.median, zip(*found, strict=True)), strict=True)),
         }
         for (name, kind), found in times.items()
     ]
@@ -90,10 +92,11 @@ def print_table(table: dict[str, Any]) -> None:
     """Print the seconds of each kind."""
     print(report.hardware_line(table))
     for row in table["results"]:
-        print(
-            f"{row['checkout']:8} {row['picture']:20} "
-            f"{row['cpu_seconds']:6.2f} s of CPU time, {row['seconds']:6.2f} s passed"
-        )
+        line = f"{row['checkout']:8} {row['picture']:20} "
+        line += f"{row['cpu_seconds']:6.2f} s of CPU time, {row['seconds']:6.2f} s passed"
+        if "seconds_again" in row:
+            line += f"; again {row['cpu_seconds_again']:.2f} and {row['seconds_again']:.2f} s"
+        print(line)
 
 
 def main() -> None:
