@@ -129,6 +129,19 @@ class Store:
             report(f"compiled code can't be kept in '{base}': {reason(error)}")
 
 
+class _Same:
+    """Equal to itself alone: an object that is known by its identity, and kept alive."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 class _Programs:
     """The programs that were used last in this process."""
 
@@ -174,13 +187,17 @@ def program(make: Callable[[Store | None], T], *identity: Any, scope: object = N
     scope : object
         An object that the program can only be used with, in this process.
     """
-    return _programs.get((_Same(scope), _key(identity)), lambda: make(_store(identity)))
+    unknown: list[Any] = []
+    text = _text(identity, unknown)
+    key = text, *map(_Same, (scope, *unknown))
+    return _programs.get(key, lambda: make(None if unknown else _store(identity, text)))
 
 
 def is_stored(*identity: Any) -> bool:
     """Tell whether there is code of a program on the disk, for any signature."""
-    store = _store(identity)
-    return store is not None and any(Path(store.folder).glob("*.code"))
+    unknown: list[Any] = []
+    store = _store(identity, _text(identity, unknown))
+    return store is not None and not unknown and any(Path(store.folder).glob("*.code"))
 
 
 def is_foreign(*identity: Any) -> bool:
@@ -198,11 +215,7 @@ def forget_programs() -> None:
     _programs.clear()
 
 
-def _store(identity: tuple[Any, ...]) -> Store | None:
-    try:
-        text = _text(identity)
-    except _UnknownValueError:
-        return None
+def _store(identity: tuple[Any, ...], text: str) -> Store | None:
     path = folder()
     if path is None:
         return None
@@ -219,43 +232,62 @@ def _is_instance_of_dataclass(value: Any) -> bool:
     return hasattr(type(value), "__dataclass_fields__")  # as the module dataclasses asks
 
 
-def _text(value: Any) -> str:
-    """Return a text that is equal in every process for equal values, and only for them.
+def _text(value: Any, unknown: list[Any], seen: tuple[Any, ...] = ()) -> str:
+    """Return a text that is equal for values that compile to the same program, and only for them.
 
     A dataclass (a formula, a coloring, the options of a program) is its class and its fields in
     their order; a function of the package is its name and what it encloses, as its code is part of
-    the package. `_UnknownValueError` is raised where a function from elsewhere has no such text.
+    the package. The text is the same in every process, unless `unknown` gets values that have no
+    such text, such as an array or a module of the user: they are named by their identity. `seen`
+    are the functions under way: one that calls itself is named by its place there.
     """
-    if _is_instance_of_dataclass(value):
+    if isinstance(value, PLAIN):
+        return f"{type(value).__name__} {value!r}"  # 0.0 == -0.0, and NaN != NaN
+    if isinstance(value, types.FunctionType):
+        if not _is_ours(value):
+            return _text_of_foreign(value, unknown, seen)
+        line = value.__code__.co_firstlineno  # of two lambdas
+        enclosed = _text(_enclosed(value), unknown, seen)
+        return f"{value.__module__}.{value.__qualname__}:{line}{enclosed}"
+    if isinstance(value, Formula):
+        return _text_of_formula(value, unknown, seen)
+    parts = _parts(value)
+    if _is_instance_of_dataclass(value) or isinstance(value, tuple | list | Mapping):
         kind = f"{type(value).__module__}.{type(value).__qualname__}"
-        return f"{kind}({', '.join(_text(part) for part in _parts(value))})"
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(map(_text, value.items()))}}}"
-    if not callable(value):
-        return repr(value)
-    if not _is_ours(value):
-        return _text_of_value(value, ())
-    line = value.__code__.co_firstlineno if hasattr(value, "__code__") else ""  # of two lambdas
-    enclosed = ", ".join(map(_text, _parts(value)))
-    return f"{value.__module__}.{value.__qualname__}:{line}[{enclosed}]"
+        return f"{kind}({', '.join([_text(part, unknown, seen) for part in parts])})"
+    name = f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', None)}"
+    if isinstance(value, types.ModuleType):
+        name = value.__name__
+    elif not isinstance(value, type | types.BuiltinFunctionType):
+        name = ""
+    if name.partition(".")[0] in KNOWN_MODULES:
+        return name
+    unknown.append(value)
+    return f"object {id(value)}"
 
 
-class _UnknownValueError(Exception):
-    """A value has no text that tells it from all others in every process."""
+def _text_of_formula(formula: Formula, unknown: list[Any], seen: tuple[Any, ...]) -> str:
+    """Return the text of a formula. That of a formula of this package is found once."""
+    known, text = _formula_texts.get(id(formula), (None, ""))
+    if known is None or known() is not formula:
+        before = len(unknown)
+        text = f"Formula({', '.join([_text(part, unknown, seen) for part in _parts(formula)])})"
+        if len(unknown) == before and not is_foreign(formula):
+            gone = functools.partial(_formula_texts.pop, id(formula))
+            _formula_texts[id(formula)] = weakref.ref(formula, gone), text
+    return text
 
 
-def _text_of_foreign(function: types.FunctionType, seen: tuple[Any, ...] = ()) -> str:
+_formula_texts: dict[int, tuple[weakref.ref[Formula], str]] = {}
+
+
+def _text_of_foreign(
+    function: types.FunctionType, unknown: list[Any], seen: tuple[Any, ...]
+) -> str:
     """Return the text of a function from elsewhere: its bytecode, and all that it refers to.
 
-    An edit in its file, or in a function that it calls, gives another text. `seen` are the
-    functions under way, as in `_key`.
-
-    Raises
-    ------
-    _UnknownValueError
-        The function refers to a value without a text, such as an array or a module of the user.
+    Numba takes those values as constants when it compiles, so an edit in its file, in a function
+    that it calls, or in such a value gives another text.
     """
     if function in seen:
         return f"recursive {seen.index(function)}"
@@ -268,26 +300,14 @@ def _text_of_foreign(function: types.FunctionType, seen: tuple[Any, ...] = ()) -
         ("enclosed", _enclosed(function)),
         *((name, outer[name]) for name in names),
     ]
-    named = (f"{name}: {_text_of_value(value, seen)}" for name, value in values)
+    named = [f"{name}: {_text(value, unknown, seen)}" for name, value in values]
     return f"foreign({_text_of_code(function.__code__)}, {', '.join(named)})"
 
 
-def _text_of_value(value: Any, seen: tuple[Any, ...]) -> str:
-    """Return the text of a value that a function from elsewhere refers to."""
-    if isinstance(value, PLAIN):
-        return f"{type(value).__name__} {value!r}"
-    if isinstance(value, tuple):
-        return f"({', '.join(_text_of_value(part, seen) for part in value)})"
-    if isinstance(value, types.FunctionType):
-        return _text(value) if _is_ours(value) else _text_of_foreign(value, seen)
-    name = f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', None)}"
-    if isinstance(value, types.ModuleType):
-        name = value.__name__
-    elif not isinstance(value, type | types.BuiltinFunctionType):
-        name = ""
-    if name.partition(".")[0] not in KNOWN_MODULES:
-        raise _UnknownValueError
-    return name
+def _names(code: types.CodeType) -> set[str]:
+    """Return the names of globals and attributes in a function, and in those inside it."""
+    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
+    return {*code.co_names}.union(*map(_names, inner))
 
 
 def _text_of_code(code: types.CodeType) -> str:
@@ -332,82 +352,6 @@ def _label(value: Any) -> str:
     if isinstance(value, tuple | list) or _is_instance_of_dataclass(value):
         return "-".join(map(_label, _parts(value)))
     return str(value)
-
-
-# --- The key of a program in this process
-
-
-class _Same:
-    """Equal to itself alone: an object that is known by its identity, and kept alive."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.value is self.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
-def _key(value: Any, seen: tuple[Any, ...] = ()) -> Hashable:
-    """Return a key that is equal only for values that compile to the same program.
-
-    `seen` are the functions under way: a function that calls itself is named by its place there.
-    """
-    if isinstance(value, PLAIN):
-        return type(value), repr(value)  # as text, because 0.0 == -0.0 and NaN != NaN
-    if isinstance(value, types.FunctionType):
-        if _is_ours(value):
-            return value.__module__, value.__code__, _key(_enclosed(value), seen)
-        return _key_of_foreign(value, seen)
-    if isinstance(value, Formula):
-        return _key_of_formula(value, seen)
-    if _is_instance_of_dataclass(value) or isinstance(value, tuple | list):
-        return type(value), *[_key(part, seen) for part in _parts(value)]
-    if isinstance(value, Mapping):
-        return "mapping", *[_key(item, seen) for item in value.items()]
-    return _Same(value)
-
-
-def _key_of_formula(formula: Formula, seen: tuple[Any, ...]) -> Hashable:
-    """Return the key of a formula. That of a formula of this package is found once."""
-    known, key = _formula_keys.get(id(formula), (None, None))
-    if known is None or known() is not formula:
-        key = Formula, *[_key(part, seen) for part in _parts(formula)]
-        if not is_foreign(formula):
-            gone = functools.partial(_formula_keys.pop, id(formula))
-            _formula_keys[id(formula)] = weakref.ref(formula, gone), key
-    return key
-
-
-_formula_keys: dict[int, tuple[weakref.ref[Formula], Hashable]] = {}
-
-
-def _key_of_foreign(function: types.FunctionType, seen: tuple[Any, ...]) -> Hashable:
-    """Return the key of a function from elsewhere: its bytecode, and the values it refers to.
-
-    Numba takes those values as constants when it compiles, so a change in one is a new program. An
-    array or another object counts as changed only where it is replaced by another.
-    """
-    if function in seen:
-        return "recursive", seen.index(function)
-    seen = *seen, function
-    outer = function.__globals__
-    names = sorted(name for name in _names(function.__code__) if name in outer)
-    return (
-        "foreign",
-        function.__code__,
-        _key(function.__defaults__, seen),
-        _key(_enclosed(function), seen),
-        *((name, _key(outer[name], seen)) for name in names),
-    )
-
-
-def _names(code: types.CodeType) -> set[str]:
-    """Return the names of globals and attributes in a function, and in those inside it."""
-    inner = (part for part in code.co_consts if isinstance(part, types.CodeType))
-    return {*code.co_names}.union(*map(_names, inner))
 
 
 # --- The folder on the disk

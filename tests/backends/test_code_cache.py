@@ -162,10 +162,15 @@ def test_options_are_told_apart_by_their_class_and_all_their_fields():
         Options(Options(formula)),
         (formula, False, ()),
     ]
-    texts = [code_cache._text(one) for one in different]
+    texts = [text_of(one) for one in different]
     assert len(set(texts)) == len(texts)
-    assert code_cache._text(Options(mandelbrot.make())) == texts[0]
+    assert text_of(Options(mandelbrot.make())) == texts[0]
     assert not any(" at 0x" in text + code_cache._label(text) for text in texts)
+
+
+def text_of(value):
+    """Return the text of a value; parts that have none are named by their identity."""
+    return code_cache._text(value, [])
 
 
 def folder_of(*identity):
@@ -572,7 +577,7 @@ def test_foreign_functions_are_known_by_all_they_refer_to(monkeypatch):
     def make(factor):
         return lambda x: factor * x
 
-    key = code_cache._key
+    key = text_of
     assert key(make(2.0)) == key(make(2.0))
     assert key(make(2.0)) != key(make(3.0))
     assert key(make(2.0)) != key(make(2))
@@ -610,8 +615,11 @@ def test_foreign_functions_are_cached_by_all_they_refer_to(monkeypatch):
     assert len({folder_of(make(factor)) for factor in (2.0, 3.0, 2, 0.0, -0.0, (2, 0))}) == 6
     assert folder_of(make(make)) == folder_of(make(make))
     assert folder_of(step_by_modules)
-    for unknown in (step_by_list, step_by_module_of_the_user, make(np.ones(2))):
+    for unknown in (step_by_module_of_the_user, make(np.ones(2))):
         assert folder_of(unknown) is None
+    by_list = folder_of(step_by_list)
+    monkeypatch.setitem(globals(), "LIST", [3.0])
+    assert folder_of(step_by_list) != by_list
     before = folder_of(foreign_step)
     assert folder_of(foreign_step) == before
     monkeypatch.setitem(globals(), "SCALE", 4.0)
@@ -663,16 +671,16 @@ def test_a_formula_from_elsewhere_is_known_by_what_its_functions_refer_to(monkey
     """The key of a formula of ours is found once; one from elsewhere may change at any time."""
     own = fractals.Scene().make_formula()
     foreign = dataclasses.replace(own, step=uses_a_global)
-    keys = [code_cache._key(formula) for formula in (own, foreign)]
+    keys = [text_of(formula) for formula in (own, foreign)]
     monkeypatch.setitem(uses_a_global.__globals__, "SHIFT", 2.0)
-    assert code_cache._key(own) == keys[0] != keys[1]
-    assert code_cache._key(foreign) != keys[1]
+    assert text_of(own) == keys[0] != keys[1]
+    assert text_of(foreign) != keys[1]
     gone = dataclasses.replace(own, title="another")
-    assert code_cache._key(gone) != keys[0]
-    kept = len(code_cache._formula_keys)
+    assert text_of(gone) != keys[0]
+    kept = len(code_cache._formula_texts)
     del gone
     gc.collect()
-    assert len(code_cache._formula_keys) < kept
+    assert len(code_cache._formula_texts) < kept
 
 
 SHIFT = 1.0
@@ -686,7 +694,7 @@ def test_functions_that_call_themselves_have_keys():
     def countdown(x):
         return countdown(x - 1) if x else 0
 
-    assert code_cache._key(countdown) == code_cache._key(countdown)
+    assert text_of(countdown) == text_of(countdown)
     assert folder_of(countdown) == folder_of(countdown) != folder_of(lambda: countdown)
 
 
