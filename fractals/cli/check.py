@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from fractals.cli import shared
-from fractals.cli.command import FILE, names, option, section, verb
+from fractals.cli.command import FILE, names, section, verb
 from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
 from fractals.cli.values import Whole, parse_size
 from fractals.errors import DifferenceError, OptionError, SceneError
@@ -107,18 +107,30 @@ def bench_command(
 # `fractals cache`.
 
 
-@verb("cache", "cache", "cache --json", "cache --empty")
-@option("Cache", "--empty", "Delete what the caches hold.")
+@verb("cache", "cache", "cache --empty", "cache --fill")
+@section(
+    "Cache",
+    {
+        "--empty": "Delete what the caches hold.",
+        "--fill": "Compile the programs of all kinds of pictures in the gallery: some minutes.",
+    },
+)
 @shared.json_option
-def cache_command(empty: bool, as_json: bool) -> None:
+def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
     """Show where compiled programs and reference orbits are cached, and their sizes.
 
     Emptied caches are filled again: the next picture of each kind compiles, and the next picture of
     a deep view computes its reference orbit. NUMBA_CACHE_DIR and FRACTALS_CACHE_DIR set other
-    folders. The user's file of defaults is shown too.
+    folders. The user's file of defaults is shown too. An installer or a Dockerfile may fill the
+    cache of compiled programs, so that no first picture waits; it serves the user that fills it, on
+    processors of the same kind.
     """
     from fractals.backends.cache_folder import CACHES, contents, empty_cache
 
+    if empty and fill:
+        raise OptionError("--empty and --fill contradict each other: give one")
+    if fill:
+        _fill_cache()
     facts, lines = {}, []
     for name, folder in CACHES.items():
         files = contents(name)
@@ -134,6 +146,30 @@ def cache_command(empty: bool, as_json: bool) -> None:
     table = {"caches": facts, "defaults": {"file": str(own), "exists": found}}
     if as_json or not empty:
         print_facts(table, "\n".join(lines) + "\n", as_json)
+
+
+def _fill_cache() -> None:
+    """Draw a small picture of each scene of the gallery, in processes side by side."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    from fractals import catalog
+    from fractals.threads import core_count
+
+    scenes = catalog.names("gallery")
+    spawn = multiprocessing.get_context("spawn")  # threads of this process may hold locks
+    with (
+        ProcessPoolExecutor(core_count(), spawn) as pool,
+        ProgressLine(task="compiling the programs of the gallery") as line,
+    ):
+        for done, _ in enumerate(pool.map(_draw_small, scenes), 1):
+            line(done, len(scenes))
+
+
+def _draw_small(scene: str) -> None:
+    import fractals
+
+    fractals.render(scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
 
 
 # `fractals devices`.

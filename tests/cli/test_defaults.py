@@ -2,11 +2,14 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from support.command_line import one_line
 
+from fractals import catalog
 from fractals.cli import shared
 from fractals.io.load import load_scene
 
@@ -119,3 +122,15 @@ def test_cache_shows_folders_and_empties_them(run, monkeypatch, tmp_path):
     assert not ours.exists()
     assert not orbit.exists()
     assert all(map(os.path.exists, others))
+
+
+def test_a_filled_cache_compiles_nothing(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
+    monkeypatch.setattr(catalog, "names", lambda kind: ("seahorse",))
+    assert run("cache", "--fill")[0] == 0
+    files = sorted(tmp_path.rglob("*.code"))
+    assert files
+    command = [sys.executable, "-m", "fractals", "render", "seahorse", "--cpu", "--size", "32x18"]
+    subprocess.run([*command, "-o", str(tmp_path / "a.png")], check=True, capture_output=True)
+    assert sorted(tmp_path.rglob("*.code")) == files
+    assert "give one" in run("cache", "--fill", "--empty")[2]
