@@ -92,6 +92,7 @@ def choose_simulator(simulated: bool) -> None:
     os.environ["NUMBA_ENABLE_CUDASIM"] = str(int(simulated))
     os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"  # a small picture has few threads
     numba.config.ENABLE_CUDASIM = int(simulated)
+    numba.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
 
 
 def use_built_in_cuda() -> None:

@@ -19,10 +19,17 @@ from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 
-from fractals.backends import numba_compiler
+from fractals.backends import code_cache, numba_compiler
 from fractals.backends.cpu.programs import program_of
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def nothing_compiled_before(monkeypatch, tmp_path):
+    """Have neither this process nor a new one find a program on the disk."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(code_cache, "folder", lambda: None)
 
 
 def program(body, **settings):
@@ -213,9 +220,8 @@ print(drawn, "numba.np.random.generator_methods" in sys.modules)
 
 
 @pytest.mark.slow
-def test_the_whole_catalog_is_drawn_with_few_declarations(tmp_path, monkeypatch):
-    """In a process that compiles nothing else, and finds nothing compiled."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+def test_the_whole_catalog_is_drawn_with_few_declarations():
+    """In a process that compiles nothing else."""
     drawn, loaded = run_in_new_process(ALL)
     assert int(drawn) > 100
     assert loaded == "False"
