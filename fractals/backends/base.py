@@ -35,33 +35,21 @@ def _aligned(size: int) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a kind of device does at once, and about how fast it is: known before it is opened.
+    """What a kind of device does at once, and about how fast it is: known before it is opened."""
 
-    Attributes
-    ----------
-    samples_per_tile : int
-        Most samples of a tile. This bounds the memory of a tile, and lets a GPU copy one tile while
-        it computes another.
-    min_samples_per_tile : int
-        Fewest samples of a tile that a picture of many iterations is divided into.
-    steps_per_tile : int
-        Most iterations of a tile's samples together. This bounds the time until Ctrl-C is noticed.
-    steps_per_check : int
-        Iterations of a sample between two tests for its escape.
-    rectangles : bool
-        Whether tiles may be narrower than the picture: neighbors then share more of their work.
-    shared_by_threads : bool
-        Whether a picture is divided so that each thread gets many tiles.
-    steps_per_second, samples_per_second, seconds_per_deep_sample : float
-        Speed of one thread, for forecasts: of direct iteration, of coloring, of perturbation.
-    """
-
+    # Most samples of a tile. This bounds the memory of a tile, and lets a GPU copy one tile while
+    # it computes another.
     samples_per_tile: int
+    # Fewest samples of a tile that a picture of many iterations is divided into
     min_samples_per_tile: int
+    # Most iterations of a tile's samples together. This bounds the time until Ctrl-C is noticed.
     steps_per_tile: int
-    steps_per_check: int
+    steps_per_check: int  # iterations of a sample between two tests for its escape
+    # Whether tiles may be narrower than the picture: neighbors then share more of their work
     rectangles: bool
-    shared_by_threads: bool
+    shared_by_threads: bool  # whether a picture is divided so that each thread gets many tiles
+    # steps_per_second, samples_per_second, seconds_per_deep_sample: speed of one thread, for
+    # forecasts: of direct iteration, of coloring, of perturbation
     steps_per_second: float
     samples_per_second: float
     seconds_per_deep_sample: float
@@ -70,18 +58,11 @@ class Limits:
 class Run:
     """A compiled program: ``run(out, *arguments)`` fills the elements of `out`.
 
-    Attributes
-    ----------
-    loop : str
-        How samples are iterated. On the CPU "packs" (direct iteration, many samples in SIMD
-        registers), "packets" (perturbation, the same) or "plain" (one sample after the other, 5 to
-        25 times slower for iteration). On a GPU "kernel"; in plain Python "python".
-    reason : str
-        Why a program that iterates is not compiled to packs or packets; empty where it is.
-    program : object, optional
-        The program as an argument of other compiled code.
-    scratch_sizes : callable, optional
-        Returns the sizes of the two arrays in which `program` works, for rows of some samples.
+    `loop`: how samples are iterated. On the CPU "packs" (direct iteration, many samples in SIMD
+    registers), "packets" (perturbation, the same) or "plain" (one sample after the other, 5 to 25
+    times slower for iteration). On a GPU "kernel"; in plain Python "python". `reason`: why a
+    program that iterates is not compiled to packs or packets; empty where it is. `program`: the
+    program as an argument of other compiled code.
     """
 
     def __init__(
@@ -94,6 +75,7 @@ class Run:
     ) -> None:
         self._call = call
         self.loop, self.reason, self.program = loop, reason, program
+        # Returns the sizes of the two arrays in which `program` works, for rows of some samples
         self.scratch_sizes = scratch_sizes
 
     @property
@@ -107,30 +89,17 @@ class Run:
 
 
 class Work(NamedTuple):
-    """The programs and inputs with which compiled code computes whole tiles.
+    """The programs and inputs with which compiled code computes whole tiles."""
 
-    Attributes
-    ----------
-    tiles : ndarray of int64, shape (tiles, 4)
-        x, y, width and height of each tile, in pixels.
-    n : int
-        Samples per pixel along each axis.
-    derivative : bool
-        Whether the iteration computes dz.
-    planes : int
-        Planes of statistics.
-    iterate, place, paint : Run
-        Programs that `Backend.compile` returned; `place` and `paint` are None where only raw data
-        is kept.
-    grid, coloring, colors : tuple
-        Arguments of these programs besides those of the tile.
-    """
-
+    # x, y, width and height of each tile, in pixels; ndarray of int64, shape (tiles, 4)
     tiles: NDArray[np.int64]
-    n: int
-    derivative: bool
-    planes: int
+    n: int  # samples per pixel along each axis
+    derivative: bool  # whether the iteration computes dz
+    planes: int  # planes of statistics
+    # iterate, place, paint: programs that `Backend.compile` returned; `place` and `paint` are None
+    # where only raw data is kept
     iterate: Run
+    # grid, coloring, colors: arguments of these programs besides those of the tile
     grid: tuple[Any, ...]
     place: Run | None = None
     coloring: tuple[Any, ...] = ()
@@ -139,24 +108,12 @@ class Work(NamedTuple):
 
 
 class Backend(Protocol):
-    """Compiles and runs programs on one kind of device, and holds their arrays.
+    """Compiles and runs programs on one kind of device, and holds their arrays."""
 
-    Attributes
-    ----------
-    kind : str
-        "cpu", "cuda", "simulator" or "python".
-    threads : int
-        Threads that compute tiles; 0 means the calling thread.
-    steps : int
-        Most iterations of all samples in one call of a program; 0 means no limit.
-    real : type
-        NumPy's number type of the iteration.
-    """
-
-    kind: str
-    threads: int
-    steps: int
-    real: type[np.floating[Any]]
+    kind: str  # "cpu", "cuda", "simulator" or "python"
+    threads: int  # threads that compute tiles; 0 means the calling thread
+    steps: int  # most iterations of all samples in one call of a program; 0 means no limit
+    real: type[np.floating[Any]]  # NumPy's number type of the iteration
 
     @property
     def target(self) -> Target:

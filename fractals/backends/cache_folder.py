@@ -133,12 +133,8 @@ def trusted_folder(path: str | os.PathLike[str]) -> Path:
     replacing the entries of others (as in /tmp), or a parent above it is closed to them. On Windows
     nothing is checked: a user's folders are closed to other users there.
 
-    Raises
-    ------
-    UntrustedFolderError
-        Another user could have written to the folder; the message says what to change.
-    OSError
-        The folder can't be created.
+    Raises UntrustedFolderError: another user could have written to the folder; the message says
+    what to change. Raises OSError: the folder can't be created.
     """
     path = Path(path)
     if not path.is_absolute() and path.parts[:1] == ("~",):
@@ -172,11 +168,8 @@ def check_chain(chain: Sequence[tuple[str, os.stat_result]], user: int) -> None:
 def check_own(name: str | os.PathLike[str], info: os.stat_result, user: int) -> None:
     """Check that a folder or file is this user's alone.
 
-    Raises
-    ------
-    UntrustedFolderError
-        It belongs to another user, or others can write to it. The advice is to delete it: what
-        others wrote stays when its mode is changed.
+    Raises UntrustedFolderError: it belongs to another user, or others can write to it. The advice
+    is to delete it: what others wrote stays when its mode is changed.
     """
     if info.st_uid != user:
         raise UntrustedFolderError(f"'{name}' belongs to another user: delete it")
@@ -196,12 +189,8 @@ def check_own_folder(folder: Path) -> None:
 def open_own(path: Path) -> BinaryIO:
     """Open a file of a cache to read it.
 
-    Raises
-    ------
-    OSError
-        It is missing, a link, a pipe, a device or the like, for which opening could wait for ever.
-    UntrustedFolderError
-        Others could have written it.
+    Raises OSError: it is missing, a link, a pipe, a device or the like, for which opening could
+    wait for ever. Raises UntrustedFolderError: others could have written it.
     """
     flags = os.O_RDONLY
     for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY", "O_CLOEXEC"):

@@ -62,12 +62,7 @@ class Store:
     elsewhere, such as in another LLVM. A file that can't be written is left out. All of this is
     reported to the user.
 
-    Parameters
-    ----------
-    folder : str
-        Within a folder of `trusted_folder`.
-    text : str
-        All that tells the program from others.
+    `folder`: within a folder of `trusted_folder`. `text`: all that tells the program from others.
     """
 
     def __init__(self, folder: str, text: str = "") -> None:
@@ -174,18 +169,12 @@ _programs = _Programs(MAX_PROGRAMS)
 def program(make: Callable[[Store | None], T], *identity: Any, scope: object = None) -> T:
     """Return what ``make(store)`` makes, or made before in this process.
 
-    Parameters
-    ----------
-    make : callable
-        Given the program's folder on the disk, or None where its code must not be kept there.
-    identity : values
-        All that tells the program from others: how it is compiled, its body, and its options.
-        Functions of this package are known by their names and by what they enclose. A function
-        from elsewhere is known by its bytecode and all values that it refers to, and a program
-        that contains one is not kept on the disk, as the name of the folder there says nothing of
-        an edit in it.
-    scope : object
-        An object that the program can only be used with, in this process.
+    `make`: given the program's folder on the disk, or None where its code must not be kept there.
+    `identity`: all that tells the program from others: how it is compiled, its body, and its
+    options. Functions of this package are known by their names and by what they enclose. A function
+    from elsewhere is known by its bytecode and all values that it refers to, and a program that
+    contains one is not kept on the disk, as the name of the folder there says nothing of an edit in
+    it. `scope`: an object that the program can only be used with, in this process.
     """
     unknown: list[Any] = []
     text = _text(identity, unknown)

@@ -63,10 +63,7 @@ def without_compiling() -> Iterator[None]:
 def compiling(on_cpu: bool = True) -> Iterator[None]:
     """Announce that this thread compiles, and raise a KeyboardInterrupt only in the end.
 
-    Raises
-    ------
-    Uncompiled
-        A program of the CPU would be compiled within `without_compiling`.
+    Raises Uncompiled: a program of the CPU would be compiled within `without_compiling`.
     """
     _announcer.begin()
     if on_cpu and _keeper.on:

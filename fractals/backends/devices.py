@@ -57,19 +57,10 @@ def devices() -> list[Device]:
 def choose(request: str = "auto") -> Choice:
     """Return the device for a request, without importing Numba.
 
-    Parameters
-    ----------
-    request : str
-        "auto" is a usable GPU, otherwise the CPU; "gpu" a GPU, otherwise the simulator; "cuda" and
-        "cuda:1" the GPU of this number; "cuda:all" all usable GPUs, which share the tiles; "cpu",
-        "simulator" and "python" name themselves.
-
-    Raises
-    ------
-    DeviceError
-        The GPU of a number was requested and is missing or unusable.
-    OptionError
-        The request is unknown.
+    `request`: "auto" is a usable GPU, otherwise the CPU; "gpu" a GPU, otherwise the simulator;
+    "cuda" and "cuda:1" the GPU of this number; "cuda:all" all usable GPUs, which share the tiles;
+    "cpu", "simulator" and "python" name themselves. Raises DeviceError: the GPU of a number was
+    requested and is missing or unusable. Raises OptionError: the request is unknown.
     """
     if request == "cpu":
         return Choice(probe.cpu())

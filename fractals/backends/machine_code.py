@@ -50,12 +50,7 @@ class Entry:
 class MachineCode:
     """The function of an object file, in the memory of this process until nobody refers to it.
 
-    Parameters
-    ----------
-    content : bytes
-        The object file.
-    symbol : str
-        The name of the function.
+    `content`: the object file. `symbol`: the name of the function.
     """
 
     def __init__(self, content: bytes, symbol: str) -> None:
@@ -176,10 +171,7 @@ def _format(layout: Any) -> str:
 class Program:
     """A program that is called with arrays, numbers and tuples of them.
 
-    Parameters
-    ----------
-    load : callable
-        Returns the `MachineCode` of a layout, from the disk or compiled.
+    `load`: returns the `MachineCode` of a layout, from the disk or compiled.
     """
 
     def __init__(self, load: Callable[[Layout], MachineCode]) -> None:

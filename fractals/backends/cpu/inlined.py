@@ -114,10 +114,7 @@ def text_of_program(
     `packed`: it iterates SIMD packs; `foreign`: parts of it are not of this package; `checked`:
     indices are checked.
 
-    Raises
-    ------
-    NumbaError
-        Numba can't compile it.
+    Raises NumbaError: Numba can't compile it.
     """
     with _functions_of_a_program() as functions:
         entry = make_entry(jit(make()), layout)

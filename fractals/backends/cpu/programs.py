@@ -18,18 +18,10 @@ def program_of(
 ) -> Program:
     """Return the program of the body that ``make_body(target, *options)`` makes.
 
-    Parameters
-    ----------
-    make_body : callable or str
-        A function, or its name as "module:function" where the module needs Numba.
-    number : str
-        "float64" or "float32".
-    loop : bool
-        Whether the body computes single elements: the program then has a loop over all of them.
-    checked : bool
-        Whether indices are checked.
-    packed : bool
-        Whether the program iterates packs of samples.
+    `make_body`: a function, or its name as "module:function" where the module needs Numba.
+    `number`: "float64" or "float32". `loop`: whether the body computes single elements: the program
+    then has a loop over all of them. `checked`: whether indices are checked. `packed`: whether the
+    program iterates packs of samples.
     """
     kinds = {"loop": loop, "checked": checked, "packed": packed}
     name = "-".join(["cpu", *(kind for kind, on in kinds.items() if on)])

@@ -106,18 +106,10 @@ ROW_X, ROW_Y, ROW_COUNT, ROW_TANGENTS = 0, 1, 2, 3
 
 
 class Scratch(NamedTuple):
-    """The memory of all lists, of `packet_sizes`.
+    """The memory of all lists, of `packet_sizes`."""
 
-    Attributes
-    ----------
-    numbers : array of float64
-        The rows of the lists, then two rows of c.
-    indices : array of int64
-        The samples of the lists, then the other arrays of indices.
-    """
-
-    numbers: Any
-    indices: Any
+    numbers: Any  # the rows of the lists, then two rows of c; array of float64
+    indices: Any  # the samples of the lists, then the other arrays of indices; array of int64
 
 
 def tangent_count(options):

@@ -162,10 +162,8 @@ def compiled(make_body, number, options, layout, foreign, loop=False, checked=Fa
     The parameters are those of `fractals.backends.cpu.programs.program_of`. `layout`: that of the
     arguments; `foreign`: a part of the program is not of this package.
 
-    Raises
-    ------
-    NumbaError
-        Numba can't compile it, though it is a loop over elements, which any formula has.
+    Raises NumbaError: Numba can't compile it, though it is a loop over elements, which any formula
+    has.
     """
     if isinstance(make_body, str):
         module, _, name = make_body.partition(":")

@@ -125,28 +125,11 @@ class CudaBackend:
     Several threads may use a backend at once, a stream each; the GPUs share the threads evenly.
     The simulator has one GPU, and serves one thread at a time.
 
-    Parameters
-    ----------
-    number : str
-        "float64" or "float32".
-    indices : tuple of int
-        Numbers of the GPUs.
-    simulated : bool
-        Whether Numba's simulator takes the place of the GPU.
-    geometry : tuple, optional
-        Grid and block of every launch. The default is a thread per element on a GPU, and one small
-        block in the simulator.
-    steps : int
-        Most iterations of a launch, as in `Backend`.
-
-    Attributes
-    ----------
-    block : tuple of int
-        Shape of the blocks of the next launches on a GPU.
-    cuda : module
-        Numba's, or that of its simulator.
-    streams : StreamPool
-        Of the GPUs; each thread has one.
+    `number`: "float64" or "float32". `indices`: numbers of the GPUs. `simulated`: whether Numba's
+    simulator takes the place of the GPU. `geometry`: grid and block of every launch. The default is
+    a thread per element on a GPU, and one small block in the simulator. `steps`: most iterations of
+    a launch, as in `Backend`. `block`: shape of the blocks of the next launches on a GPU. `cuda`:
+    Numba's, or that of its simulator. `streams`: of the GPUs; each thread has one.
     """
 
     def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0):

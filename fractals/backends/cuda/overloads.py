@@ -12,10 +12,7 @@ from fractals.kernels import elementary, primitives
 def register():
     """Register what the primitives and the elementary functions are in `numba.cuda`.
 
-    Raises
-    ------
-    DeviceError
-        CUDA's compiler, libNVVM, is not installed.
+    Raises DeviceError: CUDA's compiler, libNVVM, is not installed.
     """
     from numba.cuda import libdevice
     from numba.cuda.extending import overload
