@@ -423,3 +423,19 @@ def test_targets_are_large_enough_and_nothing_overflows(browser, server, size):
         assert tab.run("document.documentElement.scrollWidth") <= size[0]
         tab.page.keyboard.press("Escape")
     tab.close()
+
+
+@pytest.mark.parametrize("size", [SIZE, (390, 844)])
+def test_a_note_about_counts_is_seen(browser, server, size):
+    from playwright.sync_api import expect
+
+    tab = browsers.Tab(browser, server.running, size=size, panels=True)
+    tab.until("explorer.catalog && explorer.settled")
+    drawn = {"pass": "exact", "max_iterations": 1000, "note": "counts of up to 9 % ..."}
+    tell = "(detail) => explorer.dispatchEvent(new CustomEvent('drawn', { detail }))"
+    tab.run(tell, drawn)
+    expect(tab.page.get_by_title(drawn["note"])).to_be_visible()
+    assert tab.run("document.documentElement.scrollWidth") <= size[0]
+    tab.run(tell, {**drawn, "note": None})
+    expect(tab.page.get_by_title(drawn["note"])).to_have_count(0)
+    tab.close()

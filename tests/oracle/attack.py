@@ -16,6 +16,7 @@ from oracle import naive
 SIZE = (64, 36)
 PIXELS = 12  # of each view
 MOVE = mpf("1e-6")  # of a pixel: a sample whose count changes with it is not stable
+CHAOTIC = 1e-6  # farther apart, orbits of neighbors may escape at any time, as folds let them
 FOLDED = (
     "burning_ship",
     "celtic",
@@ -26,6 +27,14 @@ FOLDED = (
     "celtic_heart",
 )
 POWERS = (2, 2, 2, 3, 4, 5, 6, 7, 8)
+WRITTEN = {  # steps as a user's expression
+    "mandelbrot": "z^2 + c",
+    "multibrot": "z^3 + c",
+    "tricorn": "conj(z)^2 + c",
+    "burning_ship": "absx(absy(z))^2 + c",
+    "celtic": "absx(z^2) + c",
+    "buffalo": "absx(absy(z^2)) + c",
+}
 FIXED = ("0", "1"), ("-2", "0"), ("0.3", "0.6"), ("-0.4", "0.59"), ("0.26", "0"), ("-0.8", "0.156")
 
 
@@ -42,6 +51,8 @@ class View:
     digits: int
     radius: float = 256.0
     julia: Any = None
+    written: dict[str, str] | None = None  # the formula as a scene file has it
+    move: Any = MOVE
 
     def table(self) -> dict[str, Any]:
         """Return the keys of a scene."""
@@ -49,7 +60,7 @@ class View:
             spelled = {"name": self.formula}
             power = {"power": self.power} if self.formula == "multibrot" else {}
             keys: dict[str, Any] = {
-                "formula": {**spelled, **power},
+                "formula": self.written or {**spelled, **power},
                 "center": _text(self.center, self.digits),
                 "width": mpmath.nstr(self.width, 7),
                 "size": SIZE,
@@ -66,12 +77,16 @@ class View:
         found = []
         with mpmath.workdps(self.digits):
             width = mpf(mpmath.nstr(self.width, 7))
-            by = MOVE * width / SIZE[0]
+            by = self.move * width / SIZE[0]
             for i, j in chosen:
                 center = (self.center.real, self.center.imag)
                 point = naive.position(i, j, SIZE, center, width)
                 options = self.julia, self.limit, self.radius
-                n = naive.sample(self.formula, point, *options, self.power)[0]
+                n, z = naive.sample(self.formula, point, *options, self.power)
+                if self.written and n == self.limit:
+                    moved = naive.sample(self.formula, point + by / 10**6, *options, self.power)[1]
+                    if abs(moved - z) > CHAOTIC:
+                        continue
                 if naive.is_stable(self.formula, point, *options, by, self.power):
                     found.append((i, j, n))
         return found
@@ -276,6 +291,36 @@ def at_misiurewicz_points(dice: random.Random) -> View:
     return View(name, formula, power, center, width, int(20 * depth) + 500, digits, julia=julia)
 
 
+def several_steps(dice: random.Random) -> View:
+    """Return a view of the border of expressions in turn, or of a program of several statements.
+
+    They have no perturbed step: it is so wide that rounding moves no sample far.
+    """
+    names = [dice.choice(sorted(WRITTEN)) for _ in range(dice.randrange(2, 5))]
+    julia = mpc(*map(mpf, dice.choice(FIXED[2:]))) if dice.random() < 0.3 else None
+    steps = [WRITTEN[name] for name in names]
+    if dice.random() < 0.5:
+        formula = "; ".join(names)
+        written = {"name": "expression", "step": "; ".join(steps)}
+    else:
+        formula = ", ".join(names)
+        step = "; ".join(f"z = {each}" for each in steps)
+        written = {"name": "program", "start": "z = 0", "step": step}
+    depth, limit, digits = dice.uniform(1, 6), 600, 60
+    with mpmath.workdps(digits):
+        if julia is not None and naive.sample(formula, 0, julia, limit, 256, 3)[0] < limit:
+            julia = None  # no point of its ray need be inside
+        direction, near, far = mpmath.expjpi(mpf(dice.uniform(0, 2))), mpf(0), mpf(4)
+        for _ in range(60):
+            middle = (near + far) / 2
+            n = naive.sample(formula, middle * direction, julia, limit, 256, 3)[0]
+            near, far = (near, middle) if n < limit else (middle, far)
+        center, width = near * direction, mpf(10) ** -depth
+    name = f"several steps: {written}, 1e-{depth:.1f}"
+    options = {"julia": julia, "written": written, "move": mpf("1e-4")}
+    return View(name, formula, 3, center, width, limit, digits, **options)
+
+
 KINDS = (
     on_kinks,
     at_preimages,
@@ -284,4 +329,5 @@ KINDS = (
     on_kinks_of_julia_sets,
     beside_a_minibrot,
     at_misiurewicz_points,
+    several_steps,
 )

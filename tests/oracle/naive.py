@@ -226,19 +226,35 @@ STEPS = {
 # Orbits
 
 
+def steps_of(formula):
+    """Yield the steps of a formula without end; "a; b": in turn; "a, b": one step is both."""
+
+    def joined(names):
+        def step(z, c, power):
+            for name in names:
+                z = STEPS[name](z, c, power)
+            return z
+
+        return step
+
+    found = [joined(part.split(", ")) for part in formula.split("; ")]
+    while True:
+        yield from found
+
+
 def orbit(formula, start, c, steps, power=2):
     """Return z after a number of steps."""
     z, c = mpc(start), mpc(c)
-    for _ in range(steps):
-        z = STEPS[formula](z, c, power)
+    for _, step in zip(range(steps), steps_of(formula), strict=False):
+        z = step(z, c, power)
     return z
 
 
 def escape(formula, start, c, limit, radius, power=2):
     """Return the smallest n >= 1 with |z_n| > radius (at most `limit`), and z_n."""
     z, c = mpc(start), mpc(c)
-    for n in range(1, limit + 1):
-        z = STEPS[formula](z, c, power)
+    for n, step in zip(range(1, limit + 1), steps_of(formula), strict=False):
+        z = step(z, c, power)
         if abs(z) > radius:
             return n, z
     return limit, z
