@@ -237,7 +237,7 @@ class Jobs:
     def _follow(
         self, session: Session, name: int, job: Job, finish: Callable[[dict[str, Any]], None]
     ) -> None:
-        """Pass on what a process says. The job is forgotten before its end is told."""
+        """Send a process's messages to its client; the job leaves the lists before the last one."""
         last: dict[str, Any] = {}
         try:
             for said in job.said():
