@@ -21,6 +21,8 @@ from numba.extending import register_jitable
 
 from fractals.backends.cache_folder import report
 from fractals.backends.cpu.entry import SIGNATURE, make_entry
+from fractals.backends.machine_code import made as machine_code
+from fractals.backends.machine_code import stands_alone
 
 TESTED = (0, 61), (0, 68)  # versions of Numba with whose private names the compiler works
 PLAIN_INLINED = {"forceinline": True}
@@ -48,9 +50,9 @@ def _own_compiler() -> Any:
         jit = numba.njit(**WRAPPERS, **numba_compiler.numeric(True, False, {_increase, whole}))
         made = jit(make_entry(whole, (tuple, ("d", 1, False), "d")))
         made.compile(SIGNATURE)
-        if "define" in made.inspect_llvm(made.signatures[0]):
+        if stands_alone(machine_code(made.inspect_llvm(made.signatures[0]))):
             return numba_compiler
-        reason = "it makes no code"
+        reason = "it makes no code that stands alone"
     except Exception as error:  # whatever a changed name leads to
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
     report(
