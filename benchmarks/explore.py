@@ -34,8 +34,8 @@ import websockets
 import fractals
 from fractals.explorer import protocol
 from fractals.explorer.application import Explorer
-from fractals.explorer.options import ExploreOptions
 from fractals.explorer.server import Running
+from fractals.rendering.options import ExploreOptions
 from fractals.tools.bench import report
 
 SCENES = ("seahorse", "heirloom", "wheels", "pinwheel")

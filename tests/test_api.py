@@ -15,11 +15,12 @@ from support.drawings import opened
 from support.scenes import scene
 
 import fractals
+from fractals.cli.keys import KEYS
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.image import PictureFile
 from fractals.kernels.primitives import fma
-from fractals.rendering import drawing
+from fractals.rendering import drawing, options
 from fractals.rendering.options import RenderOptions
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import TABLES, Scene
@@ -49,6 +50,58 @@ def test_keywords_are_those_of_the_model_and_of_the_options():
     assert len(made) == 2
     for file, text in made.items():
         assert file.read_text("utf-8") == text, f"{file}: run python scripts/keywords.py"
+
+
+OPTIONS = [
+    each
+    for each in vars(options).values()
+    if dataclasses.is_dataclass(each) and each.__module__ == options.__name__
+]
+
+
+def test_the_meaning_of_an_option_is_written_once():
+    """Docstrings, help and the pages of the docs are made of it."""
+    made = {"scene/keywords.py", "cli/keys.py"}
+    package = Path(fractals.__file__).parent
+    texts = []
+    for path in package.rglob("*.py"):
+        if path.relative_to(package).as_posix() not in made:
+            tree = ast.parse(path.read_text("utf-8"))
+            constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+            texts += [" ".join(value.lower().split()) for value in constants if type(value) is str]
+    whole = "\n".join(texts)
+    fields = [each for kind in OPTIONS for each in dataclasses.fields(kind)]
+    meanings = {each.metadata["command"] for each in fields}
+    for meaning in meanings | {text for text, _ in KEYS.values()}:
+        found = whole.count(meaning.lower().removesuffix("."))
+        assert found == 1, f"{found} times: {meaning}"
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (fractals.render, options.RenderOptions),
+        (fractals.render_to, options.FileOptions),
+        (fractals.recolor_to, options.ReplaceOptions),
+        (fractals.compute_to, options.StoreOptions),
+        (fractals.film, options.FilmOptions),
+        (fractals.Film.save, options.SaveOptions),
+        (fractals.find_nucleus, options.SearchOptions),
+        (fractals.find_misiurewicz, options.SpiralOptions),
+        (fractals.find_interesting, options.SuggestOptions),
+        (fractals.explore, options.ExploreOptions),
+    ],
+)
+def test_help_lists_the_options(function, kind):
+    text = inspect.getdoc(function)
+    section = text.split("Parameters\n")[1].split("\nReturns\n")[0]
+    shown = inspect.signature(function).parameters
+    for each in dataclasses.fields(kind):
+        assert f"\n{each.name} : " in section
+        assert shown[each.name].default == each.default
+    words = " ".join(section.split()).lower()
+    assert all(each.metadata["meaning"].lower() in words for each in dataclasses.fields(kind))
+    assert all(len(line) <= 96 for line in section.splitlines())
 
 
 @pytest.mark.parametrize("name", TAKE_SOURCES)
