@@ -142,7 +142,7 @@ def copies(request, size, runs):
 
     backend = open_backend(choose(request).device, "float32")
     slot, host = backend.slot, np.zeros(size, np.uint8)
-    on_device, staged = slot.empty((size,), np.uint8), slot.staging((size,), np.uint8)
+    on_device, staged = slot.empty((size,), np.uint8), backend.cuda.pinned_array(size, np.uint8)
 
     def rate(copy):
         found = []
