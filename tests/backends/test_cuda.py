@@ -1,9 +1,11 @@
 """Streams, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
 
 import contextlib
+import gc
 import itertools
 import sys
 import threading
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,6 +42,7 @@ class Cuda:
 
     def __init__(self, *fails):
         self.selected, self.allocated, self.log, self.fails = [], [], [], list(fails)
+        self.memory = weakref.WeakValueDictionary()
         self.select_device = self.selected.append
 
     def current_context(self):
@@ -62,14 +65,15 @@ class Cuda:
         if len(self.allocated) in self.fails:
             raise error_of_numba("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
         array = np.empty(size, dtype).view(Memory)
-        interface = array.__array_interface__
-        array.__cuda_array_interface__ = {"data": interface["data"]}
+        array.__cuda_array_interface__ = {"data": array.__array_interface__["data"]}
+        self.memory[array.ctypes.data] = array
         return array
 
     def as_cuda_array(self, block, sync):
         described = block.__cuda_array_interface__
         dtype, shape = np.dtype(described["typestr"]), described["shape"]
-        whole = block.memory[: int(np.prod(shape)) * dtype.itemsize]
+        memory = self.memory[block.address]  # fails where the slot has let go of it
+        whole = memory[: int(np.prod(shape)) * dtype.itemsize]
         array = whole.view(np.ndarray).view(dtype).reshape(shape).view(Memory)
         array.gpu_data = SimpleNamespace(owner=block)
         return array
@@ -153,6 +157,22 @@ def test_a_view_keeps_the_memory_of_its_array():
     del part
     slot.empty((4, 4), np.int32)
     assert len(slot._cuda.allocated) == before
+
+
+def test_memory_that_the_collector_finds_is_not_freed():
+    """It calls the finalizers of arrays in a cycle first, in whatever thread."""
+    cuda = Cuda()
+    (slot,) = slots_of(cuda, 1)
+    cycle = [slot.empty((3, 4), np.int32)]
+    cycle.append(cycle)
+    freed = []
+    for memory in cuda.memory.values():
+        weakref.finalize(memory, freed.append, True)
+    del cycle, memory
+    gc.collect()
+    slot.empty((3, 4), np.int32)
+    assert len(cuda.allocated) == 1
+    assert not freed
 
 
 def test_the_pool_of_many_sizes_is_small():
