@@ -21,8 +21,15 @@ from fractals.backends import devices, probe
 from fractals.backends.cuda import backend
 from fractals.backends.cuda.backend import CudaBackend, Gpu, ReplicatedArray, StreamPool, block_size
 from fractals.errors import DeviceError, FractalsError
+from fractals.explorer.scheduler import VIEW, Engine
+from fractals.explorer.view import ClientView
+from fractals.films.frames import FilmConstants
+from fractals.films.motion import make_motion
+from fractals.films.plan import make_frames
+from fractals.films.strip import Strip
 from fractals.rendering import drawing
 from fractals.rendering.drawing import Sink, run
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.tools.bench import measure as bench
 
@@ -449,6 +456,57 @@ def test_counts_are_told_by_every_backend(device):
         columns = np.empty(found.shape, np.int32)
         made.to_host(found, columns)
         assert (columns[0].min(), columns[1].max(), columns[2].sum()) == facts
+
+
+OPERATORS = ("lt", "le", "eq", "ne", "gt", "ge", "add", "sub", "mul", "truediv", "and", "array")
+
+
+@pytest.fixture
+def arrays_of_a_card(monkeypatch):
+    """Have arrays of the simulator refuse what those of a GPU do: their numbers are elsewhere."""
+    made = devices.open_backend(devices.choose("simulator").device, "float64")
+
+    def refuse(*_arguments):
+        raise TypeError("host code computes with an array of the device")
+
+    for name in OPERATORS:
+        monkeypatch.setattr(type(made.empty((1,), np.int32)), f"__{name}__", refuse, raising=False)
+
+
+@pytest.mark.slow
+def test_the_explorer_leaves_arrays_of_the_device_alone(arrays_of_a_card):
+    engine, ended, failed = Engine("simulator"), threading.Event(), []
+
+    def say(kind, **keys):
+        if (kind, keys.get("pass")) == ("drawn", "exact"):
+            ended.set()
+
+    def fail(line):
+        failed.append(line)
+        ended.set()
+
+    drawn = scene(size=(24, 16), supersampling=1)
+    keys = {"engine": engine, "scene": drawn, "frame": 1, "paint": 0, "say": say, "failed": fail}
+    engine.submit(ClientView(key=(engine,), make=ClientView.passes, priority=VIEW, **keys))
+    assert ended.wait(120)
+    engine.end()
+    assert not failed
+
+
+@pytest.mark.slow
+def test_strips_leave_arrays_of_the_device_alone(arrays_of_a_card):
+    keys = [{"at": 0, "width": "0.5"}, {"at": 0.1, "width": "0.4"}]
+    keys = [{**key, "center": ["-0.7453", "0.1127"]} for key in keys]
+    own = {"film": {"fps": 20, "keys": keys}}
+    drawn = fractals.load_scene(own, size=(16, 9), max_iterations=100, supersampling=1)
+    (part,) = make_motion(drawn, 0).parts
+    strip, constants = Strip(drawn, part, 1.0, 0.0, 20, None), FilmConstants(100, 0.0)
+    frames = [
+        list(make_frames(strip, constants, RenderOptions(device=name), None).frames(part.frames))
+        for name in ("cpu", "simulator")
+    ]
+    assert len(frames[0]) == 2
+    assert np.array_equal(*frames)
 
 
 def gpus(*problems):

@@ -344,6 +344,7 @@ class GpuClock:
 
 BLOCK = (8, 8)  # threads; a warp covers 8x4 samples, whose orbits are of similar length
 LAUNCHING = threading.Lock()  # Numba compiles, loads and begins a kernel without locks of its own
+MAX_TABLES = 64  # small tables that a backend keeps on its GPUs
 SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.1 ms: few, each with many elements
 
 
@@ -376,7 +377,7 @@ class CudaBackend:
         self.streams = StreamPool(gpus)
         with self._failing():
             self.streams.here()
-        self._tally = None
+        self._tally, self._tables = None, {}
         if simulated:
             self.target = cpu_target(number)
         else:
@@ -444,10 +445,17 @@ class CudaBackend:
         with self._failing(shape, dtype):
             return self.slot.empty(shape, dtype)
 
-    def to_device(self, array):
+    def to_device(self, array, kept=False):
         """Return a device array with a NumPy array's contents; of several GPUs, on each."""
+        if kept and id(array) in self._tables:
+            return self._tables[id(array)][1]
         with self._failing(array.shape, array.dtype):
-            return ReplicatedArray(array) if self._several else _copied(self.slot, array)
+            copy = ReplicatedArray(array) if self._several else _copied(self.slot, array)
+        if kept:
+            if len(self._tables) == MAX_TABLES:
+                self._tables.clear()
+            self._tables[id(array)] = array, copy
+        return copy
 
     def copy_to(self, array, into):
         """Copy a NumPy array into a part of a device array, which this thread has made."""
