@@ -70,6 +70,19 @@ def test_the_meaning_of_an_option_is_written_once():
         assert found == 1, f"{found} times: {meaning}"
 
 
+def test_options_are_values():
+    given = RenderOptions(device="cpu", threads=2)
+    same = RenderOptions(threads=2, device="cpu")
+    assert (given, hash(given), repr(given)) == (same, hash(same), repr(same))
+    other = given.replace(threads=3)
+    assert (given.threads, other.threads, other.device) == (2, 3, "cpu")
+    assert given != other
+    with pytest.raises(AttributeError, match="threads can't be set"):
+        given.threads = 4
+    with pytest.raises(TypeError, match="RenderOptions has no treads"):
+        RenderOptions(treads=1)
+
+
 @pytest.mark.parametrize(
     ("function", "kind"),
     [

@@ -10,6 +10,8 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from fractals import catalog
+from fractals.catalog import did_you_mean
 from fractals.cli.keys import KEYS
 from fractals.cli.messages import Verbosity, write_out
 from fractals.errors import OptionError, SceneError, shown
@@ -193,8 +195,6 @@ class VerbGroup(Laidout, click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find a part, or say which one may have been meant."""
         if args and args[0] not in self.commands:
-            from fractals.catalog import did_you_mean
-
             hint = did_you_mean(args[0][:50], self.commands)
             *others, last = self.commands
             hint = hint or f"; choose {', '.join(others)} or {last}"
@@ -322,8 +322,6 @@ def names(kind: str, *more: str, files: bool = False) -> Completer:
     """Return a completer of a kind's names in the catalog; of files where no name fits."""
 
     def known() -> Iterable[str]:
-        from fractals import catalog
-
         return (*catalog.names(kind), *more)
 
     return _completer(known, files)

@@ -188,9 +188,9 @@ class Image(PictureFacts):
             beginning = png_beginning(self.scene, self.size, 8 * self.pixels.itemsize, resolved)
             png.write(file, beginning, self.pixels, picture.compression, core_count())
         elif file_format == "TIFF":
-            from fractals.io import exif, tiff
+            from fractals.io import exif
 
-            tiff.write(file, self.pixels, picture.dpi, exif.comment_of(self.scene, resolved))
+            exif.write_tiff(file, self.pixels, picture.dpi, exif.comment_of(self.scene, resolved))
         else:
             import PIL.Image
 

@@ -21,6 +21,7 @@ from fractals.io.store import (
     claimed,
     clear,
     create_store,
+    make_header,
     merge_parts,
     missing_parts,
     new_store,
@@ -169,7 +170,7 @@ def _write_by(cluster: Any, drawing: Drawing, store: RawStore, options: RenderOp
 def _create(path: Path, drawing: Drawing) -> RawStore:
     source, plan = drawing.source, drawing.plan
     found = source.max_iterations, source.count_offset
-    return create_store(path, plan.scene, drawing.planes, *found, plan.method)
+    return create_store(path, make_header(plan.scene, drawing.planes, *found, plan.method))
 
 
 def _check_found(store: RawStore, drawing: Drawing) -> None:

@@ -78,12 +78,26 @@ class Options:
         vars(self).update({name: each.default for name, each in self.fields.items()} | given)
         self.check()
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{name} can't be set: use replace")
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(vars(self).values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{k}={v!r}' for k, v in vars(self).items())})"
+
     def check(self) -> None:
         """Raise an `OptionError` for a bad value."""
 
     def replace(self, **changes: Any) -> Self:
         """Return the options with other values of some."""
         return type(self)(**vars(self) | changes)
+
+    __replace__ = replace  # of `copy.replace`, from Python 3.13 on
 
 
 class DeviceOptions(Options):

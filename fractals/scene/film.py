@@ -152,8 +152,3 @@ class FilmSettings(Table):
                 )
             last = last if key.at is None else key.at
         return self
-
-
-def with_film(table: Mapping[str, Any], **keys: Any) -> dict[str, Any]:
-    """Return a scene's table with some keys of its film replaced."""
-    return {**table, "film": {**(table.get("film") or {}), **keys}}
