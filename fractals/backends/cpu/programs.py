@@ -1,10 +1,11 @@
 """Programs of the CPU: machine code from the disk, or compiled by Numba, which is imported then."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 from fractals.backends import code_cache, features, machine_code
-from fractals.backends.compilation import compiling
+from fractals.backends.compilation import compiling, with_room
 from fractals.backends.machine_code import Layout, MachineCode, Program, Uncompilable
 
 
@@ -36,7 +37,8 @@ def program_of(
                     from fractals.backends.cpu import target
 
                     foreign = code_cache.is_foreign(make_body, *options)
-                    data = target.compiled(make_body, number, options, layout, foreign, **kinds)
+                    make = functools.partial(target.compiled, **kinds)
+                    data = with_room(make, make_body, number, options, layout, foreign)
                 found = machine_code.loaded(data)
                 if store and machine_code.stands_alone(data):
                     store.save(key, data)
