@@ -57,30 +57,15 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        self._link()
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
         self._optimize_final_module()
 
     def get_llvm_str(self) -> str:
         self._ensure_finalized()
         return str(super().get_llvm_str())
-
-    def _link(self) -> None:
-        self._raise_if_finalized()
-        for library in self._linked({}):
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalized = True
-
-    def _linked(self, found: dict[Any, None]) -> dict[Any, None]:
-        """Return what this code calls, and behind each what that calls where it is not linked yet.
-
-        LLVM leaves out a function that nothing linked before it calls.
-        """
-        for library in self._linking_libraries:
-            if library not in found:
-                found[library] = None
-                if isinstance(library, _InlinedLibrary):
-                    library._linked(found)
-        return found
 
 
 class _PackLibrary(_Library):
@@ -97,7 +82,8 @@ class _PackLibrary(_Library):
 class _InlinedLibrary(_Library):
     """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
 
-    The program links it. Were it linked to what it calls, code would be copied at each level.
+    The program links it and what it calls. Were they linked here, code would be copied at each
+    level of calls.
     """
 
     def finalize(self) -> None:
@@ -111,6 +97,8 @@ class _InlinedLibrary(_Library):
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _TellCallers(LoweringPass):  # type: ignore[misc]
     """Tell callers of a function where its code is, as Numba does once it made machine code.
+
+    They are also told of the code that it calls, behind it, for it is not linked yet.
 
     `numba._dynfunc.make_function`, which makes the key that callers find the function by, and
     `CPUContext.insert_user_function`; Numba 0.61.2 to 0.68.1.
@@ -127,7 +115,9 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
         key = _dynfunc.make_function(
             function.lookup_module(), function.unique_name, "", 0, lowered.env, (state.library,)
         )
-        state.targetctx.insert_user_function(key, function, [state.library])
+        # LLVM leaves out a function that nothing linked before it calls.
+        libraries = dict.fromkeys([state.library, *state.library._linking_libraries])
+        state.targetctx.insert_user_function(key, function, list(libraries))
         state["cr"] = lowered._replace(cfunc=key)
         return True
 
