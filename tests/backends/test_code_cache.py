@@ -649,6 +649,7 @@ def test_a_formula_in_a_file_compiles_once_for_each_text(run, tmp_path, monkeypa
     file = tmp_path / "own.py"
     # For the simulator programs compile sooner, and are kept alike.
     drawing = ["render", "--formula", file, "--device", "simulator", "--size", "24x16"]
+    drawing += ["--max-iterations", "60"]
 
     def draw_own(scale):
         file.write_text(OWN.replace("SCALE", scale))
