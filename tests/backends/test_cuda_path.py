@@ -4,10 +4,13 @@ Faults are ordered from the stand-in for NVIDIA's driver (tests/cuda_driver), wh
 with STANDIN_; on a true card these tests are skipped.
 """
 
+import gc
+import itertools
 import os
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import PIL.Image
@@ -19,6 +22,8 @@ from support.scenes import scene
 
 import fractals
 from fractals.backends.cuda.backend import gpu_of
+from fractals.backends.devices import choose, open_backend
+from fractals.errors import FractalsError
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
 from fractals.films.frames import FilmConstants
@@ -47,6 +52,13 @@ def command(tmp_path, *arguments, **settings):
         timeout=300,
         cwd=tmp_path,
     )
+
+
+def is_true_soon(happened):
+    until = time.monotonic() + 20
+    while not happened() and time.monotonic() < until:
+        time.sleep(0.01)
+    return happened()
 
 
 def pixels_of(tmp_path):
@@ -83,6 +95,44 @@ def test_a_tile_of_direct_iteration_has_one_wait(monkeypatch):
     run(drawing, drawing.plan.tiles, pixel_sink(drawing, pixels))
     assert len(waits) == len(drawing.plan.tiles) > 4
     assert np.array_equal(pixels, fractals.render(scene(**DRAWN), device="cpu").pixels)
+
+
+@pytest.mark.unwatched
+@pytest.mark.parametrize("keys", [DRAWN, {**DEEP, "width": "1e-20", "size": (32, 18)}])
+def test_memory_may_end_at_each_allocation(keys, monkeypatch):
+    """Once: the picture is drawn. For good: one line, nothing is lost, and the next is drawn."""
+    limit_tiles(monkeypatch, 640)
+    made, drawn = open_backend(choose("cuda").device, "float64"), scene(**keys)
+    expected = fractals.render(drawn, device="cpu").pixels
+    real, asked, fails = made.cuda.device_array, [], range(0)
+
+    def device_array(*arguments, **options):
+        asked.append(True)
+        if len(asked) in fails:
+            raise MemoryError
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(made.cuda, "device_array", device_array)
+
+    def is_empty():
+        gc.collect()
+        made._tables.clear()
+        made.slot.gpu.drop_unused()
+        return not blocks_of(made)
+
+    for number, last in itertools.product(range(1, 200), (1, 10**9)):
+        assert is_true_soon(is_empty), number  # threads may end their tile after an error
+        asked.clear()
+        fails, line = range(number, number + last), ""
+        try:
+            pixels = fractals.render(drawn, device="cuda").pixels
+        except FractalsError as error:
+            pixels, line = expected, str(error)
+        assert np.array_equal(pixels, expected)
+        assert not line or (last > 1 and "the GPU is out of memory" in line)
+        if len(asked) < number:
+            break
+    assert 10 < number < 199
 
 
 def test_strips_of_a_film():

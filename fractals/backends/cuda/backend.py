@@ -577,7 +577,7 @@ def _failing(shape=(), dtype=np.uint8):
     except Exception as error:
         if _is_out_of_memory(error):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
-            asked = f" (asked for {need:.3g} MiB more)" if shape else ""
+            asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
             raise FractalsError(
                 f"the GPU is out of memory{asked}: free some of it, draw a smaller --size, "
                 "or use --cpu"
