@@ -51,7 +51,12 @@ def devices() -> list[Device]:
     'cpu'
     """
     found, _ = probe.gpus()
-    return [probe.cpu(), *found, Device(kind="simulator", name="Numba's CUDA simulator")]
+    return [probe.cpu(), *found, _simulator()]
+
+
+def _simulator() -> Device:
+    name = "Numba's CUDA simulator" if probe.numba_simulates() else "a simulator of CUDA"
+    return Device(kind="simulator", name=name, cores=core_count())
 
 
 def choose(request: str = "auto") -> Choice:
@@ -66,9 +71,8 @@ def choose(request: str = "auto") -> Choice:
         return Choice(probe.cpu())
     if request == "python":
         return Choice(Device(kind="python", name="plain Python"))
-    simulator = Device(kind="simulator", name="Numba's CUDA simulator", cores=core_count())
     if request == "simulator":
-        return Choice(simulator)
+        return Choice(_simulator())
     kind, _, digits = request.partition(":")
     named = kind == "cuda" and (digits.isdecimal() or request in ("cuda", "cuda:all"))
     if not (named or request in ("auto", "gpu")):
@@ -90,7 +94,7 @@ def choose(request: str = "auto") -> Choice:
     if usable:
         return Choice(usable[0])
     if request == "gpu":
-        return Choice(simulator, f"no CUDA GPU ({reason}), drawing in the simulator")
+        return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")
     note = f"the GPU is not used ({reason}), drawing on the CPU" if found else ""
     return Choice(probe.cpu(), note)
 
@@ -107,7 +111,8 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     from fractals.backends.cuda.backend import CudaBackend
 
     if device.kind == "simulator":
-        return CudaBackend(number, simulated=True, steps=cuda.SIMULATED_STEPS)
+        steps, threads = cuda.SIMULATED_STEPS, threads or device.cores
+        return CudaBackend(number, simulated=True, steps=steps, threads=threads)
     steps = cuda.steps_per_launch(device.rate(number))
     return CudaBackend(number, device.indices, steps=steps)
 

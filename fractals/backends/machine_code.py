@@ -184,10 +184,6 @@ class Program:
         pack, code = self._entry(flatten(arguments, cells))
         code(pack(*cells))
 
-    def prepare(self, *arguments: Any) -> None:
-        """Load the machine code for such arguments, or have it compiled."""
-        self._entry(flatten(arguments, []))
-
     def entry(self, layout: Layout) -> Entry:
         """Return the program as an argument of another one, which calls it with a layout."""
         return Entry(self._entry(layout)[1])
