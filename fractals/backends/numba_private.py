@@ -14,8 +14,6 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-import numba
-
 
 class KernelStore(Protocol):
     """Where compiled code is kept."""
@@ -112,7 +110,8 @@ def code_of_kernel(kernel: Any, signature: str, capability: tuple[int, int]) -> 
     `CUDADispatcher.compile`, `_Kernel._codelibrary` with `get_asm_str` and `get_cubin`;
     numba-cuda 0.30.4.
     """
+    types_of = importlib.import_module("numba.core.sigutils").normalize_signature
     with pretended_gpu(capability):
-        made = kernel.compile(numba.core.sigutils.normalize_signature(signature)[0])
+        made = kernel.compile(types_of(signature)[0])
         library = made._codelibrary
         return library.get_asm_str(cc=capability), bytes(library.get_cubin(cc=capability).code)

@@ -4,6 +4,7 @@ import functools
 import importlib
 import os
 import sys
+import types
 
 from fractals.backends import probe
 from fractals.backends.cuda import simulator
@@ -31,7 +32,7 @@ def find(simulated):
         raise DeviceError(f"no simulator of Numba ({problem}): unset NUMBA_ENABLE_CUDASIM")
     if problem:
         raise DeviceError(
-            f"{CARD} can't use a GPU ({problem}); "
+            f"a GPU is there but {CARD} can't use it ({problem}); "
             "pip install 'fractals-numba[gpu]' brings what it needs"
         )
     return cuda
@@ -75,12 +76,16 @@ def first_line(error):
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
+cuda = body = None  # stand for the globals of each kernel
+
+
+def kernel(out, arguments):
+    """Fill a thread's share of the elements of `out`."""
+    x, y = cuda.grid(2)
+    dx, dy = cuda.gridsize(2)
+    body(x, y, dx, dy, out, *arguments)
+
+
 def make_kernel(cuda, body):
-    """Return a kernel in which every thread fills its share of the elements of `out`."""
-
-    def kernel(out, arguments):
-        x, y = cuda.grid(2)
-        dx, dy = cuda.gridsize(2)
-        body(x, y, dx, dy, out, *arguments)
-
-    return kernel
+    """Return the kernel that runs a body. Its globals: Numba's simulator replaces `cuda` there."""
+    return types.FunctionType(kernel.__code__, {"__name__": __name__, "cuda": cuda, "body": body})

@@ -106,7 +106,8 @@ class KernelArray(np.ndarray):
 
     def _tell(self, index, stored):
         indices = index if isinstance(index, tuple) else (index,)
-        if self.own or len(indices) != self.ndim:
+        single = len(indices) == self.ndim and all(hasattr(i, "__index__") for i in indices)
+        if self.own or not single:
             return
         cut = tuple(slice(i, i + 1 or None) for i in map(operator.index, indices))
         element, block, (x, y, z) = self.view(np.ndarray)[cut], _block(), _here.thread
