@@ -14,7 +14,7 @@ from fractals.backends.base import Run
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import compiling
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cuda.kernel import find, first_line, make_kernel
+from fractals.backends.cuda.kernel import CARD, find, first_line, make_kernel
 from fractals.errors import FractalsError
 
 # --- Where a thread's work on a GPU goes: a stream, and device memory that is used again.
@@ -163,7 +163,7 @@ class CudaBackend:
             # A thread's whole share runs compiled; indices are still checked.
             loop = program_of(make_body, self._number, options, loop=True, checked=True)
             body = lambda *arguments: loop(*map(_host_memory, arguments))  # noqa: E731
-            kernel = self.cuda.jit(make_kernel(self.cuda, body))
+            kernel = make_kernel(self.cuda, body)
         else:
             loop = None
             kernel = self._compiled(make_body, options)
@@ -195,7 +195,7 @@ class CudaBackend:
 
         def make(store):
             body = self.cuda.jit(device=True)(make_body(self.target, *options))
-            kernel = self.cuda.jit(make_kernel(self.cuda, body))
+            kernel = make_kernel(self.cuda, body)
             if store:
                 numba_private.keep_kernel(kernel, store)
             return kernel
@@ -286,7 +286,7 @@ def _failing(shape=(), dtype=np.uint8):
                 f"the GPU is out of memory (asked for {need:.0f} MiB more): "
                 "free some of it, draw a smaller --size, or use --cpu"
             ) from error
-        if type(error).__module__.startswith(("numba.cuda", "cuda.")):
+        if type(error).__module__.startswith((CARD, "cuda.")):
             raise FractalsError(
                 f"the GPU failed: {first_line(error)}; fractals devices tells what is there"
             ) from error

@@ -87,5 +87,6 @@ def kernel(out, arguments):
 
 
 def make_kernel(cuda, body):
-    """Return the kernel that runs a body. Its globals: Numba's simulator replaces `cuda` there."""
-    return types.FunctionType(kernel.__code__, {"__name__": __name__, "cuda": cuda, "body": body})
+    """Return the kernel that runs a body; `cuda` is a global, which Numba's simulator replaces."""
+    names = {"__name__": __name__, "cuda": cuda, "body": body}
+    return cuda.jit(types.FunctionType(kernel.__code__, names))
