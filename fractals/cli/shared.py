@@ -184,7 +184,7 @@ device_options = together(
                 "(default: auto, or FRACTALS_DEVICE)."
             ),
             "--cpu": "Draw on the CPU.",
-            "--gpu": "Draw on a GPU; without one, in Numba's CUDA simulator.",
+            "--gpu": "Draw on a GPU; without one, in a simulator.",
         },
         device={"default": device, "envvar": "FRACTALS_DEVICE", "shell_complete": DEVICE},
     ),
