@@ -5,6 +5,8 @@ import importlib
 import os
 import sys
 import types
+from collections.abc import Callable
+from typing import Any
 
 from fractals.backends import probe
 from fractals.backends.cuda import simulator
@@ -56,7 +58,7 @@ def _imported():
         return None, first_line(error)
 
 
-def stand_in(cuda):
+def stand_in(cuda: Any) -> Callable[[], None]:
     """Have ``from numba import cuda`` give this module; return a function that ends this."""
     import numba
 
