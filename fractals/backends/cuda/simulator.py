@@ -5,21 +5,22 @@ Numba.
 
 The threads of a block run one after the other. Only where a kernel calls `syncthreads` does each
 get a thread of Python, of which one at a time runs, to the next barrier. So a thread always runs as
-far ahead of the others as it can, and a missing barrier gives a wrong result each time. Every
-second block begins with its last thread, because some mistakes show in one order only. New memory
-holds NaN, or -1, so that the use of what nobody wrote is seen.
+far ahead of the others as it can, and a missing barrier shows each time. Every second block begins
+with its last thread, because some mistakes show in one order only. New memory holds NaN, or -1, so
+that the use of what nobody wrote is seen.
 """
 
 import contextlib
 import functools
 import inspect
+import itertools
 import math
 import operator
 import sys
 import threading
 import time
 from collections import deque
-from types import SimpleNamespace
+from types import CodeType, SimpleNamespace
 
 import numpy as np
 
@@ -54,6 +55,18 @@ def _frame():
     while frame.f_code.co_filename == __file__:
         frame = frame.f_back
     return frame
+
+
+@functools.cache
+def position(code: CodeType, instruction: int) -> tuple[int, int, tuple[int, int]]:
+    """Return the line, the column and the end of the source of an instruction.
+
+    The number of the instruction itself may change by some bytes, because Python rewrites code that
+    runs often.
+    """
+    found = next(itertools.islice(code.co_positions(), instruction // 2, None))
+    line, end_line, column, end_column = (number or 0 for number in found)
+    return line, column, (end_line, end_column)
 
 
 @contextlib.contextmanager
@@ -285,8 +298,9 @@ class Kernel:
             parts = [self._inside(name, part, back) for part in value]
             return value._make(parts) if hasattr(value, "_make") else tuple(parts)
         if isinstance(value, np.ndarray):
-            back.append((value, to_device(value).memory))
-            return _seen_in_kernel(back[-1][1], name)
+            host, value = value, to_device(value)
+            if host.flags.writeable:
+                back.append((host, value.memory))
         if isinstance(value, DeviceArray):
             return _seen_in_kernel(value.memory, name)
         if value is None or isinstance(value, NUMBERS):
@@ -421,7 +435,7 @@ def syncthreads():
 def _shared_array(shape, dtype):
     """Return the array of this call, one for all threads; shape 0 is what the launch gives."""
     block, frame = _block(), _frame()
-    call = frame.f_code, frame.f_lasti
+    call = frame.f_code, position(frame.f_code, frame.f_lasti)
     if call not in block.shared:
         if shape == 0:
             size = _type(dtype).itemsize

@@ -6,8 +6,6 @@ line of its own.
 """
 
 import contextlib
-import functools
-import itertools
 import linecache
 import os
 import runpy
@@ -15,7 +13,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,9 +189,8 @@ class AccessLog:
         stored: bool,
         element: NDArray[Any],
     ) -> None:
-        place = AccessSite(
-            frame.f_code.co_filename, *_position(frame.f_code, frame.f_lasti), stored
-        )
+        position = simulator.position(frame.f_code, frame.f_lasti)
+        place = AccessSite(frame.f_code.co_filename, *position, stored)
         memory = element
         while isinstance(memory.base, np.ndarray):
             memory = memory.base
@@ -287,18 +284,6 @@ def run_file(path: str, arguments: list[str], device: str, name: str) -> dict[st
         return runpy.run_path(path, run_name=name)
     finally:
         sys.argv, sys.path[:], os.environ["FRACTALS_DEVICE"] = before
-
-
-@functools.cache
-def _position(code: CodeType, instruction: int) -> tuple[int, int, tuple[int, int]]:
-    """Return the line, the column and the end of the source of an instruction.
-
-    The number of the instruction itself may change by some bytes, because Python rewrites code that
-    runs often.
-    """
-    position = next(itertools.islice(code.co_positions(), instruction // 2, None))
-    line, end_line, column, end_column = (number or 0 for number in position)
-    return line, column, (end_line, end_column)
 
 
 def _address(array: NDArray[Any]) -> int:
