@@ -54,7 +54,12 @@ def devices() -> list[Device]:
     'cpu'
     """
     found, _ = probe.gpus()
-    return [probe.cpu(), *found, Device(kind="simulator", name="Numba's CUDA simulator")]
+    return [probe.cpu(), *found, _simulator()]
+
+
+def _simulator() -> Device:
+    name = "Numba's CUDA simulator" if probe.numba_simulates() else "a simulator of CUDA"
+    return Device(kind="simulator", name=name, cores=core_count())
 
 
 def choose(request: str = "auto") -> Choice:
@@ -69,9 +74,8 @@ def choose(request: str = "auto") -> Choice:
         return Choice(probe.cpu())
     if request == "python":
         return Choice(Device(kind="python", name="plain Python"))
-    simulator = Device(kind="simulator", name="Numba's CUDA simulator", cores=core_count())
     if request == "simulator":
-        return Choice(simulator)
+        return Choice(_simulator())
     kind, _, digits = request.partition(":")
     named = kind == "cuda" and (digits.isdecimal() or request in ("cuda", "cuda:all"))
     if not (named or request in ("auto", "gpu")):
@@ -93,7 +97,7 @@ def choose(request: str = "auto") -> Choice:
     if usable:
         return Choice(usable[0])
     if request == "gpu":
-        return Choice(simulator, f"no CUDA GPU ({reason}), drawing in the simulator")
+        return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")
     note = f"the GPU is not used ({reason}), drawing on the CPU" if found else ""
     return Choice(probe.cpu(), note)
 
@@ -110,7 +114,8 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     from fractals.backends.cuda.backend import CudaBackend
 
     if device.kind == "simulator":
-        return CudaBackend(number, simulated=True, steps=cuda.SIMULATED_STEPS)
+        steps, threads = cuda.SIMULATED_STEPS, threads or device.cores
+        return CudaBackend(number, simulated=True, steps=steps, threads=threads)
     # One for all pictures of the process: its tables stay on the GPU.
     key = number, device.indices, cuda.steps_per_launch(device.rate(number))
     if key not in _gpus:

@@ -176,10 +176,6 @@ class Program:
         kinds = ["d" if type(cell) is float else "q" for cell in cells]
         code(struct.pack(f"={''.join(kinds)}", *cells))
 
-    def prepare(self, *arguments: Any) -> None:
-        """Load the machine code for such arguments, or have it compiled."""
-        self._code(flatten(arguments, []))
-
     def entry(self, layout: Layout) -> Entry:
         """Return the program as an argument of another one, which calls it with a layout."""
         return Entry(self._code(layout))

@@ -93,7 +93,7 @@ def test_other_threads_of_python_run_beside():
         values[0] = x
 
     run, values = program(shrink), np.ones(1)
-    run.prepare(values)
+    run(values)  # is compiled
     thread = threading.Thread(target=run, args=(values,))
     thread.start()
     steps = 0

@@ -1,27 +1,23 @@
-"""@cuda.jit kernels: device arrays, 2D grids, copies back; on a GPU or in Numba's simulator."""
+"""@cuda.jit kernels: device arrays, 2D grids, copies back; on a GPU or in a simulator."""
 
 import atexit
 import contextlib
 import functools
-import importlib
 import itertools
 import re
-import sys
 import threading
 import time
 from collections import deque
 
 import numpy as np
 
-from fractals.backends import numba_private
+from fractals.backends import numba_private, probe
 from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import compiling
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cpu.target import cpu_target, make_target
-from fractals.backends.cuda import overloads
-from fractals.backends.numba_private import unwrap_simulated as unwrap
-from fractals.errors import DeviceError, FractalsError
+from fractals.backends.cuda.kernel import CARD, find, first_line, make_kernel
+from fractals.errors import FractalsError
 from fractals.kernels import escape
 
 # --- Where a thread's work on a GPU goes: a stream, and device memory that is used again.
@@ -354,43 +350,48 @@ class GpuClock:
 BLOCK = (8, 8)  # threads; a warp covers 8x4 samples, whose orbits are of similar length
 LAUNCHING = threading.Lock()  # Numba compiles, loads and begins a kernel without locks of its own
 MAX_TABLES = 64  # small tables that a backend keeps on its GPUs
-SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.1 ms: few, each with many elements
+SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.02 ms: few, each with many elements
 
 
 class CudaBackend:
     """Compiles programs as CUDA kernels and launches them.
 
     Several threads may use a backend at once, a stream each; the GPUs share the threads evenly.
-    The simulator has one GPU, and serves one thread at a time.
+    A simulator has one GPU, and Numba's serves one thread at a time.
 
-    `number`: "float64" or "float32". `indices`: numbers of the GPUs. `simulated`: whether Numba's
+    `number`: "float64" or "float32". `indices`: numbers of the GPUs. `simulated`: whether a
     simulator takes the place of the GPU. `geometry`: grid and block of every launch. The default is
     a thread per element on a GPU, and one small block in the simulator. `steps`: most iterations of
     a launch, as in `Backend`. `block`: shape of the blocks of the next launches on a GPU. `cuda`:
     Numba's, or that of its simulator. `streams`: of the GPUs; each thread has one.
     """
 
-    def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0):
+    def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0, threads=0):
         self.kind = "simulator" if simulated else "cuda"
-        self.threads = STREAMS_PER_GPU * len(indices)
+        self.threads = threads or STREAMS_PER_GPU * len(indices)
         self.geometry = geometry or (SIMULATED if simulated else None)
         self.steps, self.block = steps, BLOCK
         self.real = np.dtype(number).type
         self._number, self._simulated = number, simulated
         self._several = len(indices) > 1
-        self._kernel = _import_kernel(simulated)
-        self.cuda = self._kernel.cuda
-        self._lock = threading.RLock() if simulated else contextlib.nullcontext()
+        self.cuda = find(simulated)
+        alone = simulated and probe.numba_simulates()
+        self._lock = threading.RLock() if alone else contextlib.nullcontext()
         simulator = SimulatedGpu(self.cuda)
         gpus = [simulator if simulated else gpu_of(self.cuda, index) for index in indices]
         self.streams = StreamPool(gpus)
         with self._failing():
             self.streams.here()
         self._tally, self._tables = None, {}
-        if simulated:
-            self.target = cpu_target(number)
-        else:
-            self.target = make_target(number, functools.cache(self.cuda.jit(device=True)))
+
+    @functools.cached_property
+    def target(self):
+        """How functions are compiled."""
+        from fractals.backends.cpu.target import cpu_target, make_target
+
+        if self._simulated:
+            return cpu_target(self._number)
+        return make_target(self._number, functools.cache(self.cuda.jit(device=True)))
 
     @property
     def slot(self):
@@ -402,7 +403,8 @@ class CudaBackend:
         if self._simulated:
             # A thread's whole share runs compiled; indices are still checked.
             loop = program_of(make_body, self._number, options, loop=True, checked=True)
-            kernel = self.cuda.jit(self._kernel.make_kernel(lambda *a: loop(*map(unwrap, a))))
+            body = lambda *arguments: loop(*map(_host_memory, arguments))  # noqa: E731
+            kernel = make_kernel(self.cuda, body)
         else:
             loop = None
             kernel = self._compiled(make_body, options)
@@ -414,10 +416,6 @@ class CudaBackend:
                 slot = self.slot
                 out, *arguments = (self._resolve(value, slot) for value in (out, *arguments))
                 arguments = tuple(arguments)
-                if loop and not ready:
-                    # The simulator polls its threads without a pause, which slows compiling there.
-                    loop.prepare(*map(unwrap, (0, 0, 1, 1, out, *arguments)))
-                    ready = True
                 height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
                 key = slot, height, width, *self.block
                 if key not in launchers:
@@ -438,12 +436,12 @@ class CudaBackend:
 
         def make(store):
             body = self.cuda.jit(device=True)(make_body(self.target, *options))
-            kernel = self.cuda.jit(self._kernel.make_kernel(body))
+            kernel = make_kernel(self.cuda, body)
             if store:
                 numba_private.keep_kernel(kernel, store)
             return kernel
 
-        return program(make, "cuda", self._number, make_body, *options, scope=self._kernel)
+        return program(make, "cuda", self._number, make_body, *options, scope=self.cuda)
 
     def compile_tile_loop(self, work, dtype=None):
         """Return None: Python goes from tile to tile."""
@@ -536,29 +534,16 @@ class CudaBackend:
             yield
 
 
-def _import_kernel(simulated):
-    """Import `numba.cuda`, real or simulated, whichever was imported before."""
-    name = "fractals.backends.cuda.kernel"
-    if name in sys.modules and simulated == sys.modules[name].SIMULATED:
-        return sys.modules[name]
-    sys.modules.pop(name, None)
-    numba_private.choose_simulator(simulated)
-    numba_private.add_row_stack()
-    try:
-        kernel = importlib.import_module(name)
-        if not simulated:
-            overloads.register()
-        return kernel
-    except Exception as error:
-        sys.modules.pop(name, None)
-        numba_private.choose_simulator(simulated)
-        if not simulated:
-            raise DeviceError(
-                f"a GPU is there but numba.cuda can't use it ({_first_line(error)}); "
-                "pip install 'fractals-numba[gpu]' brings what it needs"
-            ) from error
-    numba_private.use_built_in_cuda()
-    return importlib.import_module(name)
+def _host_memory(value):
+    """Return the NumPy array behind an array of a simulated kernel, without a copy.
+
+    Of a named tuple each part is such; other values are as they are.
+    """
+    if isinstance(value, tuple):
+        return type(value)(*map(_host_memory, value))
+    if isinstance(value, np.generic) or not hasattr(value, "__array_interface__"):
+        return value
+    return np.asarray(value)
 
 
 # After these errors a context can do nothing more, and neither can this process on that GPU.
@@ -582,9 +567,9 @@ def _failing(shape=(), dtype=np.uint8):
                 f"the GPU is out of memory{asked}: free some of it, draw a smaller --size, "
                 "or use --cpu"
             ) from error
-        if not type(error).__module__.startswith(("numba.cuda", "cuda.")):
+        if not type(error).__module__.startswith((CARD, "cuda.")):
             raise
-        line = f"the GPU failed: {_first_line(error)}"
+        line = f"the GPU failed: {first_line(error)}"
         gpu = getattr(_bound, "to", None)
         if gpu and FATAL.search(line):
             gpu.lost = f"{line}; this process can't use it any more: run it again, or with --cpu"
@@ -597,13 +582,3 @@ def _failing(shape=(), dtype=np.uint8):
 
 def _is_out_of_memory(error):
     return "OUT_OF_MEMORY" in str(error) or isinstance(error, MemoryError)
-
-
-def _first_line(error):
-    """Return the driver's name of an error and the call that failed, or the first line."""
-    text = str(error).strip()
-    if name := re.search(r"CUDA_ERROR_\w+", text):
-        call = re.search(r"Call to (\w+)", text)
-        return f"{name[0]} in {call[1]}" if call else name[0]
-    lines = text.splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
