@@ -16,7 +16,6 @@
 
 static thread_local std::vector<Device *> contexts;  // a context is its device; the last is current
 static Device *current() { return contexts.empty() ? nullptr : contexts.back(); }
-static Device *of(CUcontext context) { return context ? (Device *)context : current(); }
 
 static bool stays(int code) {  // "sticky": errors of kernels, after which a context is lost
     return code == CUDA_ERROR_ECC_UNCORRECTABLE || (code >= CUDA_ERROR_ILLEGAL_ADDRESS && code != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES &&
@@ -49,8 +48,15 @@ static CUresult entered(const string &name, Counter &counter) {
 #define ON_STREAM                                             \
     IN_CONTEXT auto stream = stream_of(device, handle);       \
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-#define ANSWER(place, value) do { if (place) *(place) = (value); } while (0)
+#define OF_CONTEXT                                            \
+    CALL Device *device = context ? (Device *)context : current(); \
+    if (!device) return CUDA_ERROR_INVALID_CONTEXT;
 
+/* Put an answer where the caller wants it. */
+template <typename T, typename V> static CUresult answer(T *place, V value) {
+    if (place) *place = value;
+    return CUDA_SUCCESS;
+}
 static CUresult state(Device *device) { return (CUresult)device->error.load(); }
 
 // --- Errors and the driver itself
@@ -68,12 +74,12 @@ CUresult cuInit(unsigned) {
     world().initialised = true;
     return CUDA_SUCCESS;
 }
-CUresult cuDriverGetVersion(int *version) { CALL *version = CUDA_VERSION; return CUDA_SUCCESS; }
+CUresult cuDriverGetVersion(int *version) { CALL return answer(version, CUDA_VERSION); }
 
 // --- Devices
 
-CUresult cuDeviceGet(CUdevice *found, int dev) { ON_DEVICE *found = device->index; return CUDA_SUCCESS; }
-CUresult cuDeviceGetCount(int *count) { CALL *count = (int)world().devices.size(); return CUDA_SUCCESS; }
+CUresult cuDeviceGet(CUdevice *found, int dev) { ON_DEVICE return answer(found, device->index); }
+CUresult cuDeviceGetCount(int *count) { CALL return answer(count, (int)world().devices.size()); }
 CUresult cuDeviceGetName(char *name, int size, CUdevice dev) { ON_DEVICE snprintf(name, size, "%s", device->card->name); return CUDA_SUCCESS; }
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     ON_DEVICE
@@ -81,7 +87,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     uuid->bytes[15] = (char)device->index;
     return CUDA_SUCCESS;
 }
-CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) { ON_DEVICE *bytes = device->total; return CUDA_SUCCESS; }
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) { ON_DEVICE return answer(bytes, device->total); }
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute wanted, CUdevice dev) {
     ON_DEVICE
     *value = wanted == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID ? device->index + 1 : 0;
@@ -90,24 +96,14 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute wanted, CUdevice de
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool) { ON_DEVICE (void)device; return CUDA_SUCCESS; }
-CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE *pool = (CUmemoryPool)device; return CUDA_SUCCESS; }
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE *pool = (CUmemoryPool)device; return CUDA_SUCCESS; }
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE return answer(pool, (CUmemoryPool)device); }
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE return answer(pool, (CUmemoryPool)device); }
 
 // --- Contexts: a device has one, its primary context
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice dev) {
-    ON_DEVICE
-    device->retained++;
-    *context = (CUcontext)device;
-    return CUDA_SUCCESS;
-}
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice dev) { ON_DEVICE device->retained++; return answer(context, (CUcontext)device); }
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { ON_DEVICE device->retained--; return CUDA_SUCCESS; }
-CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned *flags, int *active) {
-    ON_DEVICE
-    *flags = 0;
-    *active = device->retained > 0;
-    return CUDA_SUCCESS;
-}
+CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned *flags, int *active) { ON_DEVICE answer(flags, 0); return answer(active, device->retained > 0); }
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
     ON_DEVICE
     drain(device);
@@ -121,7 +117,7 @@ CUresult cuCtxPushCurrent(CUcontext context) { CALL contexts.push_back((Device *
 CUresult cuCtxPopCurrent(CUcontext *context) {
     CALL
     if (contexts.empty()) return CUDA_ERROR_INVALID_CONTEXT;
-    ANSWER(context, (CUcontext)contexts.back());
+    answer(context, (CUcontext)contexts.back());
     contexts.pop_back();
     return CUDA_SUCCESS;
 }
@@ -131,56 +127,33 @@ CUresult cuCtxSetCurrent(CUcontext context) {
     if (context) contexts.push_back((Device *)context);
     return CUDA_SUCCESS;
 }
-CUresult cuCtxGetCurrent(CUcontext *context) { CALL *context = (CUcontext)current(); return CUDA_SUCCESS; }
-CUresult cuCtxGetDevice(CUdevice *device) {
-    CALL
-    if (!current()) return CUDA_ERROR_INVALID_CONTEXT;
-    *device = current()->index;
-    return CUDA_SUCCESS;
-}
+CUresult cuCtxGetCurrent(CUcontext *context) { CALL return answer(context, (CUcontext)current()); }
+CUresult cuCtxGetDevice(CUdevice *found) { CUcontext context = nullptr; OF_CONTEXT return answer(found, device->index); }
 #if CUDA_VERSION >= 13000
-CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
-    CALL
-    if (!of(context)) return CUDA_ERROR_INVALID_CONTEXT;
-    *device = of(context)->index;
-    return CUDA_SUCCESS;
-}
+CUresult cuCtxGetDevice_v2(CUdevice *found, CUcontext context) { OF_CONTEXT return answer(found, device->index); }
 #endif
-CUresult cuCtxGetFlags(unsigned *flags) { CALL *flags = 0; return CUDA_SUCCESS; }
-CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
-    CALL
-    if (!of(context)) return CUDA_ERROR_INVALID_CONTEXT;
-    *id = of(context)->index + 1;
-    return CUDA_SUCCESS;
-}
+CUresult cuCtxGetFlags(unsigned *flags) { CALL return answer(flags, 0); }
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id) { OF_CONTEXT return answer(id, device->index + 1); }
 CUresult cuCtxSynchronize() { IN_CONTEXT drain(device); return state(device); }
 #if CUDA_VERSION >= 13000
-CUresult cuCtxSynchronize_v2(CUcontext context) {
-    CALL
-    if (!of(context)) return CUDA_ERROR_INVALID_CONTEXT;
-    drain(of(context));
-    return state(of(context));
-}
+CUresult cuCtxSynchronize_v2(CUcontext context) { OF_CONTEXT drain(device); return state(device); }
 #endif
-CUresult cuCtxGetApiVersion(CUcontext, unsigned *version) { CALL *version = 3020; return CUDA_SUCCESS; }
-CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) { CALL ANSWER(least, 0); ANSWER(greatest, -5); return CUDA_SUCCESS; }
+CUresult cuCtxGetApiVersion(CUcontext, unsigned *version) { CALL return answer(version, 3020); }
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) { CALL answer(least, 0); return answer(greatest, -5); }
 
 // --- Modules, libraries and their kernels: one and the same here
 
 static CUresult find_kernel(Module *module, const char *name, void **found) {
     auto at = module->kernels.find(name);
-    if (at == module->kernels.end()) return CUDA_ERROR_NOT_FOUND;
-    *found = &at->second;
-    return CUDA_SUCCESS;
+    return at == module->kernels.end() ? CUDA_ERROR_NOT_FOUND : answer(found, &at->second);
 }
 static CUresult find_variable(Device *device, Module *module, const char *name, CUdeviceptr *at, size_t *size) {
     for (auto *each = module->variables; each->name; each++) {
         if (strcmp(each->name, name)) continue;
         u64 begin = module->on(device);
         if (!begin) return CUDA_ERROR_OUT_OF_MEMORY;
-        ANSWER(at, begin + each->offset);
-        ANSWER(size, each->size);
-        return CUDA_SUCCESS;
+        answer(at, begin + each->offset);
+        return answer(size, each->size);
     }
     return CUDA_ERROR_NOT_FOUND;
 }
@@ -189,54 +162,48 @@ static CUresult unload(Module *module) { module->unload(); return CUDA_SUCCESS; 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) { IN_CONTEXT return load(image, (Module **)module); }
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned, CUjit_option *, void **) { IN_CONTEXT return load(image, (Module **)module); }
 CUresult cuModuleUnload(CUmodule module) { IN_CONTEXT drain(device); return unload((Module *)module); }
-CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) { CALL *mode = CU_MODULE_LAZY_LOADING; return CUDA_SUCCESS; }
+CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) { CALL return answer(mode, CU_MODULE_LAZY_LOADING); }
 CUresult cuModuleGetFunction(CUfunction *kernel, CUmodule module, const char *name) { IN_CONTEXT return find_kernel((Module *)module, name, (void **)kernel); }
 CUresult cuModuleGetGlobal(CUdeviceptr *at, size_t *size, CUmodule module, const char *name) { IN_CONTEXT return find_variable(device, (Module *)module, name, at, size); }
-CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned) {
-    CALL
-    return load(image, (Module **)library);
-}
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned) { CALL return load(image, (Module **)library); }
 CUresult cuLibraryUnload(CUlibrary library) {
     CALL
     for (auto &device : world().devices) drain(device.get());
     return unload((Module *)library);
 }
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) { CALL return find_kernel((Module *)library, name, (void **)kernel); }
-CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library) { CALL *count = (unsigned)((Module *)library)->kernels.size(); return CUDA_SUCCESS; }
-CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) { CALL *module = (CUmodule)library; return CUDA_SUCCESS; }
-CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) { CALL *function = (CUfunction)kernel; return CUDA_SUCCESS; }
-CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel) { CALL *library = (CUlibrary)((Kernel *)kernel)->module; return CUDA_SUCCESS; }
+CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library) { CALL return answer(count, (unsigned)((Module *)library)->kernels.size()); }
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) { CALL return answer(module, (CUmodule)library); }
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel) { CALL return answer(function, (CUfunction)kernel); }
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel) { CALL return answer(library, (CUlibrary)((Kernel *)kernel)->module); }
 CUresult cuLibraryGetGlobal(CUdeviceptr *at, size_t *size, CUlibrary library, const char *name) { IN_CONTEXT return find_variable(device, (Module *)library, name, at, size); }
 
 static CUresult kernel_attribute(int *value, CUfunction_attribute wanted, const Entry &entry) {
-    const Card &card = *world().devices[0]->card;
     switch (wanted) {
-        case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
-        case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)entry.shared; break;
-        case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)entry.local; break;
-        case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = 40; break;  // invented: only ptxas knows
+        case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return answer(value, 1024);
+        case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: return answer(value, entry.shared);
+        case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return answer(value, entry.local);
+        case CU_FUNC_ATTRIBUTE_NUM_REGS: return answer(value, 40);  // invented: only ptxas knows
         case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = card.capability; break;
-        case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = 49152 - (int)entry.shared; break;
-        default: *value = 0;
+        case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return answer(value, world().devices[0]->card->capability);
+        case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return answer(value, 49152 - entry.shared);
+        default: return answer(value, 0);
     }
-    return CUDA_SUCCESS;
 }
 static CUresult parameter(const Entry &entry, size_t index, size_t *offset, size_t *size) {
     if (index >= entry.count) return CUDA_ERROR_INVALID_VALUE;
-    *offset = entry.params[index].offset;
-    ANSWER(size, entry.params[index].size);
-    return CUDA_SUCCESS;
+    answer(offset, entry.params[index].offset);
+    return answer(size, entry.params[index].size);
 }
 CUresult cuKernelGetAttribute(int *value, CUfunction_attribute wanted, CUkernel kernel, CUdevice) { CALL return kernel_attribute(value, wanted, *((Kernel *)kernel)->entry); }
 CUresult cuKernelSetAttribute(CUfunction_attribute, int, CUkernel, CUdevice) { CALL return CUDA_SUCCESS; }
 CUresult cuKernelSetCacheConfig(CUkernel, CUfunc_cache, CUdevice) { CALL return CUDA_SUCCESS; }
-CUresult cuKernelGetName(const char **name, CUkernel kernel) { CALL *name = ((Kernel *)kernel)->entry->name; return CUDA_SUCCESS; }
+CUresult cuKernelGetName(const char **name, CUkernel kernel) { CALL return answer(name, ((Kernel *)kernel)->entry->name); }
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size) { CALL return parameter(*((Kernel *)kernel)->entry, index, offset, size); }
 
 // --- Memory
 
-CUresult cuMemGetInfo(size_t *unused, size_t *total) { IN_CONTEXT *unused = device->total - device->used, *total = device->total; return CUDA_SUCCESS; }
+CUresult cuMemGetInfo(size_t *unused, size_t *total) { IN_CONTEXT answer(unused, device->total - device->used); return answer(total, device->total); }
 CUresult cuMemAlloc(CUdeviceptr *at, size_t size) { IN_CONTEXT counter.bytes += size; return device->allocate(size, (u64 *)at); }
 CUresult cuMemFree(CUdeviceptr at) {
     IN_CONTEXT
@@ -250,14 +217,13 @@ CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *size, CUdeviceptr at) {
     IN_CONTEXT
     Range range = owner(at) ? owner(at)->allocation(at) : Range{0, 0};
     if (!range.size) return CUDA_ERROR_NOT_FOUND;
-    ANSWER(base, range.begin);
-    ANSWER(size, range.size);
-    return CUDA_SUCCESS;
+    answer(base, range.begin);
+    return answer(size, range.size);
 }
 CUresult cuMemAllocHost(void **at, size_t size) { IN_CONTEXT counter.bytes += size; return world().host.allocate(size, (u64 *)at); }
 CUresult cuMemFreeHost(void *at) { IN_CONTEXT drain(device); return world().host.release((u64)at); }
 CUresult cuMemHostAlloc(void **at, size_t size, unsigned) { IN_CONTEXT counter.bytes += size; return world().host.allocate(size, (u64 *)at); }
-CUresult cuMemHostGetDevicePointer(CUdeviceptr *at, void *host, unsigned) { IN_CONTEXT *at = (u64)host; return CUDA_SUCCESS; }
+CUresult cuMemHostGetDevicePointer(CUdeviceptr *at, void *host, unsigned) { IN_CONTEXT return answer(at, (u64)host); }
 CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice dev) { ON_DEVICE snprintf(text, size, "0000:%02x:00.0", device->index + 1); return CUDA_SUCCESS; }
 CUresult cuMemHostRegister(void *at, size_t size, unsigned) {
     IN_CONTEXT
@@ -338,27 +304,22 @@ CUresult cuMemPoolTrimTo(CUmemoryPool, size_t) { CALL return CUDA_SUCCESS; }
 CUresult cuMemPoolSetAttribute(CUmemoryPool, CUmemPool_attribute, void *) { CALL return CUDA_SUCCESS; }
 CUresult cuMemPoolGetAttribute(CUmemoryPool, CUmemPool_attribute, void *value) { CALL *(u64 *)value = 0; return CUDA_SUCCESS; }
 CUresult cuMemPoolSetAccess(CUmemoryPool, const CUmemAccessDesc *, size_t) { CALL return CUDA_SUCCESS; }
-CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool, CUmemLocation *) { CALL *flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE; return CUDA_SUCCESS; }
-CUresult cuMemAllocFromPoolAsync(CUdeviceptr *at, size_t size, CUmemoryPool pool, CUstream) {
-    IN_CONTEXT
-    counter.bytes += size;
-    return ((Device *)pool)->allocate(size, (u64 *)at);
-}
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool, CUmemLocation *) { CALL return answer(flags, CU_MEM_ACCESS_FLAGS_PROT_READWRITE); }
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *at, size_t size, CUmemoryPool pool, CUstream) { IN_CONTEXT counter.bytes += size; return ((Device *)pool)->allocate(size, (u64 *)at); }
 CUresult cuPointerGetAttribute(void *value, CUpointer_attribute wanted, CUdeviceptr at) {
     CALL
     Device *owned = owner(at);
     if (!owned) return CUDA_ERROR_INVALID_VALUE;
     bool host = owned == &world().host;
     switch (wanted) {
-        case CU_POINTER_ATTRIBUTE_CONTEXT: *(void **)value = host ? current() : owned; break;
-        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: *(unsigned *)value = host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE; break;
+        case CU_POINTER_ATTRIBUTE_CONTEXT: return answer((Device **)value, host ? current() : owned);
+        case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: return answer((unsigned *)value, host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
         case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-        case CU_POINTER_ATTRIBUTE_HOST_POINTER: *(u64 *)value = at; break;
-        case CU_POINTER_ATTRIBUTE_IS_MANAGED: *(unsigned *)value = 0; break;
-        case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *(int *)value = std::max(owned->index, 0); break;
+        case CU_POINTER_ATTRIBUTE_HOST_POINTER: return answer((u64 *)value, at);
+        case CU_POINTER_ATTRIBUTE_IS_MANAGED: return answer((unsigned *)value, 0);
+        case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return answer((int *)value, std::max(owned->index, 0));
         default: return CUDA_ERROR_NOT_SUPPORTED;
     }
-    return CUDA_SUCCESS;
 }
 
 // --- Streams
@@ -381,19 +342,18 @@ CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
     return CUDA_SUCCESS;
 }
 CUresult cuStreamCreateWithPriority(CUstream *handle, unsigned flags, int) { return cuStreamCreate(handle, flags); }
-CUresult cuStreamGetPriority(CUstream handle, int *priority) { ON_STREAM *priority = 0; return CUDA_SUCCESS; }
+CUresult cuStreamGetPriority(CUstream handle, int *priority) { ON_STREAM return answer(priority, 0); }
 #if CUDA_VERSION >= 12080
-CUresult cuStreamGetDevice(CUstream handle, CUdevice *found) { ON_STREAM *found = stream->device->index; return CUDA_SUCCESS; }
+CUresult cuStreamGetDevice(CUstream handle, CUdevice *found) { ON_STREAM return answer(found, stream->device->index); }
 #endif
-CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) { ON_STREAM *flags = stream->blocking ? 0 : CU_STREAM_NON_BLOCKING; return CUDA_SUCCESS; }
-CUresult cuStreamGetId(CUstream handle, unsigned long long *id) { ON_STREAM *id = stream->number; return CUDA_SUCCESS; }
-CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) { ON_STREAM *context = (CUcontext)stream->device; return CUDA_SUCCESS; }
+CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) { ON_STREAM return answer(flags, stream->blocking ? 0 : CU_STREAM_NON_BLOCKING); }
+CUresult cuStreamGetId(CUstream handle, unsigned long long *id) { ON_STREAM return answer(id, stream->number); }
+CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) { ON_STREAM return answer(context, (CUcontext)stream->device); }
 #if CUDA_VERSION >= 12050
 CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext *context, CUgreenCtx *green) {
     ON_STREAM
-    *context = (CUcontext)stream->device;
-    ANSWER(green, nullptr);
-    return CUDA_SUCCESS;
+    answer(green, nullptr);
+    return answer(context, (CUcontext)stream->device);
 }
 #endif
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
@@ -402,12 +362,8 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
     if (place.stream && place.stream != stream) submit(stream, [=] { place.wait(); });
     return CUDA_SUCCESS;
 }
-CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback call, void *data, unsigned) {
-    ON_STREAM
-    submit(stream, [=] { call(handle, CUDA_SUCCESS, data); }, true);
-    return CUDA_SUCCESS;
-}
-CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) { ON_STREAM *status = CU_STREAM_CAPTURE_STATUS_NONE; return CUDA_SUCCESS; }
+CUresult cuStreamAddCallback(CUstream handle, CUstreamCallback call, void *data, unsigned) { ON_STREAM submit(stream, [=] { call(handle, CUDA_SUCCESS, data); }, true); return CUDA_SUCCESS; }
+CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) { ON_STREAM return answer(status, CU_STREAM_CAPTURE_STATUS_NONE); }
 CUresult cuStreamQuery(CUstream handle) { ON_STREAM return stream->end().passed() ? state(stream->device) : CUDA_ERROR_NOT_READY; }
 CUresult cuStreamSynchronize(CUstream handle) {
     ON_STREAM
@@ -428,11 +384,7 @@ CUresult cuStreamDestroy(CUstream handle) {
 
 // --- Events
 
-CUresult cuEventCreate(CUevent *event, unsigned flags) {
-    IN_CONTEXT
-    *event = (CUevent) new Event{device, !(flags & CU_EVENT_DISABLE_TIMING), {}, {}, {}};
-    return CUDA_SUCCESS;
-}
+CUresult cuEventCreate(CUevent *event, unsigned flags) { IN_CONTEXT return answer(event, (CUevent) new Event{device, !(flags & CU_EVENT_DISABLE_TIMING), {}, {}, {}}); }
 CUresult cuEventRecord(CUevent event, CUstream handle) {
     ON_STREAM
     auto *given = (Event *)event;
@@ -463,7 +415,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute wanted, CUfunction kernel) { CALL return kernel_attribute(value, wanted, *((Kernel *)kernel)->entry); }
 CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { CALL return CUDA_SUCCESS; }
 CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) { CALL return CUDA_SUCCESS; }
-CUresult cuFuncGetModule(CUmodule *module, CUfunction kernel) { CALL *module = (CUmodule)((Kernel *)kernel)->module; return CUDA_SUCCESS; }
+CUresult cuFuncGetModule(CUmodule *module, CUfunction kernel) { CALL return answer(module, (CUmodule)((Kernel *)kernel)->module); }
 CUresult cuFuncGetParamInfo(CUfunction kernel, size_t index, size_t *offset, size_t *size) { CALL return parameter(*((Kernel *)kernel)->entry, index, offset, size); }
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned shared, CUstream handle, void **params, void **) {
     IN_CONTEXT
@@ -477,15 +429,11 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction kernel, void **par
     u32 grid[] = {c->gridDimX, c->gridDimY, c->gridDimZ}, block[] = {c->blockDimX, c->blockDimY, c->blockDimZ};
     return launch(device, (Kernel *)kernel, grid, block, c->sharedMemBytes, c->hStream, params);
 }
-CUresult cuLaunchHostFunc(CUstream handle, CUhostFn call, void *data) {
-    ON_STREAM
-    submit(stream, [=] { call(data); }, true);
-    return CUDA_SUCCESS;
-}
+CUresult cuLaunchHostFunc(CUstream handle, CUhostFn call, void *data) { ON_STREAM submit(stream, [=] { call(data); }, true); return CUDA_SUCCESS; }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction, int size, size_t) { CALL *count = std::max(1, 1536 / std::max(size, 1)); return CUDA_SUCCESS; }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction, int size, size_t, unsigned) { CALL *count = std::max(1, 1536 / std::max(size, 1)); return CUDA_SUCCESS; }
 CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction, CUoccupancyB2DSize, size_t, int) { CALL *grid = 128, *block = 256; return CUDA_SUCCESS; }
-CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) { CALL *can = 0; return CUDA_SUCCESS; }
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) { CALL return answer(can, 0); }
 
 /* Bindings ask for a name without its version: the newest that their version of CUDA has. */
 CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t, CUdriverProcAddressQueryResult *status) {
@@ -499,7 +447,7 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuui
     *function = nullptr;
     for (auto &each : names)
         if (!*function) *function = dlsym(self, each.c_str());
-    ANSWER(status, *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+    answer(status, *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 #undef cuGetProcAddress

@@ -93,6 +93,19 @@ for _name, _expression in APPROXIMATIONS.items():
     REALS |= {f"{_name}.approx": _expression, f"{_name}.approx.ftz": _expression}
 REALS["div.full"] = APPROXIMATIONS["div"]
 
+STATEMENTS = {  # whole instructions, without operands that matter
+    "ret": "return;",
+    "ret.uni": "return;",
+    "exit": "return;",
+    "trap": "t->block->fail(t, 719, 0, 0, {line});",
+    "brkpt": "t->block->fail(t, 719, 0, 0, {line});",
+    "nanosleep": "",
+}
+for _scope in ("gl", "sys", "cta"):
+    STATEMENTS[f"membar.{_scope}"] = "__sync_synchronize();"
+for _order in ("acq_rel", "sc"):
+    for _scope in ("gpu", "sys", "cta"):
+        STATEMENTS[f"fence.{_order}.{_scope}"] = "__sync_synchronize();"
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 UNSIGNED = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
 LOGIC = {"and": "&", "or": "|", "xor": "^"}
@@ -148,6 +161,8 @@ class Instruction:
 
     def translate(self):
         """Append the instruction's C to its function."""
+        if self.key in STATEMENTS and (self.name != "exit" or self.function.is_entry):
+            return self.emit(STATEMENTS[self.key].format(line=self.line))
         found = SPECIAL.get(self.name)
         if found is None or (self.name in ("mad", "add", "sub") and "cc" not in self.modifiers):
             return self.expression()
@@ -427,19 +442,6 @@ def brx(i):
     i.emit("}")
 
 
-@translates("ret", "exit")
-def ret(i):
-    i.allow("uni")
-    if i.name == "exit" and not i.function.is_entry:
-        raise Unknown("unknown: `exit` in a function")
-    i.emit("return;")
-
-
-@translates("trap", "brkpt")
-def trap(i):
-    i.emit(f"t->block->fail(t, 719, 0, 0, {i.line});")
-
-
 @translates("call")
 def call(i):
     i.allow("uni")
@@ -465,17 +467,6 @@ def bar(i):
         i.emit(f"t->block->barrier(t, {i.line});")
     else:
         raise Unknown(f"unknown instruction `{i.text}`")
-
-
-@translates("membar", "fence")
-def membar(i):
-    i.allow("gl", "sys", "cta", "gpu", "sc", "acq_rel")
-    i.emit("__sync_synchronize();")
-
-
-@translates("nanosleep")
-def nanosleep(i):
-    i.allow()
 
 
 def _exchange(i, members, value):

@@ -41,18 +41,6 @@ struct Module {
     }
 };
 
-/* 128 bits of a text, for the name of its file. */
-static string hash(const string &text) {
-    u64 a = 14695981039346656037ull, b = 0x9E3779B97F4A7C15ull;
-    for (unsigned char c : text) {
-        a = (a ^ c) * 1099511628211ull;
-        b = (b ^ (c + (a >> 32))) * 0xD6E8FEB86659FD93ull;
-    }
-    char out[40];
-    snprintf(out, sizeof out, "%016lx%016lx", a, b);
-    return out;
-}
-
 /* Run the translator, without the stand-in and without the program's settings of Python. */
 static bool translate(const string &ptx, const string &library) {
     string python = setting("STANDIN_PYTHON", "python3"), script = SOURCE "/translate.py";
@@ -84,7 +72,7 @@ static CUresult load(const void *image, Module **made) {
         say("a module without PTX: was this process started by run.py?");
         return CUDA_ERROR_INVALID_IMAGE;
     }
-    string stem = settings().cache + "/" + hash(text), library = stem + ".so";
+    string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size()), library = stem + ".so";
     mkdir(settings().cache.c_str(), 0777);
     if (access(library.c_str(), R_OK)) {
         string draft = stem + "." + std::to_string(getpid()) + ".ptx";

@@ -118,6 +118,11 @@ def environment(**settings):
         inherited[name] = ":".join(filter(None, [first, inherited.get(name)]))
     inherited |= {f"STANDIN_{name.upper()}": str(value) for name, value in settings.items()}
     inherited.pop("NUMBA_ENABLE_CUDASIM", None)
+    # A card must not find what was compiled for the stand-in, in a cache that both share.
+    compiled = Path(inherited.get("NUMBA_CACHE_DIR", BUILD))
+    inherited["NUMBA_CACHE_DIR"] = str(
+        compiled if compiled.name == "standin" else compiled / "standin"
+    )
     # Modules of another translator are not used again.
     inherited.setdefault(
         "STANDIN_CACHE", str(BUILD / f"modules-{digest(HERE / n for n in TRANSLATOR)}")
