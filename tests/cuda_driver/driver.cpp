@@ -103,7 +103,6 @@ CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice dev) { ON_DEVICE device->retained++; return answer(context, (CUcontext)device); }
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { ON_DEVICE device->retained--; return CUDA_SUCCESS; }
-CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned *flags, int *active) { ON_DEVICE answer(flags, 0); return answer(active, device->retained > 0); }
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
     ON_DEVICE
     drain(device);
@@ -160,11 +159,8 @@ static CUresult find_variable(Device *device, Module *module, const char *name, 
 static CUresult unload(Module *module) { module->unload(); return CUDA_SUCCESS; }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) { IN_CONTEXT return load(image, (Module **)module); }
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned, CUjit_option *, void **) { IN_CONTEXT return load(image, (Module **)module); }
 CUresult cuModuleUnload(CUmodule module) { IN_CONTEXT drain(device); return unload((Module *)module); }
-CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) { CALL return answer(mode, CU_MODULE_LAZY_LOADING); }
 CUresult cuModuleGetFunction(CUfunction *kernel, CUmodule module, const char *name) { IN_CONTEXT return find_kernel((Module *)module, name, (void **)kernel); }
-CUresult cuModuleGetGlobal(CUdeviceptr *at, size_t *size, CUmodule module, const char *name) { IN_CONTEXT return find_variable(device, (Module *)module, name, at, size); }
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned) { CALL return load(image, (Module **)library); }
 CUresult cuLibraryUnload(CUlibrary library) {
     CALL
@@ -265,11 +261,9 @@ static CUresult copy(Counter &counter, u64 to, u64 from, u64 size, CUstream hand
     return state(device);
 }
 #define COPY(to, from, handle, wait) IN_CONTEXT (void)device; return copy(counter, (u64)(to), (u64)(from), size, handle, wait)
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t size) { COPY(to, from, nullptr, true); }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) { COPY(to, from, nullptr, true); }
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size) { COPY(to, from, nullptr, true); }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t size) { COPY(to, from, nullptr, true); }
-CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream handle) { COPY(to, from, handle, false); }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstream handle) { COPY(to, from, handle, false); }
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream handle) { COPY(to, from, handle, false); }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream handle) { COPY(to, from, handle, false); }
@@ -286,10 +280,8 @@ template <typename T> static CUresult fill(Counter &counter, CUdeviceptr at, T v
 }
 #define FILL(handle, wait) IN_CONTEXT (void)device; return fill(counter, at, value, count, handle, wait)
 CUresult cuMemsetD8(CUdeviceptr at, unsigned char value, size_t count) { FILL(nullptr, true); }
-CUresult cuMemsetD16(CUdeviceptr at, unsigned short value, size_t count) { FILL(nullptr, true); }
 CUresult cuMemsetD32(CUdeviceptr at, unsigned value, size_t count) { FILL(nullptr, true); }
 CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t count, CUstream handle) { FILL(handle, false); }
-CUresult cuMemsetD16Async(CUdeviceptr at, unsigned short value, size_t count, CUstream handle) { FILL(handle, false); }
 CUresult cuMemsetD32Async(CUdeviceptr at, unsigned value, size_t count, CUstream handle) { FILL(handle, false); }
 
 CUresult cuMemFreeAsync(CUdeviceptr at, CUstream handle) {
@@ -413,9 +405,6 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 // --- Kernels that are launched, and what is known of them
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute wanted, CUfunction kernel) { CALL return kernel_attribute(value, wanted, *((Kernel *)kernel)->entry); }
-CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { CALL return CUDA_SUCCESS; }
-CUresult cuFuncSetCacheConfig(CUfunction, CUfunc_cache) { CALL return CUDA_SUCCESS; }
-CUresult cuFuncGetModule(CUmodule *module, CUfunction kernel) { CALL return answer(module, (CUmodule)((Kernel *)kernel)->module); }
 CUresult cuFuncGetParamInfo(CUfunction kernel, size_t index, size_t *offset, size_t *size) { CALL return parameter(*((Kernel *)kernel)->entry, index, offset, size); }
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned shared, CUstream handle, void **params, void **) {
     IN_CONTEXT
@@ -432,7 +421,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction kernel, void **par
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn call, void *data) { ON_STREAM submit(stream, [=] { call(data); }, true); return CUDA_SUCCESS; }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction, int size, size_t) { CALL *count = std::max(1, 1536 / std::max(size, 1)); return CUDA_SUCCESS; }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, CUfunction, int size, size_t, unsigned) { CALL *count = std::max(1, 1536 / std::max(size, 1)); return CUDA_SUCCESS; }
-CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction, CUoccupancyB2DSize, size_t, int) { CALL *grid = 128, *block = 256; return CUDA_SUCCESS; }
 CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) { CALL return answer(can, 0); }
 
 /* Bindings ask for a name without its version: the newest that their version of CUDA has. */

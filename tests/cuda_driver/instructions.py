@@ -472,8 +472,8 @@ def bar(i):
 def _exchange(i, members, value):
     """Begin a scope in which `all` has the values of the lanes."""
     i.function.module.together = True
-    i.emit(f"{{ u64 mine = {value}; u32 members = {members};")
-    i.emit(f"const u64 *all = t->block->exchange(t, members, mine, {i.line}); (void)all;")
+    i.emit(f"{{ u32 members = {members};")
+    i.emit(f"const u64 *all = t->block->exchange(t, members, {value}, {i.line});")
 
 
 @translates("shfl")
@@ -490,29 +490,18 @@ def shfl(i):
     i.emit("}")
 
 
-@translates("vote", "match", "redux")
+@translates("vote")
 def vote(i):
     results = {
-        "vote.sync.ballot": "ballot(all, members, mine)",
-        "vote.sync.any": "ballot(all, members, mine) != 0",
-        "vote.sync.all": "ballot(all, members, mine) == members",
-        "vote.sync.uni": "same(all, members, mine) == members",
-        "match.any.sync": "same(all, members, mine)",
-        "match.all.sync": "same(all, members, mine) == members ? members : 0",
+        "vote.sync.ballot": "all_true",
+        "vote.sync.any": "all_true != 0",
+        "vote.sync.all": "all_true == members",
+        "vote.sync.uni": "all_true == members || all_true == 0",
     }
-    results |= {
-        f"redux.sync.{name}": f"redux_{name}(all, members, mine)" for name in LOGIC | {"add": 0}
-    }
-    for name in ("min", "max"):
-        results[f"redux.sync.{name}"] = f"redux_{name}_{i.type}(all, members, mine)"
-    if i.key not in results or (i.name == "redux" and SIZES[i.type] != 4):
+    if i.key not in results:
         raise Unknown(f"unknown instruction `{i.text}`")
-    first, _, agreed = i.operands[0].partition("|")
-    _exchange(
-        i, i.value(2, "u32"), i.value(1, f"b{8 * SIZES[i.type]}" if i.type != "pred" else None)
-    )
-    kind = "pred" if i.type == "pred" else "b32"
-    i.function.set(first, results[i.key], kind)
-    if agreed:
-        i.function.set(agreed, "same(all, members, mine) == members", "pred")
+    _exchange(i, i.value(2, "u32"), i.value(1, "pred"))
+    i.emit("u32 all_true = 0;")
+    i.emit("for (u32 k = 0; k < 32; k++) all_true |= (u32)(members >> k & 1 && all[k]) << k;")
+    i.set(0, results[i.key])
     i.emit("}")

@@ -210,20 +210,6 @@ INLINE u32 shuffled(const Thread *t, char way, u32 b, u32 c, u8 *ok)
     *ok = way == 'u' ? (i32)from >= (i32)most : from <= most;
     return *ok ? from : me;
 }
-#define OVER_LANES(name, type, start, expression)                                                \
-    INLINE type name(const u64 *all, u32 members, u64 mine)                                      \
-    { type r = start; for (u32 i = 0; i < 32; i++) if (members >> i & 1)                         \
-      { type b = (type)all[i]; r = expression; } (void)mine; return r; }
-OVER_LANES(ballot, u32, 0, r | (u32)(b != 0) << i)
-OVER_LANES(same, u32, 0, r | (u32)(all[i] == mine) << i)
-OVER_LANES(redux_add, u32, 0, r + b)
-OVER_LANES(redux_and, u32, -1, r & b)
-OVER_LANES(redux_or, u32, 0, r | b)
-OVER_LANES(redux_xor, u32, 0, r ^ b)
-OVER_LANES(redux_min_u32, u32, UINT32_MAX, b < r ? b : r)
-OVER_LANES(redux_max_u32, u32, 0, b > r ? b : r)
-OVER_LANES(redux_min_s32, i32, INT32_MAX, b < r ? b : r)
-OVER_LANES(redux_max_s32, i32, INT32_MIN, b > r ? b : r)
 
 INLINE u64 nanoseconds(void)
 { struct timespec now; clock_gettime(CLOCK_MONOTONIC, &now); return now.tv_sec * 1000000000ull + now.tv_nsec; }

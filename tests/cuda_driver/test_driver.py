@@ -467,12 +467,6 @@ def test_shared_memory_barriers_and_atomics(driver):
         ("shfl.sync.bfly.b32 %v|%p, %v, 5, 31, %m;", lambda i, v: v[i ^ 5]),
         ("shfl.sync.idx.b32 %v|%p, %v, 3, 31, %m;", lambda i, v: v[3]),
         ("shfl.sync.idx.b32 %v|%p, %v, 1, 7199, %m;", lambda i, v: v[i & 28 | 1]),  # of each 4
-        ("redux.sync.add.u32 %v, %v, %m;", lambda i, v: sum(v)),
-        ("redux.sync.min.s32 %v, %v, %m;", lambda i, v: min(v)),
-        (
-            "match.any.sync.b32 %v, %v, %m;",
-            lambda i, v: sum(1 << k for k in range(len(v)) if v[k] == v[i]),
-        ),
         (
             "setp.gt.u32 %p, %v, 100; vote.sync.ballot.b32 %v, %p, %m;",
             lambda i, v: sum((x > 100) << k for k, x in enumerate(v)),
@@ -532,7 +526,7 @@ def test_generic_addresses_and_the_spaces_they_are_in(driver):
         isspacep.global %p, %g; selp.u32 %v, 1, 0, %p; st.global.u32 [%g+20], %v;
         isspacep.global %p, %s; selp.u32 %v, 1, 0, %p; st.global.u32 [%g+24], %v;
         mov.b64 {%v, _}, %s; mov.b64 %x, {7, 9}; st.global.u64 [%g+32], %x;
-        match.all.sync.b32 %v|%p, %v, 1; st.global.u32 [%g+28], %v;
+        vote.sync.uni.pred %p, %p, 1; selp.u32 %v, 1, 0, %p; st.global.u32 [%g+28], %v;
         exit; }"""
     at = driver.memory(40)
     driver.launch(driver.kernel(ptx), at)
@@ -552,7 +546,7 @@ def test_threads_that_wait_for_ever_are_named(driver, capfd):
     ptx = """.visible .entry k() { .reg .b32 %t, %v; .reg .pred %p;
         mov.u32 %t, %tid.x; setp.lt.u32 %p, %t, 16; @%p bra low;
         bar.sync 0; bra.uni end;
-        low: redux.sync.add.u32 %v, %t, -1;
+        low: shfl.sync.idx.b32 %v, %t, 0, 31, -1;
         end: ret; }"""
     driver.launch(driver.kernel(ptx), block=(32, 1, 1))
     with pytest.raises(CudaError, match="719"):

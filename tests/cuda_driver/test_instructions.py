@@ -297,7 +297,7 @@ CASES = {case[0]: case for case in cases()}
 # Tests of test_driver.py run these: they are about memory, threads or control.
 ELSEWHERE = {"cvta", "isspacep", "ld", "ldu", "st", "atom", "red", "addc", "subc", "madc", "lop3"}
 ELSEWHERE |= {"bra", "brx", "ret", "exit", "trap", "brkpt", "call", "nanosleep", "membar", "fence"}
-ELSEWHERE |= {"bar", "barrier", "shfl", "vote", "match", "redux"}
+ELSEWHERE |= {"bar", "barrier", "shfl", "vote"}
 
 
 def operands(name, kinds):
@@ -407,6 +407,7 @@ def test_every_instruction_has_a_case():
         ("fma.rn.ftz.f32 %f, %f, %f, %f;", "unknown instruction `fma.rn.ftz.f32"),
         ("ld.global.v8.u32 %a, [%d];", "unknown modifier .v8"),
         ("ld.global.f16 %a, [%d];", "unknown modifier .f16"),
+        ("redux.sync.add.u32 %a, %a, -1;", "unknown instruction `redux.sync.add.u32"),
         ("activemask.b32 %a;", "unknown instruction `activemask.b32"),
         ("bar.red.popc.u32 %a, 0, %p;", "unknown instruction `bar.red.popc.u32"),
         ("mov.u32 %a, %smid;", "unknown register %smid"),
