@@ -144,11 +144,11 @@ def test_a_store_is_computed_verified_and_recolored(program, tmp_path):
             "--device",
             "cuda",
             "-o",
-            "a.zarr",
+            "a.fz",
         ),
-        ("recolor", "a.zarr", "--palette", "ember", "--device", "cuda", "-o", "a.png"),
+        ("recolor", "a.fz", "--palette", "ember", "--device", "cuda", "-o", "a.png"),
         ("verify", "a.png"),
-        ("recolor", "a.zarr", "--palette", "ember", "--device", "cpu", "-o", "b.png"),
+        ("recolor", "a.fz", "--palette", "ember", "--device", "cpu", "-o", "b.png"),
     ]
     for words in steps:
         code, out, said = program("fractals", *words, order="late")
@@ -158,7 +158,7 @@ def test_a_store_is_computed_verified_and_recolored(program, tmp_path):
 
 
 EXPLORER = """
-import sys, tempfile
+import pathlib, tempfile
 import numpy as np
 import fractals
 from support.explorer import SIZE, start
@@ -167,7 +167,7 @@ VIEWS = [
     {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}},
     {"view": {"center": ["-1.749998410993654", "-1.3e-17"], "width": "1e-30"}},
 ]
-server, thread = start(tempfile.mkdtemp(), device="cuda")
+server, thread = start(pathlib.Path(tempfile.mkdtemp()), device="cuda")
 
 async def talk(client):
     found = []
