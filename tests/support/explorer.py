@@ -129,8 +129,8 @@ class Server:
         return asyncio.run(whole())
 
 
-def start(tmp_path, device="cpu", **options):
-    scene, options = fractals.load_scene("seahorse"), ExploreOptions(device, **options)
+def start(tmp_path, **options):
+    scene, options = fractals.load_scene("seahorse"), ExploreOptions("cpu", **options)
     running = Running.listen(Explorer(scene, options, tmp_path / "bookmarks"))
     thread = threading.Thread(target=running.serve, daemon=True)
     thread.start()

@@ -1,24 +1,23 @@
-"""The whole path to a CUDA card, in programs that run on the stand-in for the driver.
+"""What users run, on the stand-in: pictures, several cards, films, stores, the bench, lessons.
 
 Each test starts processes of its own, because settings of the stand-in hold for a process. The
-order `late` delays all that a card may delay, so it finds each missing synchronisation.
+order `late` delays all that a card may delay, so it finds each missing synchronisation. Tests of
+the library on a card, with its faults, are in tests/backends/test_cuda_path.py.
 """
 
 import json
-import re
 import subprocess
 from pathlib import Path
 
 import pytest
-from cuda_driver import run as standin
+import run as standin
 from PIL import Image
 
 pytestmark = [
     pytest.mark.standin,
     pytest.mark.skipif(bool(standin.missing()), reason=standin.missing()),
 ]
-TESTS = Path(__file__).parents[1]
-LESSONS = TESTS.parent / "lessons"
+LESSONS = Path(__file__).parents[2] / "lessons"
 PICTURE = ("render", "--size", "96x64", "--max-iterations", "300")
 DEEP = ("--center=-1.7499984109936540,-1.3e-17", "--width", "1e-30", "--max-iterations", "3000")
 LAYERS = """
@@ -41,7 +40,7 @@ def program(tmp_path):
         ended = subprocess.run(
             standin.command(words),
             cwd=tmp_path,
-            env=standin.environment(**settings) | {"PYTHONPATH": str(TESTS)},
+            env=standin.environment(**settings),
             capture_output=True,
             text=True,
             timeout=240,
@@ -114,7 +113,7 @@ def test_several_cards_draw_one_picture(drawn, monkeypatch, cards, order):
     assert drawn("cuda:all", *words, **settings) == drawn("cpu", *words)
 
 
-# --- Films, stores, the explorer, the bench, the lessons
+# --- Films, stores, the bench, the lessons
 
 
 @pytest.mark.parametrize(
@@ -157,42 +156,6 @@ def test_a_store_is_computed_verified_and_recolored(program, tmp_path):
         assert a.tobytes() == b.tobytes()
 
 
-EXPLORER = """
-import pathlib, tempfile
-import numpy as np
-import fractals
-from support.explorer import SIZE, start
-
-VIEWS = [
-    {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}},
-    {"view": {"center": ["-1.749998410993654", "-1.3e-17"], "width": "1e-30"}},
-]
-server, thread = start(pathlib.Path(tempfile.mkdtemp()), device="cuda")
-
-async def talk(client):
-    found = []
-    for frame, scene in enumerate(VIEWS, 1):
-        await client.say("open", frame=frame, scene=scene)
-        await client.exact(frame)
-        found.append(client.pixels.copy())
-    return found
-
-for scene, pixels in zip(VIEWS, server.run(talk, values=False)):
-    assert np.array_equal(pixels, fractals.render(scene, size=SIZE, device="cpu").pixels)
-server.running.close()
-thread.join(20)
-print("equal")
-"""
-
-
-@pytest.mark.parametrize("order", ["eager", "late"])
-def test_the_explorer_draws_on_a_card(program, order):
-    pytest.importorskip("websockets", reason="the extra 'explore' is not installed")
-    code, out, said = program("-c", EXPLORER, order=order)
-    assert (code, out) == (0, "equal\n"), said
-    assert "Exception ignored" not in said
-
-
 def test_the_bench_compares_card_and_cpu(program):
     code, out, said = program(
         "fractals",
@@ -217,27 +180,7 @@ def test_lessons_run_on_a_card(program, step):
     assert "simulator" not in out
 
 
-# --- Failures
-
-
-def test_a_card_that_fails_is_one_line(program):
-    """Nothing is called for memory of a context that is lost."""
-    for fault in ("kernel:2:719", "copy:2:700", "cuStreamSynchronize:2:719"):
-        words = (*PICTURE, "--device", "cuda", "-o", "a.png", "--overwrite")
-        code, _, said = program("fractals", *words, fail=fault)
-        lines = [line for line in said.splitlines() if "compiling" not in line]
-        assert code == 1, fault
-        assert len(lines) == 1, said
-        assert "the GPU failed" in lines[0]
-
-
-def test_a_card_without_memory_is_one_line_or_a_picture(program):
-    for call in (1, 2, 3, 5, 8):
-        words = (*PICTURE, "--device", "cuda", "-o", "a.png", "--overwrite")
-        code, _, said = program("fractals", *words, fail=f"cuMemAlloc:{call}-:2")
-        lines = [line for line in said.splitlines() if "compiling" not in line]
-        assert len(lines) == 1, said
-        assert code == 0 or re.search("out of memory", lines[0])
+# --- Memory
 
 
 MANY_SIZES = """
