@@ -404,7 +404,8 @@ def _band_sink(drawing: Drawing, bands: Bands) -> Sink:
             begun = perf_counter()
             bands.wait_for_room(tile)
             waited = perf_counter() - begun
-            seconds = draw_tile_to(drawing, tile, partial(bands.keep, tile), stop)
+            seconds = draw_tile_to(drawing, tile, partial(bands.parts, tile), stop)
+            bands.drawn(tile)
             begun = perf_counter()
             if drawing.backend.threads:
                 bands.help()
