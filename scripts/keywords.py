@@ -3,8 +3,8 @@
 python scripts/keywords.py writes the files; a test compares them with what `files` returns.
 """
 
-import dataclasses
 import json
+import textwrap
 import types
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,10 +14,21 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 import fractals
-from fractals.explorer.options import ExploreOptions
-from fractals.films.writing import SaveOptions
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.options import (
+    ExploreOptions,
+    FileOptions,
+    FilmOptions,
+    Options,
+    RenderOptions,
+    ReplaceOptions,
+    SaveOptions,
+    SearchOptions,
+    SpiralOptions,
+    StoreOptions,
+    SuggestOptions,
+)
 from fractals.scene.model import TABLES, Scene
+from fractals.scene.table import CommandHelp
 
 PACKAGE = Path(fractals.__file__).parent
 # What keys accept beyond the types of the model, which validators turn into these.
@@ -33,8 +44,24 @@ WIDER = {
     "palette": "str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette",
     "layers": "Sequence[Any]",
 }
-MAX_LINE = 101  # characters, with its end
+# Keys that no option gives.
+FILES_ONLY = {"title", "author", "note", "film", "frame", "mask", "range", "layers"}
+MAX_LINE, MAX_TEXT = 101, 89  # characters, with its end
 ITERATING = ("interior_shortcuts", "cache", "force")  # no options of `recolor`
+# The TypedDicts: what they extend, whose keywords they are, and the options that they add.
+CLASSES: dict[str, tuple[str, str, type[Options]]] = {
+    "RecolorKeywords": ("SceneKeywords", "fractals.recolor", RenderOptions),
+    "RecolorFileKeywords": ("RecolorKeywords", "fractals.recolor_to", ReplaceOptions),
+    "RenderKeywords": ("RecolorKeywords", "fractals.render", RenderOptions),
+    "RenderFileKeywords": ("RenderKeywords", "fractals.render_to", FileOptions),
+    "StoreKeywords": ("RenderFileKeywords", "fractals.compute_to", StoreOptions),
+    "FilmKeywords": ("RenderKeywords", "fractals.film", FilmOptions),
+    "SaveKeywords": ("TypedDict", "Film.save", SaveOptions),
+    "SearchKeywords": ("SceneKeywords", "fractals.find_nucleus", SearchOptions),
+    "SpiralKeywords": ("SearchKeywords", "fractals.find_misiurewicz", SpiralOptions),
+    "SuggestKeywords": ("SceneKeywords", "fractals.find_interesting", SuggestOptions),
+    "ExploreKeywords": ("SceneKeywords", "fractals.explore", ExploreOptions),
+}
 KEYWORDS = '''\
 """The keywords of public functions, for signatures and type checkers.
 
@@ -42,6 +69,7 @@ Made by scripts/keywords.py from the model of scenes and from classes of options
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
 from numpy.typing import NDArray
@@ -78,37 +106,40 @@ def files() -> dict[Path, str]:
 def keywords() -> str:
     """Return the module of TypedDicts."""
     scene = {key: accepted(key, field) for key, field in keys([Scene, *TABLES.values()])}
-    render = options_of(RenderOptions)
-    device = {name: text for name, text in render.items() if name not in ITERATING}
-    explore = options_of(ExploreOptions)
-    iterating = {name: render[name] for name in ITERATING}
-    classes = [
-        ("SceneKeywords(TypedDict", "Every key of a scene, named without its table.", scene),
-        ("DeviceOptions(TypedDict", "The options of everything that draws.", device),
-        ("IterationOptions(DeviceOptions", "All fields of `RenderOptions`.", iterating),
-        ("RecolorKeywords(DeviceOptions, SceneKeywords", "Keywords of `fractals.recolor`.", {}),
-        ("RenderKeywords(IterationOptions, SceneKeywords", "Keywords of `fractals.render`.", {}),
-        ("ExploreKeywords(SceneKeywords", "Keywords of `fractals.explore`.", explore),
-        ("SaveKeywords(TypedDict", "Keywords of `Film.save`.", options_of(SaveOptions)),
-    ]
-    return KEYWORDS + "".join(
-        f'\n\nclass {head}, total=False):\n    """{title}"""\n'
-        + "\n" * bool(fields)
-        + "".join(f"    {name}: {text}\n" for name, text in fields.items())
-        for head, title, fields in classes
+    found, text = {"SceneKeywords": scene}, KEYWORDS
+    text += typed_dict(
+        "SceneKeywords", "TypedDict", "Every key of a scene, without its table", scene
     )
+    for name, (base, function, options) in CLASSES.items():
+        inherited = found.get(base, {})
+        own = {key: hint for key, hint in options_of(options).items() if key not in inherited}
+        if name == "RecolorKeywords":
+            own = {key: hint for key, hint in own.items() if key not in ITERATING}
+        found[name] = inherited | own
+        text += typed_dict(name, base, f"Keywords of `{function}`", own)
+    return text
+
+
+def typed_dict(name: str, base: str, title: str, fields: dict[str, str]) -> str:
+    """Return the definition of a TypedDict."""
+    lines = "".join(f"    {key}: {hint}\n" for key, hint in fields.items())
+    return f'\n\nclass {name}({base}, total=False):\n    """{title}."""\n\n{lines}'
 
 
 def meanings() -> str:
-    """Return the module of meanings: of the keys that take one value, with a description."""
+    """Return the module of meanings: of the keys that an option gives, with a description."""
     rows = []
-    for key, field in keys(list(TABLES.values())):
-        if field.description and key not in WIDER:
+    for key, field in keys([Scene, *TABLES.values()]):
+        typed = [each for each in field.metadata if isinstance(each, CommandHelp)]
+        text = typed[0] if typed else field.description
+        if text and key not in FILES_ONLY:
             words = "".join(f"{quoted(word)}, " for word in literals(field.annotation)).rstrip()
             words = words if words.count(",") == 1 else words.removesuffix(",")
-            text = field.description[:1].upper() + field.description[1:] + "."
+            text = text[:1].upper() + text[1:] + "."
             row = f'    "{key}": ({quoted(text)}, ({words})),\n'
-            whole = f'    "{key}": (\n        {quoted(text)},\n        ({words}),\n    ),\n'
+            lines = [quoted(line) for line in textwrap.wrap(text, MAX_TEXT, drop_whitespace=False)]
+            whole = "\n        ".join([f'    "{key}": (', *lines])
+            whole += f",\n        ({words}),\n    ),\n"
             rows.append(row if len(row) <= MAX_LINE else whole)
     return MEANINGS + "".join(rows) + "}\n"
 
@@ -127,9 +158,9 @@ def accepted(key: str, field: FieldInfo) -> str:
     return f"{text} | None" if key == "precision" else text
 
 
-def options_of(options: type) -> dict[str, str]:
+def options_of(options: type[Options]) -> dict[str, str]:
     """Return the fields of a class of options, with their types."""
-    return {each.name: text_of(each.type) for each in dataclasses.fields(options)}
+    return {name: text_of(each.type) for name, each in options.fields.items()}
 
 
 def text_of(hint: Any) -> str:

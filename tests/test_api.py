@@ -1,7 +1,6 @@
 """The public functions: their keywords, errors, results, and what type checkers see of them."""
 
 import ast
-import dataclasses
 import inspect
 import io
 import runpy
@@ -15,11 +14,12 @@ from support.drawings import opened
 from support.scenes import scene
 
 import fractals
+from fractals.cli.keys import KEYS
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.image import PictureFile
 from fractals.kernels.primitives import fma
-from fractals.rendering import drawing
+from fractals.rendering import drawing, options
 from fractals.rendering.options import RenderOptions
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import TABLES, Scene
@@ -39,7 +39,7 @@ TAKE_SOURCES = (
 
 def test_keywords_of_render_are_the_keys_of_a_scene_and_the_options():
     inner = {key for table in TABLES.values() for key in table.model_fields}
-    fields = {field.name for field in dataclasses.fields(RenderOptions)}
+    fields = RenderOptions.fields.keys()
     keys = {*Scene.model_fields, *inner} - {"version"}
     assert RenderKeywords.__annotations__.keys() == fields | keys
 
@@ -49,6 +49,52 @@ def test_keywords_are_those_of_the_model_and_of_the_options():
     assert len(made) == 2
     for file, text in made.items():
         assert file.read_text("utf-8") == text, f"{file}: run python scripts/keywords.py"
+
+
+def test_the_meaning_of_an_option_is_written_once():
+    """Docstrings, help and the pages of the docs are made of it."""
+    made = {"scene/keywords.py", "cli/keys.py"}
+    package = Path(fractals.__file__).parent
+    texts = []
+    for path in package.rglob("*.py"):
+        if path.relative_to(package).as_posix() not in made:
+            tree = ast.parse(path.read_text("utf-8"))
+            constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+            texts += [" ".join(value.lower().split()) for value in constants if type(value) is str]
+    whole = "\n".join(texts)
+    classes = [each for each in vars(options).values() if hasattr(each, "fields")]
+    meanings = {each.command for kind in classes for each in kind.fields.values()}
+    assert len(meanings) > 30
+    for meaning in meanings | {text for text, _ in KEYS.values()}:
+        found = whole.count(meaning.lower().removesuffix("."))
+        assert found == 1, f"{found} times: {meaning}"
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (fractals.render, options.RenderOptions),
+        (fractals.render_to, options.FileOptions),
+        (fractals.recolor_to, options.ReplaceOptions),
+        (fractals.compute_to, options.StoreOptions),
+        (fractals.film, options.FilmOptions),
+        (fractals.Film.save, options.SaveOptions),
+        (fractals.find_nucleus, options.SearchOptions),
+        (fractals.find_misiurewicz, options.SpiralOptions),
+        (fractals.find_interesting, options.SuggestOptions),
+        (fractals.explore, options.ExploreOptions),
+    ],
+)
+def test_help_lists_the_options(function, kind):
+    text = inspect.getdoc(function)
+    section = text.split("Parameters\n")[1].split("\nReturns\n")[0]
+    shown = inspect.signature(function).parameters
+    words = " ".join(section.split()).lower()
+    for name, each in kind.fields.items():
+        assert f"\n{name} : " in section
+        assert each.meaning.lower() in words
+        assert shown[name].default == each.default
+    assert all(len(line) <= 96 for line in section.splitlines())
 
 
 @pytest.mark.parametrize("name", TAKE_SOURCES)

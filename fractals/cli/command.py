@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem
 from fractals.cli.keys import KEYS
 from fractals.cli.messages import Verbosity, write_out
 from fractals.errors import OptionError, SceneError, shown
+from fractals.rendering.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,10 +73,18 @@ class OutputOption(VerbOption):
 AS_MODEL = ""  # the meaning of an option: that of the scene's key of the same name
 
 
-def section(title: str, table: Mapping[str, str], **settings: Any) -> Callable[[F], F]:
+def of(meaning: str | type[Options], *declared: str) -> dict[str, str | type[Options]]:
+    """Return the table of a `section` for options whose meanings have the same home."""
+    return dict.fromkeys(declared, meaning)
+
+
+def section(
+    title: str, table: Mapping[str, str | type[Options]], **settings: Any
+) -> Callable[[F], F]:
     """Return a decorator that adds the options of a table: how the help shows them, and meanings.
 
-    `settings` are the type, or several of click's settings, by the name of the verb's parameter.
+    A meaning is a text, AS_MODEL, or the class of options that has it. `settings` are the type, or
+    several of click's settings, by the name of the verb's parameter.
     """
     rows = []
     for declared, meaning in table.items():
@@ -85,8 +94,10 @@ def section(title: str, table: Mapping[str, str], **settings: Any) -> Callable[[
     return together(*rows)
 
 
-def option(title: str, declared: str, meaning: str, **settings: Any) -> Callable[[F], F]:
-    """Return a decorator that adds an option to a verb, in a section of its help.
+def option(
+    title: str, declared: str, meaning: str | type[Options], **settings: Any
+) -> Callable[[F], F]:
+    """Return a decorator that adds an option to a verb, in a section of its help; see `section`.
 
     It is declared as the help shows it: ``"-n, --max-iterations N"``. Without a value it is a flag.
     A word in lower case at the end, as in ``"--json as_json"``, is the name of the verb's parameter
@@ -99,7 +110,11 @@ def option(title: str, declared: str, meaning: str, **settings: Any) -> Callable
         settings.setdefault("shell_complete", FILE)
     if meaning == AS_MODEL:
         meaning, known = KEYS[name]
-        settings["shell_complete"] = words(*known)
+        settings.setdefault("shell_complete", words(*known))
+    elif isinstance(meaning, type):
+        meaning = meaning.fields[name.removeprefix("no_")].command
+    if "envvar" in settings:
+        meaning = f"{meaning.removesuffix(').')}, or {settings['envvar']})."
     return click.option(
         *flags, name, cls=VerbOption, section=title, metavar=metavar, help=meaning, **settings
     )

@@ -21,6 +21,7 @@ from fractals.cli.messages import (
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole, parse_part
 from fractals.errors import OptionError
+from fractals.rendering.options import StoreOptions
 
 if TYPE_CHECKING:
     from fractals.rendering.plan import Keeps
@@ -104,15 +105,8 @@ def cluster_keys_command(folder: str, days: int) -> None:
 @shared.device_options
 @shared.effort_options
 @shared.output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")
-@option(
-    "Output", "--overwrite", "Replace an existing file; start a store again from its first tile."
-)
-@option(
-    "Many machines",
-    "--part I/N",
-    "Compute part I of N of a store, counted from 0, beside the other parts; then "
-    "'compute STORE.fz' puts them together.",
-)
+@option("Output", "--overwrite", StoreOptions)
+@option("Many machines", "--part I/N", StoreOptions)
 @shared.cluster_options
 @shared.dry_run_option
 @shared.json_option

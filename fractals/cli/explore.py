@@ -5,35 +5,32 @@ from typing import Any
 
 import fractals
 from fractals.cli import collect_again, shared
-from fractals.cli.command import section, verb
+from fractals.cli.command import of, section, verb
 from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 from fractals.cli.values import Whole
-from fractals.explorer.options import LIMITS, ExploreOptions
+from fractals.rendering.options import ExploreOptions
 
 # Their defaults and bounds are those of `fractals.explore`.
 server_options = section(
     "Server",
-    {
-        "--host ADDRESS": "Address to listen at (default: 127.0.0.1, this machine only).",
-        "--port N": "Port to listen at (default: a free one).",
-        "--no-browser": "Print the address; open no browser.",
-        "--uds FILE": "Unix socket to listen at; --port is then the port of the tunnel to it.",
-        "--cert FILE": "Certificate, for HTTPS.",
-        "--key FILE": "Its private key.",
-        "--allow-host NAME[:PORT] allow_hosts": (
-            "Another name under which browsers reach the server; can be repeated."
-        ),
-        "--read-only": "Visitors upload, export and keep nothing here.",
-        "--memory MIB": (
-            "Memory for raw numbers that recoloring needs, of all pages together (default: 1024)."
-        ),
-        "--clients N": "Most pages that are connected at once (default: 16).",
-    },
+    of(
+        ExploreOptions,
+        "--host ADDRESS",
+        "--port N",
+        "--no-browser",
+        "--uds FILE",
+        "--cert FILE",
+        "--key FILE",
+        "--allow-host NAME[:PORT] allow_hosts",
+        "--read-only",
+        "--memory MIB",
+        "--clients N",
+    ),
     **{
         name: {"default": field.default, "multiple": field.default == ()}
-        | ({"type": Whole(*LIMITS[name])} if name in LIMITS else {})
-        for name, field in ExploreOptions.__dataclass_fields__.items()
+        | ({"type": Whole(*field.limits)} if field.limits else {})
+        for name, field in ExploreOptions.fields.items()
     },
 )
 
@@ -59,8 +56,7 @@ def explore_command(
     starts with the gallery. Ctrl-C ends the server.
     """
     device = shared.device_request(options)
-    fields = ExploreOptions.__dataclass_fields__.keys()
-    server = {name: options.pop(name) for name in fields & options.keys()}
+    server = {name: options.pop(name) for name in ExploreOptions.fields.keys() & options.keys()}
     scene = requested_scene(scenes, options, defaults=shared.scene_table())
     collect_again()
     fractals.explore(

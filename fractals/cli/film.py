@@ -9,7 +9,7 @@ import click
 
 import fractals
 from fractals.cli import collect_again, shared
-from fractals.cli.command import section, verb, words
+from fractals.cli.command import of, section, verb, words
 from fractals.cli.messages import (
     ProgressLine,
     Verbosity,
@@ -23,6 +23,7 @@ from fractals.cli.messages import (
 from fractals.cli.scenes import default_output, requested_scene
 from fractals.cli.values import Whole
 from fractals.errors import OptionError, shown
+from fractals.rendering.options import FilmOptions, SaveOptions
 
 if TYPE_CHECKING:
     from fractals.films.film import Film
@@ -62,20 +63,10 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @section(
     "Film",
     {
-        "--to WIDTH": (
-            "Zoom from the scene's view to this width (default: from the whole set to the scene)."
-        ),
-        "--cycle SECONDS": "Move the palette once round in this time, in an endless loop.",
-        "--seconds N": "Length of the film.",
-        "--fps N": "Frames a second (default: 60; 30 for .webp, 25 for .gif).",
-        "--preview": "A quarter of the size, one sample a pixel.",
+        **of(FilmOptions, "--to WIDTH", "--cycle SECONDS", "--seconds N", "--fps N", "--preview"),
         "--still T": "Draw the picture at T seconds.",
-        "--frames A:B": "Write frames A to B - 1 only, such as 0:120.",
-        "--audio FILE": "Sound, cut to the film (.wav, .flac, .mp3, .ogg, .opus, .m4a, .aac).",
-        "--codec NAME": "h264 (.mp4), av1 (.mkv, .webm), hevc, prores (.mov), ffv1 (.mkv), or png.",
-        "--bits N": "Bits per channel: 8, 10 or 16.",
-        "--lossless": "Lose nothing: FFV1 (.mkv) or PNGs of 16 bits.",
-        "--keep-strip": "Keep the folder NAME.film/ of the work.",
+        **of(SaveOptions, "--frames A:B", "--audio FILE sound", "--codec NAME", "--bits N"),
+        **of(SaveOptions, "--lossless", "--keep-strip"),
     },
     cycle=Seconds(),
     seconds=Seconds(),
@@ -109,9 +100,9 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     from fractals.films.writing import video_of
 
     own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
-    saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite")
+    saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite", "sound")
     saving["cluster"] = shared.cluster_request(options)
-    still, numbers, audio = (options.pop(key) for key in ("still", "frames", "audio"))
+    still, numbers = options.pop("still"), options.pop("frames")
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
     how = shared.drawing_request(options)
     force = how.pop("force")
@@ -131,7 +122,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
         print_facts(plan.to_table(), "".join(f"{line}\n" for line in _plan_lines(plan)), as_json)
         return
     collect_again()
-    _make(film, path, {**saving, "sound": audio, "frames": _range(numbers, film)}, force, as_json)
+    _make(film, path, {**saving, "frames": _range(numbers, film)}, force, as_json)
 
 
 def _taken(options: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -205,7 +196,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         for each in _plan_lines(plan):
             tell(each)
     with ProgressLine(program=program_of(film.scene)) as line:
-        shown_film = replace(film, options=replace(film.options, progress=FrameProgress(line)))
+        shown_film = replace(film, options=film.options.replace(progress=FrameProgress(line)))
         try:
             saved = shown_film.save(path, **saving)
         except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from fractals.cli.messages import ProgressLine, print_facts, print_json, program
 from fractals.cli.scenes import make_folder, requested_scene
 from fractals.cli.values import Whole, whole
 from fractals.errors import OptionError, shown
+from fractals.rendering.options import SearchOptions, SpiralOptions, SuggestOptions
 
 if TYPE_CHECKING:
     from fractals.deep.nucleus import Minibrot
@@ -22,11 +23,7 @@ MAX_PERIOD = 10**18  # the bound of --max-period, far beyond any search
 
 search_options = together(
     shared.view_options,
-    option(
-        "Search",
-        "--max-period N",
-        "Highest period to search, such as 1e6 (default: by the depth of the view).",
-    ),
+    option("Search", "--max-period N", SearchOptions),
 )
 target_option = shared.output_option(
     "Scene to write, .toml or .json; - is stdout.", "io.load.SCENE_SUFFIXES", default="-"
@@ -160,11 +157,7 @@ def julia_command(
 )
 @shared.scene_arguments
 @search_options
-@option(
-    "Search",
-    "--digits N",
-    "Decimals of the center; a zoom to 1e-N needs N (default: 50 more than the view needs).",
-)
+@option("Search", "--digits N", SpiralOptions)
 @target_option
 @shared.overwrite_option
 @shared.json_option
@@ -211,7 +204,13 @@ def misiurewicz_command(
 )
 @shared.scene_arguments
 @shared.view_options
-@option("Search", "--count N", "Most views, 1 to 100 (default: 6).", type=Whole(1, 100), default=6)
+@option(
+    "Search",
+    "--count N",
+    SuggestOptions,
+    type=Whole(1, 100),
+    default=SuggestOptions.count,
+)
 @shared.output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")
 @shared.overwrite_option
 @shared.json_option

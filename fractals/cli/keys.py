@@ -4,6 +4,15 @@ Made by scripts/keywords.py from the model.
 """
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "formula": (
+        "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a Python "
+        "file, which is run.",
+        (),
+    ),
+    "julia": ("Draw the Julia set of c = X + iY.", ()),
+    "center": ("Center of the view; decimals of any length.", ()),
+    "width": ("Width of the view in the plane, or relative to the scene: 50%.", ()),
+    "zoom": ("Zoom, counted from the formula's whole view, or relative to the scene: x10.", ()),
     "rotation": ("Turn the view counter-clockwise, in degrees.", ()),
     "mirror": ("Point the imaginary axis downwards.", ()),
     "stretch": ("Stretch the view by this factor along the stretch angle.", ()),
@@ -12,6 +21,7 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Projection: plane, or exponential (x is the angle, y the logarithm of the radius).",
         ("plane", "exponential"),
     ),
+    "size": ("Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi.", ()),
     "supersampling": ("N x N samples per pixel, 1 to 16.", ()),
     "antialias": (
         "Pattern of the samples: grid, jittered or adaptive.",
@@ -23,22 +33,22 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "PNG compression: fast, or small (10 to 30 % smaller files, much slower).",
         ("fast", "small"),
     ),
-    "max_iterations": ("Most steps of an orbit; auto: found for the view.", ("auto",)),
+    "max_iterations": (
+        "Maximum iterations per sample, such as 1e6; auto: found for the view.",
+        ("auto",),
+    ),
     "escape_radius": ("Radius beyond which an orbit has escaped, 2 or more.", ()),
     "precision": (
         "Number type: auto (float64), float64 or float32, which is for wide views only.",
         ("auto", "float64", "float32"),
     ),
+    "coloring": ("Coloring, such as smooth or stripe_average,density=7.", ()),
+    "palette": ("Palette: a name, cmap:NAME, or FILE[#ENTRY].", ()),
     "transfer": (
         "Curve from values v to the palette: auto, linear, sqrt, cbrt, log (log2(1 + v)) or atan.",
         ("auto", "linear", "sqrt", "cbrt", "log", "atan"),
     ),
     "density": ("Turns of the palette per unit of the transferred value.", ()),
     "offset": ("Shift of the palette, in turns.", ()),
-    "mask": (
-        "Samples to draw; auto: those for which the coloring is made.",
-        ("auto", "escaped", "inside", "all"),
-    ),
-    "range": ("Values to draw; others are transparent.", ()),
     "inside": ("Color of the points inside the set: '#rrggbb', or a name of CSS such as navy.", ()),
 }

@@ -18,14 +18,15 @@ from fractals.cli.command import (
     F,
     OutputOption,
     names,
+    of,
     option,
     section,
     together,
-    words,
 )
 from fractals.cli.messages import tell
 from fractals.cli.values import Whole
 from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.rendering.options import DeviceOptions, FileOptions, RenderOptions, ReplaceOptions
 
 # The user's file of defaults, TOML: device, threads, and keys of scenes.
 #
@@ -108,11 +109,8 @@ def scene_table() -> dict[str, Any]:
 color_options = section(
     "Colors",
     {
-        "--palette NAME|FILE": "Palette: a name, cmap:NAME, or FILE[#ENTRY].",
-        "--coloring NAME[,KEY=VALUE]": "Coloring, such as smooth or stripe_average,density=7.",
-        "--transfer CURVE": AS_MODEL,
-        "--density TURNS": AS_MODEL,
-        "--offset TURNS": AS_MODEL,
+        **of(AS_MODEL, "--palette NAME|FILE", "--coloring NAME[,KEY=VALUE]", "--transfer CURVE"),
+        **of(AS_MODEL, "--density TURNS", "--offset TURNS"),
         "--fit/--no-fit": (
             "Fit density and offset of the coloring and of all layers to their values. By "
             "default only a coloring given by --coloring is fitted."
@@ -126,51 +124,32 @@ view_options = together(
     section(
         "View",
         {
-            "--formula NAME[,KEY=VALUE]|EXPRESSION|FILE.py": (
-                "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
-                "Python file, which is run."
-            ),
+            "--formula NAME[,KEY=VALUE]|EXPRESSION|FILE.py": AS_MODEL,
             "--network SEED|FILE": (
                 "Draw a pattern network: random weights of a seed, or a text file with 52 weights."
             ),
-            "--julia X,Y": "Draw the Julia set of c = X + iY.",
-            "--center X,Y": "Center of the view; decimals of any length.",
+            **of(AS_MODEL, "--julia X,Y", "--center X,Y"),
             "--at X,Y": "Center the view on this pixel of the scene, from its top left.",
             "--pan DX,DY": "Move the view right and up, in widths of the scene: 0.5,0 or 10%,0.",
-            "--width W": "Width of the view in the plane, or relative to the scene: 50%.",
-            "--zoom Z": (
-                "Zoom, counted from the formula's whole view, or relative to the scene: x10."
-            ),
-            "--rotation DEGREES": AS_MODEL,
-            "--mirror/--no-mirror": AS_MODEL,
-            "--stretch FACTOR": AS_MODEL,
-            "--stretch-angle DEGREES": AS_MODEL,
-            "--projection NAME": AS_MODEL,
+            **of(AS_MODEL, "--width W", "--zoom Z", "--rotation DEGREES", "--mirror/--no-mirror"),
+            **of(AS_MODEL, "--stretch FACTOR", "--stretch-angle DEGREES", "--projection NAME"),
         },
         formula={"shell_complete": names("formula", files=True)},
     ),
-    option("Picture", "--size SIZE", "Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi."),
+    option("Picture", "--size SIZE", AS_MODEL),
 )
-max_iterations_option = option(
-    "Iteration",
-    "-n, --max-iterations N",
-    "Maximum iterations per sample, such as 1e6, or auto.",
-    shell_complete=words("auto"),
-)
+max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)
 scene_options = together(
     view_options,
-    section("Picture", {"--supersampling N": AS_MODEL, "--antialias HOW": AS_MODEL}),
+    section("Picture", of(AS_MODEL, "--supersampling N", "--antialias HOW")),
     max_iterations_option,
-    section("Iteration", {"--precision TYPE": AS_MODEL, "--escape-radius R": AS_MODEL}),
+    section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )
-picture_options = section(
-    "Picture",
-    {"--bits N": AS_MODEL, "--dpi N": AS_MODEL, "--compression HOW": AS_MODEL},
-)
+picture_options = section("Picture", of(AS_MODEL, "--bits N", "--dpi N", "--compression HOW"))
 threads_option = option(
     "Device",
     "--threads N",
-    "Maximum CPU threads (default: all cores, or FRACTALS_THREADS).",
+    DeviceOptions,
     type=Whole(1, MAX_THREADS),
     envvar="FRACTALS_THREADS",
     default=threads,
@@ -179,10 +158,7 @@ device_options = together(
     section(
         "Device",
         {
-            "--device DEVICE": (
-                "auto, cpu, gpu, cuda, cuda:N, cuda:all, simulator or python "
-                "(default: auto, or FRACTALS_DEVICE)."
-            ),
+            "--device DEVICE": DeviceOptions,
             "--cpu": "Draw on the CPU.",
             "--gpu": "Draw on a GPU; without one, in Numba's CUDA simulator.",
         },
@@ -191,17 +167,10 @@ device_options = together(
     threads_option,
 )
 effort_options = section(
-    "Iteration",
-    {
-        "--no-interior-shortcuts": (
-            "Iterate every sample inside the set to the maximum (for benchmarks)."
-        ),
-        "--no-cache": "Neither read nor write cached reference orbits.",
-        "--force": "Allow work that is estimated at over an hour.",
-    },
+    "Iteration", of(RenderOptions, "--no-interior-shortcuts", "--no-cache", "--force")
 )
 json_option = option("Output", "--json as_json", "Print the facts as JSON on stdout.")
-overwrite_option = option("Output", "--overwrite", "Replace an existing file.")
+overwrite_option = option("Output", "--overwrite", ReplaceOptions)
 dry_run_option = option("Output", "--dry-run", "Print the plan; draw and write nothing.")
 keys_option = option(
     "Many machines",
@@ -213,10 +182,7 @@ cluster_options = together(
     section(
         "Many machines",
         {
-            "--cluster ADDRESS": (
-                "Let the workers of a Dask scheduler compute: tcp://HOST:PORT, tls://HOST:PORT, "
-                "FILE.json, local:N (processes of this machine) or slurm:N (jobs)."
-            ),
+            "--cluster ADDRESS": FileOptions,
             "--return returns": "Send results through Dask, also where workers share the folder.",
         },
     ),

@@ -15,10 +15,10 @@ from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.compilers import Compilers, own_label
 from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
-from fractals.explorer.options import ExploreOptions
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
 from fractals.explorer.session import Outbox, Session, TooManyMessages
+from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 
 HELLO_SECONDS = 10.0

@@ -11,14 +11,13 @@ import socket
 import ssl
 import threading
 import webbrowser
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from fractals.errors import FractalsError, OptionError, shown
-from fractals.explorer.options import ExploreOptions
 from fractals.io.load import Source, load_scene
-from fractals.rendering.options import split_keywords, with_keywords
+from fractals.rendering.options import ExploreOptions, split_keywords, with_keywords
 from fractals.scene.keywords import ExploreKeywords
 from fractals.scene.model import Scene
 
@@ -242,31 +241,6 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     ----------
     *sources : str, Path, mapping or Scene
         The scene that is shown first: gallery names, files, tables and scenes, merged.
-    device, threads
-        The device that draws, as `fractals.devices` names it, and the most CPU threads.
-    host, port : str, int
-        Where the server listens; port 0 is a free one. Other machines reach the server only if
-        `host` names one of this machine's addresses, or "0.0.0.0".
-    browser : bool
-        False: no browser is opened; `on_message` receives the address.
-    block : bool
-        False: the server runs in a thread, and the call returns at once; ``close()`` ends it.
-    uds : str, optional
-        Path of a Unix socket, in place of host and port.
-    cert, key : str, optional
-        Files of a certificate and its key, for HTTPS.
-    allow_hosts : tuple of str
-        More names under which browsers reach the server, such as that of a proxy.
-    read_only : bool
-        True: visitors upload, export and keep nothing on the server.
-    memory : int
-        MiB of raw numbers that are kept for recoloring, for all clients together.
-    clients : int
-        Most pages that are connected at once.
-    gallery : bool, optional
-        Whether the page starts with the gallery; by default, if no source and no key is given.
-    on_message : callable
-        Called with lines such as the address; `warnings.warn` by default.
     **keywords
         Keys of the scene, such as ``palette``.
 
@@ -285,12 +259,11 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise FractalsError(f"the explorer requires {', '.join(missing)}: {INSTALL}")
-    keys, given = split_keywords(keywords, ExploreKeywords, ExploreOptions)
-    options = ExploreOptions(**given)
+    keys, options = split_keywords(keywords, ExploreKeywords, ExploreOptions)
     scene = load_scene(*sources, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share
     if options.gallery is None:
-        options = replace(options, gallery=not (sources or keys))
+        options = options.replace(gallery=not (sources or keys))
     running = start(scene, options)
     tell = options.on_message
     if not options.local and not options.cert:

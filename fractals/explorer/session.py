@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import FrameHistory
-from fractals.explorer.options import ExploreOptions
 from fractals.explorer.protocol import VERSION, Hello
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
 from fractals.explorer.view import ClientView
+from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 
 # What waits to be sent to one client: bounded, and without tiles of views that were given up.

@@ -11,18 +11,21 @@ from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
 from fractals.films.motion import make_places, width_text
 from fractals.films.plan import FLAT, Timeline
-from fractals.films.writing import Saved, SaveOptions, save_film, webp_bytes
+from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.find import find_misiurewicz
 from fractals.rendering.options import (
+    FilmOptions,
+    RenderOptions,
+    SaveOptions,
     read_request,
     split_keywords,
     with_keywords,
 )
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
-from fractals.scene.keywords import RenderKeywords, SaveKeywords
+from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_text, log2
 
@@ -36,33 +39,14 @@ SHOWN = 12  # characters of a center in a message
 NOTEBOOK = (256, 24, 12.0)  # pixels across, frames and fps of the loop in a notebook
 
 
-@with_keywords(RenderKeywords)
-def film(
-    *sources: Source,
-    to: Any = None,
-    seconds: float | None = None,
-    fps: float | None = None,
-    cycle: float | None = None,
-    preview: bool = False,
-    **keywords: Unpack[RenderKeywords],
-) -> "Film":
+@with_keywords(FilmKeywords, FilmOptions, RenderOptions)
+def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
     """Return the film of a scene: of its table film, or of what is asked for.
 
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
         Gallery names, files, tables and scenes, merged from left to right.
-    to : str or number, optional
-        Zoom from the scene's view to this width. Without it, and without keys in the scene, the
-        film zooms from the formula's home view to the scene's view. A zoom deeper than the digits
-        of the scene's center goes to the eye of a spiral near it, if there is one, because zeros in
-        place of digits lead to views of one color.
-    seconds, fps : float, optional
-        Length and frames a second; by default those of the scene, or 1.5 octaves and 60.
-    cycle : float, optional
-        Seconds in which the palette moves once round, without a jump at the end.
-    preview : bool
-        True: a quarter of the size, one sample a pixel.
     **keywords
         Keys of the scene and options of `fractals.render`.
 
@@ -82,12 +66,15 @@ def film(
     >>> len(dive)
     60
     """
-    scene, options = read_request(sources, keywords)
+    scene, asked, options = read_request(
+        sources, keywords, FilmKeywords, FilmOptions, RenderOptions
+    )
+    to, cycle, seconds = asked.to, asked.cycle, asked.seconds
     scene = scene.unframed()
     table = (scene.film or FilmSettings()).model_dump(mode="json", exclude_none=True)
     keyed = bool(table["keys"] or table["tracks"])
-    for name, asked in (("to", to), ("cycle", cycle)):
-        if asked is not None and keyed:
+    for name in ("to", "cycle"):
+        if keyed and getattr(asked, name) is not None:
             raise OptionError(
                 f"--{name}: the scene has keys or tracks of its own: give a scene "
                 "without [film], or change its keys"
@@ -103,12 +90,12 @@ def film(
         table |= _zoomed(scene, to, width, seconds)
     if seconds is not None:
         table["seconds"] = seconds
-    if fps is not None:
-        table["fps"] = fps
-    if preview:
+    if asked.fps is not None:
+        table["fps"] = asked.fps
+    if asked.preview:
         table["density"] = min(1.0, table["density"])
     scene = _with_contrast(scene.replace(film=table), options.on_message)
-    return Film(_small(scene) if preview else scene, options)
+    return Film(_small(scene) if asked.preview else scene, options)
 
 
 class Film(Timeline):
@@ -149,28 +136,16 @@ class Film(Timeline):
     def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
         """Write the film to a file. The same call resumes a film that was interrupted.
 
+        The workers of a cluster make the segments of a video; they need to see the work folder,
+        ``NAME.film/`` beside the film.
+
         Parameters
         ----------
         path : str or Path
             The suffix names the type: .mp4, .mkv, .webm, .mov, .webp, .gif; a name with %05d and
             .png, or a folder NAME/, is a sequence of PNGs.
-        overwrite : bool
-            True: an existing file is replaced.
-        codec : str, optional
-            "h264", "hevc", "av1", "prores", "ffv1" or "png".
-        bits : int, optional
-            Of a channel.
-        lossless : bool
-            True: FFV1 of 16 bits in .mkv, or PNGs of 16 bits.
-        frames : (int, int), optional
-            The first frame, and the one after the last.
-        sound : str, optional
-            A file of sound, in place of the scene's.
-        keep_strip : bool
-            True: the work folder stays.
-        cluster : object, optional
-            Workers that make the segments of a video; `fractals.compute_to` lists the possible
-            values. They need to see the work folder, ``NAME.film/`` beside the film.
+        **keywords
+            No other keyword is taken.
 
         Returns
         -------
@@ -184,8 +159,8 @@ class Film(Timeline):
         FractalsError
             ffmpeg is missing or fails, or the file can't be written. What is done is kept.
         """
-        _, given = split_keywords(keywords, SaveKeywords, SaveOptions)
-        return save_film(self, path, SaveOptions(**given))
+        _, options = split_keywords(keywords, SaveKeywords, SaveOptions)
+        return save_film(self, path, options)
 
     def _repr_html_(self) -> str:
         import base64

@@ -24,6 +24,7 @@ from fractals.films.work import FilmFolder, folder_of, open_work, sync
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
+from fractals.rendering.options import SaveOptions
 from fractals.scene.model import Scene
 
 NUMBERED = re.compile(r"%0?(\d?)d")
@@ -72,20 +73,6 @@ def video_of(
     if codec or bits or lossless:
         raise OptionError(f"{suffix} takes no codec and no bits: write a .mp4 or a .mkv")
     return None
-
-
-@dataclass(frozen=True)
-class SaveOptions:
-    """How a film is written: see `Film.save`."""
-
-    overwrite: bool = False
-    codec: str | None = None
-    bits: int | None = None
-    lossless: bool = False
-    frames: tuple[int, int] | None = None
-    sound: str | None = None
-    keep_strip: bool = False
-    cluster: Any = None
 
 
 @dataclass(frozen=True)

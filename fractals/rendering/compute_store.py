@@ -41,9 +41,9 @@ from fractals.rendering.drawing import (
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import ResumeData, Stop, known_of, load_known, save_known
 from fractals.rendering.measured import check_cost
-from fractals.rendering.options import RenderOptions, with_keywords
+from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
-from fractals.scene.keywords import RenderKeywords
+from fractals.scene.keywords import StoreKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress
 
@@ -71,15 +71,8 @@ class Computed(PictureFacts):
     missing: int = 0
 
 
-@with_keywords(RenderKeywords)
-def compute_to(
-    path: str | Path,
-    *sources: Source,
-    overwrite: bool = False,
-    part: tuple[int, int] | None = None,
-    cluster: Any = None,
-    **keywords: Unpack[RenderKeywords],
-) -> Computed:
+@with_keywords(StoreKeywords, StoreOptions, RenderOptions)
+def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywords]) -> Computed:
     """Compute the raw numbers of a scene into a store, or resume a store that was interrupted.
 
     The bytes of the store are the same however often it was interrupted, and on which devices.
@@ -88,18 +81,10 @@ def compute_to(
     ----------
     path : str or Path
         A folder whose name ends in ``.fz``; it may be among the sources too.
-    *sources, **keywords
-        The scene and the options of `render`.
-    overwrite : bool
-        True: an existing store is replaced, complete or not.
-    part : (int, int), optional
-        (i, n): only each n-th tile is computed, from tile i on, counted from 0. Calls for all n
-        parts can run at the same time, on any machines that share the folder. The next call without
-        a part puts the tiles together, and computes those that are missing.
-    cluster : object, optional
-        Workers that compute: a `distributed.Client`; the address of a Dask scheduler, such as
-        ``"tcp://head:8786"``; ``"local:4"``, processes of this machine; ``"slurm:50"``, jobs; or
-        any object whose `submit` is that of a `concurrent.futures.Executor`.
+    *sources : str, Path, mapping or Scene
+        The scene, as for `render`.
+    **keywords
+        The options of `render`, and keys of the scene.
 
     Returns
     -------
@@ -118,7 +103,10 @@ def compute_to(
     path = Path(path)
     if path.suffix.lower() != SUFFIX:
         raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
-    scene, options = read_fitted_request(sources, keywords)
+    scene, options, store_options = read_fitted_request(
+        sources, keywords, StoreKeywords, RenderOptions, StoreOptions
+    )
+    cluster, overwrite, part = store_options.cluster, store_options.overwrite, store_options.part
     scene.to_table()  # a formula without a name can't be kept
     if part is not None:
         if overwrite or cluster is not None:

@@ -4,32 +4,26 @@ from typing import Unpack
 
 from fractals.deep import misiurewicz, nucleus
 from fractals.deep.misiurewicz import Misiurewicz
-from fractals.deep.newton import Progress
 from fractals.deep.nucleus import Minibrot
-from fractals.io.load import Source, load_scene
-from fractals.rendering.options import with_keywords
-from fractals.scene.keywords import SceneKeywords
+from fractals.io.load import Source
+from fractals.rendering.options import (
+    SearchOptions,
+    SpiralOptions,
+    read_request,
+    with_keywords,
+)
+from fractals.scene.keywords import SearchKeywords, SpiralKeywords
 
 
-@with_keywords(SceneKeywords)
-def find_nucleus(
-    *sources: Source,
-    max_period: int | None = None,
-    progress: Progress | None = None,
-    **keys: Unpack[SceneKeywords],
-) -> Minibrot:
+@with_keywords(SearchKeywords, SearchOptions)
+def find_nucleus(*sources: Source, **keywords: Unpack[SearchKeywords]) -> Minibrot:
     """Find the nucleus of the lowest period in a scene's view: its largest minibrot.
 
     Parameters
     ----------
     *sources : str, Path, mapping or Scene
         A scene: gallery names, files, tables and scenes, merged from left to right.
-    max_period : int, optional
-        Highest period to look for; by default the scene's `max_iterations`, or, where that is
-        "auto", an estimate from the depth of the view, at most ten million.
-    progress : callable, optional
-        Called as ``progress(what, steps_done, steps)`` several times a second.
-    **keys
+    **keywords
         Keys of the scene, such as ``center`` and ``width``.
 
     Returns
@@ -51,21 +45,17 @@ def find_nucleus(
     >>> find_nucleus(center=(-1.75, 0), width=0.1).period
     3
     """
-    return nucleus.find_nucleus(load_scene(*sources, **keys), max_period, progress)
+    scene, options = read_request(sources, keywords, SearchKeywords, SearchOptions)
+    return nucleus.find_nucleus(scene, options.max_period, options.progress)
 
 
-@with_keywords(SceneKeywords)
-def find_period(
-    *sources: Source,
-    max_period: int | None = None,
-    progress: Progress | None = None,
-    **keys: Unpack[SceneKeywords],
-) -> int:
+@with_keywords(SearchKeywords, SearchOptions)
+def find_period(*sources: Source, **keywords: Unpack[SearchKeywords]) -> int:
     """Find the lowest period of a nucleus in a scene's view.
 
     Parameters
     ----------
-    *sources, max_period, progress, **keys
+    *sources, **keywords
         The scene and the options of `find_nucleus`.
 
     Returns
@@ -82,17 +72,12 @@ def find_period(
     >>> find_period(center=(-1.75, 0), width=0.1)
     3
     """
-    return nucleus.find_period(load_scene(*sources, **keys), max_period, progress)
+    scene, options = read_request(sources, keywords, SearchKeywords, SearchOptions)
+    return nucleus.find_period(scene, options.max_period, options.progress)
 
 
-@with_keywords(SceneKeywords)
-def find_misiurewicz(
-    *sources: Source,
-    digits: int | None = None,
-    max_period: int | None = None,
-    progress: Progress | None = None,
-    **keys: Unpack[SceneKeywords],
-) -> Misiurewicz:
+@with_keywords(SpiralKeywords, SpiralOptions)
+def find_misiurewicz(*sources: Source, **keywords: Unpack[SpiralKeywords]) -> Misiurewicz:
     """Find a Misiurewicz point near the center of a scene's view: the eye of a spiral.
 
     The critical orbit of such a point ends in a repelling cycle. Around the point the set repeats
@@ -103,13 +88,7 @@ def find_misiurewicz(
     ----------
     *sources : str, Path, mapping or Scene
         A scene: gallery names, files, tables and scenes, merged from left to right.
-    digits : int, optional
-        Decimals of the result; by default 50 more than the view needs.
-    max_period : int, optional
-        Highest preperiod plus period; by default the limit of `find_nucleus`.
-    progress : callable, optional
-        Called as ``progress(what, steps_done, steps)`` several times a second.
-    **keys
+    **keywords
         Keys of the scene, such as ``center`` and ``width``.
 
     Returns
@@ -133,4 +112,5 @@ def find_misiurewicz(
     >>> found.preperiod, found.period, found.factor
     (28, 2, '1.1144')
     """
-    return misiurewicz.find_misiurewicz(load_scene(*sources, **keys), digits, max_period, progress)
+    scene, options = read_request(sources, keywords, SpiralKeywords, SpiralOptions)
+    return misiurewicz.find_misiurewicz(scene, options.digits, options.max_period, options.progress)

@@ -12,7 +12,6 @@ from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions, read_request
 from fractals.rendering.plan import Tile
-from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 
@@ -31,11 +30,11 @@ CURVES: dict[str, Callable[[Any], Any]] = {
 
 
 def read_fitted_request(
-    sources: Sequence[Source], keywords: Mapping[str, Any], allowed: type = RenderKeywords
-) -> tuple[Scene, RenderOptions]:
+    sources: Sequence[Source], keywords: Mapping[str, Any], allowed: type, *options: type
+) -> tuple[Scene, *tuple[Any, ...]]:
     """Return what `read_request` returns, with colors that fit a coloring given as a keyword."""
-    scene, options = read_request(sources, keywords, allowed)
-    return fit_new_coloring(scene, sources, keywords), options
+    scene, *made = read_request(sources, keywords, allowed, *options)
+    return fit_new_coloring(scene, sources, keywords), *made
 
 
 def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[str, Any]) -> Scene:

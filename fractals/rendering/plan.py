@@ -16,7 +16,7 @@ from fractals.io.load import Source
 from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
-from fractals.rendering.options import read_request, with_keywords
+from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits, wrong_share
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
@@ -363,7 +363,7 @@ class Plan:
         }
 
 
-@with_keywords(RenderKeywords)
+@with_keywords(RenderKeywords, RenderOptions)
 def plan(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Plan:
     """Return how `fractals.render` would draw a scene, without drawing.
 
@@ -391,7 +391,7 @@ def plan(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Plan:
     >>> plan("mandelbrot", size=(64, 48), device="cpu").method
     'direct'
     """
-    scene, options = read_request(sources, keywords)
+    scene, options = read_request(sources, keywords, RenderKeywords, RenderOptions)
     device = choose(options.device).device
     threads = options.threads or device.cores or 1
     return make_plan(scene, device.kind, options.interior_shortcuts, threads=threads)

@@ -1,7 +1,7 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -33,19 +33,26 @@ from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
 from fractals.rendering.options import (
+    FileOptions,
     RenderOptions,
+    ReplaceOptions,
     read_request,
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
 from fractals.scene.geometry import make_layers
-from fractals.scene.keywords import RecolorKeywords, RenderKeywords
+from fractals.scene.keywords import (
+    RecolorFileKeywords,
+    RecolorKeywords,
+    RenderFileKeywords,
+    RenderKeywords,
+)
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color
 from fractals.threads import Queue, add, core_count
 
 
-@with_keywords(RenderKeywords)
+@with_keywords(RenderKeywords, RenderOptions)
 def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     """Draw a picture.
 
@@ -54,22 +61,7 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     *sources : str, Path, mapping or Scene
         Gallery names, files, tables and scenes, merged from left to right. None: the
         Mandelbrot set.
-    device : str
-        "auto", "cpu", "gpu", "cuda", "cuda:1", "cuda:all", "simulator" or "python".
-    threads : int, optional
-        Most CPU threads; by default one for each core that the process may use.
-    interior_shortcuts : bool
-        False: orbits that provably stay inside are iterated to the end (for benchmarks). No count
-        changes.
-    cache : bool
-        False: reference orbits of deep views are neither read from disk nor written to it.
-    force : bool
-        True: deep views whose estimate exceeds an hour are drawn.
-    progress : callable, optional
-        Called as ``progress(tiles_done, tiles)`` in the calling thread, several times a second.
-    on_message : callable
-        Called with one line of text, such as why another device draws; `warnings.warn` by default.
-    **keys
+    **keywords
         Keys of the scene without their table, such as ``size``, ``palette`` or ``center``; they are
         merged last.
 
@@ -92,7 +84,7 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     >>> render("mandelbrot", size=(8, 6), device="cpu").pixels.shape
     (6, 8, 3)
     """
-    scene, options = read_fitted_request(sources, keywords)
+    scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
     return draw_image(*open_plan(scene, options), options)
 
 
@@ -114,7 +106,7 @@ def finish(drawing: Drawing, options: RenderOptions) -> Image:
     return Image(pixels, **vars(drawing.facts))
 
 
-@with_keywords(RenderKeywords)
+@with_keywords(RenderKeywords, RenderOptions)
 def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     """Compute the raw numbers of a picture, from which `recolor` draws it.
 
@@ -139,7 +131,7 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     >>> raw.count.shape, int(raw.count[0, 1]) == raw.max_iterations
     ((1, 3), True)
     """
-    scene, options = read_fitted_request(sources, keywords)
+    scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
     return compute_data(*open_plan(scene, options, "raw"), options)
 
 
@@ -154,7 +146,7 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
         if perf_counter() - begun > 2 * MAX_REFERENCE:
             raise TimeoutError
 
-    quiet = replace(options, force=True, progress=watch, on_message=lambda line: None)
+    quiet = options.replace(force=True, progress=watch, on_message=lambda line: None)
     plan, backend = open_plan(scene, quiet, "nothing")
     try:
         return look(plan, open_drawing(plan, backend, quiet).source)
@@ -164,16 +156,16 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
 
 def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) -> int:
     """Return the most iterations with which a scene is drawn, also where it says "auto"."""
-    scene, options = read_request(sources, keywords)
+    scene, options = read_request(sources, keywords, RenderKeywords, RenderOptions)
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
-    plan, backend = open_plan(scene, replace(options, force=True), "nothing")
+    plan, backend = open_plan(scene, options.replace(force=True), "nothing")
     if not plan.probed:
         return plan.max_iterations
     return open_drawing(plan, backend, options).source.max_iterations
 
 
-@with_keywords(RecolorKeywords)
+@with_keywords(RecolorKeywords, RenderOptions)
 def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeywords]) -> Image:
     """Draw the picture of raw numbers, without iterating.
 
@@ -207,26 +199,30 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     >>> recolor(raw, palette="ember", device="cpu").size
     (8, 6)
     """
-    scene, options = read_recoloring(raw, sources, keywords)
+    scene, options = read_recoloring(raw, sources, keywords, RecolorKeywords, RenderOptions)
     return finish(open_recoloring(scene, raw, options), options)
 
 
 def read_recoloring(
-    raw: EscapeData, sources: Sequence[Source], keywords: Mapping[str, Any]
-) -> tuple[Scene, RenderOptions]:
-    """Return the scene and the options that `recolor` was called with."""
+    raw: EscapeData,
+    sources: Sequence[Source],
+    keywords: Mapping[str, Any],
+    allowed: type,
+    *options: type,
+) -> tuple[Scene, *tuple[Any, ...]]:
+    """Return the scene and the options that `recolor` was called with, as `read_request` does."""
     if not isinstance(raw, EscapeData):
         raise OptionError(
             f"{raw!r:.60} are no raw numbers: give what fractals.compute returned, or "
             "fractals.EscapeData.load(path)"
         )
     colors = with_colors(raw.scene, *sources)
-    scene, options = read_request((colors,), keywords, RecolorKeywords)
+    scene, *made = read_request((colors,), keywords, allowed, *options)
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
         scene = fit_new_coloring(scene, (colors,), keywords)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)
-    return scene, replace(options, force=True)
+    return scene, *made
 
 
 # Pictures drawn into files: bands of rows are compressed, written and freed while others draw.
@@ -247,29 +243,24 @@ class Rendered(PictureFacts):
     """
 
 
-@with_keywords(RenderKeywords)
+@with_keywords(RenderFileKeywords, FileOptions, RenderOptions)
 def render_to(
-    path: str | Path | BinaryIO,
-    *sources: Source,
-    overwrite: bool = False,
-    cluster: Any = None,
-    **keywords: Unpack[RenderKeywords],
+    path: str | Path | BinaryIO, *sources: Source, **keywords: Unpack[RenderFileKeywords]
 ) -> Rendered:
     """Draw a picture into a file: the bytes that `render` and `Image.save` write.
 
     A PNG is written band by band, so it may be larger than the memory. Pictures of other types, and
-    pictures whose colors depend on all samples (histogram, rank), are drawn whole first.
+    pictures whose colors depend on all samples (histogram, rank), are drawn whole first. A cluster
+    draws a PNG.
 
     Parameters
     ----------
     path : str, Path or binary file
         Its suffix names the type; an open file receives a PNG.
-    *sources, **keywords
-        The scene and the options of `render`.
-    overwrite : bool
-        True: an existing file is replaced.
-    cluster : object, optional
-        Workers that draw a PNG; `compute_to` lists the possible values.
+    *sources : str, Path, mapping or Scene
+        The scene, as for `render`.
+    **keywords
+        The options of `render`, and keys of the scene.
 
     Returns
     -------
@@ -294,7 +285,10 @@ def render_to(
     >>> file.getvalue()[1:4]
     b'PNG'
     """
-    scene, options = read_fitted_request(sources, keywords)
+    scene, options, file_options = read_fitted_request(
+        sources, keywords, RenderFileKeywords, RenderOptions, FileOptions
+    )
+    cluster, overwrite = file_options.cluster, file_options.overwrite
     if cluster is not None and isinstance(path, str | Path) and not overwrite:
         from fractals.rendering.cluster.job import remove_rest
 
@@ -310,13 +304,12 @@ def render_to(
         return _stream(file, drawing, options)
 
 
-@with_keywords(RecolorKeywords)
+@with_keywords(RecolorFileKeywords, ReplaceOptions, RenderOptions)
 def recolor_to(
     path: str | Path | BinaryIO,
     raw: EscapeData,
     *sources: Source,
-    overwrite: bool = False,
-    **keywords: Unpack[RecolorKeywords],
+    **keywords: Unpack[RecolorFileKeywords],
 ) -> Rendered:
     """Draw raw numbers into a file: the bytes that `recolor` and `Image.save` write.
 
@@ -325,10 +318,12 @@ def recolor_to(
 
     Parameters
     ----------
-    path, overwrite
-        The file, and whether an existing one is replaced; see `render_to`.
-    raw, *sources, **keywords
-        The raw numbers, and the colors and options of `recolor`.
+    path : str, Path or binary file
+        Its suffix names the type; an open file receives a PNG.
+    raw, *sources
+        The raw numbers and the colors, as for `recolor`.
+    **keywords
+        The options of `recolor`, and keys of the scene.
 
     Returns
     -------
@@ -340,8 +335,10 @@ def recolor_to(
         The raw numbers or the type of file don't fit the picture, or the file exists or can't be
         written.
     """
-    scene, options = read_recoloring(raw, sources, keywords)
-    target = PictureFile(path, scene.image, overwrite)
+    scene, options, file_options = read_recoloring(
+        raw, sources, keywords, RecolorFileKeywords, RenderOptions, ReplaceOptions
+    )
+    target = PictureFile(path, scene.image, file_options.overwrite)
     drawing = open_recoloring(scene, raw, options, _keeps(target))
     if not target.streams:
         return _write(finish(drawing, options), target)

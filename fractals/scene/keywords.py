@@ -4,6 +4,7 @@ Made by scripts/keywords.py from the model of scenes and from classes of options
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from typing import Any, Literal, TypedDict
 
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from fractals.scene.numbers import PointLike, Real
 
 
 class SceneKeywords(TypedDict, total=False):
-    """Every key of a scene, named without its table."""
+    """Every key of a scene, without its table."""
 
     title: str
     author: str
@@ -56,29 +57,87 @@ class SceneKeywords(TypedDict, total=False):
     layers: Sequence[Any]
 
 
-class DeviceOptions(TypedDict, total=False):
-    """The options of everything that draws."""
+class RecolorKeywords(SceneKeywords, total=False):
+    """Keywords of `fractals.recolor`."""
 
     device: str
     threads: int | None
-    progress: Callable[[int, int], None] | None
     on_message: Callable[[str], None]
+    progress: Callable[[int, int], None] | None
 
 
-class IterationOptions(DeviceOptions, total=False):
-    """All fields of `RenderOptions`."""
+class RecolorFileKeywords(RecolorKeywords, total=False):
+    """Keywords of `fractals.recolor_to`."""
+
+    overwrite: bool
+
+
+class RenderKeywords(RecolorKeywords, total=False):
+    """Keywords of `fractals.render`."""
 
     interior_shortcuts: bool
     cache: bool
     force: bool
 
 
-class RecolorKeywords(DeviceOptions, SceneKeywords, total=False):
-    """Keywords of `fractals.recolor`."""
+class RenderFileKeywords(RenderKeywords, total=False):
+    """Keywords of `fractals.render_to`."""
+
+    overwrite: bool
+    cluster: Any
 
 
-class RenderKeywords(IterationOptions, SceneKeywords, total=False):
-    """Keywords of `fractals.render`."""
+class StoreKeywords(RenderFileKeywords, total=False):
+    """Keywords of `fractals.compute_to`."""
+
+    part: tuple[int, int] | None
+
+
+class FilmKeywords(RenderKeywords, total=False):
+    """Keywords of `fractals.film`."""
+
+    to: str | int | float | Decimal | None
+    cycle: float | None
+    seconds: float | None
+    fps: float | None
+    preview: bool
+
+
+class SaveKeywords(TypedDict, total=False):
+    """Keywords of `Film.save`."""
+
+    overwrite: bool
+    cluster: Any
+    frames: tuple[int, int] | None
+    sound: str | None
+    codec: str | None
+    bits: int | None
+    lossless: bool
+    keep_strip: bool
+
+
+class SearchKeywords(SceneKeywords, total=False):
+    """Keywords of `fractals.find_nucleus`."""
+
+    max_period: int | None
+    progress: Callable[[str, int, int], None] | None
+
+
+class SpiralKeywords(SearchKeywords, total=False):
+    """Keywords of `fractals.find_misiurewicz`."""
+
+    digits: int | None
+
+
+class SuggestKeywords(SceneKeywords, total=False):
+    """Keywords of `fractals.find_interesting`."""
+
+    device: str
+    threads: int | None
+    on_message: Callable[[str], None]
+    count: int
+    centers: bool
+    progress: Callable[[int, int], None] | None
 
 
 class ExploreKeywords(SceneKeywords, total=False):
@@ -86,6 +145,7 @@ class ExploreKeywords(SceneKeywords, total=False):
 
     device: str
     threads: int | None
+    on_message: Callable[[str], None]
     host: str
     port: int
     browser: bool
@@ -98,17 +158,3 @@ class ExploreKeywords(SceneKeywords, total=False):
     memory: int
     clients: int
     gallery: bool | None
-    on_message: Callable[[str], None]
-
-
-class SaveKeywords(TypedDict, total=False):
-    """Keywords of `Film.save`."""
-
-    overwrite: bool
-    codec: str | None
-    bits: int | None
-    lossless: bool
-    frames: tuple[int, int] | None
-    sound: str | None
-    keep_strip: bool
-    cluster: Any

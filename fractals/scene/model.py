@@ -25,7 +25,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
-from fractals.scene.table import Instance, Table, explained, make_once
+from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
 # HTML of scenes, for notebooks.
 
@@ -163,9 +163,17 @@ def _formula(given: Any) -> Any:
 class View(Table):
     """Where the picture lies in the plane."""
 
-    center: Point | None = Field(None, description="decimal text; default: the formula's home")
-    width: Length | None = Field(None, description="full width of the picture in the plane")
-    zoom: Length | None = Field(None, description="instead of width: the home width divided by it")
+    center: Annotated[Point | None, CommandHelp("center of the view; decimals of any length")] = (
+        Field(None, description="decimal text; default: the formula's home")
+    )
+    width: Annotated[
+        Length | None,
+        CommandHelp("width of the view in the plane, or relative to the scene: 50%"),
+    ] = Field(None, description="full width of the picture in the plane")
+    zoom: Annotated[
+        Length | None,
+        CommandHelp("zoom, counted from the formula's whole view, or relative to the scene: x10"),
+    ] = Field(None, description="instead of width: the home width divided by it")
     frame: Annotated[Point, AfterValidator(_frame)] | None = Field(
         None,
         description="width and height that a picture of any shape shows in full; the width follows",
@@ -206,9 +214,11 @@ class View(Table):
 class ImageSettings(Table):
     """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
-    size: Annotated[tuple[Side, Side], BeforeValidator(size_of)] = Field(
-        (1920, 1080), description="(width, height) in pixels, or text such as 4k"
-    )
+    size: Annotated[
+        tuple[Side, Side],
+        BeforeValidator(size_of),
+        CommandHelp("pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi"),
+    ] = Field((1920, 1080), description="(width, height) in pixels, or text such as 4k")
     supersampling: int = Field(2, ge=1, le=16, description="N x N samples per pixel, 1 to 16")
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
         "grid", description="pattern of the samples: grid, jittered or adaptive"
@@ -229,7 +239,7 @@ class Iteration(Table):
     """When iterating ends: after how many steps, and at which |z|."""
 
     max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = Field(
-        "auto", description="most steps of an orbit; auto: found for the view"
+        "auto", description="maximum iterations per sample, such as 1e6; auto: found for the view"
     )
     escape_radius: Finite = Field(
         256.0, ge=2, le=1e9, description="radius beyond which an orbit has escaped, 2 or more"
@@ -261,10 +271,14 @@ class Scene(Table):
     formula: Annotated[
         FormulaName | Annotated[Formula, Instance()],
         BeforeValidator(_formula),
+        CommandHelp(
+            "formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
+            "Python file, which is run"
+        ),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()
     julia: Annotated[Point, AfterValidator(_near)] | None = Field(
-        None, description="the c of the formula's Julia set to draw"
+        None, description="draw the Julia set of c = X + iY"
     )
     view: View = View()
     image: ImageSettings = ImageSettings()

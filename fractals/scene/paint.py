@@ -19,7 +19,7 @@ from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import shown
 from fractals.kernels.coloring import Coloring
-from fractals.scene.table import Instance, Table, make_once
+from fractals.scene.table import CommandHelp, Instance, Table, make_once
 
 INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -92,12 +92,14 @@ class Paint(Table):
         ColoringName,
         BeforeValidator(_coloring),
         PlainSerializer(plain_name),
+        CommandHelp("coloring, such as smooth or stripe_average,density=7"),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = ColoringName()
     palette: Annotated[
         str | Annotated[Palette, Instance()],
         BeforeValidator(_palette),
         PlainSerializer(_plain_palette),
+        CommandHelp("palette: a name, cmap:NAME, or FILE[#ENTRY]"),
         WithJsonSchema(
             {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
         ),

@@ -69,6 +69,10 @@ class Table(_Base):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
 
+class CommandHelp(str):
+    """In an annotation: the meaning of a key on the command line, if values are typed otherwise."""
+
+
 class Instance:
     """In an annotation: an object of this class, as it is.
 

@@ -25,18 +25,17 @@ from fractals.deep.area import rounded
 from fractals.deep.misiurewicz import find_misiurewicz
 from fractals.deep.nucleus import find_nucleus
 from fractals.errors import FractalsError, OptionError
-from fractals.io.load import Source, load_scene
+from fractals.io.load import Source
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
-from fractals.rendering.options import with_keywords
+from fractals.rendering.options import SuggestOptions, read_request, with_keywords
 from fractals.rendering.render import compute, render
 from fractals.scene.geometry import matrix, place_of
-from fractals.scene.keywords import SceneKeywords
+from fractals.scene.keywords import SuggestKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
 from fractals.tools import sheet
 
-COUNT, MAX_COUNT = 6, 100  # views
 ACROSS = 160  # samples of the coarse picture
 SHARE = 8  # windows along a side of the view
 BINS = 16  # of the ranks of counts: the entropy is at most 4 bits
@@ -69,16 +68,8 @@ class Suggestion:
     kind: str
 
 
-@with_keywords(SceneKeywords)
-def find_interesting(
-    *sources: Source,
-    count: int = COUNT,
-    device: str = "auto",
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-    centers: bool = True,
-    **keys: Unpack[SceneKeywords],
-) -> list[Suggestion]:
+@with_keywords(SuggestKeywords, SuggestOptions)
+def find_interesting(*sources: Source, **keywords: Unpack[SuggestKeywords]) -> list[Suggestion]:
     """Return interesting views inside a scene's view, the best first.
 
     Of views that are mirror images of each other in the set, one is returned.
@@ -87,17 +78,7 @@ def find_interesting(
     ----------
     *sources : str, Path, mapping or Scene
         A scene in the projection "plane": gallery names, files, tables and scenes, merged.
-    count : int
-        Most views, 1 to MAX_COUNT.
-    device : str
-        The device that draws, such as "auto" or "cpu".
-    threads : int, optional
-        Most CPU threads.
-    progress : callable, optional
-        Called as ``progress(done, count)`` after each view.
-    centers : bool
-        False: views are not centered on what is in them, which takes seconds.
-    **keys
+    **keywords
         Keys of the scene, such as ``center`` and ``width``.
 
     Returns
@@ -120,9 +101,8 @@ def find_interesting(
     >>> best.kind, best.scene.view.width
     ('spiral', '0.0008125')
     """
-    scene = load_scene(*sources, **keys)
-    if not 1 <= count <= MAX_COUNT:
-        raise OptionError(f"count {count}: give 1 to {MAX_COUNT}")
+    scene, options = read_request(sources, keywords, SuggestKeywords, SuggestOptions)
+    count = options.count
     if scene.view.projection != "plane":
         raise OptionError("views are suggested in the projection 'plane'")
     across, down = scene.image.size
@@ -130,17 +110,19 @@ def find_interesting(
     coarse = scene.replace(
         size=size, supersampling=1, antialias="grid", coloring="count", layers=[]
     )
-    raw = compute(coarse, device=device, threads=threads)
+    raw = compute(
+        coarse, device=options.device, threads=options.threads, on_message=options.on_message
+    )
     found: list[Suggestion] = []
     images = partial(_images, scene, size)
     for score, x, y in best_windows(raw.count, raw.max_iterations, count, images):
         window = _window(scene, x / size[0], y / size[1])
-        centered, kind = _centered(window, len(found)) if centers else (window, "detail")
+        centered, kind = _centered(window, len(found)) if options.centers else (window, "detail")
         if any(centered.view == other.scene.view for other in found):
             centered, kind = window, "detail"
         found.append(Suggestion(centered, round(score, 3), kind))
-        if progress:
-            progress(len(found), count)
+        if options.progress:
+            options.progress(len(found), count)
     if not found:
         raise FractalsError(
             "nothing in the view differs: move it to the edge of the set, or zoom out"

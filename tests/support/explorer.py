@@ -16,8 +16,8 @@ import websockets
 import fractals
 from fractals.explorer import protocol
 from fractals.explorer.application import Explorer
-from fractals.explorer.options import ExploreOptions
 from fractals.explorer.server import Running
+from fractals.rendering.options import ExploreOptions
 
 SIZE = (96, 64)
 KEYS = (
@@ -130,7 +130,7 @@ class Server:
 
 
 def start(tmp_path, **options):
-    scene, options = fractals.load_scene("seahorse"), ExploreOptions("cpu", **options)
+    scene, options = fractals.load_scene("seahorse"), ExploreOptions(device="cpu", **options)
     running = Running.listen(Explorer(scene, options, tmp_path / "bookmarks"))
     thread = threading.Thread(target=running.serve, daemon=True)
     thread.start()
