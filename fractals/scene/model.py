@@ -3,7 +3,7 @@
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Unpack
 
@@ -23,7 +23,7 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import MAX_SIDE, decimal_text, point_text, size_of, width_in
+from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
@@ -78,12 +78,15 @@ def _formula_name(name: str) -> str:
 
 
 def _limit(given: Any) -> Any:
-    text = str(given)
-    if text == "auto" or (text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_ITERATIONS):
-        return text if text == "auto" else int(text)
-    raise ValueError(
-        f"'{shown(text, 40)}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}"
-    )
+    try:
+        number = Decimal(decimal_text(given)) if given != "auto" else Decimal(1)
+    except ValueError:
+        number = Decimal(0)
+    if number % 1 or not 1 <= number <= MAX_ITERATIONS:
+        raise ValueError(
+            f"'{shown(given, 40)}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}"
+        )
+    return given if given == "auto" else int(number)
 
 
 def _bits(given: Any) -> int:
@@ -93,16 +96,20 @@ def _bits(given: Any) -> int:
 
 
 def _point(given: Any) -> Any:
-    if isinstance(given, complex):
-        return given.real, given.imag
     if isinstance(given, str) and (found := point_text(given)):
         return found
-    if not isinstance(given, tuple | list):
-        raise ValueError(
-            f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
-            "or a complex number"
-        )
-    return given
+    if getattr(given, "shape", None) == ():  # a number of NumPy, or an array of one
+        given = given.item()
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return tuple(given)
+    if getattr(given, "shape", None) == (2,):
+        return tuple(given.tolist())
+    if hasattr(given, "imag") and not hasattr(given, "shape") and not is_real(given):
+        return given.real, given.imag  # of Python, gmpy2 or mpmath
+    raise ValueError(
+        f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
+        "or a complex number"
+    )
 
 
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
