@@ -204,7 +204,8 @@ def main() -> None:
     if options.read:
         made = json.loads(options.read.read_text())
     else:
-        running = Running.listen(Explorer(fractals.load_scene(), ExploreOptions(options.device)))
+        given = ExploreOptions(device=options.device)
+        running = Running.listen(Explorer(fractals.load_scene(), given))
         threading.Thread(target=running.serve, daemon=True).start()
         while not (running.server and running.server.started):
             time.sleep(0.01)

@@ -71,6 +71,7 @@ def kernel(name, precision, device, tiny, runs):
     for block in BLOCKS[:2] if tiny else BLOCKS:
         plain.backend.block = block
         shapes["x".join(map(str, block))] = seconds(plain, runs)
+    plain.backend.block = BLOCK
     best = shapes["x".join(map(str, BLOCK))]
     rate = int(executed.sum(dtype=np.int64)) / best
     limit = device.rate(precision) / ARITHMETIC

@@ -3,7 +3,6 @@
 python scripts/keywords.py writes the files; a test compares them with what `files` returns.
 """
 
-import dataclasses
 import json
 import textwrap
 import types
@@ -19,6 +18,7 @@ from fractals.rendering.options import (
     ExploreOptions,
     FileOptions,
     FilmOptions,
+    Options,
     RenderOptions,
     ReplaceOptions,
     SaveOptions,
@@ -49,7 +49,7 @@ FILES_ONLY = {"title", "author", "note", "film", "frame", "mask", "range", "laye
 MAX_LINE, MAX_TEXT = 101, 89  # characters, with its end
 ITERATING = ("interior_shortcuts", "cache", "force")  # no options of `recolor`
 # The TypedDicts: what they extend, whose keywords they are, and the options that they add.
-CLASSES: dict[str, tuple[str, str, type]] = {
+CLASSES: dict[str, tuple[str, str, type[Options]]] = {
     "RecolorKeywords": ("SceneKeywords", "fractals.recolor", RenderOptions),
     "RecolorFileKeywords": ("RecolorKeywords", "fractals.recolor_to", ReplaceOptions),
     "RenderKeywords": ("RecolorKeywords", "fractals.render", RenderOptions),
@@ -158,9 +158,9 @@ def accepted(key: str, field: FieldInfo) -> str:
     return f"{text} | None" if key == "precision" else text
 
 
-def options_of(options: type) -> dict[str, str]:
+def options_of(options: type[Options]) -> dict[str, str]:
     """Return the fields of a class of options, with their types."""
-    return {each.name: text_of(each.type) for each in dataclasses.fields(options)}
+    return {name: text_of(each.type) for name, each in options.fields.items()}
 
 
 def text_of(hint: Any) -> str:

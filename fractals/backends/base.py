@@ -171,8 +171,11 @@ class Backend(Protocol):
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised array on the device."""
 
-    def to_device(self, array: Any) -> Any:
-        """Return a NumPy array's contents on the device."""
+    def to_device(self, array: Any, kept: bool = False) -> Any:
+        """Return a NumPy array's contents on the device.
+
+        `kept`: the array is a table for many pictures, to which nobody writes. It is copied once.
+        """
 
     def copy_to(self, array: Any, into: Any) -> None:
         """Copy a NumPy array into a part of an array on the device."""
@@ -237,7 +240,7 @@ class HostMemory:
             kept.append(_aligned(size))
         return np.ndarray(shape, dtype, kept[k])
 
-    def to_device(self, array: Any) -> Any:
+    def to_device(self, array: Any, kept: bool = False) -> Any:
         """Return the array itself."""
         return array
 

@@ -20,6 +20,9 @@ LIMITS = {
 REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "simulator", "python")
 
 
+_gpus: dict[tuple[str, tuple[int, ...], int], Backend] = {}
+
+
 class Choice(NamedTuple):
     """The device that draws, and a message for the user about the choice."""
 
@@ -108,8 +111,11 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
 
     if device.kind == "simulator":
         return CudaBackend(number, simulated=True, steps=cuda.SIMULATED_STEPS)
-    steps = cuda.steps_per_launch(device.rate(number))
-    return CudaBackend(number, device.indices, steps=steps)
+    # One for all pictures of the process: its tables stay on the GPU.
+    key = number, device.indices, cuda.steps_per_launch(device.rate(number))
+    if key not in _gpus:
+        _gpus[key] = CudaBackend(number, device.indices, steps=key[2])
+    return _gpus[key]
 
 
 def _check_environment() -> None:

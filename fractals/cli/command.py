@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from fractals.cli.keys import KEYS
 from fractals.cli.messages import Verbosity, write_out
 from fractals.errors import OptionError, SceneError, shown
-from fractals.rendering.options import meaning_of
+from fractals.rendering.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -73,12 +73,14 @@ class OutputOption(VerbOption):
 AS_MODEL = ""  # the meaning of an option: that of the scene's key of the same name
 
 
-def of(meaning: str | type, *declared: str) -> dict[str, str | type]:
+def of(meaning: str | type[Options], *declared: str) -> dict[str, str | type[Options]]:
     """Return the table of a `section` for options whose meanings have the same home."""
     return dict.fromkeys(declared, meaning)
 
 
-def section(title: str, table: Mapping[str, str | type], **settings: Any) -> Callable[[F], F]:
+def section(
+    title: str, table: Mapping[str, str | type[Options]], **settings: Any
+) -> Callable[[F], F]:
     """Return a decorator that adds the options of a table: how the help shows them, and meanings.
 
     A meaning is a text, AS_MODEL, or the class of options that has it. `settings` are the type, or
@@ -92,7 +94,9 @@ def section(title: str, table: Mapping[str, str | type], **settings: Any) -> Cal
     return together(*rows)
 
 
-def option(title: str, declared: str, meaning: str | type, **settings: Any) -> Callable[[F], F]:
+def option(
+    title: str, declared: str, meaning: str | type[Options], **settings: Any
+) -> Callable[[F], F]:
     """Return a decorator that adds an option to a verb, in a section of its help; see `section`.
 
     It is declared as the help shows it: ``"-n, --max-iterations N"``. Without a value it is a flag.
@@ -108,7 +112,7 @@ def option(title: str, declared: str, meaning: str | type, **settings: Any) -> C
         meaning, known = KEYS[name]
         settings.setdefault("shell_complete", words(*known))
     elif isinstance(meaning, type):
-        meaning = meaning_of(meaning, name.removeprefix("no_"))
+        meaning = meaning.fields[name.removeprefix("no_")].command
     if "envvar" in settings:
         meaning = f"{meaning.removesuffix(').')}, or {settings['envvar']})."
     return click.option(

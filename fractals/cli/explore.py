@@ -9,9 +9,8 @@ from fractals.cli.command import of, section, verb
 from fractals.cli.messages import ProgressLine, tell
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene
 from fractals.cli.values import Whole
-from fractals.rendering.options import ExploreOptions, limits
+from fractals.rendering.options import ExploreOptions
 
-LIMITS = limits(ExploreOptions)
 # Their defaults and bounds are those of `fractals.explore`.
 server_options = section(
     "Server",
@@ -30,8 +29,8 @@ server_options = section(
     ),
     **{
         name: {"default": field.default, "multiple": field.default == ()}
-        | ({"type": Whole(*LIMITS[name])} if name in LIMITS else {})
-        for name, field in ExploreOptions.__dataclass_fields__.items()
+        | ({"type": Whole(*field.limits)} if field.limits else {})
+        for name, field in ExploreOptions.fields.items()
     },
 )
 
@@ -57,8 +56,7 @@ def explore_command(
     starts with the gallery. Ctrl-C ends the server.
     """
     device = shared.device_request(options)
-    fields = ExploreOptions.__dataclass_fields__.keys()
-    server = {name: options.pop(name) for name in fields & options.keys()}
+    server = {name: options.pop(name) for name in ExploreOptions.fields.keys() & options.keys()}
     scene = requested_scene(scenes, options, defaults=shared.scene_table())
     collect_again()
     fractals.explore(

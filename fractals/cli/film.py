@@ -196,7 +196,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
         for each in _plan_lines(plan):
             tell(each)
     with ProgressLine(program=program_of(film.scene)) as line:
-        shown_film = replace(film, options=replace(film.options, progress=FrameProgress(line)))
+        shown_film = replace(film, options=film.options.replace(progress=FrameProgress(line)))
         try:
             saved = shown_film.save(path, **saving)
         except KeyboardInterrupt:

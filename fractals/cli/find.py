@@ -12,7 +12,7 @@ from fractals.cli.messages import ProgressLine, print_facts, print_json, program
 from fractals.cli.scenes import make_folder, requested_scene
 from fractals.cli.values import Whole, whole
 from fractals.errors import OptionError, shown
-from fractals.rendering.options import SearchOptions, SpiralOptions, SuggestOptions, limits
+from fractals.rendering.options import SearchOptions, SpiralOptions, SuggestOptions
 
 if TYPE_CHECKING:
     from fractals.deep.nucleus import Minibrot
@@ -208,7 +208,7 @@ def misiurewicz_command(
     "Search",
     "--count N",
     SuggestOptions,
-    type=Whole(*limits(SuggestOptions)["count"]),
+    type=Whole(1, 100),
     default=SuggestOptions.count,
 )
 @shared.output_option("Folder for a scene of each view and sheet.png.", "/", metavar="FOLDER")

@@ -421,7 +421,9 @@ def plan_table(
     table["measured"] = measures and is_measurable(planned)
     if table["measured"] or (measures and planned.probed and is_soon_open(planned)):
         options = RenderOptions(
-            how["device"], how["threads"], interior_shortcuts=how["interior_shortcuts"]
+            device=how["device"],
+            threads=how["threads"],
+            interior_shortcuts=how["interior_shortcuts"],
         )
         with ProgressLine(0, program_of(scene)):
             found = measure(scene, options)

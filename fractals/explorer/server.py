@@ -11,7 +11,7 @@ import socket
 import ssl
 import threading
 import webbrowser
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -263,7 +263,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     scene = load_scene(*sources, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share
     if options.gallery is None:
-        options = replace(options, gallery=not (sources or keys))
+        options = options.replace(gallery=not (sources or keys))
     running = start(scene, options)
     tell = options.on_message
     if not options.local and not options.cert:

@@ -8,7 +8,7 @@ needs it is there.
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -157,7 +157,7 @@ def make_segments(
             program=facts_of_this_program() | facts_of_the_encoder(video),
             plan=plan,
         )
-        run_job(cluster, job, replace(film.options, progress=None))
+        run_job(cluster, job, film.options.replace(progress=None))
     parts.clear()
     return resumed
 
@@ -188,7 +188,7 @@ def facts_of_the_encoder(video: Video) -> dict[str, str]:
 
 def first_drawing(film: Timeline) -> Drawing:
     """Return the drawing of the first frame, of which machines compare some raw numbers."""
-    options = replace(film.options, force=True, progress=None, on_message=lambda line: None)
+    options = film.options.replace(force=True, progress=None, on_message=lambda line: None)
     scene = prepared(film.scene_at(0), film.facts)
     plan, backend = open_plan(scene, options, "nothing")
     return open_drawing(plan, backend, options)

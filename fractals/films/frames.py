@@ -1,7 +1,7 @@
 """SingleFrames drawn one by one, each as the picture of its own scene."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -60,7 +60,7 @@ def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmCo
 
 
 def _opened(scene: Scene, options: RenderOptions) -> tuple[int, float]:
-    forced = replace(options, force=True)
+    forced = options.replace(force=True)
     plan, backend = open_plan(scene, forced, "nothing")
     if not (plan.deep or plan.probed or plan.depth > 0):
         return plan.max_iterations, 0.0
@@ -87,7 +87,7 @@ class SingleFrames:
         options: RenderOptions,
     ) -> None:
         self.motion, self.tracks, self.part = motion, tracks, part
-        self.facts, self.options = facts, replace(options, force=True, progress=None)
+        self.facts, self.options = facts, options.replace(force=True, progress=None)
 
     def scene(self, seconds: float) -> Scene:
         """Return the scene of a time, with the film's limit of iterations."""
@@ -123,7 +123,7 @@ def prepared(scene: Scene, facts: FilmConstants) -> Scene:
 
 def drawn(scene: Scene, facts: FilmConstants, options: RenderOptions) -> Pixels:
     """Return the pixels of a scene, with the film's count offset."""
-    quiet = replace(options, on_message=lambda line: None)  # the film has told it all
+    quiet = options.replace(on_message=lambda line: None)  # the film has told it all
     plan, backend = open_plan(scene, quiet)
     raw = compute_data(plan, backend, options) if plan.layers.whole else None
     drawing = open_drawing(plan, backend, options, stored=raw)

@@ -395,7 +395,7 @@ def is_soon_measured(film: "Timeline", chosen: PartPlan) -> bool:
 
 def with_measured_seconds(film: "Timeline", chosen: PartPlan) -> PartPlan:
     """Return the same with measured seconds in place of those of a formula."""
-    options = replace(film.options, force=True, progress=None, on_message=lambda line: None)
+    options = film.options.replace(force=True, progress=None, on_message=lambda line: None)
     threads = threads_of(options)
     if chosen.strip:
         samples, seconds = _strip_samples(chosen.strip, film.facts, options, threads)

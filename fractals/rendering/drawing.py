@@ -472,12 +472,17 @@ def compute_tile(
 
 def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
     """Copy a tile's raw numbers into arrays of its samples; `planes` as of `compute_tile`."""
+    drawing.backend.all_to_host(numbers_of(drawing, raw, planes))
+
+
+def numbers_of(drawing: Drawing, raw: EscapeTile, planes: Planes) -> list[tuple[Any, NDArray[Any]]]:
+    """Return a tile's raw numbers on the device, and the parts of `planes` to which they go."""
     count, x, y, p, q, watched = raw
     found = {"count": [count], "z": [x, y], "dz": [p, q]}
     names = drawing.plan.layers.statistics.names
     found |= {name: [watched[k]] for k, name in enumerate(names)}
     pairs = [zip(found[name], parts_of(plane), strict=True) for name, plane in planes.items()]
-    drawing.backend.all_to_host(list(itertools.chain(*pairs)))
+    return list(itertools.chain(*pairs))
 
 
 def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:

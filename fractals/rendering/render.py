@@ -1,7 +1,7 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -146,7 +146,7 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
         if perf_counter() - begun > 2 * MAX_REFERENCE:
             raise TimeoutError
 
-    quiet = replace(options, force=True, progress=watch, on_message=lambda line: None)
+    quiet = options.replace(force=True, progress=watch, on_message=lambda line: None)
     plan, backend = open_plan(scene, quiet, "nothing")
     try:
         return look(plan, open_drawing(plan, backend, quiet).source)
@@ -159,7 +159,7 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
     scene, options = read_request(sources, keywords, RenderKeywords, RenderOptions)
     # Colors change no count, and the search takes no longer for a larger picture.
     scene = scene.model_copy(update={"color": Color()})
-    plan, backend = open_plan(scene, replace(options, force=True), "nothing")
+    plan, backend = open_plan(scene, options.replace(force=True), "nothing")
     if not plan.probed:
         return plan.max_iterations
     return open_drawing(plan, backend, options).source.max_iterations

@@ -28,7 +28,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.io.load import Source
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
-from fractals.rendering.options import SuggestOptions, limits, read_request, with_keywords
+from fractals.rendering.options import SuggestOptions, read_request, with_keywords
 from fractals.rendering.render import compute, render
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.keywords import SuggestKeywords
@@ -103,9 +103,6 @@ def find_interesting(*sources: Source, **keywords: Unpack[SuggestKeywords]) -> l
     """
     scene, options = read_request(sources, keywords, SuggestKeywords, SuggestOptions)
     count = options.count
-    least, most = limits(SuggestOptions)["count"]
-    if not least <= count <= most:
-        raise OptionError(f"count {count}: give {least} to {most}")
     if scene.view.projection != "plane":
         raise OptionError("views are suggested in the projection 'plane'")
     across, down = scene.image.size

@@ -1,9 +1,11 @@
 """Streams, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
 
 import contextlib
+import gc
 import itertools
 import sys
 import threading
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,8 +21,15 @@ from fractals.backends import devices, probe
 from fractals.backends.cuda import backend
 from fractals.backends.cuda.backend import CudaBackend, Gpu, ReplicatedArray, StreamPool, block_size
 from fractals.errors import DeviceError, FractalsError
+from fractals.explorer.scheduler import VIEW, Engine
+from fractals.explorer.view import ClientView
+from fractals.films.frames import FilmConstants
+from fractals.films.motion import make_motion
+from fractals.films.plan import make_frames
+from fractals.films.strip import Strip
 from fractals.rendering import drawing
 from fractals.rendering.drawing import Sink, run
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.tools.bench import measure as bench
 
@@ -40,6 +49,7 @@ class Cuda:
 
     def __init__(self, *fails):
         self.selected, self.allocated, self.log, self.fails = [], [], [], list(fails)
+        self.memory = weakref.WeakValueDictionary()
         self.select_device = self.selected.append
 
     def current_context(self):
@@ -62,14 +72,15 @@ class Cuda:
         if len(self.allocated) in self.fails:
             raise error_of_numba("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
         array = np.empty(size, dtype).view(Memory)
-        interface = array.__array_interface__
-        array.__cuda_array_interface__ = {"data": interface["data"]}
+        array.__cuda_array_interface__ = {"data": array.__array_interface__["data"]}
+        self.memory[array.ctypes.data] = array
         return array
 
     def as_cuda_array(self, block, sync):
         described = block.__cuda_array_interface__
         dtype, shape = np.dtype(described["typestr"]), described["shape"]
-        whole = block.memory[: int(np.prod(shape)) * dtype.itemsize]
+        memory = self.memory[block.address]  # fails where the slot has let go of it
+        whole = memory[: int(np.prod(shape)) * dtype.itemsize]
         array = whole.view(np.ndarray).view(dtype).reshape(shape).view(Memory)
         array.gpu_data = SimpleNamespace(owner=block)
         return array
@@ -153,6 +164,22 @@ def test_a_view_keeps_the_memory_of_its_array():
     del part
     slot.empty((4, 4), np.int32)
     assert len(slot._cuda.allocated) == before
+
+
+def test_memory_that_the_collector_finds_is_not_freed():
+    """It calls the finalizers of arrays in a cycle first, in whatever thread."""
+    cuda = Cuda()
+    (slot,) = slots_of(cuda, 1)
+    cycle = [slot.empty((3, 4), np.int32)]
+    cycle.append(cycle)
+    freed = []
+    for memory in cuda.memory.values():
+        weakref.finalize(memory, freed.append, True)
+    del cycle, memory
+    gc.collect()
+    slot.empty((3, 4), np.int32)
+    assert len(cuda.allocated) == 1
+    assert not freed
 
 
 def test_the_pool_of_many_sizes_is_small():
@@ -429,6 +456,57 @@ def test_counts_are_told_by_every_backend(device):
         columns = np.empty(found.shape, np.int32)
         made.to_host(found, columns)
         assert (columns[0].min(), columns[1].max(), columns[2].sum()) == facts
+
+
+OPERATORS = ("lt", "le", "eq", "ne", "gt", "ge", "add", "sub", "mul", "truediv", "and", "array")
+
+
+@pytest.fixture
+def arrays_of_a_card(monkeypatch):
+    """Have arrays of the simulator refuse what those of a GPU do: their numbers are elsewhere."""
+    made = devices.open_backend(devices.choose("simulator").device, "float64")
+
+    def refuse(*_arguments):
+        raise TypeError("host code computes with an array of the device")
+
+    for name in OPERATORS:
+        monkeypatch.setattr(type(made.empty((1,), np.int32)), f"__{name}__", refuse, raising=False)
+
+
+@pytest.mark.slow
+def test_the_explorer_leaves_arrays_of_the_device_alone(arrays_of_a_card):
+    engine, ended, failed = Engine("simulator"), threading.Event(), []
+
+    def say(kind, **keys):
+        if (kind, keys.get("pass")) == ("drawn", "exact"):
+            ended.set()
+
+    def fail(line):
+        failed.append(line)
+        ended.set()
+
+    drawn = scene(size=(24, 16), supersampling=1)
+    keys = {"engine": engine, "scene": drawn, "frame": 1, "paint": 0, "say": say, "failed": fail}
+    engine.submit(ClientView(key=(engine,), make=ClientView.passes, priority=VIEW, **keys))
+    assert ended.wait(120)
+    engine.end()
+    assert not failed
+
+
+@pytest.mark.slow
+def test_strips_leave_arrays_of_the_device_alone(arrays_of_a_card):
+    keys = [{"at": 0, "width": "0.5"}, {"at": 0.1, "width": "0.4"}]
+    keys = [{**key, "center": ["-0.7453", "0.1127"]} for key in keys]
+    own = {"film": {"fps": 20, "keys": keys}}
+    drawn = fractals.load_scene(own, size=(16, 9), max_iterations=100, supersampling=1)
+    (part,) = make_motion(drawn, 0).parts
+    strip, constants = Strip(drawn, part, 1.0, 0.0, 20, None), FilmConstants(100, 0.0)
+    frames = [
+        list(make_frames(strip, constants, RenderOptions(device=name), None).frames(part.frames))
+        for name in ("cpu", "simulator")
+    ]
+    assert len(frames[0]) == 2
+    assert np.array_equal(*frames)
 
 
 def gpus(*problems):

@@ -53,7 +53,7 @@ def whole(tmp_path_factory, dive):
 
 
 def with_progress(film, progress):
-    return replace(film, options=replace(film.options, progress=progress))
+    return replace(film, options=film.options.replace(progress=progress))
 
 
 def test_undisturbed(tmp_path, client, dive, whole):

@@ -130,7 +130,7 @@ class Server:
 
 
 def start(tmp_path, **options):
-    scene, options = fractals.load_scene("seahorse"), ExploreOptions("cpu", **options)
+    scene, options = fractals.load_scene("seahorse"), ExploreOptions(device="cpu", **options)
     running = Running.listen(Explorer(scene, options, tmp_path / "bookmarks"))
     thread = threading.Thread(target=running.serve, daemon=True)
     thread.start()

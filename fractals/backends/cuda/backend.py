@@ -57,17 +57,17 @@ def block_size(size):
 class Block:
     """Memory of a GPU while an array lies in it; its slot gets it back when all views are gone.
 
-    `readers` are the slots, besides its own, whose streams read the array.
+    `readers` are the slots, besides its own, whose streams read the array. The memory itself is
+    held by the slot: Python's collector calls Numba's finalizers before those of this class.
     """
 
-    def __init__(self, slot, memory, shape, dtype):
-        self.slot, self.memory, self.readers = slot, memory, set()
-        address = memory.__cuda_array_interface__["data"]
-        described = {"shape": shape, "typestr": np.dtype(dtype).str, "data": address}
+    def __init__(self, slot, address, size, shape, dtype):
+        self.slot, self.address, self.size, self.readers = slot, address, size, set()
+        described = {"shape": shape, "typestr": np.dtype(dtype).str, "data": (address, False)}
         self.__cuda_array_interface__ = {**described, "strides": None, "version": 3}
 
     def __del__(self):
-        self.slot.returned.append((self.memory, self.readers))
+        self.slot.returned.append((self.size, self.address, self.readers))
 
 
 class StreamSlot:
@@ -79,9 +79,10 @@ class StreamSlot:
 
     def __init__(self, cuda, gpu):
         self.gpu, self.stream = gpu, cuda.stream()
-        self.returned = deque()  # blocks that nobody uses, with the slots that have read them
+        self.returned = deque()  # sizes, addresses and readers of blocks that nobody uses
         self._cuda = cuda
-        self._unused = {}  # the same, by their bytes
+        self._memory = {}  # address -> memory of all blocks
+        self._unused = {}  # size -> addresses and readers of blocks that nobody uses
         self._done = cuda.event(timing=False)
         self._laps = []
         self._staging = None
@@ -91,33 +92,42 @@ class StreamSlot:
         size = block_size(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
         self._sort_returned()
         try:
-            memory, readers = self._unused[size].pop()
+            address, readers = self._unused[size].pop()
         except (KeyError, IndexError):  # perhaps a thread that lacks memory has dropped it
-            memory, readers = self._allocated(size), ()
+            address, readers = self._allocated(size), ()
+        block = Block(self, address, size, shape, dtype)
         for reader in readers:
             self.wait_for(reader)
-        return self._cuda.as_cuda_array(Block(self, memory, shape, dtype), sync=False)
+        return self._cuda.as_cuda_array(block, sync=False)
 
     def _sort_returned(self):
-        while self.returned:
-            memory, readers = self.returned.popleft()
-            self._unused.setdefault(memory.size, []).append((memory, readers))
+        with contextlib.suppress(IndexError):
+            while True:
+                size, *block = self.returned.popleft()
+                self._unused.setdefault(size, []).append(block)
 
     def _allocated(self, size):
+        """Return the address of new memory."""
         try:
-            return self._cuda.device_array(size, np.uint8, stream=self.stream)
+            memory = self._cuda.device_array(size, np.uint8, stream=self.stream)
         except Exception as error:
             if not _is_out_of_memory(error):
                 raise
-        self.gpu.drop_unused()
-        return self._cuda.device_array(size, np.uint8, stream=self.stream)
+            memory = None
+        if memory is None:
+            self.gpu.drop_unused()
+            memory = self._cuda.device_array(size, np.uint8, stream=self.stream)
+        address, _ = memory.__cuda_array_interface__["data"]
+        self._memory[address] = memory
+        return address
 
     def drop_unused(self):
         """Let Numba have the blocks that nobody uses; called by any thread with their GPU."""
-        with contextlib.suppress(IndexError):
-            while True:
-                self.returned.pop()
-        self._unused.clear()
+        self._sort_returned()
+        for blocks in list(self._unused.values()):
+            with contextlib.suppress(IndexError):
+                while True:
+                    del self._memory[blocks.pop()[0]]
 
     def wait_for(self, other):
         """Have the stream wait for what another of its GPU was given until now."""
@@ -334,6 +344,7 @@ class GpuClock:
 
 BLOCK = (8, 8)  # threads; a warp covers 8x4 samples, whose orbits are of similar length
 LAUNCHING = threading.Lock()  # Numba compiles, loads and begins a kernel without locks of its own
+MAX_TABLES = 64  # small tables that a backend keeps on its GPUs
 SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.1 ms: few, each with many elements
 
 
@@ -366,7 +377,7 @@ class CudaBackend:
         self.streams = StreamPool(gpus)
         with self._failing():
             self.streams.here()
-        self._tally = None
+        self._tally, self._tables = None, {}
         if simulated:
             self.target = cpu_target(number)
         else:
@@ -434,10 +445,17 @@ class CudaBackend:
         with self._failing(shape, dtype):
             return self.slot.empty(shape, dtype)
 
-    def to_device(self, array):
+    def to_device(self, array, kept=False):
         """Return a device array with a NumPy array's contents; of several GPUs, on each."""
+        if kept and id(array) in self._tables:
+            return self._tables[id(array)][1]
         with self._failing(array.shape, array.dtype):
-            return ReplicatedArray(array) if self._several else _copied(self.slot, array)
+            copy = ReplicatedArray(array) if self._several else _copied(self.slot, array)
+        if kept:
+            if len(self._tables) == MAX_TABLES:
+                self._tables.clear()
+            self._tables[id(array)] = array, copy
+        return copy
 
     def copy_to(self, array, into):
         """Copy a NumPy array into a part of a device array, which this thread has made."""
@@ -452,7 +470,10 @@ class CudaBackend:
         """Copy device arrays into NumPy arrays; work begun before is then done."""
         with self._failing():
             slot = self.slot
-            staged = slot.copy_to_host([self._resolve(array, slot) for array, _ in pairs])
+            arrays = (array for array, _ in pairs)
+            staged = slot.copy_to_host(
+                [a.on(slot) if isinstance(a, ReplicatedArray) else a for a in arrays]
+            )
             for (_, into), copy in zip(pairs, staged, strict=True):
                 into[...] = copy
 

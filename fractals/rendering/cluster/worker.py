@@ -344,7 +344,11 @@ def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | No
     scene = validate(header["scene"], "")  # inline data only: nothing opens a file that it names
     device = settings.device if job["device"] == "auto" else job["device"]
     options = RenderOptions(
-        device, threads, _ignore, interior_shortcuts=job["interior_shortcuts"], force=True
+        device=device,
+        threads=threads,
+        interior_shortcuts=job["interior_shortcuts"],
+        force=True,
+        on_message=_ignore,
     )
     parts = _parts(job)
     for name, content in (given or {}).items():
