@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         DeviceError,
         DifferenceError,
         FractalsError,
+        FractalsWarning,
         InputError,
         OptionError,
         SceneError,
@@ -70,6 +71,7 @@ _HOMES = {
     "Film": "films.film",
     "Formula": "kernels.formula",
     "FractalsError": "errors",
+    "FractalsWarning": "errors",
     "Image": "io.image",
     "InputError": "errors",
     "Minibrot": "deep.nucleus",
@@ -124,6 +126,7 @@ __all__ = [
     "Film",
     "Formula",
     "FractalsError",
+    "FractalsWarning",
     "Image",
     "InputError",
     "Minibrot",
@@ -161,7 +164,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> "Any":
+def _imported(name: str) -> "Any":
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
         hint = f": {_MEANT[name]}" if name in _MEANT else ""
@@ -171,6 +174,10 @@ def __getattr__(name: str) -> "Any":
     value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a checker would take each unknown name for one of these
+    __getattr__ = _imported
 
 
 def __dir__() -> list[str]:

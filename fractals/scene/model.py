@@ -163,7 +163,9 @@ def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | Formula):
         raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
     if isinstance(given, str):
-        return {"name": given} if NAME.fullmatch(given) else {"name": "expression", "step": given}
+        folded = given.strip().lower().replace("-", "_").replace(" ", "_")
+        name = folded if folded in catalog.names("formula") else given
+        return {"name": name} if NAME.fullmatch(name) else {"name": "expression", "step": given}
     return given
 
 
@@ -171,35 +173,38 @@ class View(Table):
     """Where the picture lies in the plane."""
 
     center: Annotated[Point | None, CommandHelp("center of the view; decimals of any length")] = (
-        Field(None, description="decimal text; default: the formula's home")
+        Field(default=None, description="decimal text; default: the formula's home")
     )
     width: Annotated[
         Length | None,
         CommandHelp("width of the view in the plane, or relative to the scene: 50%"),
-    ] = Field(None, description="full width of the picture in the plane")
+    ] = Field(default=None, description="full width of the picture in the plane")
     zoom: Annotated[
         Length | None,
         CommandHelp("zoom, counted from the formula's whole view, or relative to the scene: x10"),
-    ] = Field(None, description="instead of width: the home width divided by it")
+    ] = Field(default=None, description="instead of width: the home width divided by it")
     frame: Annotated[Point, AfterValidator(_frame)] | None = Field(
-        None,
+        default=None,
         description="width and height that a picture of any shape shows in full; the width follows",
     )
     rotation: Finite = Field(
-        0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
+        default=0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
     )
-    mirror: bool = Field(False, description="point the imaginary axis downwards")
+    mirror: bool = Field(default=False, description="point the imaginary axis downwards")
     stretch: Finite = Field(
-        1.0, ge=1e-3, le=1e3, description="stretch the view by this factor along the stretch angle"
+        default=1.0,
+        ge=1e-3,
+        le=1e3,
+        description="stretch the view by this factor along the stretch angle",
     )
     stretch_angle: Finite = Field(
-        0.0,
+        default=0.0,
         ge=-360,
         le=360,
         description="direction of the stretch, in degrees counter-clockwise from the right",
     )
     projection: Literal["plane", "exponential"] = Field(
-        "plane",
+        default="plane",
         description="projection: plane, or exponential (x is the angle, y the logarithm of the "
         "radius)",
     )
@@ -225,19 +230,21 @@ class ImageSettings(Table):
         tuple[Side, Side],
         BeforeValidator(size_of),
         CommandHelp("pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi"),
-    ] = Field((1920, 1080), description="(width, height) in pixels, or text such as 4k")
-    supersampling: int = Field(2, ge=1, le=16, description="N x N samples per pixel, 1 to 16")
+    ] = Field(default=(1920, 1080), description="(width, height) in pixels, or text such as 4k")
+    supersampling: int = Field(
+        default=2, ge=1, le=16, description="N x N samples per pixel, 1 to 16"
+    )
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
-        "grid", description="pattern of the samples: grid, jittered or adaptive"
+        default="grid", description="pattern of the samples: grid, jittered or adaptive"
     )
     bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
-        8, description="bits per channel: 8, or 16 (PNG or TIFF)"
+        default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
     )
     dpi: Finite | None = Field(
-        None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
+        default=None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
     )
     compression: Literal["fast", "small"] = Field(
-        "fast",
+        default="fast",
         description="PNG compression: fast, or small (10 to 30 % smaller files, much slower)",
     )
 
@@ -246,13 +253,17 @@ class Iteration(Table):
     """When iterating ends: after how many steps, and at which |z|."""
 
     max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = Field(
-        "auto", description="maximum iterations per sample, such as 1e6; auto: found for the view"
+        default="auto",
+        description="maximum iterations per sample, such as 1e6; auto: found for the view",
     )
     escape_radius: Finite = Field(
-        256.0, ge=2, le=1e9, description="radius beyond which an orbit has escaped, 2 or more"
+        default=256.0,
+        ge=2,
+        le=1e9,
+        description="radius beyond which an orbit has escaped, 2 or more",
     )
     precision: Literal["auto", "float64", "float32"] = Field(
-        "auto",
+        default="auto",
         description="number type: auto (float64), float64 or float32, which is for wide views only",
     )
 
@@ -271,10 +282,10 @@ class Scene(Table):
     (64, 48)
     """
 
-    version: Literal[1] = Field(1, description="of the format of scenes")
-    title: str = Field("", max_length=1000, description="of the picture")
-    author: str = Field("", max_length=1000, description="of the scene")
-    note: str = Field("", max_length=10_000, description="about the scene")
+    version: Literal[1] = Field(default=1, description="of the format of scenes")
+    title: str = Field(default="", max_length=1000, description="of the picture")
+    author: str = Field(default="", max_length=1000, description="of the scene")
+    note: str = Field(default="", max_length=10_000, description="about the scene")
     formula: Annotated[
         FormulaName | Annotated[Formula, Instance()],
         BeforeValidator(_formula),
@@ -285,13 +296,15 @@ class Scene(Table):
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()
     julia: Annotated[Point, AfterValidator(_near)] | None = Field(
-        None, description="draw the Julia set of c = X + iY"
+        default=None, description="draw the Julia set of c = X + iY"
     )
     view: View = View()
     image: ImageSettings = ImageSettings()
     iteration: Iteration = Iteration()
     color: Color = Color()
-    film: FilmSettings | None = Field(None, description="how the scene moves: see fractals film")
+    film: FilmSettings | None = Field(
+        default=None, description="how the scene moves: see fractals film"
+    )
 
     @model_validator(mode="after")
     def _fits_the_frame(self) -> "Scene":

@@ -188,6 +188,9 @@ class ExactFloat(float):
         made.text = text.replace("_", "")
         return made
 
+    def __reduce__(self) -> tuple[type["ExactFloat"], tuple[str]]:
+        return ExactFloat, (self.text,)
+
 
 def _fraction_text(value: Fraction) -> str:
     """Return all digits of a fraction that has an end as a decimal number."""
@@ -272,8 +275,11 @@ def decimal_text(given: Any) -> str:
         raise ValueError(f"{len(text)} characters: a number has at most {MAX_DIGITS} digits")
     if not DECIMAL.fullmatch(text):
         if isinstance(given, str | float | Decimal):
+            more = ""
+            if text[-1:] == "%" or text[:1] == "x":
+                more = " (only options of the command line are relative to a scene)"
             raise ValueError(
-                f"'{shown(given, 40)}' is not a decimal number such as '-0.75' or '3e-6'"
+                f"'{shown(given, 40)}' is not a decimal number such as '-0.75' or '3e-6'{more}"
             )
         kind = type(given).__name__
         raise ValueError(f"{shown(repr(given), 40)}, of type {kind}, is not a finite real number")
