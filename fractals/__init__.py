@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         DeviceError,
         DifferenceError,
         FractalsError,
+        FractalsWarning,
         InputError,
         OptionError,
         SceneError,
@@ -69,7 +70,8 @@ _HOMES = {  # the module of each public name
         "color.palette": "Palette",
         "deep.misiurewicz": "Misiurewicz",
         "deep.nucleus": "Minibrot",
-        "errors": "DeviceError DifferenceError FractalsError InputError OptionError SceneError",
+        "errors": "DeviceError DifferenceError FractalsError FractalsWarning InputError OptionError "
+        "SceneError",
         "explorer.server": "Running explore",
         "films.film": "Film film",
         "io.escape_data": "EscapeData",
@@ -108,6 +110,7 @@ __all__ = [
     "Film",
     "Formula",
     "FractalsError",
+    "FractalsWarning",
     "Image",
     "InputError",
     "Minibrot",
@@ -145,7 +148,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> "Any":
+def _imported(name: str) -> "Any":
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
         hint = f": {_MEANT[name]}" if name in _MEANT else ""
@@ -155,6 +158,10 @@ def __getattr__(name: str) -> "Any":
     value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a checker would take each unknown name for one of these
+    __getattr__ = _imported
 
 
 def __dir__() -> list[str]:
