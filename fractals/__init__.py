@@ -70,8 +70,8 @@ _HOMES = {  # the module of each public name
         "color.palette": "Palette",
         "deep.misiurewicz": "Misiurewicz",
         "deep.nucleus": "Minibrot",
-        "errors": "DeviceError DifferenceError FractalsError FractalsWarning InputError OptionError "
-        "SceneError",
+        "errors": "DeviceError DifferenceError FractalsError FractalsWarning InputError OptionError"
+        " SceneError",
         "explorer.server": "Running explore",
         "films.film": "Film film",
         "io.escape_data": "EscapeData",
