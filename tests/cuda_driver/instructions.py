@@ -31,7 +31,6 @@ INTEGERS = {
     "or": "{a} | {b}",
     "xor": "{a} ^ {b}",
     "not": "~{a}",
-    "cnot": "!{a}",
     "shl": "shl_{T}({a}, {b:u32})",
     "shr": "shr_{T}({a}, {b:u32})",
     "shf.l.wrap": "shf_l({a}, {b}, {c:u32} & 31)",
@@ -64,19 +63,12 @@ REALS = {
 REALS |= {f"{name}.rn": expression for name, expression in REALS.items()}
 REALS |= {
     "mad.rn": REALS["fma"],
-    "add.sat": "sat_{T}({a} + {b})",
     "neg": "-{a}",
     "abs": "fabs{f}({a})",
     "min": "min_{T}({a}, {b})",
     "max": "max_{T}({a}, {b})",
     "copysign": "copysign{f}({b}, {a})",
     "selp": "{c:pred} ? {a} : {b}",
-    "testp.finite": ("isfinite({a})", "pred"),
-    "testp.infinite": ("isinf({a})", "pred"),
-    "testp.number": ("!isnan({a})", "pred"),
-    "testp.notanumber": ("isnan({a})", "pred"),
-    "testp.normal": ("isnormal({a})", "pred"),
-    "testp.subnormal": ("fpclassify({a}) == FP_SUBNORMAL", "pred"),
 }
 APPROXIMATIONS = {  # a card's bits are others: these are computed in float64 and rounded
     "rcp": "1 / (double){a}",
@@ -98,7 +90,6 @@ STATEMENTS = {  # whole instructions, without operands that matter
     "ret.uni": "return;",
     "exit": "return;",
     "trap": "t->block->fail(t, 719, 0, 0, {line});",
-    "brkpt": "t->block->fail(t, 719, 0, 0, {line});",
     "nanosleep": "",
 }
 for _scope in ("gl", "sys", "cta"):
@@ -265,12 +256,6 @@ def cvta(i):
     i.set(0, i.value(1) + (base.replace("+", "-") if "to" in i.modifiers else base))
 
 
-@translates("isspacep")
-def isspacep(i):
-    i.allow("global", "shared", "local")
-    i.set(0, f"is_{i.modifiers[0]}(t, {i.value(1, 'u64')})", "pred")
-
-
 @translates("ld", "ldu")
 def load(i):
     _access(i, i.operands[1], vector(i.operands[0]), loads=True)
@@ -372,20 +357,6 @@ def setp(i):
     i.emit("}")
 
 
-@translates("set")
-def set_(i):
-    (comparison,) = i.modifiers
-    true = "1" if i.types[0] == "f32" else "-1"
-    i.set(0, f"{_compared(i, comparison, i.value(1), i.value(2))} ? {true} : 0", i.types[0])
-
-
-@translates("slct")
-def slct(i):
-    i.allow()
-    chosen, by = i.types
-    i.set(0, f"{i.value(3, by)} >= 0 ? {i.value(1, chosen)} : {i.value(2, chosen)}", chosen)
-
-
 @translates("lop3")
 def lop3(i):
     i.allow()
@@ -408,9 +379,7 @@ def cvt(i):
     narrow = "f" if kind == "f32" else ""
     if to[0] == kind[0] == "f" and to == kind and way in rounds:
         value = f"{rounds[way]}{narrow}({value})"
-    elif to == kind == "f32" and way == "sat":
-        value = f"sat_f32({value})"
-    elif to[0] == "f" and way == ("" if (to, kind) in CONVERTED_EXACTLY or to == kind else "rn"):
+    elif to[0] == "f" and way == ("" if (to, kind) == ("f64", "f32") or to == kind else "rn"):
         value = f"({c_type(to)}){value}"
     elif to[0] != "f" and kind[0] == "f" and way in rounds and SIZES[to] > 1:
         value = f"{way}_{to}_{kind}({value})"
@@ -419,9 +388,6 @@ def cvt(i):
     else:
         raise Unknown(f"unknown instruction `{i.text}`")
     i.set(0, value, to)
-
-
-CONVERTED_EXACTLY = {("f64", "f32")}
 
 
 # --- Control, barriers, warps

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Runs a command as if this machine had CUDA cards: `python tests/cuda_driver/run.py COMMAND ...`.
 
 The command is `fractals ...`, `pytest ...` or a file of Python, and runs with this Python, in whose
@@ -81,6 +82,7 @@ def cards_header(include):
 
 
 def digest(paths):
+    """Return a name of the contents of files."""
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
@@ -131,10 +133,12 @@ def environment(**settings):
 
 
 def command(words):
-    """Return the command line of a command: modules run with this Python."""
+    """Return the command line of a command: modules and files of Python run with this Python."""
     if words[0] in ("fractals", "pytest"):
         return [sys.executable, "-m", *words]
-    return [sys.executable, *words] if words[0].endswith(".py") or words[0] == "-c" else list(words)
+    path = Path(words[0])
+    python = path.is_file() and b"python" in path.read_bytes().partition(b"\n")[0]
+    return [sys.executable, *words] if python or path.suffix == ".py" or words[0] == "-c" else words
 
 
 def main(words):

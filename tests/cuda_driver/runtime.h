@@ -68,8 +68,6 @@ INLINE u64 bits_f64(double v) { u64 bits; memcpy(&bits, &v, 8); return bits; }
 EXTREMES(f32, float)
 EXTREMES(f64, double)
 
-INLINE float sat_f32(float a) { return !(a > 0) ? 0 : a > 1 ? 1 : a; }
-
 /* A division by zero sets all bits; a shift by the width or more leaves nothing, or the sign. */
 #define INTEGERS(bits)                                                                           \
     INLINE u##bits div_u##bits(u##bits a, u##bits b) { return b ? a / b : (u##bits)-1; }         \
@@ -166,9 +164,6 @@ INLINE void *generic_at(Thread *t, u64 a, u32 size, int line)
     if (within(a, size, shared_window(t)) || within(a, size, t->stack)) return aligned(t, a, size, line);
     return global_at(t, a, size, line);
 }
-INLINE int is_shared(Thread *t, u64 a) { return within(a, 1, shared_window(t)); }
-INLINE int is_local(Thread *t, u64 a) { return within(a, 1, t->stack); }
-INLINE int is_global(Thread *t, u64 a) { return !is_shared(t, a) && !is_local(t, a); }
 
 /* --- Atomics: the old value is returned. */
 #define EXCHANGE(name, kind, type, bits, pack, unpack, expression)                               \
