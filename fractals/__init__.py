@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         DeviceError,
         DifferenceError,
         FractalsError,
+        FractalsWarning,
         InputError,
         OptionError,
         SceneError,
@@ -60,49 +61,34 @@ if TYPE_CHECKING:
     from fractals.scene.model import Scene, View
     from fractals.tools.interesting import Suggestion, find_interesting
 
-_HOMES = {
-    "Coloring": "kernels.coloring",
-    "Computed": "rendering.compute_store",
-    "Device": "backends.probe",
-    "DeviceError": "errors",
-    "DifferenceError": "errors",
-    "EscapeData": "io.escape_data",
-    "Film": "films.film",
-    "Formula": "kernels.formula",
-    "FractalsError": "errors",
-    "Image": "io.image",
-    "InputError": "errors",
-    "Minibrot": "deep.nucleus",
-    "Misiurewicz": "deep.misiurewicz",
-    "OptionError": "errors",
-    "Palette": "color.palette",
-    "Plan": "rendering.plan",
-    "Rendered": "rendering.render",
-    "Running": "explorer.server",
-    "Scene": "scene.model",
-    "SceneError": "errors",
-    "Suggestion": "tools.interesting",
-    "Tile": "rendering.plan",
-    "View": "scene.model",
-    "compute": "rendering.render",
-    "compute_to": "rendering.compute_store",
-    "devices": "backends.devices",
-    "explore": "explorer.server",
-    "film": "films.film",
-    "find_interesting": "tools.interesting",
-    "find_misiurewicz": "rendering.find",
-    "find_nucleus": "rendering.find",
-    "find_period": "rendering.find",
-    "fit_colors": "rendering.fit",
-    "load_formula": "io.formula_file",
-    "load_scene": "io.load",
-    "names": "catalog",
-    "plan": "rendering.plan",
-    "recolor": "rendering.render",
-    "recolor_to": "rendering.render",
-    "render": "rendering.render",
-    "render_to": "rendering.render",
-    "save_scene": "io.load",
+_HOMES = {  # the module of each public name
+    name: module
+    for module, names in {
+        "backends.devices": "devices",
+        "backends.probe": "Device",
+        "catalog": "names",
+        "color.palette": "Palette",
+        "deep.misiurewicz": "Misiurewicz",
+        "deep.nucleus": "Minibrot",
+        "errors": "DeviceError DifferenceError FractalsError FractalsWarning InputError OptionError"
+        " SceneError",
+        "explorer.server": "Running explore",
+        "films.film": "Film film",
+        "io.escape_data": "EscapeData",
+        "io.formula_file": "load_formula",
+        "io.image": "Image",
+        "io.load": "load_scene save_scene",
+        "kernels.coloring": "Coloring",
+        "kernels.formula": "Formula",
+        "rendering.compute_store": "Computed compute_to",
+        "rendering.find": "find_misiurewicz find_nucleus find_period",
+        "rendering.fit": "fit_colors",
+        "rendering.plan": "Plan Tile plan",
+        "rendering.render": "Rendered compute recolor recolor_to render render_to",
+        "scene.model": "Scene View",
+        "tools.interesting": "Suggestion find_interesting",
+    }.items()
+    for name in names.split()
 }
 
 _MEANT = {  # what people type first
@@ -124,6 +110,7 @@ __all__ = [
     "Film",
     "Formula",
     "FractalsError",
+    "FractalsWarning",
     "Image",
     "InputError",
     "Minibrot",
@@ -161,7 +148,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> "Any":
+def _imported(name: str) -> "Any":
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
         hint = f": {_MEANT[name]}" if name in _MEANT else ""
@@ -171,6 +158,10 @@ def __getattr__(name: str) -> "Any":
     value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a checker would take each unknown name for one of these
+    __getattr__ = _imported
 
 
 def __dir__() -> list[str]:

@@ -122,7 +122,6 @@ SMALL_FILES = {
     "cli/keys.py": "is written by scripts/keywords.py",
     "explorer/application.py": "imports Starlette, which is not always installed",
     "io/formula_file.py": "has a public name",
-    "io/tiff.py": "imports Pillow, which a PNG does not need",
     "tools/learn/grade.py": "is run as a program",
 }
 SMALL = 150  # lines

@@ -63,7 +63,8 @@ class Run:
     registers), "packets" (perturbation, the same) or "plain" (one sample after the other, 5 to 25
     times slower for iteration). On a GPU "kernel"; in plain Python "python". `reason`: why a
     program that iterates is not compiled to packs or packets; empty where it is. `program`: the
-    program as an argument of other compiled code.
+    program as an argument of other compiled code, or where colors are painted what returns it for
+    a number of samples a pixel along an axis.
     """
 
     def __init__(

@@ -79,6 +79,10 @@ def choose(request: str = "auto") -> Choice:
     kind, _, digits = request.partition(":")
     named = kind == "cuda" and (digits.isdecimal() or request in ("cuda", "cuda:all"))
     if not (named or request in ("auto", "gpu")):
+        if request in ("mps", "metal"):
+            raise OptionError(
+                f"no device '{request}': Numba has no compiler for Apple's GPUs; use cpu"
+            )
         raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
 
     found, reason = probe.gpus()

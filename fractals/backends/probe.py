@@ -116,6 +116,9 @@ def gpus() -> tuple[list[Device], str]:
     if library is None:
         return [], reason
     code = library.cuInit(0)
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if code == 100 and visible is not None:
+        return [], f"CUDA_VISIBLE_DEVICES='{visible[:40]}' leaves the driver no CUDA GPU"
     if code:
         return [], INIT_ERRORS.get(code, f"the driver doesn't start (cuInit answers {code})")
     version, count = ctypes.c_int(), ctypes.c_int()

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from fractals import catalog
 from fractals.cli import shared
 from fractals.cli.command import FILE, names, section, verb
 from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
@@ -153,7 +154,6 @@ def _fill_cache() -> None:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    from fractals import catalog
     from fractals.threads import core_count
 
     scenes = catalog.names("gallery")

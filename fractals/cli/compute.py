@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import fractals
+from fractals import catalog
 from fractals.cli import collect_again, shared
 from fractals.cli.command import option, verb
 from fractals.cli.messages import (
@@ -128,7 +129,6 @@ def compute_command(
     the orbit statistics that the colorings need, max_iterations, and the scene as JSON. An .exr
     has the channels that other programs read (N, NF, T, DEX, DEY).
     """
-    from fractals import catalog
     from fractals.io.escape_data import check_suffix
     from fractals.io.files import check_output
 
@@ -180,7 +180,7 @@ def compute_command(
         raw_format = catalog.load("raw", suffix[1:])()
         raw_format.check()  # before any work is done
         raw = fractals.compute(scene, progress=progress, **how)
-    raw.save(output, overwrite)
+    raw.save(output, overwrite=overwrite)
     new = [f"{output}: {raw_format.lost}"] if raw_format.lost else []
     report(raw, output, raw.method, as_json, lost + new)
     tell_lost(new)

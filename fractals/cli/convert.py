@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fractals import catalog
+from fractals.catalog import did_you_mean
 from fractals.cli import shared
 from fractals.cli.command import FILE, SCENE, option, verb, words
 from fractals.cli.messages import (
@@ -30,13 +32,8 @@ if TYPE_CHECKING:
 # `fractals list`.
 
 
-KINDS = {
-    "formulas": "formula",
-    "colorings": "coloring",
-    "palettes": "palette",
-    "scenes": "gallery",
-    "formats": "format",
-    "gallery": "gallery",  # scenes
+KINDS = {kind: name for kind, name in catalog.KINDS.items() if name != "raw"} | {
+    "gallery": "gallery"
 }
 STRIP = 24  # characters of a palette's strip on a terminal
 
@@ -62,8 +59,6 @@ def list_command(
         write_out(context.get_help() + "\n")
         return
     if what not in KINDS:
-        from fractals.catalog import did_you_mean
-
         hint = did_you_mean(what[:50], KINDS) or f"; choose {choices(list(KINDS)[:-1])}"
         raise OptionError(f"unknown kind '{shown(what, 40)}'{hint}")
     if preview is not None:
@@ -80,16 +75,12 @@ def list_command(
 
 def entries(what: str) -> list[tuple[str, str, list[str]]]:
     """Return the names of a kind, each with a line about it and lines about its options."""
-    from fractals import catalog
-
     kind = KINDS[what]
     return [(name, *about_name(kind, name)) for name in catalog.names(kind)]
 
 
 def about_name(kind: str, name: str) -> tuple[str, list[str]]:
     """Return a line about a name of the catalog, and lines about its options."""
-    from fractals import catalog
-
     if kind == "palette":
         return about_palette(name), []
     if kind == "gallery":
@@ -143,7 +134,6 @@ def shows_colors() -> bool:
 
 def write_preview(what: str, path: str, overwrite: bool) -> None:
     """Write the sheet of palettes to a PNG."""
-    from fractals import catalog
     from fractals.io.files import written
 
     if what != "palettes":
@@ -231,7 +221,6 @@ def limit_of(source: str, scene: "Scene") -> int:
 
 def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     """Return the table of a scene, or of a palette: a built-in one, or a file of stops."""
-    from fractals import catalog
     from fractals.io import load
 
     if source == "-":
@@ -250,13 +239,12 @@ def is_palette(table: dict[str, Any]) -> bool:
 
 def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Write raw numbers as another type of file."""
-    from fractals import catalog
     from fractals.io.escape_data import EscapeData
 
     if Path(source).absolute() == Path(target).absolute():
         raise OptionError(f"'{source}' is the source: name another file to write")
     raw = EscapeData.load(source)
-    raw.save(target, overwrite)
+    raw.save(target, overwrite=overwrite)
     lost = catalog.load("raw", Path(target).suffix[1:].lower())().lost
     report_lost(target, [f"{target}: {lost}"] if lost else [], as_json)
 

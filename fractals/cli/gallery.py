@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from fractals import catalog
 from fractals.cli import shared
 from fractals.cli.command import names as complete
 from fractals.cli.command import option, verb, words
@@ -96,7 +97,6 @@ def gallery_command(
 
     Without NAME, --all or --check, the scenes are listed.
     """
-    from fractals import catalog
     from fractals.tools import gallery
 
     request = shared.device_request(options)

@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fractals import catalog
 from fractals.cli.messages import tell, tell_lost
 from fractals.cli.values import (
     PRINT_DPI,
@@ -299,7 +300,6 @@ def read_network(text: str) -> dict[str, Any]:
 
 def read_palette(name: str, lost: list[str]) -> Any:
     """Return the palette of a name or a file; `lost` receives what a file holds beyond it."""
-    from fractals import catalog
     from fractals.io import palettes
 
     if name.lower() in (*catalog.names("palettes"), "auto"):

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from fractals.catalog import did_you_mean
 from fractals.cli.command import (
     AS_MODEL,
     DEVICE,
@@ -56,7 +57,6 @@ def read(file: Path) -> dict[str, Any]:
     """Return the table of a file of defaults; an empty one where there is no file."""
     if not file.is_file():
         return {}
-    from fractals.catalog import did_you_mean
     from fractals.io.files import read_toml
 
     table = read_toml(file)

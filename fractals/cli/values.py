@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 import click
 
+from fractals import catalog
+from fractals.catalog import did_you_mean
 from fractals.cli.messages import choices
 from fractals.errors import OptionError, shown
 from fractals.scene.numbers import MAX_SIDE, NAMED_SIZES, plain_minus, point_text
@@ -164,8 +166,6 @@ def parse_formula(text: str) -> Any:
 
 def check_known(kind: str, given: str, meant: str) -> None:
     """Raise an `OptionError` where `meant` is a name of the catalog."""
-    from fractals import catalog
-
     if meant in catalog.names(kind):
         raise OptionError(f"--{kind}: unknown {kind} '{shown(given, 40)}'; did you mean '{meant}'?")
 
@@ -299,8 +299,6 @@ def check_value(key: str, text: str) -> Any:
         return _max_iterations(text)
     if allowed:
         if text not in allowed:
-            from fractals.catalog import did_you_mean
-
             hint = did_you_mean(text[:40], allowed)
             raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
         return text

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from fractals import __version__
+from fractals.catalog import did_you_mean
 from fractals.cli import shared
 from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
 from fractals.cli.messages import (
@@ -152,8 +153,6 @@ class Verbs(Laidout, click.Group):
 
 def unknown_verb(name: str) -> OptionError:
     """Return the error of an unknown verb, with the verb that may be meant."""
-    from fractals.catalog import did_you_mean
-
     hint = did_you_mean(name[:50], COMMANDS) or "; 'fractals --help' lists the verbs"
     if name in SYNONYMS:
         hint = f"; did you mean '{SYNONYMS[name]}'?"

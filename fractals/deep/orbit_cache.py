@@ -15,13 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fractals.backends.cache_folder import (
-    open_own,
-    orbits_folder,
-    reason,
-    report,
-    trusted_folder,
-)
+from fractals.backends.cache_folder import open_own, orbits_folder, reason, report, trusted_folder
 from fractals.backends.devices import open_one_core
 from fractals.deep.reference import ROUNDING, Reference, compute_orbit, end_radii, view_gate
 from fractals.kernels import near_orbits

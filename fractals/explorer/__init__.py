@@ -1,6 +1,6 @@
 """The explorer: a server that draws views for a browser. `PROTOCOL.md` here describes the messages.
 
-server.py      `fractals.explore`: starts and ends the server; options.py: its options
+server.py      `fractals.explore`: starts and ends the server
 application.py serves the page and the clients
 gate.py        accepts connections, strangers last, and checks every request
 pages.py       what it answers over HTTP, and thumbnails; bookmarks.py: files of scenes

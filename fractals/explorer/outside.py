@@ -11,13 +11,7 @@ from typing import Any
 
 from fractals.errors import InputError, OptionError, SceneError, listed, shown
 from fractals.io import exif, formats, png
-from fractals.io.files import (
-    MAX_JSON_BYTES,
-    SCENE_KEY,
-    parse_json,
-    parse_scene,
-    parse_toml,
-)
+from fractals.io.files import MAX_JSON_BYTES, SCENE_KEY, parse_json, parse_scene, parse_toml
 from fractals.io.foreign import MAX_BYTES
 from fractals.io.summary import RESOLVED
 from fractals.scene.model import Scene, validate

@@ -1,12 +1,16 @@
-"""The scene in the EXIF data of JPEG, WebP and TIFF files: JSON in the tag UserComment."""
+"""The scene in the EXIF data of JPEG, WebP and TIFF files, JSON in UserComment; writes TIFFs."""
 
 import json
 import logging
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import PIL.Image
+from numpy.typing import NDArray
+from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from fractals import __version__
 from fractals.errors import SceneError, shown
@@ -92,3 +96,39 @@ def comment_in(file: BinaryIO) -> str | None:
     if not isinstance(comment, bytes) or not comment.startswith(ASCII + b"{"):
         return None
     return comment.removeprefix(ASCII).decode("ascii", "replace")
+
+
+def write_tiff(
+    file: BinaryIO, pixels: NDArray[np.unsignedinteger[Any]], dpi: float | None, comment: bytes
+) -> None:
+    """Write a picture as one strip, compressed without loss.
+
+    `comment`: the scene, as of `comment_of`.
+    """
+    height, width = pixels.shape[:2]
+    little = pixels.astype(pixels.dtype.newbyteorder("<"))
+    little[:, 1:] -= pixels[:, :-1]  # differences of neighbors compress better
+    data = zlib.compress(little.data, 6)
+    tags = (
+        ImageFileDirectory_v2()
+    )  # of TIFF 6.0, by number; the file begins with II: the least byte comes first
+    values = {
+        256: width,
+        257: height,
+        258: (8 * pixels.itemsize,) * 3,  # bits
+        259: 8,  # compressed by deflate
+        262: 2,  # RGB
+        273: 0,  # the strip's place: Pillow adds the length of what precedes it
+        277: 3,  # channels
+        278: height,  # rows of the strip
+        279: len(data),
+        317: 2,  # differences of horizontal neighbors
+        SOFTWARE: SOFTWARE_NAME,
+        EXIF: tags_of(comment),
+    }
+    if dpi:
+        values |= {282: dpi, 283: dpi, 296: 2}  # across and down, in inches
+    for tag, value in values.items():
+        tags[tag] = value
+    tags.save(file)
+    file.write(data)

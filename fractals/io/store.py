@@ -387,16 +387,8 @@ def make_header(
     return {**header, "checksum": _checksum(header)}
 
 
-def create_store(
-    path: Path,
-    scene: Scene,
-    planes: Mapping[str, Any],
-    max_iterations: int,
-    count_offset: float,
-    method: str,
-) -> RawStore:
-    """Return a new store in an empty folder; see `claimed`."""
-    header = make_header(scene, planes, max_iterations, count_offset, method)
+def create_store(path: Path, header: Mapping[str, Any]) -> RawStore:
+    """Return a new store of a header in an empty folder; see `make_header` and `claimed`."""
     store = RawStore(path, header)
     with writing(path):
         free = shutil.disk_usage(path).free

@@ -21,6 +21,7 @@ from fractals.io.store import (
     claimed,
     clear,
     create_store,
+    make_header,
     merge_parts,
     missing_parts,
     new_store,
@@ -140,7 +141,7 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
         store = store or _create(path, drawing)
         _check_found(store, drawing)
         if cluster is None:
-            _write_tiles(drawing, store, work, TileWriter(store), options.progress)
+            _write_tiles(drawing, store, work, TileWriter(store), options.on_progress)
         else:
             _write_by(cluster, drawing, store, options)
         parts_of(store).clear()
@@ -169,7 +170,7 @@ def _write_by(cluster: Any, drawing: Drawing, store: RawStore, options: RenderOp
 def _create(path: Path, drawing: Drawing) -> RawStore:
     source, plan = drawing.source, drawing.plan
     found = source.max_iterations, source.count_offset
-    return create_store(path, plan.scene, drawing.planes, *found, plan.method)
+    return create_store(path, make_header(plan.scene, drawing.planes, *found, plan.method))
 
 
 def _check_found(store: RawStore, drawing: Drawing) -> None:
@@ -258,7 +259,7 @@ def _compute_part(
     known = load_known(parts_of(store))
     drawing = open_drawing(plan, backend, options, known=known)
     _check_found(store, drawing)
-    _write_tiles(drawing, store, work, PartWriter(store), options.progress)
+    _write_tiles(drawing, store, work, PartWriter(store), options.on_progress)
     return _computed(plan, drawing.timings, store, store.tiles - len(missing), left)
 
 

@@ -312,7 +312,7 @@ def open_drawing(
         # A store gets the same orbit each time, however long one is kept.
         find: FindOrbit = orbit_cache.find_same if plan.keeps == "store" else orbit_cache.find
         find = find if options.cache else orbit_cache.compute_orbit
-        progress, tiles = options.progress, len(plan.tiles)
+        progress, tiles = options.on_progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
             source = make_source(backend, plan, find, watch, known)
@@ -497,7 +497,7 @@ def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> Escape
     """Compute the raw numbers of a plan; see `open_plan`."""
     drawing = open_drawing(replace(plan, keeps="raw"), backend, options)
     planes = empty_planes(drawing)
-    run(drawing, plan.tiles, plane_sink(drawing, planes), options.progress)
+    run(drawing, plan.tiles, plane_sink(drawing, planes), options.on_progress)
     return escape_data(drawing, planes, plan.scene)
 
 

@@ -6,12 +6,7 @@ from fractals.deep import misiurewicz, nucleus
 from fractals.deep.misiurewicz import Misiurewicz
 from fractals.deep.nucleus import Minibrot
 from fractals.io.load import Source
-from fractals.rendering.options import (
-    SearchOptions,
-    SpiralOptions,
-    read_request,
-    with_keywords,
-)
+from fractals.rendering.options import SearchOptions, SpiralOptions, read_request, with_keywords
 from fractals.scene.keywords import SearchKeywords, SpiralKeywords
 
 

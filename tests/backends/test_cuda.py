@@ -405,7 +405,8 @@ def test_an_interrupt_ends_a_long_tile():
         return {}
 
     def interrupt(done, total):
-        raise KeyboardInterrupt
+        if len(bounds(simulator)) > 1:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run(opened_scene, planned.tiles, Sink(iterate), interrupt)
@@ -456,6 +457,18 @@ def test_counts_are_told_by_every_backend(device):
         columns = np.empty(found.shape, np.int32)
         made.to_host(found, columns)
         assert (columns[0].min(), columns[1].max(), columns[2].sum()) == facts
+
+
+def test_tables_of_many_pictures_are_copied_once(compiled):
+    made = devices.open_backend(devices.choose(compiled).device, "float64")
+    table, found = np.arange(5, dtype=np.float32), np.empty(5, np.float32)
+    copy = made.to_device(table, kept=True)
+    assert made.to_device(table, kept=True) is copy
+    made.to_host(copy, found)
+    assert np.array_equal(found, table)
+    others = [made.to_device(np.full(3, k), kept=True) for k in range(200)]
+    made.to_host(others[0], found[:3])
+    assert not found[:3].any(), "a copy that is kept no longer is still the caller's"
 
 
 OPERATORS = ("lt", "le", "eq", "ne", "gt", "ge", "add", "sub", "mul", "truediv", "and", "array")
@@ -514,6 +527,26 @@ def gpus(*problems):
         probe.Device("cuda", f"Toy {i}", index=i, problem=text) for i, text in enumerate(problems)
     ]
     return lambda: (found, "".join(problems))
+
+
+@pytest.mark.parametrize(
+    ("code", "shown", "reason"),
+    [
+        (100, None, "the driver sees no CUDA GPU"),
+        (100, "", "CUDA_VISIBLE_DEVICES='' leaves the driver no CUDA GPU"),
+        (803, "", "restart the machine"),
+        (999, None, "cuInit answers 999"),
+    ],
+)
+def test_a_driver_that_does_not_start_says_why(monkeypatch, code, shown, reason):
+    driver = SimpleNamespace(cuInit=lambda flags: code)
+    monkeypatch.setattr(probe, "_load_driver", lambda: (driver, ""))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if shown is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+    found, said = probe.gpus()
+    assert not found
+    assert reason in said
 
 
 def test_all_gpus(monkeypatch):

@@ -41,7 +41,7 @@ def dive():
         },
     )
     assert [chosen.method for chosen in made.parts] == ["strip", "recolor", "frames"]
-    return replace(made, options=replace(made.options, on_message=str))
+    return replace(made, options=made.options.replace(on_message=str))
 
 
 @pytest.fixture(scope="session")
@@ -123,7 +123,7 @@ def test_another_encoder_is_refused(tmp_path, client, dive, whole):
     address = next(iter(client.run(os.getpid)))
     before = client.run(replaced, lambda: "ffmpeg 1", workers=[address])[address]
     told = []
-    film = replace(dive, options=replace(dive.options, on_message=told.append))
+    film = replace(dive, options=dive.options.replace(on_message=told.append))
     try:
         film.save(tmp_path / "a.mp4", cluster=client)
     finally:

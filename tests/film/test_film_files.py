@@ -2,7 +2,6 @@
 
 import os
 import wave
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -332,7 +331,7 @@ def test_an_ffmpeg_that_hangs(tmp_path, cycle, ffmpeg, monkeypatch, play_ffmpeg,
         told.append(line)
         go.touch()
 
-    film = fractals.Film(cycle.scene, replace(cycle.options, on_message=tell))
+    film = fractals.Film(cycle.scene, cycle.options.replace(on_message=tell))
     film.save(tmp_path / "film.mp4")
     assert any(words in line for line in told)
     assert (tmp_path / "film.mp4").exists()

@@ -1,7 +1,6 @@
 """Texels in noise take more samples: which ones, and what frames gain."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,7 +78,7 @@ def test_frames_in_noise_are_closer_to_pictures_of_many_samples(monkeypatch):
     # Pieces for threads are smaller, so that there are many.
     monkeypatch.setattr(noise, "WIDE", noise.AREA)
     monkeypatch.setattr(noise, "AT_ONCE", 2**9)
-    pieces = maker_of(scene, density=1.5, options=replace(CPU, threads=3))
+    pieces = maker_of(scene, density=1.5, options=CPU.replace(threads=3))
     assert np.array_equal(next(pieces.frames([10])), fine)
 
     monkeypatch.setattr(noise, "NOISY", 9.0)

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -174,7 +173,7 @@ def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, 
     facts["coloring"] = "distance"
     whole = frames_of(valued_of(*keys, **facts)[0])
     assert len(np.unique(whole[3])) > 100
-    threads = replace(CPU, threads=3)
+    threads = CPU.replace(threads=3)
     for segment in (3, 7):
         other, _ = valued_of(*keys, **facts, segment=segment, options=threads)
         assert np.array_equal(whole, frames_of(other))
@@ -226,7 +225,7 @@ def test_a_film_out_is_a_film_in_backwards(in_parts):
 def test_frames_do_not_depend_on_segments_and_threads(in_parts):
     scene = film_of(START, {**END, "rotation": 30})
     whole = frames_of(maker_of(scene))
-    threads = replace(CPU, threads=3)
+    threads = CPU.replace(threads=3)
     for other in (maker_of(scene, segment=3), maker_of(scene, segment=7, options=threads)):
         assert np.array_equal(whole, frames_of(other))
     for number in (17, 4):  # a part of a film

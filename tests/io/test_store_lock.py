@@ -278,8 +278,9 @@ def test_full_disk(tmp_path, monkeypatch):
 
 def test_a_disk_that_is_too_small_is_told_before_any_work(tmp_path):
     drawn = scene(size=(200_000, 200_000), supersampling=16, max_iterations=1, coloring="count")
+    header = store.make_header(drawn, {"count": "<i4", "z": "<c16"}, 1, 0, "direct")
     with pytest.raises(FractalsError, match=r"takes .* GiB, and .* GiB are free"):
-        store.create_store(tmp_path, drawn, {"count": "<i4", "z": "<c16"}, 1, 0, "direct")
+        store.create_store(tmp_path, header)
 
 
 def test_read_only(tmp_path, monkeypatch):

@@ -32,7 +32,7 @@ from fractals.kernels import escape
 
 STREAMS_PER_GPU = 2
 LEAST_BLOCK = 256  # bytes; the driver's own allocations are multiples of it
-PARTS = 4  # sizes of blocks between two powers of two: at most a quarter is wasted
+PARTS = 4  # sizes of blocks between two powers of two
 ALIGNED = 256  # bytes, to which parts of page-locked memory are aligned
 
 _bound = threading.local()
@@ -87,14 +87,21 @@ class StreamSlot:
         """Return an uninitialised device array."""
         size = block_size(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
         self._sort_returned()
-        try:
-            address, readers = self._unused[size].pop()
-        except (KeyError, IndexError):  # perhaps a thread that lacks memory has dropped it
-            address, readers = self._allocated(size), ()
+        size, address, readers = self._taken(size) or (size, self._allocated(size), ())
         block = Block(self, address, size, shape, dtype)
         for reader in readers:
             self.wait_for(reader)
         return self._cuda.as_cuda_array(block, sync=False)
+
+    def _taken(self, size):
+        """Return size, address and readers of an unused block of up to twice this size."""
+        most = 2 * size
+        while size <= most:
+            # A thread that lacks memory may drop them at the same time.
+            with contextlib.suppress(KeyError, IndexError):
+                return (size, *self._unused[size].pop())
+            size = block_size(size + 1)
+        return None
 
     def _sort_returned(self):
         with contextlib.suppress(IndexError):
@@ -326,13 +333,15 @@ class GpuClock:
     def lap(self, stage):
         """End a stage here."""
         self._stages.append(stage)
-        self._laps.append(self._slot.lap(len(self._laps)))
+        with _failing():
+            self._laps.append(self._slot.lap(len(self._laps)))
 
     def end(self, stage):
         """Give the last stage what is left of the time that has passed; return the seconds."""
         spent = {}
         for name, (begin, end) in zip(self._stages, itertools.pairwise(self._laps), strict=True):
-            spent[name] = spent.get(name, 0.0) + begin.elapsed_time(end) / 1e3
+            with _failing():
+                spent[name] = spent.get(name, 0.0) + begin.elapsed_time(end) / 1e3
         left = time.perf_counter() - self._begun - sum(spent.values())
         spent[stage] = spent.get(stage, 0.0) + max(0.0, left)
         return spent
@@ -553,7 +562,7 @@ def _failing(shape=(), dtype=np.uint8):
     except Exception as error:
         if _is_out_of_memory(error):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
-            asked = f" (asked for {need:.3g} MiB more)" if shape else ""
+            asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
             raise FractalsError(
                 f"the GPU is out of memory{asked}: free some of it, draw a smaller --size, "
                 "or use --cpu"

@@ -3,6 +3,7 @@
 import functools
 import importlib
 import os
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -73,8 +74,12 @@ def stand_in(cuda: Any) -> Callable[[], None]:
 
 
 def first_line(error):
-    """Return the kind of an error and the first line of its text."""
-    lines = str(error).strip().splitlines()
+    """Return the driver's name of an error and the call that failed, or the first line."""
+    text = str(error).strip()
+    if name := re.search(r"CUDA_ERROR_\w+", text):
+        call = re.search(r"Call to (\w+)", text)
+        return f"{name[0]} in {call[1]}" if call else name[0]
+    lines = text.splitlines()
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 

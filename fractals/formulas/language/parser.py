@@ -87,9 +87,17 @@ def _tokens(text: str, characters: int, most: int) -> list[Token]:
         raise ExpressionError(
             characters + 1, f"the expression is longer than {characters} characters"
         )
+    return tokens_of(text, TOKEN, most)
+
+
+def tokens_of(text: str, pattern: re.Pattern[str], most: float = math.inf) -> list[Token]:
+    """Return the tokens of a text, with at most so many operations, and one for its end.
+
+    The pattern has groups by the kinds of `Token`.
+    """
     found, at, operations = [], 0, 0
     while text[at:].strip():
-        match = TOKEN.match(text, at)
+        match = pattern.match(text, at)
         if match is None:
             at += len(text[at:]) - len(text[at:].lstrip())
             raise ExpressionError(at + 1, f"unknown character {text[at]!r}")
@@ -102,17 +110,15 @@ def _tokens(text: str, characters: int, most: int) -> list[Token]:
     return [*found, Token("end", "the end", len(text) + 1)]
 
 
-class _Parser:
-    """Conditions, and sums of products of signed powers of operands, by recursive descent.
+class TokenReader:
+    """A place among tokens, for recursive descent."""
 
-    `names` are the variables; None: any name that has no other meaning.
-    """
-
-    def __init__(self, tokens: list[Token], names: tuple[str, ...] | None) -> None:
-        self.tokens, self.names, self.at, self.depth = tokens, names, 0, 0
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens, self.at = tokens, 0
 
     @property
     def next(self) -> Token:
+        """Return the next token."""
         return self.tokens[self.at]
 
     def take(self, *texts: str) -> Token | None:
@@ -123,15 +129,36 @@ class _Parser:
         self.at += 1
         return token
 
-    def wrong(self, expected: str, token: Token | None = None) -> ExpressionError:
-        token = token or self.next
+    def need(self, *texts: str) -> None:
+        """Go on beyond one of these operators; another token is an error that names the first."""
+        if not self.take(*texts):
+            raise self.wrong(f"an operator or '{texts[0]}'")
+
+    def need_end(self) -> None:
+        """Raise an `ExpressionError` before the end of the text."""
+        if self.next.kind != "end":
+            raise self.wrong("an operator or the end")
+
+    def wrong(self, expected: str) -> ExpressionError:
+        """Return the error that something else is expected here."""
+        token = self.next
         given = token.text if token.kind == "end" else f"'{token.text[:20]}'"
         return ExpressionError(token.column, f"{expected} is expected, not {given}")
 
+
+class _Parser(TokenReader):
+    """Conditions, and sums of products of signed powers of operands.
+
+    `names` are the variables; None: any name that has no other meaning.
+    """
+
+    def __init__(self, tokens: list[Token], names: tuple[str, ...] | None) -> None:
+        super().__init__(tokens)
+        self.names, self.depth = names, 0
+
     def whole(self) -> Tree:
         tree = self.joined()
-        if self.next.kind != "end":
-            raise self.wrong("an operator or the end")
+        self.need_end()
         return tree
 
     def statement(self) -> tuple[str, Tree]:
@@ -204,19 +231,16 @@ class _Parser:
 
     def enclosed(self) -> Tree:
         tree = self.joined()
-        if not self.take(")"):
-            raise self.wrong("an operator or ')'")
+        self.need(")")
         return tree
 
     def choice(self) -> Tree:
         """Return "if" with its condition and both values."""
         parts = [self.joined()]
         for _ in range(2):
-            if not self.take(","):
-                raise self.wrong("an operator or ','")
+            self.need(",")
             parts.append(self.joined())
-        if not self.take(")"):
-            raise self.wrong("an operator or ')'")
+        self.need(")")
         return ("if", *parts)
 
 

@@ -44,63 +44,29 @@ def translated(text: str, variables: str, key: str) -> str:
     if len(text) > parser.MAX_CHARACTERS:
         raise SceneError(f"({key} ...) is longer than {parser.MAX_CHARACTERS} characters")
     try:
-        return _Translator(_tokens(text), variables, key).whole()
+        return _Translator(parser.tokens_of(text, TOKEN), variables, key).whole()
     except RecursionError:
         raise SceneError(f"{key}: nested too deeply") from None
     except ExpressionError as error:
         raise SceneError(f"{key}: '{text[:80]}', {error}") from None
 
 
-def _tokens(text: str) -> list[Token]:
-    found, at = [], 0
-    while text[at:].strip():
-        match = TOKEN.match(text, at)
-        if match is None:
-            at += len(text[at:]) - len(text[at:].lstrip())
-            raise ExpressionError(at + 1, f"unknown character {text[at]!r}")
-        kind = str(match.lastgroup)
-        found.append(Token(kind, match[kind], match.start(kind) + 1))
-        at = match.end()
-    return [*found, Token("end", "the end", len(text) + 1)]
-
-
-class _Translator:
-    """Recursive descent; each method returns text that is one operand where it says so."""
+class _Translator(parser.TokenReader):
+    """Each method returns text that is one operand where it says so."""
 
     def __init__(self, tokens: list[Token], variables: str, key: str) -> None:
-        self.tokens, self.at, self.variables, self.key = tokens, 0, variables, key
-
-    @property
-    def next(self) -> Token:
-        return self.tokens[self.at]
-
-    def take(self, *texts: str) -> str:
-        """Return the next token's text and go on, if it is one of these operators."""
-        token = self.next
-        if token.kind != "operator" or token.text not in texts:
-            return ""
-        self.at += 1
-        return token.text
-
-    def need(self, *texts: str) -> None:
-        if not self.take(*texts):
-            raise self.wrong(f"an operator or '{texts[0]}'")
-
-    def wrong(self, expected: str) -> ExpressionError:
-        token = self.next
-        given = token.text if token.kind == "end" else f"'{token.text[:20]}'"
-        return ExpressionError(token.column, f"{expected} is expected, not {given}")
+        super().__init__(tokens)
+        self.variables, self.key = variables, key
 
     def whole(self) -> str:
         text = self.sum()
-        if self.next.kind != "end":
-            raise self.wrong("an operator or the end")
+        self.need_end()
         return text
 
     def sum(self) -> str:
         text = self.product()
         while sign := self.take("+", "-"):
-            text = f"{text} {sign} {self.product()}"
+            text = f"{text} {sign.text} {self.product()}"
         return text
 
     def product(self) -> str:
@@ -110,7 +76,7 @@ class _Translator:
             beside = self.next.kind in ("number", "name") or self.next.text in ("(", "{", "[")
             if not (sign or beside):
                 return text
-            text = f"{text}{sign or '*'}{self.power()}"
+            text = f"{text}{sign.text if sign else '*'}{self.power()}"
 
     def power(self) -> str:
         base = self.operand()

@@ -15,13 +15,7 @@ from fractals.color import palette
 from fractals.color.palette import Palette
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._hybrid import (
-    Line,
-    Term,
-    match_of_lines,
-    read_hybrid,
-    write_hybrid,
-)
+from fractals.io.foreign._hybrid import Line, Term, match_of_lines, read_hybrid, write_hybrid
 from fractals.io.foreign._text import (
     limit,
     lines_of,

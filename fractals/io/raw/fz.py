@@ -27,18 +27,15 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     types = {name: plane.dtype for name, plane in planes.items()}
     # Every error is found before an existing store is cleared.
     raw.check()
-    store = RawStore(
-        path, make_header(raw.scene, types, raw.max_iterations, raw.count_offset, raw.method)
-    )
+    header = make_header(raw.scene, types, raw.max_iterations, raw.count_offset, raw.method)
+    store = RawStore(path, header)
     if raw.count.shape != store.shape:
         raise OptionError(
             f"the raw numbers are of the shape {raw.count.shape}, and their scene of {store.shape}"
         )
     with claimed(path):
         clear(path)
-        store = create_store(
-            path, raw.scene, types, raw.max_iterations, raw.count_offset, raw.method
-        )
+        store = create_store(path, header)
         writer = TileWriter(store)
         try:
             for k in range(store.tiles):

@@ -16,7 +16,7 @@ from fractals.errors import InputError, shown
 from fractals.io.escape_data import EscapeData, check_numbers, check_planes
 from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
 from fractals.io.raw import RawFormat
-from fractals.scene.model import Scene, validate
+from fractals.scene.model import validate
 
 STATISTICS = "statistics "  # how the names of orbit statistics begin
 SCENE, LIMIT, OFFSET, METHOD = "scene", "max_iterations", "count_offset", "method"
@@ -83,7 +83,7 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
     if len(archive.filelist) > MAX_PLANES:
         raise InputError(f"{len(archive.filelist)} arrays in it, and {MAX_PLANES} are the most")
     members = {item.filename.removesuffix(".npy"): item for item in archive.filelist}
-    scene = _scene(archive, members[SCENE])
+    scene = validate(parse_scene(_text(archive, members[SCENE])), "the scene in it")
     planes = {key: item for key, item in members.items() if key in ("count", "z", "dz")}
     planes |= {key: item for key, item in members.items() if key.startswith(STATISTICS)}
     headers = {key: _header(archive, item) for key, item in planes.items()}
@@ -97,8 +97,8 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
             f"the arrays in it have the shape {headers['count'][1]}, and the scene inside "
             f"{width}x{height} pixels of {n}x{n} samples"
         )
-    most = _integer(archive, members[LIMIT])
-    offset = _number(archive, members[OFFSET]) if OFFSET in members else 0.0
+    most = _number(archive, members[LIMIT], whole=True)
+    offset = float(_number(archive, members[OFFSET])) if OFFSET in members else 0.0
     method = _text(archive, members[METHOD]) if METHOD in members else "direct"
     check_numbers(most, offset, method)
     arrays = {key: _array(archive, item) for key, item in planes.items()}
@@ -121,10 +121,6 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
     return raw
 
 
-def _scene(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Scene:
-    return validate(parse_scene(_text(archive, item)), "the scene in it")
-
-
 def _text(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> str:
     dtype, shape = _header(archive, item)
     if dtype.kind != "U" or shape or dtype.itemsize > 4 * MAX_JSON_BYTES:
@@ -135,18 +131,11 @@ def _text(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> str:
     return _array(archive, item).tobytes().decode(f"utf-32-{order}").rstrip("\0")
 
 
-def _integer(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> int:
+def _number(archive: zipfile.ZipFile, item: zipfile.ZipInfo, whole: bool = False) -> Any:
     dtype, shape = _header(archive, item)
-    if dtype.kind not in "iu" or shape:
-        raise InputError(f"{shown(item.filename)} is not a whole number")
-    return int(_array(archive, item))
-
-
-def _number(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> float:
-    dtype, shape = _header(archive, item)
-    if dtype.kind not in "iuf" or shape:
-        raise InputError(f"{shown(item.filename)} is not a number")
-    return float(_array(archive, item))
+    if dtype.kind not in ("iu" if whole else "iuf") or shape:
+        raise InputError(f"{shown(item.filename)} is not a {'whole ' * whole}number")
+    return _array(archive, item).item()
 
 
 def _header(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> Header:
