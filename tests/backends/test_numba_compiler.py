@@ -176,6 +176,27 @@ def test_a_call_of_an_operator_is_typed_once(monkeypatch):
     assert operator.mul not in calls
 
 
+@pytest.mark.parametrize("kind", [float, np.float32, int, np.uint64])
+def test_built_in_functions_of_numbers_are_those_of_python(kind):
+    """Whoever compiles a function with Numba in this process gets the same code."""
+    compiled = numba.njit(lambda a, b: (min(a, b), max(a, b), int(a)))
+    numbers = [kind(1), kind(7), kind(2**20)]
+    if kind in (float, np.float32):
+        numbers += [kind(value) for value in (0.0, -0.0, -2.5, np.inf)]
+    if kind is np.uint64:
+        numbers.append(kind(2**63))  # below 0, were it signed
+    for a in numbers:
+        for b in numbers:
+            wanted = min(a, b), max(a, b), None if np.isinf(a) else int(a)
+            found = compiled(a, b)
+            assert [*map(float, found[:2])] == [*map(float, wanted[:2])]
+            assert np.signbit(found[:2]).tolist() == np.signbit(wanted[:2]).tolist()
+            assert wanted[2] in (None, found[2])
+    if kind is float:
+        for pair in (1.0, np.nan), (np.nan, 1.0):
+            assert repr(compiled(*pair)[:2]) == repr((min(pair), max(pair)))
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_only_bodies_of_packs_are_optimized_by_themselves(monkeypatch, packed):
     """Numba does so with all functions, before it optimizes the whole."""
