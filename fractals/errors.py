@@ -62,6 +62,31 @@ def warn(text: str) -> None:
     warnings.warn(text, FractalsWarning, stacklevel=2)
 
 
+def to_install(*extras: str) -> str:
+    """Return the command that adds extras of this package, from where it was installed."""
+    import json
+    from importlib import metadata
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    named = f"[{','.join(extras)}]"
+    try:
+        found = metadata.distribution("fractals-numba")
+        installer = (found.read_text("INSTALLER") or "").strip()
+        origin = json.loads(found.read_text("direct_url.json") or "{}")
+    except (metadata.PackageNotFoundError, ValueError):
+        installer, origin = "", {}
+    url, where = origin.get("url", ""), origin.get("dir_info")
+    if where and where.get("editable") and installer == "uv":
+        return "uv sync --inexact " + " ".join(f"--extra {extra}" for extra in extras)
+    if where is not None:
+        editable = "-e " * where.get("editable", False)
+        return f"pip install {editable}'{url2pathname(urlsplit(url).path)}{named}'"
+    if url and "vcs_info" in origin:
+        return f"pip install 'fractals-numba{named} @ {origin['vcs_info']['vcs']}+{url}'"
+    return f"pip install 'fractals-numba{named}'"
+
+
 def escaped(text: str) -> str:
     r"""Return text on one line, with the characters escaped that a terminal would obey.
 

@@ -17,7 +17,7 @@ import time
 import pytest
 from support.sockets import listening, needs_proc
 
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, to_install
 from fractals.rendering.cluster import pools
 from fractals.rendering.cluster import worker as serving
 from fractals.rendering.cluster.pools import write_keys
@@ -258,9 +258,7 @@ def test_without_cryptography_one_line_says_what_to_install(monkeypatch, cluster
     monkeypatch.setattr(pools.shutil, "which", lambda name: name)
     with pytest.raises(FractalsError) as caught:
         pools.open_pool(cluster)
-    assert str(caught.value) == (
-        "keys for TLS need cryptography: pip install 'fractals-numba[cluster]'"
-    )
+    assert str(caught.value) == (f"keys for TLS need cryptography: {to_install('cluster')}")
 
 
 def test_a_process_for_each_gpu_imports_nothing_from_the_current_folder(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import copy
+import importlib.metadata
 import inspect
 import io
 import multiprocessing
@@ -14,6 +15,7 @@ import pytest
 
 import fractals
 from fractals.backends import probe
+from fractals.errors import to_install
 
 
 def public_functions():
@@ -192,3 +194,23 @@ def test_a_scene_says_that_it_never_changes():
 
 def test_a_signature_fits_a_screen():
     assert len(str(inspect.signature(fractals.render))) < 24 * 80
+
+
+@pytest.mark.parametrize(
+    ("origin", "installer", "command"),
+    [
+        (None, "pip", "pip install 'fractals-numba[gpu]'"),
+        ('{"url": "file:///a%20b", "dir_info": {"editable": true}}', "pip", "-e '/a b[gpu]'"),
+        ('{"url": "file:///a", "dir_info": {"editable": true}}', "uv", "uv sync --inexact --extra"),
+        ('{"url": "file:///a", "dir_info": {}}', "uv", "pip install '/a[gpu]'"),
+        ('{"url": "https://x/y", "vcs_info": {"vcs": "git"}}', "pip", "[gpu] @ git+https://x/y'"),
+        ("damaged", "pip", "pip install 'fractals-numba[gpu]'"),
+    ],
+)
+def test_an_extra_is_installed_from_where_the_package_came(monkeypatch, origin, installer, command):
+    class Installed:
+        def read_text(self, name):
+            return {"INSTALLER": f"{installer}\n", "direct_url.json": origin}[name]
+
+    monkeypatch.setattr(importlib.metadata, "distribution", lambda name: Installed())
+    assert command in to_install("gpu")

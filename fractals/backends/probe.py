@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fractals.errors import to_install
 from fractals.threads import core_count
 
 INIT_ERRORS = {
@@ -156,7 +157,7 @@ def _software_problem(version: int) -> str:
         return f"the driver is for CUDA {_dotted(version)}: update it to one for CUDA 12 or newer"
     if importlib.util.find_spec("numba_cuda") is None:
         extra = "gpu" if version >= 13000 else "gpu12"
-        return f"numba-cuda is not installed: pip install 'fractals-numba[{extra}]'"
+        return f"numba-cuda is not installed: {to_install(extra)}"
     return ""
 
 

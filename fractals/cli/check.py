@@ -10,7 +10,7 @@ from fractals.cli import shared
 from fractals.cli.command import FILE, names, section, verb
 from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
 from fractals.cli.values import Whole, parse_size
-from fractals.errors import DifferenceError, OptionError, SceneError
+from fractals.errors import DifferenceError, OptionError, SceneError, to_install
 
 # `fractals bench`.
 
@@ -209,9 +209,7 @@ def devices_command(as_json: bool) -> None:
             lines.append(f"{'':10} not used: {device.problem}")
     if not any(device.kind == "cuda" for device in found):
         lines.append(f"{'cuda':10} not found: {reason}")
-        lines.append(
-            f"{'':10} with an NVIDIA GPU, install its driver and pip install 'fractals-numba[gpu]'"
-        )
+        lines.append(f"{'':10} with an NVIDIA GPU, install its driver, and {to_install('gpu')}")
     table = {"devices": tables, "auto": taken.kind, "no_gpu": reason}
     print_facts(table, "\n".join(lines) + "\n", as_json)
 

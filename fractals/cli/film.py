@@ -94,8 +94,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
 
     Without a table [film] the film zooms. [[film.keys]] are views at times, and [film.tracks]
     change any number of the scene. An interrupted film is resumed by the same command. Videos
-    require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from
-    pip install 'fractals-numba[film]'.
+    require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from the extra film.
     """
     from fractals.films.writing import video_of
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, shown, to_install
 from fractals.io.load import Source, load_scene
 from fractals.rendering.options import ExploreOptions, split_keywords, with_keywords
 from fractals.scene.keywords import ExploreKeywords
@@ -32,7 +32,6 @@ PING_SECONDS = 20.0
 BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
 MAX_BYTES = 2**20  # of a certificate's or a key's file
 NEEDED = ("starlette", "uvicorn", "websockets")
-INSTALL = "pip install 'fractals-numba[explore]'"
 
 
 def make_context(cert: str, key: str) -> ssl.SSLContext:
@@ -258,7 +257,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
-        raise FractalsError(f"the explorer requires {', '.join(missing)}: {INSTALL}")
+        raise FractalsError(f"the explorer requires {', '.join(missing)}: {to_install('explore')}")
     keys, options = split_keywords(keywords, ExploreKeywords, ExploreOptions)
     scene = load_scene(*sources, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share

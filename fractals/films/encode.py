@@ -21,14 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, shown, to_install
 from fractals.films.planes import SAMPLING, Frame, Packed, Planes
 from fractals.films.work import FilmFolder
 from fractals.threads import core_count
 
 Tell = Callable[[str], None]
 
-INSTALL = "pip install 'fractals-numba[film]'"
 COMMON = ("-hide_banner", "-loglevel", "error", "-nostats", "-nostdin", "-y")
 SAFE = ("-protocol_whitelist", "file,pipe")
 EXACT = ("-fflags", "+bitexact", "-flags", "+bitexact", "-map_metadata", "-1")
@@ -193,8 +192,8 @@ def find_ffmpeg() -> str:
         path: str = imageio_ffmpeg.get_ffmpeg_exe()
     except (ImportError, RuntimeError):
         raise FractalsError(
-            f"ffmpeg is not found: install it, or {INSTALL}, or name it in FRACTALS_FFMPEG; "
-            ".webp, .gif and PNG sequences need none"
+            f"ffmpeg is not found: install it, or {to_install('film')}, or name it in "
+            "FRACTALS_FFMPEG; .webp, .gif and PNG sequences need none"
         ) from None
     return path
 
@@ -216,7 +215,8 @@ def check_encoder(video: Video) -> None:
     name = CODECS[video.codec].options[1]
     if name not in encoders():
         raise FractalsError(
-            f"{shown(find_ffmpeg())} has no encoder {name}: choose another --codec, or {INSTALL}"
+            f"{shown(find_ffmpeg())} has no encoder {name}: choose another --codec, or "
+            f"{to_install('film')}"
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fractals.errors import OptionError
+from fractals.errors import OptionError, to_install
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
@@ -16,7 +16,6 @@ from fractals.scene.numbers import log2
 Axes = tuple[tuple[str, str], dict[str, Any]]
 RESOLVED = 49  # bits: neighboring samples then differ by 8 units in the last place of float64
 LARGEST_EXPONENT = 900  # of two, of a width whose samples' distances are normal float64
-INSTALL = "pip install 'fractals-numba[notebook]'"
 
 
 def timings_html(timings: Mapping[str, float]) -> str:
@@ -48,7 +47,7 @@ def dataset(planes: Mapping[str, Any], facts: Mapping[str, Any], axes: Axes) -> 
     try:
         import xarray
     except ImportError:
-        raise OptionError(f"xarray is not installed: {INSTALL}") from None
+        raise OptionError(f"xarray is not installed: {to_install('notebook')}") from None
     dimensions, coordinates = axes
     variables = {name: (dimensions, plane) for name, plane in planes.items()}
     return xarray.Dataset(variables, coords=coordinates, attrs=dict(facts))

@@ -10,10 +10,9 @@ from typing import Any
 from fractals import catalog
 from fractals.color import palette
 from fractals.color.palette import Palette
-from fractals.errors import InputError, OptionError, shown
+from fractals.errors import InputError, OptionError, shown, to_install
 from fractals.io import formats
 from fractals.io.files import PATH_SHOWN, read_toml
-from fractals.scene.paint import INSTALL_CMAP
 
 CMAP = "cmap:"
 MAX_NAME = 4096  # characters; longer names are no files
@@ -131,7 +130,8 @@ def from_cmap(name: str) -> Palette | None:
     """
     if not cmap_installed():
         raise OptionError(
-            f"the palette '{CMAP}{shown(name, 80)}' requires the package cmap: {INSTALL_CMAP}"
+            f"the palette '{CMAP}{shown(name, 80)}' requires the package cmap: "
+            f"{to_install('palettes')}"
         )
     import cmap
 

@@ -17,11 +17,10 @@ from pydantic import (
 from fractals import catalog
 from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
-from fractals.errors import shown
+from fractals.errors import shown, to_install
 from fractals.kernels.coloring import Coloring
 from fractals.scene.table import CommandHelp, Instance, Table, make_once
 
-INSTALL_CMAP = "pip install 'fractals-numba[palettes]'"
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
 
@@ -40,7 +39,7 @@ def _palette(given: Any) -> Any:
     if isinstance(given, str) and given not in ("auto", *catalog.names("palette")):
         hint = "; fractals list formats shows which files hold one" if "." in given else ""
         if not hint and importlib.util.find_spec("cmap") is None:
-            hint = f"; hundreds more with {INSTALL_CMAP}"
+            hint = f"; hundreds more with {to_install('palettes')}"
         raise ValueError(f"{catalog.unknown('palette', given)}{hint}")
     if isinstance(given, str | Palette):
         return given

@@ -19,6 +19,7 @@ import fractals
 from fractals import catalog
 from fractals.backends import probe
 from fractals.cli.verbs import COMMANDS
+from fractals.errors import to_install
 from fractals.rendering import forecast
 from fractals.tools.sheet import turn
 
@@ -122,7 +123,7 @@ def test_device_that_is_missing(run, monkeypatch, found, request_, code, words):
 
 
 def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch):
-    problem = "numba-cuda is not installed: pip install 'fractals-numba[gpu]'"
+    problem = f"numba-cuda is not installed: {to_install('gpu')}"
     monkeypatch.setattr(probe, "gpus", lambda: ([gpu(problem)], problem))
     code, _, err = run("render", "--size", "32x18")
     assert code == 0
@@ -134,7 +135,7 @@ def test_gpu_that_cannot_be_used_is_not_passed_over_in_silence(run, monkeypatch)
 @pytest.mark.parametrize(
     ("request_", "code", "words"),
     [
-        ("cuda", 4, "pip install 'fractals-numba[gpu]'"),
+        ("cuda", 4, to_install("gpu")),
         ("auto", 0, "drawing on the CPU"),
         ("gpu", 0, "drawing in the simulator"),
     ],

@@ -14,6 +14,7 @@ import pytest
 from support.command_line import SMALL, one_line
 
 import fractals
+from fractals.errors import to_install
 from fractals.io import store
 
 
@@ -135,7 +136,7 @@ def test_without_the_extra_nothing_is_computed(run, monkeypatch):
     code, _, err = run("compute", *SMALL, "-o", "a.exr")
     assert code == 1
     assert one_line(err)
-    assert "pip install 'fractals-numba[exr]'" in err
+    assert to_install("exr") in err
 
 
 def test_interrupted_says_that_it_can_go_on(run, monkeypatch):

@@ -88,6 +88,29 @@ def test_a_translation_has_the_same_code(page):
     assert markers(page) == markers(page.parent / "zh" / page.name)
 
 
+def pictures_and_links(path):
+    text = re.sub("```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL)
+    return len(re.findall(r"!\[", text)), len(re.findall(r"\]\(", text))
+
+
+@pytest.mark.parametrize("page", sorted(LESSONS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_translation_has_the_same_pictures_and_links(page):
+    translated = page.parent / "zh" / page.name
+    assert pictures_and_links(page) == pictures_and_links(translated)
+    assert "！[" not in translated.read_text("utf-8")
+
+
+def test_the_chinese_readme_has_the_same_commands_and_pictures():
+    def commands(path):
+        blocks = re.findall("```(?:python)?\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
+        return [line.partition("#")[0].rstrip() for block in blocks for line in block.split("\n")]
+
+    english, chinese = LESSONS.parent / "README.md", LESSONS.parent / "README.zh.md"
+    assert commands(english) == commands(chinese)
+    gallery = re.findall(r"\]\((gallery/[^)]*)\)", english.read_text("utf-8"))
+    assert set(gallery) == set(re.findall(r"\]\((gallery/[^)]*)\)", chinese.read_text("utf-8")))
+
+
 def test_a_page_that_differs_is_found(writer):
     page = "<!-- code: step_01_python.py escape -->\n```python\nx = 1\n```\nMore.\n"
     text = writer.filled(page)

@@ -16,7 +16,7 @@ from support.stores import contents
 import fractals
 from fractals import OptionError
 from fractals.cli import main
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, to_install
 from fractals.io import parts as part_files
 from fractals.io import png, store
 from fractals.rendering.cluster import dispatch, job, pools, worker
@@ -324,7 +324,7 @@ def test_without_dask_it_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, _, err = run("worker", "tcp://127.0.0.1:1")
     assert code == 1
-    assert "pip install 'fractals-numba[cluster]'" in err
+    assert to_install("cluster") in err
     assert err.count("\n") == 1
     assert main  # the command line imports no engine before
 

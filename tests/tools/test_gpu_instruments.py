@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from fractals.errors import OptionError
+from fractals.errors import OptionError, to_install
 from fractals.tools.gpu import access, machine
 
 KERNELS = """
@@ -156,7 +156,7 @@ def test_the_innermost_loop_of_ptx_is_counted():
 def test_without_a_compiler_the_instrument_says_what_to_install(run):
     code, _, err = run("gpu", "instructions", "kernel.py", "add", "float32")
     assert code == 1
-    assert "pip install 'fractals-numba[gpu]'" in err
+    assert to_install("gpu") in err
 
 
 def test_cards_are_found_by_name():

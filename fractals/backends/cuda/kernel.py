@@ -11,7 +11,7 @@ from typing import Any
 
 from fractals.backends import probe
 from fractals.backends.cuda import simulator
-from fractals.errors import DeviceError
+from fractals.errors import DeviceError, to_install
 
 CARD = "numba.cuda"  # of numba-cuda; others: "numba_cuda_mlir.cuda", its successor, or "numba.hip"
 
@@ -36,7 +36,7 @@ def find(simulated):
     if problem:
         raise DeviceError(
             f"a GPU is there but {CARD} can't use it ({problem}); "
-            "pip install 'fractals-numba[gpu]' brings what it needs"
+            f"{to_install('gpu')} brings what it needs"
         )
     return cuda
 

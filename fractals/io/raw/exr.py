@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import FractalsError, InputError, OptionError, shown
+from fractals.errors import FractalsError, InputError, OptionError, shown, to_install
 from fractals.io.escape_data import METHODS, EscapeData
 from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
 from fractals.io.raw import RawFormat
@@ -62,9 +62,7 @@ def library() -> Any:
     try:
         return importlib.import_module("OpenEXR")
     except ImportError:
-        raise FractalsError(
-            "EXR pictures need OpenEXR: pip install 'fractals-numba[exr]'"
-        ) from None
+        raise FractalsError(f"EXR pictures need OpenEXR: {to_install('exr')}") from None
 
 
 def save(raw: EscapeData, path: Path, overwrite: bool) -> None:

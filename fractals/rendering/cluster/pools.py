@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, shown, to_install
 from fractals.io.files import read_json, writing
 
 # Keys for TLS between the machines of a cluster: an authority, and a certificate that it signed.
@@ -33,7 +33,6 @@ from fractals.io.files import read_json, writing
 
 KEYS = ("ca.pem", "cert.pem", "key.pem")
 DAYS = 365
-MISSING_KEYS = "keys for TLS need cryptography: pip install 'fractals-numba[cluster]'"
 
 
 class Keys(NamedTuple):
@@ -55,7 +54,7 @@ def make_keys(days: int = DAYS) -> Keys:
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
     except ImportError:
-        raise FractalsError(MISSING_KEYS) from None
+        raise FractalsError(f"keys for TLS need cryptography: {to_install('cluster')}") from None
 
     def named(text: str) -> Any:
         return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
@@ -114,9 +113,7 @@ def write_keys(folder: Path, days: int = DAYS) -> None:
                 file.write(content)
 
 
-MISSING = "needs Dask: pip install 'fractals-numba[cluster]'"
 # dask-jobqueue has a package of its own, because it is needed on clusters with a job system only.
-MISSING_SLURM = "slurm:N needs dask-jobqueue: pip install 'fractals-numba[cluster,slurm]'"
 STARTED = ("local", "slurm")  # clusters that end with the command
 TIMEOUT = 20  # seconds to reach a scheduler
 WAIT = 0.1  # seconds between two looks for a file
@@ -369,7 +366,7 @@ def import_distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise FractalsError(f"--cluster {MISSING}") from None
+        raise FractalsError(f"--cluster needs Dask: {to_install('cluster')}") from None
     import dask
 
     # Tasks name their workers. A worker that is stopped or killed is no reason to give a task up.
@@ -478,7 +475,9 @@ def _slurm(jobs: int) -> DaskPool:
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError:
-        raise FractalsError(MISSING_SLURM) from None
+        raise FractalsError(
+            f"slurm:N needs dask-jobqueue: {to_install('cluster', 'slurm')}"
+        ) from None
     if not shutil.which("sbatch"):
         raise FractalsError(
             f"slurm:{jobs} needs the command sbatch: give it where jobs are submitted"

@@ -14,7 +14,7 @@ from typing import Any
 
 from fractals import __version__
 from fractals.backends import probe
-from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
+from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError, to_install
 from fractals.io.files import check_output, written
 from fractals.tools.bench.measure import STAGES, Result
 
@@ -223,7 +223,7 @@ def check_plot(path: str | Path, overwrite: bool) -> None:
     if Path(path).suffix.lower() not in SUFFIXES:
         raise OptionError(f"'{path}': unknown type of chart: end the name in {', '.join(SUFFIXES)}")
     if importlib.util.find_spec("matplotlib") is None:
-        raise FractalsError("charts need matplotlib: pip install 'fractals-numba[plot]'")
+        raise FractalsError(f"charts need matplotlib: {to_install('plot')}")
     check_output(path, overwrite)
 
 

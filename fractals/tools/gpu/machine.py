@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from fractals.backends import probe
 from fractals.catalog import did_you_mean
-from fractals.errors import FractalsError, OptionError, shown
+from fractals.errors import FractalsError, OptionError, shown, to_install
 from fractals.tools.gpu.access import WARP, run_file
 
 # Predicted time of a picture on a GPU, from counted instructions, cores and clock.
@@ -190,7 +190,7 @@ def count(path: str, kernel: str, signature: str, capability: tuple[int, int] = 
 
     if importlib.util.find_spec("numba_cuda") is None:
         raise FractalsError(
-            "CUDA's compiler is not installed; it needs no GPU: pip install 'fractals-numba[gpu]' "
+            f"CUDA's compiler is not installed; it needs no GPU: {to_install('gpu')} "
             + " ".join(TOOLS)
         )
     if probe.numba_simulates():
