@@ -94,9 +94,9 @@ def show_keys_once(app, what, name, obj, options, signature, returned):
         return None
     if name == "fractals.Scene":
         return "(**keys)", returned
-    if "=Ellipsis" in signature:
-        signature = re.sub(r", \w+=Ellipsis", "", signature).removesuffix(")") + ", **keys)"
-    return signature.replace("<built-in function warn>", "warnings.warn"), returned
+    if "=..." in signature:
+        signature = re.sub(r", \w+=\.\.\.", "", signature).removesuffix(")") + ", **keys)"
+    return re.sub("<function warn.*?>", "warn", signature), returned
 
 
 def show_examples_as_code(app, context, lines):

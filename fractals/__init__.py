@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.errors import DeviceError as DeviceError
     from fractals.errors import DifferenceError as DifferenceError
     from fractals.errors import FractalsError as FractalsError
+    from fractals.errors import FractalsWarning as FractalsWarning
     from fractals.errors import InputError as InputError
     from fractals.errors import OptionError as OptionError
     from fractals.errors import SceneError as SceneError
@@ -82,7 +83,8 @@ _HOMES = {  # the module of each public name
         "color.palette": "Palette",
         "deep.misiurewicz": "Misiurewicz",
         "deep.nucleus": "Minibrot",
-        "errors": "DeviceError DifferenceError FractalsError InputError OptionError SceneError",
+        "errors": "DeviceError DifferenceError FractalsError FractalsWarning InputError OptionError"
+        " SceneError",
         "explorer.server": "Running explore",
         "films.film": "Film film",
         "io.escape_data": "EscapeData",
@@ -114,7 +116,7 @@ _MEANT = {  # what people type first
 __all__ = sorted([*_HOMES, "__version__"])
 
 
-def __getattr__(name: str) -> "Any":
+def _imported(name: str) -> "Any":
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
         hint = f": {_MEANT[name]}" if name in _MEANT else ""
@@ -124,6 +126,10 @@ def __getattr__(name: str) -> "Any":
     value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)
     globals()[name] = value
     return value
+
+
+if not TYPE_CHECKING:  # a checker would take each unknown name for one of these
+    __getattr__ = _imported
 
 
 def __dir__() -> list[str]:

@@ -65,7 +65,7 @@ def names(kind: str) -> tuple[str, ...]:
     >>> names("colorings")[:2]
     ('atom_domains', 'biomorph')
     """
-    found = KINDS.get(kind, kind)
+    found = KINDS.get(kind, "gallery" if kind == "scene" else kind)
     if found not in KINDS.values():
         raise OptionError(f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join(KINDS)}")
     return _names(found)
@@ -110,8 +110,12 @@ def unknown(kind: str, name: str) -> OptionError:
     """Return the error about an unknown name, with the nearest known name."""
     plural = {**PLURALS, "palette": "palettes", "gallery": "scenes"}
     hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
-    if kind == "gallery" and "," in name and name.partition(",")[0] in names("formula"):
-        hint = f"; a formula with options is given as --formula {shown(name, 80)}"
+    if kind == "gallery" and name.partition(",")[0] in names("formula"):
+        hint = f"; it is a formula: --formula {shown(name, 80)}, or the key formula"
+    elif kind == "gallery" and name in names("palette"):
+        hint = f"; it is a palette: --palette {name}, or the key palette"
+    elif kind == "formula" and name == "julia":
+        hint = "; a Julia set is that of any formula, with the key julia = [X, Y]"
     return OptionError(
         f"unknown {kind if kind != 'gallery' else 'scene'} '{shown(name, 80)}'{hint}"
     )

@@ -10,6 +10,7 @@
 A message says what was given (quoted, by `shown`), what is allowed, and what to type next.
 """
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -50,6 +51,15 @@ class DifferenceError(FractalsError):
     """Pictures or counts that should be equal differ."""
 
     exit_code = 5
+
+
+class FractalsWarning(UserWarning):
+    """A note, such as why another device draws; see `on_message` of the public functions."""
+
+
+def warn(text: str) -> None:
+    """Give a note as a `FractalsWarning`."""
+    warnings.warn(text, FractalsWarning, stacklevel=2)
 
 
 def escaped(text: str) -> str:

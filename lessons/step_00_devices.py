@@ -1,11 +1,11 @@
 """Step 0: what can compute in this machine: its cores, the width of its vectors, its GPUs."""
 
 import platform
-import shutil
-import subprocess
 
 from ladder import arithmetic, cores, median_seconds, report
 from llvmlite import binding
+
+import fractals
 
 
 # [vectors]
@@ -22,12 +22,8 @@ def vector_bits():
 # [gpus]
 def gpus():
     """Return a line for each NVIDIA GPU: name, memory, driver."""
-    program = shutil.which("nvidia-smi")  # is installed together with the driver
-    if not program:
-        return []
-    query = "--query-gpu=name,memory.total,driver_version"
-    done = subprocess.run([program, query, "--format=csv,noheader"], capture_output=True, text=True)
-    return done.stdout.splitlines() if done.returncode == 0 else []
+    found = [each for each in fractals.devices() if each.kind == "cuda"]
+    return [f"{each.name}, {each.memory >> 30} GiB, CUDA {each.driver}" for each in found]
 
 
 # [end]
@@ -50,7 +46,7 @@ def main():
         f"vectors     {bits} bits: {bits // 64} float64 or {bits // 32} float32 in an instruction"
     )
     print(f"arithmetic  {arithmetic() / 1e9:.0f} billion fused multiply-adds a second, all cores")
-    for line in gpus() or ["none: nvidia-smi is missing or finds no GPU"]:
+    for line in gpus() or ["none: the driver is missing or finds no GPU"]:
         print(f"GPU         {line}")
     print(f"default     {choose()}")
     report(0, median_seconds(gpus))

@@ -71,6 +71,7 @@ def kernel(name, precision, device, tiny, runs):
     for block in BLOCKS[:2] if tiny else BLOCKS:
         plain.backend.block = block
         shapes["x".join(map(str, block))] = seconds(plain, runs)
+    plain.backend.block = BLOCK
     best = shapes["x".join(map(str, BLOCK))]
     rate = int(executed.sum(dtype=np.int64)) / best
     limit = device.rate(precision) / ARITHMETIC
@@ -142,7 +143,7 @@ def copies(request, size, runs):
 
     backend = open_backend(choose(request).device, "float32")
     slot, host = backend.slot, np.zeros(size, np.uint8)
-    on_device, staged = slot.empty((size,), np.uint8), slot.staging((size,), np.uint8)
+    on_device, staged = slot.empty((size,), np.uint8), backend.cuda.pinned_array(size, np.uint8)
 
     def rate(copy):
         found = []

@@ -28,7 +28,7 @@ HEAD = f"""[![Open in Colab](https://colab.research.google.com/assets/colab-badg
 # GPU programming with Numba, step by step
 
 These are steps 10 to 13 and A to C of the lessons of `fractals`. Colab lends a GPU: choose
-*Runtime, Change runtime type, T4 GPU*. Without a GPU every cell runs in Numba's CUDA simulator.
+*Runtime, Change runtime type, T4 GPU*. Without a GPU every cell runs in a simulator.
 
 Run the cells in order. Each script is written to a file by its cell, so later steps can import it.
 Change a script, run its cell, and run the cell below it again."""

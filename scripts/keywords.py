@@ -39,7 +39,7 @@ WIDER = {
     "width": "Real | None",
     "zoom": "Real | None",
     "frame": "PointLike | None",
-    "size": "tuple[int, int] | str",
+    "size": "Sequence[int] | str",
     "coloring": "str | Mapping[str, Any]",
     "palette": "str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette",
     "layers": "Sequence[Any]",

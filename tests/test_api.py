@@ -161,7 +161,7 @@ def test_signatures_list_all_keywords():
         (lambda: fractals.render(device=1), OptionError, "device=1"),
         (lambda: fractals.render(force="no"), OptionError, "True or False"),
         (lambda: fractals.render(progress=3), OptionError, "a function"),
-        (lambda: fractals.recolor("sea.npz"), OptionError, "EscapeData.load"),
+        (lambda: fractals.recolor(7), OptionError, "the path of a file"),
         (lambda: fractals.render_to(3), OptionError, "name of a file"),
         (lambda: fractals.Palette(["blau"]), InputError, "'blau' is not a color"),
         (lambda: fractals.Palette(["#000"], space="rgb"), InputError, "space is one of"),
@@ -454,10 +454,12 @@ def test_type_checkers_see_useful_types(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental"]
     command += ["--config-file", str(HERE.parent / "pyproject.toml")]
     right, wrong = HERE / "typing" / "caller.py", tmp_path / "wrong.py"
-    wrong.write_text("import fractals\nfractals.render(siz=(1, 2))\nx: int = fractals.plan()\n")
+    wrong.write_text(
+        "import fractals\nfractals.render(siz=(1, 2))\nx: int = fractals.plan()\nfractals.lod\n"
+    )
     done = subprocess.run([*command, str(right), str(wrong)], capture_output=True, text=True)
     assert "caller.py" not in done.stdout, done.stdout
-    assert sum("wrong.py" in line and "error" in line for line in done.stdout.splitlines()) == 2
+    assert sum("wrong.py" in line and "error" in line for line in done.stdout.splitlines()) == 3
 
 
 def test_pictures_say_how_they_were_iterated():

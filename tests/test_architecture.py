@@ -20,7 +20,6 @@ APART = {"backends", "formulas", "color"}  # do not import each other
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MAX_PARAMETERS = 12  # of a function, self and *args included
-CUDA_FILES = {"backends/cuda/kernel.py", "backends/cuda/overloads.py", "backends/numba_private.py"}
 
 
 def name_of(path):
@@ -118,7 +117,7 @@ def test_no_files_import_each_other():
 BY_THEMSELVES = ("formulas/", "color/colorings/", "io/foreign/", "io/raw/")
 # Small files with one importer that stay files, and why.
 SMALL_FILES = {
-    "backends/cuda/overloads.py": "imports numba.cuda, which few files may",
+    "backends/cuda/overloads.py": "imports Numba, which a simulated picture does not need",
     "backends/python.py": "is the specification of all devices",
     "cli/keys.py": "is written by scripts/keywords.py",
     "explorer/application.py": "imports Starlette, which is not always installed",
@@ -158,7 +157,7 @@ def test_only_backends_import_numba(path):
     packages = {name.split(".")[0] for name in imports_of(path)}
     if room(path) != "backends":
         assert not {"numba", "llvmlite"} & packages, name_of(path)
-    if name_of(path) not in CUDA_FILES:
+    if name_of(path) != "backends/numba_private.py":
         found = any(name.startswith("numba.cuda") for name in imports_of(path))
         assert not found, name_of(path)
 
@@ -206,10 +205,13 @@ def test_what_is_counted():
     assert parameters_of(function) == 5
 
 
-def test_the_kernels_module_is_the_only_one_that_holds_kernels():
-    """While a simulated kernel runs, the name `cuda` in its module is replaced."""
+def test_one_file_names_the_module_that_compiles_for_a_gpu():
+    """So a successor of numba-cuda is tried by one line."""
     holders = {
-        name_of(path) for path in SOURCES if {"numba.cuda", "numba.cuda.cuda"} & imports_of(path)
+        name_of(path)
+        for path in SOURCES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and node.value == "numba.cuda"
     }
     assert holders == {"backends/cuda/kernel.py"}
 
@@ -282,6 +284,7 @@ def test_type_checkers_see_the_same_names():
         for block in tree.body
         if is_type_checking(block)
         for node in block.body
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
     seen.pop("Any")

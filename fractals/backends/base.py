@@ -3,8 +3,9 @@
 import math
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -62,7 +63,8 @@ class Run:
     registers), "packets" (perturbation, the same) or "plain" (one sample after the other, 5 to 25
     times slower for iteration). On a GPU "kernel"; in plain Python "python". `reason`: why a
     program that iterates is not compiled to packs or packets; empty where it is. `program`: the
-    program as an argument of other compiled code.
+    program as an argument of other compiled code, or where colors are painted what returns it for
+    a number of samples a pixel along an axis.
     """
 
     def __init__(
@@ -107,8 +109,45 @@ class Work(NamedTuple):
     colors: tuple[Any, ...] = ()
 
 
+class Clock(Protocol):
+    """Measures the seconds of a tile's stages, without a wait for them."""
+
+    def lap(self, stage: str) -> None:
+        """End a stage here: what the thread began since the last lap belongs to it."""
+
+    def end(self, stage: str) -> dict[str, float]:
+        """End the last stage, of which all work is done, and return the seconds of each."""
+
+
+class HostClock:
+    """A `Clock` of a backend whose calls return when their work is done."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = {}
+        self._last = perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """Add the time since the last lap to a stage."""
+        now = perf_counter()
+        self._seconds[stage] = self._seconds.get(stage, 0.0) + now - self._last
+        self._last = now
+
+    def end(self, stage: str) -> dict[str, float]:
+        """Add the time since the last lap to a stage, and return the seconds of each."""
+        self.lap(stage)
+        return self._seconds
+
+
 class Backend(Protocol):
-    """Compiles and runs programs on one kind of device, and holds their arrays."""
+    """Compiles and runs programs on one kind of device, and holds their arrays.
+
+    An array belongs to the thread that asked for it. Any thread may read it, once the call that
+    fills it has returned there: where threads have streams of their own, their work waits for that
+    of the array's thread. Nobody writes to an array that others read.
+
+    A program begins, and may end later; work that a thread began is done in this order. Only
+    `to_host`, `all_to_host` and `synchronize` wait for it.
+    """
 
     kind: str  # "cpu", "cuda", "simulator" or "python"
     threads: int  # threads that compute tiles; 0 means the calling thread
@@ -133,14 +172,42 @@ class Backend(Protocol):
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an uninitialised array on the device."""
 
-    def to_device(self, array: Any) -> Any:
-        """Return a NumPy array's contents on the device."""
+    def to_device(self, array: Any, kept: bool = False) -> Any:
+        """Return a NumPy array's contents on the device.
+
+        `kept`: the array is a table for many pictures, to which nobody writes. It is copied once.
+        """
+
+    def copy_to(self, array: Any, into: Any) -> None:
+        """Copy a NumPy array into a part of an array on the device."""
 
     def to_host(self, array: Any, into: Any) -> None:
         """Copy a device array into a NumPy array, after all work that the thread began before."""
 
+    def all_to_host(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Copy device arrays into NumPy arrays as `to_host` does, with one wait."""
+
+    def tally(self, count: Any, max_iterations: int) -> Any:
+        """Return sums of the counts of a tile, on the device: int32, shape (3, columns).
+
+        The rows hold the least and the greatest count of samples that escaped, and the number of
+        those that did not. Where none escaped, the least is `max_iterations` and the greatest -1.
+        """
+
+    def clock(self) -> Clock:
+        """Return a clock that starts here, for the calling thread."""
+
     def synchronize(self) -> None:
         """Wait for all work that the calling thread began."""
+
+
+def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
+    """Return what `Backend.tally` does, of all columns together."""
+    escaped = count < max_iterations
+    least = count.min(where=escaped, initial=max_iterations)
+    greatest = count.max(where=escaped, initial=-1)
+    inside = count.size - np.count_nonzero(escaped)
+    return np.array([[least], [greatest], [inside]], np.int32)
 
 
 class HostMemory:
@@ -151,6 +218,7 @@ class HostMemory:
     """
 
     steps = 0
+    clock = HostClock
 
     def __init__(self) -> None:
         self._kept = threading.local()
@@ -173,13 +241,26 @@ class HostMemory:
             kept.append(_aligned(size))
         return np.ndarray(shape, dtype, kept[k])
 
-    def to_device(self, array: Any) -> Any:
+    def to_device(self, array: Any, kept: bool = False) -> Any:
         """Return the array itself."""
         return array
+
+    def copy_to(self, array: Any, into: Any) -> None:
+        """Copy the array."""
+        into[...] = array
 
     def to_host(self, array: Any, into: Any) -> None:
         """Copy the array."""
         into[...] = array
+
+    def all_to_host(self, pairs: Sequence[tuple[Any, Any]]) -> None:
+        """Copy the arrays."""
+        for array, into in pairs:
+            into[...] = array
+
+    def tally(self, count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
+        """Return the sums of all columns together."""
+        return tally_of(count, max_iterations)
 
     def synchronize(self) -> None:
         """Do nothing, because a call returns when its work is done."""

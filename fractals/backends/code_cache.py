@@ -166,37 +166,40 @@ class _Programs:
 _programs = _Programs(MAX_PROGRAMS)
 
 
-def program(make: Callable[[Store | None], T], *identity: Any, scope: object = None) -> T:
+def program(
+    make: Callable[[Store | None], T], *identity: Any, scope: object = None, stored: bool = True
+) -> T:
     """Return what ``make(store)`` makes, or made before in this process.
 
-    `make`: given the program's folder on the disk, or None where its code must not be kept there.
-    `identity`: all that tells the program from others: how it is compiled, its body, and its
-    options. Functions of this package are known by their names and by what they enclose. A function
-    from elsewhere is known by its bytecode and all values that it refers to, and a program that
-    contains one is not kept on the disk, as the name of the folder there says nothing of an edit in
-    it. `scope`: an object that the program can only be used with, in this process.
+    `make`: given the program's folder on the disk, or None where its code must not be kept there,
+    or `stored` is false. `identity`: all that tells the program from others: how it is compiled,
+    its body, and its options. Functions of this package are known by their names and by what they
+    enclose. A function from elsewhere is known by its bytecode and all values that it refers to,
+    and a program that contains one is not kept on the disk, as the name of the folder there says
+    nothing of an edit in it. `scope`: an object that the program can only be used with, in this
+    process.
     """
-    unknown: list[Any] = []
-    text = _text(identity, unknown)
-    key = text, *map(_Same, (scope, *unknown))
-    return _programs.get(key, lambda: make(None if unknown else _store(identity, text)))
+    parts = _Parts()
+    text = _text(identity, parts)
+    key = (
+        (text, *map(_Same, (scope, *parts.unknown))) if scope is not None or parts.unknown else text
+    )
+    kept = stored and not parts.unknown
+    return _programs.get(key, lambda: make(_store(identity, text) if kept else None))
 
 
 def is_stored(*identity: Any) -> bool:
     """Tell whether there is code of a program on the disk, for any signature."""
-    unknown: list[Any] = []
-    store = _store(identity, _text(identity, unknown))
-    return store is not None and not unknown and any(Path(store.folder).glob("*.code"))
+    parts = _Parts()
+    store = _store(identity, _text(identity, parts))
+    return store is not None and not parts.unknown and any(Path(store.folder).glob("*.code"))
 
 
 def is_foreign(*identity: Any) -> bool:
     """Tell whether a function from elsewhere, or one of NumPy, is part of a program."""
-    for value in identity:
-        module = str(getattr(value, "__module__", "")).partition(".")[0]
-        known = isinstance(value, type) or module in ("builtins", "math", "operator", "fractals")
-        if (callable(value) and not known) or is_foreign(*_parts(value)):
-            return True
-    return False
+    parts = _Parts()
+    _text(identity, parts)
+    return parts.foreign
 
 
 def forget_programs() -> None:
@@ -209,70 +212,106 @@ def _store(identity: tuple[Any, ...], text: str) -> Store | None:
     if path is None:
         return None
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
-    name = short_name("-".join(map(_label, identity)))
+    # For people who look into the folder; the text tells programs apart.
+    names = [getattr(part, "__qualname__", part) for part in identity]
+    name = short_name("-".join([part for part in names if isinstance(part, str)]))
     return Store(os.path.join(path, f"{name}-{digest}"), text)
 
 
-def _is_ours(function: Any) -> bool:
-    return (getattr(function, "__module__", None) or "").startswith("fractals.")
+class _Parts:
+    """What a description found: values that have no text, and whether functions are foreign."""
+
+    def __init__(self) -> None:
+        self.unknown: list[Any] = []
+        self.foreign = False
 
 
-def _is_instance_of_dataclass(value: Any) -> bool:
-    return hasattr(type(value), "__dataclass_fields__")  # as the module dataclasses asks
-
-
-def _text(value: Any, unknown: list[Any], seen: tuple[Any, ...] = ()) -> str:
+def _text(value: Any, parts: _Parts, seen: tuple[Any, ...] = ()) -> str:
     """Return a text that is equal for values that compile to the same program, and only for them.
 
     A dataclass (a formula, a coloring, the options of a program) is its class and its fields in
     their order; a function of the package is its name and what it encloses, as its code is part of
-    the package. The text is the same in every process, unless `unknown` gets values that have no
-    such text, such as an array or a module of the user: they are named by their identity. `seen`
-    are the functions under way: one that calls itself is named by its place there.
+    the package. The text is the same in every process, unless `parts` gets values that have no such
+    text, such as an array or a module of the user: they are named by their identity. `seen` are the
+    functions under way: one that calls itself is named by its place there.
     """
     if isinstance(value, PLAIN):
         return f"{type(value).__name__} {value!r}"  # 0.0 == -0.0, and NaN != NaN
+    within: Any
     if isinstance(value, types.FunctionType):
-        if not _is_ours(value):
-            return _text_of_foreign(value, unknown, seen)
+        if not (value.__module__ or "").startswith("fractals."):
+            parts.foreign = True
+            return _text_of_foreign(value, parts, seen)
         line = value.__code__.co_firstlineno  # of two lambdas
-        enclosed = _text(_enclosed(value), unknown, seen)
-        return f"{value.__module__}.{value.__qualname__}:{line}{enclosed}"
-    if isinstance(value, Formula):
-        return _text_of_formula(value, unknown, seen)
-    parts = _parts(value)
-    if _is_instance_of_dataclass(value) or isinstance(value, tuple | list | Mapping):
-        kind = f"{type(value).__module__}.{type(value).__qualname__}"
-        return f"{kind}({', '.join([_text(part, unknown, seen) for part in parts])})"
+        kind = f"{value.__module__}.{value.__qualname__}:{line}"
+        within = [cell.cell_contents for cell in value.__closure__ or ()]
+    elif isinstance(value, tuple | list):
+        kind, within = _kind(type(value)), value
+    elif hasattr(type(value), "__dataclass_fields__"):  # as the module dataclasses asks
+        if isinstance(value, Formula) and (known := _known_text(value)):
+            return known
+        kind = _kind(type(value))
+        within = [getattr(value, name) for name in _field_names(type(value))]
+    elif isinstance(value, Mapping):
+        kind, within = _kind(type(value)), value.items()
+    else:
+        return _text_of_other(value, parts)
+    if not isinstance(value, Formula):
+        return _joined(kind, within, parts, seen)
+    own = _Parts()
+    text = _joined(kind, within, own, seen)
+    parts.unknown += own.unknown
+    parts.foreign = parts.foreign or own.foreign
+    if not own.unknown and not own.foreign:
+        gone = functools.partial(_formula_texts.pop, id(value))
+        _formula_texts[id(value)] = weakref.ref(value, gone), text
+    return text
+
+
+def _joined(kind: str, within: Any, parts: _Parts, seen: tuple[Any, ...]) -> str:
+    """Return the text of a value of several parts; numbers and texts among them need no call."""
+    texts = [
+        f"{type(part).__name__} {part!r}" if isinstance(part, PLAIN) else _text(part, parts, seen)
+        for part in within
+    ]
+    return f"{kind}({', '.join(texts)})"
+
+
+@functools.cache
+def _kind(kind: type[Any]) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+@functools.cache
+def _field_names(kind: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(kind)]
+
+
+def _text_of_other(value: Any, parts: _Parts) -> str:
     name = f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', None)}"
     if isinstance(value, types.ModuleType):
         name = value.__name__
     elif not isinstance(value, type | types.BuiltinFunctionType):
         name = ""
+    module = str(getattr(value, "__module__", "")).partition(".")[0]
+    known = isinstance(value, type) or module in ("builtins", "math", "operator", "fractals")
+    parts.foreign = parts.foreign or (callable(value) and not known)
     if name.partition(".")[0] in KNOWN_MODULES:
         return name
-    unknown.append(value)
+    parts.unknown.append(value)
     return f"object {id(value)}"
 
 
-def _text_of_formula(formula: Formula, unknown: list[Any], seen: tuple[Any, ...]) -> str:
-    """Return the text of a formula. That of a formula of this package is found once."""
-    known, text = _formula_texts.get(id(formula), (None, ""))
-    if known is None or known() is not formula:
-        before = len(unknown)
-        text = f"Formula({', '.join([_text(part, unknown, seen) for part in _parts(formula)])})"
-        if len(unknown) == before and not is_foreign(formula):
-            gone = functools.partial(_formula_texts.pop, id(formula))
-            _formula_texts[id(formula)] = weakref.ref(formula, gone), text
-    return text
-
-
+# The text of a formula is found once: that of a formula of this package.
 _formula_texts: dict[int, tuple[weakref.ref[Formula], str]] = {}
 
 
-def _text_of_foreign(
-    function: types.FunctionType, unknown: list[Any], seen: tuple[Any, ...]
-) -> str:
+def _known_text(formula: Formula) -> str | None:
+    known, text = _formula_texts.get(id(formula), (None, ""))
+    return text if known is not None and known() is formula else None
+
+
+def _text_of_foreign(function: types.FunctionType, parts: _Parts, seen: tuple[Any, ...]) -> str:
     """Return the text of a function from elsewhere: its bytecode, and all that it refers to.
 
     Numba takes those values as constants when it compiles, so an edit in its file, in a function
@@ -286,10 +325,10 @@ def _text_of_foreign(
     values = [
         ("defaults", function.__defaults__),
         ("defaults by name", tuple((function.__kwdefaults__ or {}).items())),
-        ("enclosed", _enclosed(function)),
+        ("enclosed", tuple([cell.cell_contents for cell in function.__closure__ or ()])),
         *((name, outer[name]) for name in names),
     ]
-    named = [f"{name}: {_text(value, unknown, seen)}" for name, value in values]
+    named = [f"{name}: {_text(value, parts, seen)}" for name, value in values]
     return f"foreign({_text_of_code(function.__code__)}, {', '.join(named)})"
 
 
@@ -308,39 +347,6 @@ def _text_of_code(code: types.CodeType) -> str:
     names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
     counts = code.co_argcount, code.co_kwonlyargcount, code.co_flags
     return repr((code.co_name, code.co_code, code.co_exceptiontable, *constants, names, counts))
-
-
-def _parts(value: Any) -> tuple[Any, ...]:
-    """Return the fields of a dataclass, the items of a tuple, or what a function encloses."""
-    if _is_instance_of_dataclass(value):
-        return tuple([getattr(value, name) for name in _field_names(type(value))])
-    if isinstance(value, tuple | list):
-        return tuple(value)
-    if isinstance(value, Mapping):
-        return tuple(value.items())
-    return _enclosed(value)
-
-
-@functools.cache
-def _field_names(kind: type[Any]) -> list[str]:
-    return [field.name for field in dataclasses.fields(kind)]
-
-
-def _enclosed(function: Any) -> tuple[Any, ...]:
-    cells = getattr(function, "__closure__", None)
-    return tuple([cell.cell_contents for cell in cells]) if cells else ()
-
-
-def _label(value: Any) -> str:
-    """Return a short text for people who look into the folder; `_text` tells values apart."""
-    label = getattr(value, "label", None)
-    if isinstance(label, str):
-        return label
-    if callable(value):
-        return f"{value.__module__.rpartition('.')[2]}.{value.__qualname__}"
-    if isinstance(value, tuple | list) or _is_instance_of_dataclass(value):
-        return "-".join(map(_label, _parts(value)))
-    return str(value)
 
 
 # --- The folder on the disk

@@ -20,6 +20,9 @@ LIMITS = {
 REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "simulator", "python")
 
 
+_gpus: dict[tuple[str, tuple[int, ...], int], Backend] = {}
+
+
 class Choice(NamedTuple):
     """The device that draws, and a message for the user about the choice."""
 
@@ -51,7 +54,12 @@ def devices() -> list[Device]:
     'cpu'
     """
     found, _ = probe.gpus()
-    return [probe.cpu(), *found, Device(kind="simulator", name="Numba's CUDA simulator")]
+    return [probe.cpu(), *found, _simulator()]
+
+
+def _simulator() -> Device:
+    name = "Numba's CUDA simulator" if probe.numba_simulates() else "a simulator of CUDA"
+    return Device(kind="simulator", name=name, cores=core_count())
 
 
 def choose(request: str = "auto") -> Choice:
@@ -66,12 +74,15 @@ def choose(request: str = "auto") -> Choice:
         return Choice(probe.cpu())
     if request == "python":
         return Choice(Device(kind="python", name="plain Python"))
-    simulator = Device(kind="simulator", name="Numba's CUDA simulator", cores=core_count())
     if request == "simulator":
-        return Choice(simulator)
+        return Choice(_simulator())
     kind, _, digits = request.partition(":")
     named = kind == "cuda" and (digits.isdecimal() or request in ("cuda", "cuda:all"))
     if not (named or request in ("auto", "gpu")):
+        if request in ("mps", "metal"):
+            raise OptionError(
+                f"no device '{request}': Numba has no compiler for Apple's GPUs; use cpu"
+            )
         raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
 
     found, reason = probe.gpus()
@@ -90,7 +101,7 @@ def choose(request: str = "auto") -> Choice:
     if usable:
         return Choice(usable[0])
     if request == "gpu":
-        return Choice(simulator, f"no CUDA GPU ({reason}), drawing in the simulator")
+        return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")
     note = f"the GPU is not used ({reason}), drawing on the CPU" if found else ""
     return Choice(probe.cpu(), note)
 
@@ -107,9 +118,13 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     from fractals.backends.cuda.backend import CudaBackend
 
     if device.kind == "simulator":
-        return CudaBackend(number, simulated=True, steps=cuda.SIMULATED_STEPS)
-    steps = cuda.steps_per_launch(device.rate(number))
-    return CudaBackend(number, device.indices, steps=steps)
+        steps, threads = cuda.SIMULATED_STEPS, threads or device.cores
+        return CudaBackend(number, simulated=True, steps=steps, threads=threads)
+    # One for all pictures of the process: its tables stay on the GPU.
+    key = number, device.indices, cuda.steps_per_launch(device.rate(number))
+    if key not in _gpus:
+        _gpus[key] = CudaBackend(number, device.indices, steps=key[2])
+    return _gpus[key]
 
 
 def _check_environment() -> None:

@@ -142,7 +142,8 @@ def flatten(value: Any, cells: list[Any]) -> Layout:
         gaps = not value.flags.c_contiguous
         if gaps:
             cells += value.strides
-        return char_of(value.dtype), value.ndim, gaps
+        char = value.dtype.char
+        return _LONG.get(char, char), value.ndim, gaps
     if isinstance(value, tuple):
         return kind, *[flatten(part, cells) for part in value]
     if kind is Entry:
@@ -158,16 +159,6 @@ def flatten(value: Any, cells: list[Any]) -> Layout:
     return value.dtype.char if isinstance(value, np.generic) else "q"
 
 
-def _format(layout: Any) -> str:
-    """Return the format of `struct` of a layout's cells."""
-    if isinstance(layout, str):
-        return "d" if layout in "fd" else "q"
-    if isinstance(layout[0], str):
-        _, dimensions, gaps = layout
-        return f"{1 + dimensions * (2 if gaps else 1)}q"
-    return "".join(map(_format, layout[1:]))
-
-
 class Program:
     """A program that is called with arrays, numbers and tuples of them.
 
@@ -176,26 +167,22 @@ class Program:
 
     def __init__(self, load: Callable[[Layout], MachineCode]) -> None:
         self._load = load
-        self._entries: dict[Layout, tuple[Callable[..., bytes], MachineCode]] = {}
+        self._codes: dict[Layout, MachineCode] = {}
 
     def __call__(self, *arguments: Any) -> None:
         """Call the machine code for these arguments."""
         cells: list[Any] = []
-        pack, code = self._entry(flatten(arguments, cells))
-        code(pack(*cells))
-
-    def prepare(self, *arguments: Any) -> None:
-        """Load the machine code for such arguments, or have it compiled."""
-        self._entry(flatten(arguments, []))
+        code = self._code(flatten(arguments, cells))
+        kinds = ["d" if type(cell) is float else "q" for cell in cells]
+        code(struct.pack(f"={''.join(kinds)}", *cells))
 
     def entry(self, layout: Layout) -> Entry:
         """Return the program as an argument of another one, which calls it with a layout."""
-        return Entry(self._entry(layout)[1])
+        return Entry(self._code(layout))
 
-    def _entry(self, layout: Layout) -> tuple[Callable[..., bytes], MachineCode]:
-        found = self._entries.get(layout)
+    def _code(self, layout: Layout) -> MachineCode:
+        found = self._codes.get(layout)
         if found is None:
             with _lock:
-                pack = struct.Struct(f"={_format(layout)}").pack
-                found = self._entries[layout] = pack, self._load(layout)
+                found = self._codes[layout] = self._load(layout)
         return found

@@ -13,8 +13,9 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba import _dynfunc
-from numba.core import extending, types
+from numba.core import extending, imputils, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
@@ -56,18 +57,15 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         ll_module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
-        self._link()
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
         self._optimize_final_module()
 
     def get_llvm_str(self) -> str:
         self._ensure_finalized()
         return str(super().get_llvm_str())
-
-    def _link(self) -> None:
-        self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalized = True
 
 
 class _PackLibrary(_Library):
@@ -82,15 +80,25 @@ class _PackLibrary(_Library):
 
 
 class _InlinedLibrary(_Library):
-    """The code of a function that is inlined into each caller, as LLVM reads it from Numba."""
+    """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
+
+    The program links it and what it calls. Were they linked here, code would be copied at each
+    level of calls.
+    """
 
     def finalize(self) -> None:
-        self._link()
+        self._raise_if_finalized()
+        for function in self._final_module.functions:  # several modules of a program may have it
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = Linkage.linkonce_odr
+        self._finalized = True
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class _TellCallers(LoweringPass):  # type: ignore[misc]
     """Tell callers of a function where its code is, as Numba does once it made machine code.
+
+    They are also told of the code that it calls, behind it, for it is not linked yet.
 
     `numba._dynfunc.make_function`, which makes the key that callers find the function by, and
     `CPUContext.insert_user_function`; Numba 0.61.2 to 0.68.1.
@@ -107,7 +115,9 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
         key = _dynfunc.make_function(
             function.lookup_module(), function.unique_name, "", 0, lowered.env, (state.library,)
         )
-        state.targetctx.insert_user_function(key, function, [state.library])
+        # LLVM leaves out a function that nothing linked before it calls.
+        libraries = dict.fromkeys([state.library, *state.library._linking_libraries])
+        state.targetctx.insert_user_function(key, function, list(libraries))
         state["cr"] = lowered._replace(cfunc=key)
         return True
 
@@ -169,13 +179,22 @@ def _registries() -> tuple[Any, Any]:
 def _few_declarations(typing: Any, target: Any) -> Iterator[None]:
     """Have Numba look for declarations in `_MODULES` alone, where it has not loaded the others.
 
-    `load_additional_registries` and `install_registry` of `CPUContext` and of its typing context,
-    and the `registry` of two modules; Numba 0.61.2 to 0.68.1.
+    `refresh` and `install_registry` of `CPUContext` and of its typing context, `_load_builtins`,
+    `numba.core.imputils.builtin_registry` and the `registry` of two modules;
+    Numba 0.61.2 to 0.68.1.
     """
-    with contextlib.ExitStack() as changed:
-        for context, registry in zip((typing, target), _registries(), strict=True):
-            install = functools.partial(context.install_registry, registry)
-            changed.enter_context(_changed(context, "load_additional_registries", install))
+    if "refresh" in vars(target):  # a caller is being compiled
+        yield
+        return
+    of_types, of_code = _registries()
+
+    def refresh() -> None:
+        target.install_registry(of_code)
+        target.install_registry(imputils.builtin_registry)
+        typing.install_registry(of_types)
+        typing._load_builtins()
+
+    with _changed(typing, "refresh", refresh), _changed(target, "refresh", refresh):
         yield
 
 
@@ -330,7 +349,8 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     `declares_all`: functions may use all that Numba knows, not only `_MODULES`. `functions`: those
     of the program alone, which Numba knows while it compiles the program.
 
-    `CompilerBase._compile_core`; Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
+    `CompilerBase._compile_core`, `CPUContext.post_lowering` and `get_abi_sizeof`;
+    Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
     """
 
     library_class: Any = _Library
@@ -342,7 +362,9 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
             super().__init__(typing, target, *settings)
 
     def _compile_core(self) -> Any:
-        self.state.targetctx.post_lowering = _without_runtime  # made for this function
+        context = self.state.targetctx  # made for this function
+        context.post_lowering = _without_runtime
+        context.get_abi_sizeof = _size_of_type
         with _quick_compiler(), _declared(self.functions):
             made = super()._compile_core()._replace(type_annotation=None, metadata=None)
         if self.library_class is not _InlinedLibrary:  # no code calls it
@@ -363,6 +385,12 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
 def _without_runtime(_module: Any, _library: Any) -> None:
     """Do without Numba's runtime, which counts references."""
+
+
+@functools.lru_cache(maxsize=1024)
+def _size_of_type(kind: Any) -> int:
+    """Return the bytes of a type of LLVM, which makes and reads a module to tell them."""
+    return int(type(cpu_target.target_context).get_abi_sizeof(cpu_target.target_context, kind))
 
 
 class _InlinedCompiler(_Compiler):
@@ -455,3 +483,75 @@ def _forget(function: Any) -> None:
     whole._impl_keys.clear()  # intrinsics that were given the function keep its type
     typing._remove_global(function)
     target._get_constants._cache.pop((whole,), None)
+
+
+# --- Built-in functions of single numbers, which Numba compiles as functions of Python, 25 ms each
+
+
+def _declare_built_in(function: Any, result: Callable[..., Any], lower: Any, *kinds: Any) -> None:
+    """Have a function typed on the CPU by ``result(*types)``, before Numba's own declarations.
+
+    `result` returns a type, or None for types that other declarations serve.
+
+    `AbstractTemplate` of `numba.core.typing.templates`, its `metadata`, `infer`, `infer_global` and
+    `signature`; Numba 0.61.2 to 0.68.1. The target "cpu" is more specific than Numba's "generic".
+    """
+
+    def generic(_template: Any, args: Any, kws: Any) -> Any:
+        found = None if kws else result(*args)
+        return None if found is None else templates.signature(found, *args)
+
+    body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
+    template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
+    templates.infer(template)
+    templates.infer_global(function, types.Function(template))
+    extending.lower_builtin(function, *kinds)(lower)
+
+
+def _pair(*kinds: Any) -> Any:
+    """Return the type of two numbers that have the same; Numba's code serves others."""
+    number = len(kinds) == 2 and isinstance(kinds[0], types.Integer | types.Float)
+    return kinds[0] if number and kinds[0] == kinds[1] else None
+
+
+def _whole(*kinds: Any) -> Any:
+    return types.int64 if len(kinds) == 1 and isinstance(kinds[0], types.Float) else None
+
+
+def _chosen(before: Callable[[Any, Any, Any], Any]) -> Any:
+    def lower(_context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        a, b = args
+        return builder.select(before(builder, signature.return_type, args), b, a)
+
+    return lower
+
+
+def _is_less(builder: Any, kind: Any, a: Any, b: Any) -> Any:
+    if isinstance(kind, types.Float):
+        return builder.fcmp_ordered("<", a, b)
+    compare = builder.icmp_signed if kind.signed else builder.icmp_unsigned
+    return compare("<", a, b)
+
+
+_declare_built_in(
+    min,
+    _pair,
+    _chosen(lambda builder, kind, pair: _is_less(builder, kind, *pair[::-1])),
+    types.Number,
+    types.Number,
+)
+_declare_built_in(
+    max,
+    _pair,
+    _chosen(lambda builder, kind, pair: _is_less(builder, kind, *pair)),
+    types.Number,
+    types.Number,
+)
+_declare_built_in(
+    int,
+    _whole,
+    lambda context, builder, signature, args: context.cast(
+        builder, args[0], signature.args[0], signature.return_type
+    ),
+    types.Float,
+)

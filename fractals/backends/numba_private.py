@@ -1,23 +1,18 @@
-"""The private names of Numba and numba-cuda that GPUs and the lessons need, a function each.
+"""The private names of numba-cuda that GPUs and the instruments need, a function each.
 
 Private means: not in Numba's documentation, so a release may change it. Each function names the
-versions that it was tried with, and has a test in tests/backends/test_numba_private.py. No picture
-of the CPU or of the simulator needs one; `fractals.backends.numba_compiler` only saves time.
+versions that it was tried with, and has a test in tests/backends/test_ptx.py. No picture of the CPU
+or of the simulator needs one; `fractals.backends.numba_compiler` only saves time.
 """
 
 import contextlib
 import importlib
-import operator
 import os
 import pickle
 import sys
-import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
-
-import numba
-import numpy as np
 
 
 class KernelStore(Protocol):
@@ -75,34 +70,7 @@ def keep_kernel(kernel: Any, store: KernelStore) -> None:
     kernel._cache = KernelCache(store)
 
 
-# --- Real and simulated GPUs
-
-
-def choose_simulator(simulated: bool) -> None:
-    """Choose between real and simulated GPUs for the next import of `numba.cuda`.
-
-    Numba reads the choice once, from its configuration, and reads that again from the environment
-    whenever a NUMBA_ variable changed: both are set.
-    """
-    for name in list(sys.modules):
-        if name == "numba.cuda" or name.startswith("numba.cuda."):
-            del sys.modules[name]
-    if hasattr(numba, "cuda"):
-        del numba.cuda
-    os.environ["NUMBA_ENABLE_CUDASIM"] = str(int(simulated))
-    os.environ["NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS"] = "0"  # a small picture has few threads
-    numba.config.ENABLE_CUDASIM = int(simulated)
-    numba.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0
-
-
-def use_built_in_cuda() -> None:
-    """Have `numba.cuda` imported from Numba itself, where numba-cuda lacks CUDA's libraries.
-
-    numba-cuda replaces Numba's package by an entry in `sys.meta_path`, and can't even simulate
-    without these libraries. `NumbaCudaFinder`; numba-cuda 0.30.4.
-    """
-    sys.meta_path[:] = [f for f in sys.meta_path if type(f).__name__ != "NumbaCudaFinder"]
-    importlib.invalidate_caches()
+# --- Kernels for a GPU
 
 
 def has_libnvvm() -> bool:
@@ -112,89 +80,6 @@ def has_libnvvm() -> bool:
     """
     nvvm = importlib.import_module("numba.cuda.cudadrv.nvvm")
     return bool(nvvm.is_available())
-
-
-def add_row_stack() -> None:
-    """Give NumPy 2.5 and newer the name that numba-cuda looks up in it on import.
-
-    `numpy.row_stack`; numba-cuda up to 0.30.4.
-    """
-    if not hasattr(np, "row_stack"):
-        np.row_stack = np.vstack  # noqa: NPY201
-
-
-class _Interface:
-    """What NumPy makes an array of, without a copy."""
-
-    def __init__(self, array: Any) -> None:
-        self._array = array  # keeps the memory
-        self.__array_interface__ = array.__array_interface__
-
-
-def unwrap_simulated(value: Any) -> Any:
-    """Return the NumPy array behind a simulated device array, and other values as they are.
-
-    Of a named tuple, each part.
-    """
-    if isinstance(value, tuple):
-        make: Any = type(value)
-        return make(*map(unwrap_simulated, value))
-    if isinstance(value, np.ndarray | np.generic) or not hasattr(value, "__array_interface__"):
-        return value
-    return np.asarray(_Interface(value))
-
-
-@contextlib.contextmanager
-def observed_simulator(observe: Callable[..., None]) -> Iterator[None]:
-    """Have every access of a simulated kernel to an element of device memory observed.
-
-    ``observe(block, thread, frame, stored, element)`` gets the indices (x, y, z) of the block, the
-    number of the thread in its block, the frame of the kernel, whether the element is stored, and a
-    NumPy view of the element. Shared and local memory are not observed.
-
-    `numba.cuda.simulator.kernel.BlockThread` with its `blockIdx` and `thread_id`,
-    `FakeWithinKernelCUDAArray` with its `_item`, `FakeCUDAArray._ary`;
-    Numba 0.61.2 to 0.68.1, numba-cuda 0.30.4.
-    """
-    if not numba.config.ENABLE_CUDASIM:  # kernels run on a GPU
-        yield
-        return
-    module: Any = importlib.import_module("numba.cuda.simulator.kernel")
-    kind = module.FakeWithinKernelCUDAArray
-    if hasattr(kind, "observers"):  # inside another observation
-        kind.observers.append(observe)
-        try:
-            yield
-        finally:
-            kind.observers.remove(observe)
-        return
-    plain = kind.__getitem__, kind.__setitem__
-
-    def seen(wrapped: Any, index: Any, frame: Any, stored: bool) -> None:
-        thread = threading.current_thread()
-        array = wrapped._item._ary
-        indices = index if isinstance(index, tuple) else (index,)
-        if isinstance(thread, module.BlockThread) and len(indices) == array.ndim:
-            element = array[tuple(slice(i, i + 1 or None) for i in map(operator.index, indices))]
-            at = thread.blockIdx
-            for each in kind.observers:
-                each((at.x, at.y, at.z), thread.thread_id, frame, stored, element)
-
-    def load(wrapped: Any, index: Any) -> Any:
-        value = plain[0](wrapped, index)  # first, because it checks the index
-        seen(wrapped, index, sys._getframe(1), False)
-        return value
-
-    def store(wrapped: Any, index: Any, value: Any) -> None:
-        plain[1](wrapped, index, value)
-        seen(wrapped, index, sys._getframe(1), True)
-
-    kind.__getitem__, kind.__setitem__, kind.observers = load, store, [observe]
-    try:
-        yield
-    finally:
-        kind.__getitem__, kind.__setitem__ = plain
-        del kind.observers
 
 
 @contextlib.contextmanager
@@ -225,7 +110,8 @@ def code_of_kernel(kernel: Any, signature: str, capability: tuple[int, int]) -> 
     `CUDADispatcher.compile`, `_Kernel._codelibrary` with `get_asm_str` and `get_cubin`;
     numba-cuda 0.30.4.
     """
+    types_of = importlib.import_module("numba.core.sigutils").normalize_signature
     with pretended_gpu(capability):
-        made = kernel.compile(numba.core.sigutils.normalize_signature(signature)[0])
+        made = kernel.compile(types_of(signature)[0])
         library = made._codelibrary
         return library.get_asm_str(cc=capability), bytes(library.get_cubin(cc=capability).code)

@@ -116,6 +116,9 @@ def gpus() -> tuple[list[Device], str]:
     if library is None:
         return [], reason
     code = library.cuInit(0)
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if code == 100 and visible is not None:
+        return [], f"CUDA_VISIBLE_DEVICES='{visible[:40]}' leaves the driver no CUDA GPU"
     if code:
         return [], INIT_ERRORS.get(code, f"the driver doesn't start (cuInit answers {code})")
     version, count = ctypes.c_int(), ctypes.c_int()
@@ -127,8 +130,13 @@ def gpus() -> tuple[list[Device], str]:
     return [_gpu(library, i, version.value, problem) for i in range(count.value)], problem
 
 
+def numba_simulates() -> bool:
+    """Tell whether the user asks for Numba's simulator, in place of a GPU and of ours."""
+    return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
+
+
 def _load_driver() -> tuple[ctypes.CDLL | None, str]:
-    if os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0"):
+    if numba_simulates():
         return None, "NUMBA_ENABLE_CUDASIM is set: unset it to use a GPU"
     windows = sys.platform == "win32"
     names = ["nvcuda.dll"] if windows else ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"]

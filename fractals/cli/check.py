@@ -69,7 +69,7 @@ def bench_command(
 
     A WORKLOAD is default (the picture of fractals render), classic (the Mandelbrot set of 1536x1024
     samples and 20 iterations, also timed in plain Python, NumPy and a naive @jit), one of a, b, c,
-    d, e (views of growing depth), a gallery scene or a file. Without a GPU, Numba's CUDA simulator
+    d, e (views of growing depth), a gallery scene or a file. Without a GPU, the simulator
     is timed instead; its times say nothing about a GPU.
     """
     if plot:

@@ -15,32 +15,13 @@ from fractals.catalog import did_you_mean
 from fractals.cli.keys import KEYS
 from fractals.cli.messages import Verbosity, write_out
 from fractals.errors import OptionError, SceneError, shown
-from fractals.rendering.options import Options
+from fractals.rendering.options import SYNONYMS, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# What other programs call an option: an unknown option is looked up here first.
-_SAID = {
-    "antialias": "antialiasing",
-    "at": "pixel",
-    "bits": "depth",
-    "center": "position x",
-    "escape-radius": "bailout radius",
-    "formula": "fractal",
-    "inside": "background",
-    "max-iterations": "iter iterations iters limit max-iter maxiter",
-    "output": "file out",
-    "palette": "cmap color colormap colors colour",
-    "pan": "move",
-    "precision": "float number",
-    "quiet": "silent",
-    "rotation": "angle rotate",
-    "size": "height resolution",
-    "supersampling": "aa oversampling samples supersample",
-    "threads": "workers",
-    "zoom": "magnification",
-}
-SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
+# What other programs call an option of the command line alone.
+_SAID = {"at": "pixel", "output": "file out", "pan": "move", "quiet": "silent"}
+_SYNONYMS = SYNONYMS | {word: name for name, said in _SAID.items() for word in said.split()}
 
 
 class VerbOption(click.Option):
@@ -297,7 +278,8 @@ def unknown_option(name: str, known: Sequence[str], verb_name: str) -> str:
     >>> unknown_option("--colormap", ["--palette", "--coloring"], "fractals render")
     "unknown option '--colormap'; did you mean '--palette'?"
     """
-    meant = "--" + SYNONYMS.get(name.lstrip("-").lower(), "")
+    word = name.lstrip("-").lower().replace("-", "_")
+    meant = "--" + _SYNONYMS.get(word, "").replace("_", "-")
     if meant not in known:
         import difflib
 

@@ -180,7 +180,7 @@ def compute_command(
         raw_format = catalog.load("raw", suffix[1:])()
         raw_format.check()  # before any work is done
         raw = fractals.compute(scene, progress=progress, **how)
-    raw.save(output, overwrite)
+    raw.save(output, overwrite=overwrite)
     new = [f"{output}: {raw_format.lost}"] if raw_format.lost else []
     report(raw, output, raw.method, as_json, lost + new)
     tell_lost(new)

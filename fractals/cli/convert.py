@@ -244,7 +244,7 @@ def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> Non
     if Path(source).absolute() == Path(target).absolute():
         raise OptionError(f"'{source}' is the source: name another file to write")
     raw = EscapeData.load(source)
-    raw.save(target, overwrite)
+    raw.save(target, overwrite=overwrite)
     lost = catalog.load("raw", Path(target).suffix[1:].lower())().lost
     report_lost(target, [f"{target}: {lost}"] if lost else [], as_json)
 

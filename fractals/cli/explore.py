@@ -119,7 +119,7 @@ def surprise_command(
     with ProgressLine(program="a sheet of surprises") as progress:
         found, sheet = surprise.draw_sheet(scene, seed, device, threads, progress)
     for name, mutated in zip(names, found, strict=False):
-        fractals.save_scene(mutated, name, overwrite)
+        fractals.save_scene(mutated, name, overwrite=overwrite)
     with written(path, overwrite) as file:
         file.write(sheet)
     tell(f"{path}: {len(found)} pictures, and their scenes in {where}/")

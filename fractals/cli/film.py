@@ -145,7 +145,7 @@ def _save_still(film: "Film", seconds: float, path: str, overwrite: bool, as_jso
     check_format(format_of(path), film.size, film.scene.image.bits)
     check_output(path, overwrite)
     with ProgressLine(program=program_of(film.scene)):
-        film.still(seconds).save(path, overwrite)
+        film.still(seconds).save(path, overwrite=overwrite)
     width, height = film.size
     if as_json:
         print_json({"output": path, "seconds": seconds, "size": [width, height]})

@@ -77,7 +77,7 @@ def nucleus_command(
     """
     check_target(output, overwrite)
     found = search(scenes, max_period, options)
-    drawn = found.scene(upright)
+    drawn = found.scene(upright=upright)
     write_found({**found.to_table(), "scene": drawn.to_table()}, [(drawn, output)], as_json)
 
 

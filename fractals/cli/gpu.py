@@ -106,7 +106,7 @@ def divergence_command(
 def access_command(
     script: str, arguments: tuple[str, ...], line: int | None, as_json: bool
 ) -> None:
-    """Run a script in Numba's CUDA simulator and count the memory lines that warps touch.
+    """Run a script in the simulator of CUDA and count the memory lines that warps touch.
 
     SCRIPT is Python with kernels made by @cuda.jit, and is run as Python runs it. A step is one
     load or store of the 32 threads of a warp. One line of 128 bytes a step is the fewest where

@@ -160,7 +160,7 @@ device_options = together(
         {
             "--device DEVICE": DeviceOptions,
             "--cpu": "Draw on the CPU.",
-            "--gpu": "Draw on a GPU; without one, in Numba's CUDA simulator.",
+            "--gpu": "Draw on a GPU; without one, in a simulator.",
         },
         device={"default": device, "envvar": "FRACTALS_DEVICE", "shell_complete": DEVICE},
     ),

@@ -2,8 +2,9 @@
 
 import functools
 import re
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,12 +146,27 @@ class Palette:
     """
 
     stops: tuple[tuple[float, str], ...]
+    _: KW_ONLY
     cyclic: bool = True
     space: str = "oklab"
     blend: str = "linear"
     title: str = ""
     source: str = ""
     licence: str = ""
+
+    if TYPE_CHECKING:  # colors alone are stops, too
+
+        def __init__(
+            self,
+            stops: Sequence[Any],
+            *,
+            cyclic: bool = True,
+            space: str = "oklab",
+            blend: str = "linear",
+            title: str = "",
+            source: str = "",
+            licence: str = "",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for key in ("title", "source", "licence"):

@@ -300,7 +300,7 @@ class Minibrot:
     cardioid: bool | None
     found_in: Scene
 
-    def scene(self, upright: bool = False) -> Scene:
+    def scene(self, *, upright: bool = False) -> Scene:
         """Return the scene that shows the whole minibrot.
 
         Colors, size and the rest are kept; a limit too low for the period becomes "auto". With

@@ -54,8 +54,7 @@ def pick(session: Session, message: protocol.Pick) -> None:
         tile = Tile(x, y, 1, 1)
         raw = single.source.iterate(tile)
         count = np.empty((1, 1), np.int32)
-        single.backend.to_host(raw.count, count)
-        value = float(view.values.plain(tile, raw)[0][0, 0])
+        value = float(view.values.plain(tile, raw, [(raw.count, count)])[0][0, 0])
         limit = single.source.max_iterations
         inside = int(count[0, 0]) >= limit
         answer.update(

@@ -26,10 +26,10 @@ from fractals.rendering.drawing import (
     Drawing,
     Recoloring,
     Sink,
-    copy_numbers,
     draw_tile,
     empty_planes,
     escape_data,
+    numbers_of,
     open_drawing,
     pixel_type,
     plane_sink,
@@ -123,18 +123,22 @@ class ViewValues:
         for each, layer in zip(self.layers, make_layers(scene).drawn, strict=True):
             each.layer = layer
 
-    def plain(self, tile: Tile, raw: EscapeTile) -> list[Floats]:
-        """Return each layer's values v of a tile's samples, before the transfer."""
+    def plain(
+        self, tile: Tile, raw: EscapeTile, more: Sequence[tuple[Any, NDArray[Any]]] = ()
+    ) -> list[Floats]:
+        """Return each layer's values v of a tile's samples, before the transfer.
+
+        `more`: other arrays on the device, and those of the host to which they are copied as well.
+        """
         backend, source = self.drawing.backend, self.drawing.source
         turned = self.painter.turned(tile, raw)
-        found = []
+        pairs = []
         for each in self.layers:
-            values = np.empty((tile.height, tile.width), backend.real)
-            on_device = backend.empty(values.shape, backend.real)
+            on_device = backend.empty((tile.height, tile.width), backend.real)
             each.fill(on_device, turned, source.max_iterations, source.count_offset)
-            backend.to_host(on_device, values)
-            found.append(values.astype(np.float64, copy=False))
-        return found
+            pairs.append((on_device, np.empty((tile.height, tile.width), backend.real)))
+        backend.all_to_host([*pairs, *more])
+        return [values.astype(np.float64, copy=False) for _, values in pairs]
 
     def tables(self) -> list[NDArray[np.float32]]:
         """Return the layers' lookup tables, in the space in which their colors are mixed."""
@@ -387,12 +391,11 @@ class ClientView(DrawingTask):
             else:
                 raw = coarse_samples(coarse, tile, step)
             window = tile.window()
-            for found, part in zip(self.values.plain(tile, raw), values, strict=True):
-                part[window] = found
-            backend.to_host(raw.count, counts[window])
+            more: list[tuple[Any, NDArray[Any]]] = [(raw.count, counts[window])]
             if painter:
-                rgb = painter.paint(tile, raw, limit, source.count_offset)
-                backend.to_host(rgb, pixels[window])
+                more.append((painter.paint(tile, raw, limit, source.count_offset), pixels[window]))
+            for found, part in zip(self.values.plain(tile, raw, more), values, strict=True):
+                part[window] = found
             return {}
 
         threads = max(1, backend.threads)
@@ -434,8 +437,9 @@ class ClientView(DrawingTask):
             raw = single.source.iterate(tile, stop=stop)
             if not stop():
                 window = tile.window()
-                copy_numbers(single, raw, {name: part[window] for name, part in planes.items()})
-                self.send_values(tile, self.values.plain(tile, raw))
+                own = {name: part[window] for name, part in planes.items()}
+                more = numbers_of(single, raw, own)
+                self.send_values(tile, self.values.plain(tile, raw, more))
             return {}
 
         side = SIDES[0] if self.raw else tile_side(self.rate, 1)

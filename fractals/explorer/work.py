@@ -128,7 +128,9 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
         shown = eye.scene().replace(width=scene.view.width)
         return {"period": eye.period, "center": list(eye.center), "scene": shown.to_table()}
     found = find_nucleus(scene, None, said)
-    shown = found.julia(fraction) if what == "julia" else found.scene(found.angle is not None)
+    shown = (
+        found.julia(fraction) if what == "julia" else found.scene(upright=found.angle is not None)
+    )
     facts = {"period": found.period, "center": list(found.center), "size": found.size}
     return {**facts, "angle": found.angle, "scene": shown.to_table()}
 

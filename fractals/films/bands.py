@@ -32,7 +32,7 @@ from fractals.rendering.drawing import (
     Drawing,
     Sink,
     compilation_explained,
-    draw_tile_to,
+    draw_tile,
     make_source,
     run,
 )
@@ -259,7 +259,7 @@ class BandMaker:
 
     def rows(self, drawing: Drawing, first: int, last: int) -> Texels:
         """Return rows of what `open` returned, shape (last - first, columns, 3)."""
-        backend, plan = self.backend, drawing.plan
+        plan = drawing.plan
         columns, tile = plan.size[0], plan.tiles[0]
         tiles = tiles_within(columns, range(first, last), tile.width, tile.height)
         texels = np.empty((last - first, columns, 3), np.uint16)
@@ -267,7 +267,7 @@ class BandMaker:
         def draw(tile: Tile, stop: Stop) -> dict[str, float]:
             rows, across = tile.window()
             part = texels[rows.start - first : rows.stop - first, across]
-            return draw_tile_to(drawing, tile, partial(_copy, backend, part), stop)
+            return draw_tile(drawing, tile, part, stop)
 
         with compilation_explained(plan):
             run(drawing, tiles, Sink(draw))
@@ -416,10 +416,6 @@ def _scaled(scene: Scene) -> Iterator[Coloring]:
         widths = (coloring.constants(formula, radius, w, **coloring.settings) for w in (1.0, 2.0))
         if len({tuple(constants) for constants in widths}) > 1:
             yield coloring
-
-
-def _copy(backend: Backend, part: Texels, rgb: Any) -> None:
-    backend.to_host(rgb, part)
 
 
 def _point_text(point: tuple[Fraction, Fraction], width: str) -> tuple[str, str]:

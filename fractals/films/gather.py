@@ -24,7 +24,7 @@ from fractals.films.motion import Moment
 from fractals.films.noise import BLOCK
 from fractals.films.planes import Frame
 from fractals.films.strip import Shutter, Strip, Way
-from fractals.films.texels import HOST, BandFile, TexelFiles, TexelPool, copy_to
+from fractals.films.texels import HOST, BandFile, TexelFiles, TexelPool
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import CHANNELS, FramePlace, StripShape, StripTexels
 from fractals.rendering.options import RenderOptions
@@ -306,7 +306,7 @@ class ColoredGather(FrameMaker):
         if not self.files.read(band, kept):
             return False
         for level, texels in levels.items():
-            copy_to(self.backend, kept[level], texels)
+            self.backend.copy_to(kept[level], texels)
         return True
 
     def _put(self, file: BandFile, level: int, first: int, texels: Any) -> None:

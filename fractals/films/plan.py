@@ -9,18 +9,19 @@ from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.backends.devices import choose
-from fractals.errors import OptionError
+from fractals.errors import OptionError, shown
 from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.frames import FilmConstants, Recolored, SingleFrames, find_facts, prepared
 from fractals.films.gather import ColoredGather, FrameMaker
 from fractals.films.motion import FilmPart, FilmView, Motion, make_motion, with_view
-from fractals.films.planes import Frame
+from fractals.films.planes import Frame, rounded
 from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks, scene_of
 from fractals.films.valued import ValuedGather
@@ -524,15 +525,39 @@ class Timeline:
     def __iter__(self) -> Iterator[Frame]:
         return self.frames()
 
-    def frames(self, first: int = 0, last: int | None = None) -> Iterator[Frame]:
-        """Yield frames: arrays of uint16, shape (height, width, 3), of sRGB values.
+    @overload
+    def frames(
+        self, first: int = 0, last: int | None = None, *, dtype: Literal["uint16"] = "uint16"
+    ) -> Iterator[Frame]: ...
+
+    @overload
+    def frames(
+        self, first: int = 0, last: int | None = None, *, dtype: Literal["uint8"]
+    ) -> Iterator[NDArray[np.uint8]]: ...
+
+    def frames(
+        self, first: int = 0, last: int | None = None, *, dtype: str = "uint16"
+    ) -> Iterator[Frame] | Iterator[NDArray[np.uint8]]:
+        """Yield frames: arrays of shape (height, width, 3), of sRGB values.
 
         Parameters
         ----------
         first, last : int
             The first frame, and the one after the last.
+        dtype : str
+            "uint16", or "uint8", which other libraries take as pictures.
+
+        Raises
+        ------
+        OptionError
+            The type is another one.
         """
-        numbers = range(len(self))[first:last]
+        if dtype not in ("uint8", "uint16"):
+            raise OptionError(f"dtype={shown(repr(dtype), 40)}: give 'uint8' or 'uint16'")
+        frames = self._frames(range(len(self))[first:last])
+        return map(rounded, frames) if dtype == "uint8" else frames
+
+    def _frames(self, numbers: range) -> Iterator[Frame]:
         for chosen in self.parts:
             part = chosen.part.frames
             own = range(max(numbers.start, part.start), min(numbers.stop, part.stop))
@@ -551,7 +576,7 @@ class Timeline:
         seconds = self.motion.seconds(number)
         return scene_of(self.tracks, self.motion.view_at(seconds), seconds)
 
-    def plan(self, video: Video | None = None, measured: bool = False) -> FilmPlan:
+    def plan(self, video: Video | None = None, *, measured: bool = False) -> FilmPlan:
         """Return the method of each part with its reason, and forecasts.
 
         measured : bool

@@ -205,39 +205,42 @@ class Sampler:
         def take(rows: slice, across: slice, raw: EscapeTile) -> None:
             shape = rows.stop - rows.start, across.stop - across.start
             own, codes = numbers[:, rows, across], found.codes[recipe.numbers :, rows, across]
-            values, array = backend.empty(shape, backend.real), np.empty(shape, backend.real)
-
-            def read(device: Any) -> NDArray[np.float64]:
-                backend.to_host(device, array)
-                return array.astype(np.float64)
-
-            if programs:
-                for k, program in enumerate(programs):
-                    program(values, raw, *given)
-                    own[k] = read(values)
-                if recipe.length:
-                    own[-1] *= width / radii[rows]
-            if not (recipe.raw or recipe.direction):
-                return
+            wanted = []
+            for program in programs:
+                wanted.append(backend.empty(shape, backend.real))
+                program(wanted[-1], raw, *given)
+            more = recipe.raw or recipe.direction
+            wanted += [raw.x, raw.y] * more
+            wanted += [raw.dx, raw.dy] * (recipe.direction or (recipe.raw and recipe.derivative))
+            wanted += [raw.statistics[k] for k in range(recipe.statistics * recipe.raw)]
             counts = np.empty(shape, np.int32)
-            backend.to_host(raw.count, counts)
+            arrays = [np.empty(shape, backend.real) for _ in wanted]
+            pairs = list(zip(wanted, arrays, strict=True))
+            backend.all_to_host([*pairs, *[(raw.count, counts)] * more])
+            read = iter([array.astype(np.float64) for array in arrays])
+            for k in range(len(programs)):
+                own[k] = next(read)
+            if programs and recipe.length:
+                own[-1] *= width / radii[rows]
+            if not more:
+                return
             inside = counts >= self.facts.max_iterations
-            x, y = read(raw.x), read(raw.y)
+            x, y = next(read), next(read)
             if recipe.raw:
                 own[0], own[1] = np.where(inside, np.nan, counts), np.sqrt(x * x + y * y)
                 keep_directions(x, y, codes[0])
                 if recipe.derivative:
-                    p, q = read(raw.dx) * radii[rows], read(raw.dy) * radii[rows]
+                    p, q = next(read) * radii[rows], next(read) * radii[rows]
                     largest = np.maximum(abs(p), abs(q))
                     part = np.minimum(abs(p), abs(q)) / np.where(largest > 0, largest, 1)
                     own[2] = largest * np.sqrt(1 + part * part)
                     keep_directions(p, q, codes[1])
                 for k in range(recipe.statistics):
-                    own[k - recipe.statistics] = read(raw.statistics[k])
+                    own[k - recipe.statistics] = next(read)
                 return
             far = ~np.isfinite(x * x + y * y)
             x, y = np.where(far, 2, x), np.where(far, 0, y)
-            p, q = read(raw.dx), read(raw.dy)
+            p, q = next(read), next(read)
             largest = np.maximum(abs(p), abs(q))
             p, q = (part / np.where(largest > 0, largest, 1) for part in (p, q))
             keep_directions(x * p + y * q, x * q - y * p, codes[0])

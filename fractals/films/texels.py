@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.errors import FractalsError
-from fractals.films.bands import Layout, Texels
+from fractals.films.bands import Layout
 from fractals.kernels.strip import CHANNELS, SPARE
 
 CHUNK = 2**20  # bytes of a file that are read at a time
@@ -262,11 +262,3 @@ def _crc_of(file: BinaryIO, size: int, crc: int) -> int:
 def band_path(folder: Path, band: int) -> Path:
     """Return the path of the file of a band."""
     return folder / f"{band:06d}.npy"
-
-
-def copy_to(backend: Backend, texels: Texels, into: Any) -> None:
-    """Copy texels from the host into a part of an array of the device."""
-    if backend.kind in HOST:
-        into[...] = texels
-    else:
-        into.copy_to_device(texels)

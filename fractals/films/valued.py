@@ -24,7 +24,7 @@ from fractals.films.motion import Moment
 from fractals.films.planes import Frame
 from fractals.films.samples import FrameTile, PackedSamples, Sampler, block_of, from_flat, number_of
 from fractals.films.strip import Key, SampleLayout, Strip
-from fractals.films.texels import HOST, TexelFiles, copy_to
+from fractals.films.texels import HOST, TexelFiles
 from fractals.kernels.strip import CHANNELS, SPARE
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
@@ -334,7 +334,7 @@ class ValuedGather(FrameMaker):
             if more:
                 self.blur(room, sharp, down, across)
             elif not direct:
-                copy_to(self.backend, sharp, room)
+                self.backend.copy_to(sharp, room)
         return starts
 
     def _color(

@@ -168,14 +168,14 @@ class Making:
 
     def __init__(self, film: Timeline, output: Output, flashes: Watch) -> None:
         self.film, self.output, self.flashes = film, output, flashes
-        self.done = 0
+        self.done, self.progress = 0, film.options.on_progress
         self._lights: dict[int, Sequence[Light]] = {}  # by the first frame of a segment
 
     def note(self, frames: int = 1) -> None:
         """Report that frames are done."""
         self.done += frames
-        if self.film.options.progress:
-            self.film.options.progress(self.done, len(self.output.numbers))
+        if self.progress:
+            self.progress(self.done, len(self.output.numbers))
 
     def watched(self, first: int, frames: Iterator[Frame]) -> Iterator[Frame]:
         """Yield frames from a number on, followed by the check for flashes, and reported."""
@@ -332,7 +332,9 @@ def _write_sequence(making: Making, parts: tuple[PartPlan, ...]) -> int:
             for number, frame in zip(missing, made, strict=True):
                 pixels = frame if output.bits == 16 else rounded(frame)
                 path = folder / (output.names % number)
-                Image(pixels, _scene_of(film, output, number)).save(path, output.options.overwrite)
+                Image(pixels, _scene_of(film, output, number)).save(
+                    path, overwrite=output.options.overwrite
+                )
     return len(there)
 
 

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -93,6 +93,10 @@ def _whole(value: Any) -> bool:
 SUFFIXES = (".fz", ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
 
 
+def _no_check(rows: slice, names: Iterable[str]) -> None:
+    """Check nothing: the arrays lie in memory."""
+
+
 @dataclass(eq=False, repr=False)
 class EscapeData:
     """The raw numbers of a picture's samples.
@@ -149,7 +153,7 @@ class EscapeData:
     count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
-    check_rows: Callable[[slice, Iterable[str]], None] = lambda rows, names: None
+    check_rows: Callable[[slice, Iterable[str]], None] = _no_check
 
     def __post_init__(self) -> None:
         shape = getattr(self.count, "shape", ())
@@ -177,6 +181,31 @@ class EscapeData:
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays can change
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle or a copy keeps: the arrays of a store are then in memory."""
+        self.check_rows(slice(0, self.count.shape[0]), self.planes)
+        facts = {name: value for name, value in vars(self).items() if name not in self.planes}
+        held = {name: np.array(plane) for name, plane in self.planes.items()}
+        return facts | arrays_of(held) | {"check_rows": _no_check}
+
+    def __copy__(self) -> "EscapeData":
+        return replace(self)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the counts."""
+        return np.array(self.count, dtype) if copy else np.asarray(self.count, dtype)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the shape of the arrays: height and width in samples."""
+        height, width = self.count.shape
+        return height, width
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Return where the orbit did not escape, as an array of the same shape."""
+        return np.asarray(self.count == self.max_iterations)
 
     def __repr__(self) -> str:
         height, width = self.count.shape
@@ -221,7 +250,7 @@ class EscapeData:
         self.check(counts=False)
         return "float32" if self.z.dtype.itemsize == 8 else "float64"
 
-    def check(self, counts: bool = True) -> None:
+    def check(self, *, counts: bool = True) -> None:
         """Raise a `SceneError` where compiled code could read beyond these arrays.
 
         Parameters
@@ -281,7 +310,7 @@ class EscapeData:
         )
         return f"<p>{facts}</p>{timings_html(self.timings)}{self.scene._repr_html_()}"
 
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the raw numbers to a file.
 
         Parameters

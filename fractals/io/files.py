@@ -45,10 +45,10 @@ TOML_TEXT = re.compile(
 def check_output(path: str | Path, overwrite: bool) -> None:
     """Raise a `FractalsError` where a file could not be written, before any work is done."""
     path = Path(path)
-    name = shown(path, PATH_SHOWN)
     if os.path.isdir(path):
-        raise FractalsError(f"'{name}' is a folder: name a file")
+        raise FractalsError(f"'{shown(path, PATH_SHOWN)}' is a folder: name a file")
     if os.path.lexists(path) and not overwrite:  # a link to nothing, too: its target is written
+        name = shown(path, PATH_SHOWN)
         raise FractalsError(f"'{name}' exists already: name another file, or give --overwrite")
     check_folder(path)
     try:
@@ -56,16 +56,17 @@ def check_output(path: str | Path, overwrite: bool) -> None:
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as error:  # too long a name, or a zero byte in it
-        reason = getattr(error, "strerror", None) or error
+        name, reason = shown(path, PATH_SHOWN), getattr(error, "strerror", None) or error
         raise FractalsError(f"'{name}' can't be written: {reason}") from None
 
 
 def check_folder(path: Path) -> None:
     """Raise a `FractalsError` where nothing can be written beside this path."""
-    folder = shown(path.parent, PATH_SHOWN)
     if not os.path.isdir(path.parent):
+        folder = shown(path.parent, PATH_SHOWN)
         raise FractalsError(f"the folder '{folder}' does not exist: create it first")
     if not os.access(path.parent, os.W_OK | os.X_OK):
+        folder = shown(path.parent, PATH_SHOWN)
         raise FractalsError(f"the folder '{folder}' can't be written to")
 
 

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fractals import __version__
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, shown
 from fractals.io import png
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
@@ -109,6 +109,16 @@ class Image(PictureFacts):
         return width, height
 
     @property
+    def width(self) -> int:
+        """Return the width in pixels."""
+        return self.size[0]
+
+    @property
+    def height(self) -> int:
+        """Return the height in pixels."""
+        return self.size[1]
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Return the shape of `pixels`: height, width, 3."""
         return self.pixels.shape
@@ -126,44 +136,69 @@ class Image(PictureFacts):
         facts = (self.scene.title and repr(self.scene.title), self.device, self.method)
         return f"Image({', '.join([f'{width}x{height}', *filter(None, facts)])})"
 
-    def save(self, path: str | Path, overwrite: bool = False) -> None:
+    def save(
+        self,
+        path: str | Path | BinaryIO,
+        *,
+        format: str | None = None,
+        quality: int | None = None,
+        overwrite: bool = False,
+    ) -> None:
         """Write the picture to a file, which carries the scene, unless it is a PPM.
 
         Parameters
         ----------
-        path : str or Path
+        path : str, Path or binary file
             The suffix names the type: .png, .jpg, .webp, .tif or .ppm.
+        format : str, optional
+            The type, such as "png" or "JPEG", in place of the suffix; of an open file PNG by
+            default.
+        quality : int, optional
+            1 to 100, of JPEG (95 by default) and WebP (without loss by default); the other types
+            lose nothing.
         overwrite : bool
             True: an existing file is replaced.
 
         Raises
         ------
         OptionError
-            The suffix names no type of picture, or a type that can't hold this picture.
+            The suffix or the format names no type of picture, or a type that can't hold this
+            picture.
         FractalsError
             The file exists, or can't be written; an existing file is unchanged.
         """
-        file_format = format_of(path)
-        check_format(file_format, self.size, 8 * self.pixels.itemsize)
-        check_output(path, overwrite)
-        with written(path, overwrite) as file:
-            self.write(file, file_format)
+        if not isinstance(path, str | Path) and not hasattr(path, "write"):
+            raise OptionError(f"{path!r:.60}: give the name of a file, or an open binary file")
+        if format is None:
+            file_format = format_of(path) if isinstance(path, str | Path) else "PNG"
+        else:
+            file_format = format_named(format)
+        self._check(file_format, quality)
+        if isinstance(path, str | Path):
+            check_output(path, overwrite)
+            with written(path, overwrite) as file:
+                self.write(file, file_format, quality)
+        else:
+            self.write(path, file_format, quality)
 
-    def encode(self, file_format: str = "PNG") -> bytes:
-        """Return the bytes of a file of a type: "PNG", "JPEG", "WEBP", "TIFF" or "PPM".
+    def encode(self, format: str = "PNG", *, quality: int | None = None) -> bytes:
+        """Return the bytes of a file of a type: PNG, JPEG, WEBP, TIFF or PPM; see `save`.
 
         Raises
         ------
         OptionError
             The type is unknown, or can't hold this picture.
         """
-        if file_format not in FORMATS.values():
-            known = ", ".join(dict.fromkeys(FORMATS.values()))
-            raise OptionError(f"unknown type of picture '{file_format}': choose one of {known}")
-        check_format(file_format, self.size, 8 * self.pixels.itemsize)
+        file_format = format_named(format)
+        self._check(file_format, quality)
         buffer = io.BytesIO()
-        self.write(buffer, file_format)
+        self.write(buffer, file_format, quality)
         return buffer.getvalue()
+
+    def _check(self, file_format: str, quality: int | None) -> None:
+        check_format(file_format, self.size, 8 * self.pixels.itemsize)
+        if quality is not None and not (type(quality) is int and 1 <= quality <= 100):
+            raise OptionError(f"quality={quality!r:.40}: give a whole number from 1 to 100")
 
     def show(self) -> None:
         """Open the picture in the system's viewer, by way of a temporary file."""
@@ -176,7 +211,7 @@ class Image(PictureFacts):
         pixels = self.pixels if self.pixels.itemsize == 1 else (self.pixels >> 8).astype(np.uint8)
         return PIL.Image.fromarray(pixels)
 
-    def write(self, file: BinaryIO, file_format: str) -> None:
+    def write(self, file: BinaryIO, file_format: str, quality: int | None = None) -> None:
         """Write the picture to an open file, as a type that `check_format` allows."""
         begun = perf_counter()
         picture = self.scene.image
@@ -195,6 +230,8 @@ class Image(PictureFacts):
             import PIL.Image
 
             options = dict(OPTIONS[file_format])
+            if quality is not None:
+                options |= {"quality": quality, "lossless": False}
             if file_format != "PPM":
                 from fractals.io import exif
 
@@ -203,6 +240,15 @@ class Image(PictureFacts):
                 options["dpi"] = (picture.dpi, picture.dpi)
             PIL.Image.fromarray(self.pixels).save(file, file_format, **options)
         self.timings["encode"] = perf_counter() - begun
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """Return how the pixels lie in memory, for Pillow's `fromarray` and others."""
+        return {**self.pixels.__array_interface__, "strides": self.pixels.strides}
+
+    def tobytes(self) -> bytes:
+        """Return the bytes of the pixels, row by row."""
+        return self.pixels.tobytes()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the pixels: ``np.asarray(image)`` copies nothing."""
@@ -305,6 +351,21 @@ def format_of(path: str | Path) -> str:
         raise OptionError(
             f"'{path}': unknown type of picture: end the name in {', '.join(FORMATS)}"
         )
+    return FORMATS[suffix]
+
+
+def format_named(name: str) -> str:
+    """Return the type of file that a name means, such as "png", ".jpg" or "JPEG".
+
+    Examples
+    --------
+    >>> format_named("jpg"), format_named(".PNG"), format_named("TIFF")
+    ('JPEG', 'PNG', 'TIFF')
+    """
+    suffix = f".{str(name).lower().removeprefix('.')}"
+    if suffix not in FORMATS:
+        known = ", ".join(dict.fromkeys(FORMATS.values()))
+        raise OptionError(f"unknown type of picture '{shown(name, 40)}': choose one of {known}")
     return FORMATS[suffix]
 
 

@@ -192,7 +192,7 @@ def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -
 SCENE_SUFFIXES = (".toml", ".json")
 
 
-def save_scene(scene: Scene, path: str | Path, overwrite: bool = False) -> None:
+def save_scene(scene: Scene, path: str | Path, *, overwrite: bool = False) -> None:
     """Write a scene to a file, which `fractals.load_scene` reads.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.backends.base import tally_of
 from fractals.kernels.escape import NONE_YET
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import MAX_ITERATIONS, MAX_LAYERS, NAME, Scene
@@ -132,13 +133,15 @@ class Tally:
             self.inside += inside
             self.samples += samples
 
+    def add_columns(self, found: NDArray[np.int32], samples: int) -> None:
+        """Add samples of which a backend has told the counts: see `Backend.tally`."""
+        greatest = int(found[1].max())
+        least = int(found[0].min()) if greatest >= 0 else NONE_YET
+        self.add(least, greatest, int(found[2].sum()), samples)
+
     def add_counts(self, count: NDArray[np.int32], max_iterations: int) -> None:
         """Add samples with these counts."""
-        escaped = count < max_iterations
-        number = int(np.count_nonzero(escaped))
-        least = int(count.min(where=escaped, initial=max_iterations)) if number else NONE_YET
-        greatest = int(count.max(where=escaped, initial=-1))
-        self.add(least, greatest, count.size - number, count.size)
+        self.add_columns(tally_of(count, max_iterations), count.size)
 
     def summary(self, max_iterations: int, count_offset: float) -> Summary:
         """Return the summary of all parts."""

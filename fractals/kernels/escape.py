@@ -63,13 +63,6 @@ class EscapeOptions:
     # Whether each sample's position is listed (`fractals.kernels.layout`)
     explicit_positions: bool = False
 
-    @property
-    def label(self) -> str:
-        """Return what most tells the program from others, for its folder's name."""
-        parts = [self.formula.label, self.statistics.label]
-        parts += [name for name in ("julia", "derivative") if getattr(self, name)]
-        return "-".join(part for part in parts if part)
-
 
 def make_escape(target, options):
     """Return ``escape(n, state, a, b, point, until, max_iterations) -> (count, state)``.

@@ -59,6 +59,7 @@ def make_radii(ops):
     normal, _, _, size, less, ratio = ops.arithmetic
     # The square term is left out. Relative to the linear one it is (degree - 1) / 2 z / Z.
     tolerance = TOLERANCE * (2 / (degree - 1) if degree > 2 else 1)
+    dip = 2.0**-DIP_BITS  # here, because Numba compiles a power as a function
 
     @jit
     def chosen(condition, p, q):
@@ -83,7 +84,7 @@ def make_radii(ops):
     @jit
     def dips(new, old):
         if not floatexp:
-            return new[0] < old[0] * 2.0**-DIP_BITS
+            return new[0] < old[0] * dip
         return less(new, (old[0], old[1] - DIP_BITS))
 
     return smaller, narrowed, room, dips

@@ -41,11 +41,6 @@ class Statistics:
         return Statistics(tuple(found.values()), inside and bool(found))
 
     @property
-    def label(self) -> str:
-        """Return the statistics' names, joined: part of a compiled program's folder name."""
-        return "+".join(part.statistic_label for part in self.colorings)
-
-    @property
     def planes(self) -> int:
         """Return how many numbers a sample has."""
         return sum(len(part.statistic.names) for part in self.colorings if part.statistic)

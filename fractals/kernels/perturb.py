@@ -14,7 +14,7 @@ too small for float64, `bla_steps` takes steps in float64. A sample's state alon
 comes next, so a launch may end between any two steps, and the next launch goes on from there.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from fractals.kernels.bla import make_larger, make_longest_skip, make_row, make_skip, make_tangents
 from fractals.kernels.floatexp import Ops, make_arithmetic, make_kinks
@@ -81,13 +81,6 @@ class PerturbOptions:
     def pair(self) -> bool:
         """Tell whether the program computes both columns of the Jacobian matrix."""
         return self.derivative and not self.formula.holomorphic
-
-    @property
-    def label(self) -> str:
-        """Return a readable name, for the folder of a compiled program."""
-        flags = [part.name for part in fields(self) if getattr(self, part.name) is True]
-        words = [self.formula.label, *flags]
-        return "-".join([*words, self.statistics.label])
 
 
 def thresholds(degree):

@@ -314,11 +314,6 @@ class ValueOptions:
     side: str = "escaped"  # the samples that have a value: "escaped", "inside" or "both"
     planes: int = 0  # how many numbers the coloring's orbit statistic has
 
-    @property
-    def label(self) -> str:
-        """Return what most tells the program from others, for its folder's name."""
-        return f"{self.coloring.label}-{self.side}"
-
 
 @dataclass(frozen=True)
 class PlaceOptions:
@@ -327,11 +322,6 @@ class PlaceOptions:
     transfer: str = "log"  # the curve between value and palette, see `Coloring.transfer`
     cyclic: bool = True  # whether the palette repeats; otherwise positions end at its ends
     ranged: bool = False  # whether only values from ``lowest`` to ``highest`` are drawn
-
-    @property
-    def label(self) -> str:
-        """Return what most tells the program from others, for its folder's name."""
-        return self.transfer
 
 
 def make_transfer(target, transfer):

@@ -74,17 +74,26 @@ class Bands:
                     self._changed.wait(WAKE)
             self.help()
 
-    def keep(self, tile: Tile, rgb: Any) -> None:
-        """Copy a tile's pixels from the device to the bands that it lies in."""
-        left, right = tile.x, tile.x + tile.width
-        for k in range(tile.y // self.height, (tile.y + tile.height - 1) // self.height + 1):
-            top = max(tile.y, k * self.height)
-            bottom = min(tile.y + tile.height, (k + 1) * self.height)
-            into = self._rows(top, bottom)[:, left:right]
-            self._backend.to_host(rgb[top - tile.y : bottom - tile.y], into)
+    def parts(self, tile: Tile, rgb: Any) -> list[tuple[Any, Any]]:
+        """Return parts of a tile's pixels, and where they go in the bands that it lies in."""
+        across = slice(tile.x, tile.x + tile.width)
+        return [
+            (rgb[top - tile.y : bottom - tile.y], self._rows(top, bottom)[:, across])
+            for _, top, bottom in self._bands_of(tile)
+        ]
+
+    def drawn(self, tile: Tile) -> None:
+        """Count a tile whose pixels are in the bands."""
+        for k, top, bottom in self._bands_of(tile):
             with self._changed:
                 self.pixels_left[k] -= (bottom - top) * tile.width
         self.note()
+
+    def _bands_of(self, tile: Tile) -> Iterator[tuple[int, int, int]]:
+        """Yield the number of each band that a tile lies in, and the rows of the tile in it."""
+        end = tile.y + tile.height
+        for k in range(tile.y // self.height, (end - 1) // self.height + 1):
+            yield k, max(tile.y, k * self.height), min(end, (k + 1) * self.height)
 
     def note(self) -> None:
         """Find the bands that have become whole, so that their strips can be compressed."""

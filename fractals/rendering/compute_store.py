@@ -141,7 +141,7 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
         store = store or _create(path, drawing)
         _check_found(store, drawing)
         if cluster is None:
-            _write_tiles(drawing, store, work, TileWriter(store), options.progress)
+            _write_tiles(drawing, store, work, TileWriter(store), options.on_progress)
         else:
             _write_by(cluster, drawing, store, options)
         parts_of(store).clear()
@@ -259,7 +259,7 @@ def _compute_part(
     known = load_known(parts_of(store))
     drawing = open_drawing(plan, backend, options, known=known)
     _check_found(store, drawing)
-    _write_tiles(drawing, store, work, PartWriter(store), options.progress)
+    _write_tiles(drawing, store, work, PartWriter(store), options.on_progress)
     return _computed(plan, drawing.timings, store, store.tiles - len(missing), left)
 
 

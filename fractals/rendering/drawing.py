@@ -11,6 +11,7 @@ time where ``drawing.backend.threads`` is not 0, and again::
 """
 
 import contextlib
+import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Run, Work
+from fractals.backends.base import Backend, Work
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
@@ -30,8 +31,6 @@ from fractals.errors import OptionError
 from fractals.io.escape_data import EscapeData, arrays_of, check_counts, parts_of, planes_for
 from fractals.io.png import Pixels
 from fractals.io.summary import PictureFacts, Summary, Tally
-from fractals.kernels import escape as tally_counts
-from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.iteration import (
@@ -206,7 +205,6 @@ class Drawing:
     # Seconds of each stage so far. `run` adds to them.
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
-    count_columns: Run | None = None  # the program of `fractals.kernels.escape`, on GPUs
 
     @property
     def summary(self) -> Summary:
@@ -314,7 +312,7 @@ def open_drawing(
         # A store gets the same orbit each time, however long one is kept.
         find: FindOrbit = orbit_cache.find_same if plan.keeps == "store" else orbit_cache.find
         find = find if options.cache else orbit_cache.compute_orbit
-        progress, tiles = options.progress, len(plan.tiles)
+        progress, tiles = options.on_progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
             source = make_source(backend, plan, find, watch, known)
@@ -322,12 +320,10 @@ def open_drawing(
             options.on_message(source.note)
         timings["reference"] = source.reference
         timings["reference" if plan.deep else "iterate"] += source.probing
-    painter = columns = None
+    painter = None
     if plan.colors or stored is not None:
         painter = Painter(backend, plan, pixel_type(plan.scene), values)
-    if painter and backend.kind in ("cuda", "simulator"):
-        columns = backend.compile(tally_counts.make_tally_body)
-    drawing = Drawing(plan, backend, source, painter, timings, count_columns=columns)
+    drawing = Drawing(plan, backend, source, painter, timings)
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
@@ -367,14 +363,12 @@ def compilation_explained(plan: Plan) -> Iterator[None]:
 
 
 def _draw_one_sample(drawing: Drawing) -> None:
-    """Draw a pixel after one step: programs are compiled when they are first called."""
+    """Begin to draw a pixel after one step: programs are compiled when they are first called."""
     tile = Tile(0, 0, 1, 1)
-    n, raw = drawing.plan.supersampling, drawing.source.iterate(tile, 1)
+    raw = drawing.source.iterate(tile, 1)
     if drawing.painter:
+        drawing.backend.tally(raw.count, 1)
         shade_tile(drawing, tile, raw)
-        if drawing.count_columns:
-            _add_counts(replace(drawing, tally=Tally()), raw, (n, n))
-    drawing.backend.synchronize()
 
 
 def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:
@@ -384,14 +378,13 @@ def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray
     whole = np.empty((plan.size[1] * n, plan.size[0] * n), backend.real)
 
     def look(tile: Tile, stop: Stop) -> dict[str, float]:
-        clock = _Clock(backend)
+        clock = backend.clock()
         part = whole[tile.window(n)]
         on_device = backend.empty(part.shape, backend.real)
         raw = source.iterate(tile, stop=stop)
         fill(on_device, raw, source.max_iterations, source.count_offset)
         backend.to_host(on_device, part)
-        clock.lap("color")
-        return clock.seconds
+        return clock.end("color")
 
     run(drawing, plan.tiles, Sink(look))
     return whole
@@ -412,50 +405,53 @@ def draw_tile(
     The tile is any rectangle within the picture. `out`, of ``drawing.dtype`` and shape
     (tile.height, tile.width, 3), receives the sRGB values; it is undefined if `stop` returned True.
     """
-    return draw_tile_to(drawing, tile, lambda rgb: drawing.backend.to_host(rgb, out), stop)
+    return draw_tile_to(drawing, tile, lambda rgb: [(rgb, out)], stop)
 
 
 def draw_tile_to(
-    drawing: Drawing, tile: Tile, put: Callable[[Any], None], stop: Stop = never
+    drawing: Drawing,
+    tile: Tile,
+    parts: Callable[[Any], Sequence[tuple[Any, NDArray[Any]]]],
+    stop: Stop = never,
 ) -> dict[str, float]:
-    """Draw a tile as `draw_tile` does, and call ``put(rgb)`` with its pixels on the device."""
-    source, painter = drawing.source, drawing.painter
+    """Draw a tile as `draw_tile` does, into several arrays.
+
+    ``parts(rgb)`` returns parts of its pixels on the device, and the arrays to which they go.
+    """
+    source, painter, backend = drawing.source, drawing.painter, drawing.backend
     assert painter, "the drawing keeps raw numbers only"
-    clock = _Clock(drawing.backend, source.stage)
+    clock, last, offset = backend.clock(), source.max_iterations, source.count_offset
+    tallies: list[tuple[Any, NDArray[np.int32]]] = []
+    samples = 0
+
+    def count(raw: EscapeTile, shape: tuple[int, int]) -> None:
+        nonlocal samples
+        found = backend.tally(raw.count, last)
+        tallies.append((found, np.empty(found.shape, np.int32)))
+        samples += math.prod(shape)
+
     if drawing.plan.jittered:
 
         def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
             raw = source.iterate_some(i, j, shape, stop)
-            _add_counts(drawing, raw, shape)
+            count(raw, shape)
             return raw
 
-        last, offset = source.max_iterations, source.count_offset
-        smooth = Antialiasing(drawing.backend, drawing.plan, painter, numbers, last, offset)
+        smooth = Antialiasing(backend, drawing.plan, painter, numbers, last, offset)
         rgb = smooth.paint(tile, clock.lap)
     else:
         raw = source.iterate(tile, stop=stop)
         n = drawing.plan.supersampling
-        _add_counts(drawing, raw, (tile.height * n, tile.width * n))
+        count(raw, (tile.height * n, tile.width * n))
         clock.lap("iterate")
         rgb = shade_tile(drawing, tile, raw)
         clock.lap("color")
-    put(rgb)
-    clock.lap("copy")
-    return clock.seconds
-
-
-def _add_counts(drawing: Drawing, raw: EscapeTile, shape: tuple[int, int]) -> None:
-    """Add the counts of samples to the drawing's tally."""
-    limit, backend, tally = drawing.source.max_iterations, drawing.backend, drawing.tally
-    if not drawing.count_columns:
-        tally.add_counts(raw.count, limit)
-        return
-    found = np.empty((tally_counts.ROWS, shape[1]), np.int32)
-    on_device = backend.empty(found.shape, np.int32)
-    drawing.count_columns(on_device, raw.count, np.int32(limit))
-    backend.to_host(on_device, found)
-    least, greatest, inside = int(found[0].min()), int(found[1].max()), int(found[2].sum())
-    tally.add(least if greatest >= 0 else NONE_YET, greatest, inside, math.prod(shape))
+    backend.all_to_host([*tallies, *parts(rgb)])
+    drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
+    spent = clock.end("copy")
+    if source.stage != "iterate":
+        spent[source.stage] = spent.get(source.stage, 0.0) + spent.pop("iterate")
+    return spent
 
 
 def compute_tile(
@@ -467,23 +463,26 @@ def compute_tile(
     Each receives the tile's samples, shape (tile.height * n, tile.width * n) with a supersampling
     of n; they are undefined if `stop` returned True.
     """
-    clock = _Clock(drawing.backend)
+    clock = drawing.backend.clock()
     raw = drawing.source.iterate(tile, stop=stop)
     clock.lap("iterate")
     copy_numbers(drawing, raw, planes)
-    clock.lap("copy")
-    return clock.seconds
+    return clock.end("copy")
 
 
 def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
     """Copy a tile's raw numbers into arrays of its samples; `planes` as of `compute_tile`."""
+    drawing.backend.all_to_host(numbers_of(drawing, raw, planes))
+
+
+def numbers_of(drawing: Drawing, raw: EscapeTile, planes: Planes) -> list[tuple[Any, NDArray[Any]]]:
+    """Return a tile's raw numbers on the device, and the parts of `planes` to which they go."""
     count, x, y, p, q, watched = raw
     found = {"count": [count], "z": [x, y], "dz": [p, q]}
     names = drawing.plan.layers.statistics.names
     found |= {name: [watched[k]] for k, name in enumerate(names)}
-    for name, plane in planes.items():
-        for on_device, part in zip(found[name], parts_of(plane), strict=True):
-            drawing.backend.to_host(on_device, part)
+    pairs = [zip(found[name], parts_of(plane), strict=True) for name, plane in planes.items()]
+    return list(itertools.chain(*pairs))
 
 
 def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
@@ -498,7 +497,7 @@ def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> Escape
     """Compute the raw numbers of a plan; see `open_plan`."""
     drawing = open_drawing(replace(plan, keeps="raw"), backend, options)
     planes = empty_planes(drawing)
-    run(drawing, plan.tiles, plane_sink(drawing, planes), options.progress)
+    run(drawing, plan.tiles, plane_sink(drawing, planes), options.on_progress)
     return escape_data(drawing, planes, plan.scene)
 
 
@@ -694,21 +693,3 @@ def _iterating(plan: Plan, source: Direct, tiles: Sequence[Tile]) -> Work:
 
 def _spent(laps: NDArray[np.int64]) -> StageTicks:
     return dict(zip(TILE_STAGES, laps[: len(TILE_STAGES)].tolist(), strict=True))
-
-
-class _Clock:
-    """Measures the seconds of a tile's stages."""
-
-    def __init__(self, backend: Backend, iterating: str = "iterate") -> None:
-        """`iterating`: the stage to which the time of "iterate" is added."""
-        self.seconds: dict[str, float] = {}
-        self._backend, self._iterating = backend, iterating
-        self._last = perf_counter()
-
-    def lap(self, stage: str) -> None:
-        """Add the time since the last lap to a stage."""
-        self._backend.synchronize()
-        now = perf_counter()
-        stage = self._iterating if stage == "iterate" else stage
-        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
-        self._last = now

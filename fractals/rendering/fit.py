@@ -51,7 +51,7 @@ def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[
     return fit_colors(scene.replace(**own))
 
 
-def fit_colors(scene: Scene, layers: bool = False) -> Scene:
+def fit_colors(scene: Scene, *, layers: bool = False) -> Scene:
     """Return a scene whose density and offset fit the values of its first coloring.
 
     They are 1 and 0 where the values then fill half of the palette or more. Otherwise, and with a

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import functools
 import hashlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -307,7 +308,6 @@ class ViewProbe:
     def compile(self) -> None:
         """Compile the program, which is done when it is first called."""
         self._iterated(1)
-        self.backend.synchronize()
 
     def counts(self, limit: int) -> tuple[Counts, Floats]:
         """Return all counts, and the smooth counts of the samples that escaped."""
@@ -341,9 +341,10 @@ class ViewProbe:
         backend, shape = self.backend, (len(tiles), *PROBE_SIZE[::-1])
         counts = np.empty(shape, np.int32)
         x, y = (np.empty(shape, backend.real) for _ in range(2))
-        for tile, *parts in zip(tiles, counts, x, y, strict=True):
-            for on_device, part in zip((tile.count, tile.x, tile.y), parts, strict=True):
-                backend.to_host(on_device, part)
+        found = (array for tile in tiles for array in (tile.count, tile.x, tile.y))
+        backend.all_to_host(
+            list(zip(found, itertools.chain(*zip(counts, x, y, strict=True)), strict=True))
+        )
         escaped = counts < limit
         z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
         radius = self.plan.scene.iteration.escape_radius

@@ -6,7 +6,7 @@ TypedDicts), its entry in the docstring (`with_keywords`), and the help of the c
 """
 
 import inspect
-import warnings
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import (
     TYPE_CHECKING,
@@ -20,12 +20,51 @@ from typing import (
 )
 
 from fractals.catalog import did_you_mean
-from fractals.errors import OptionError, shown
+from fractals.errors import OptionError, shown, warn
 from fractals.scene.numbers import Real
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
     from fractals.scene.model import Scene
+
+# What others call a key or an option: an unknown word is looked up here first.
+_SAID = {
+    "antialias": "antialiasing",
+    "bits": "depth",
+    "center": "position x",
+    "escape_radius": "bailout radius",
+    "formula": "fractal",
+    "inside": "background",
+    "max_iterations": "iter iterations iters limit max_iter maxiter n_iter",
+    "palette": "cmap color colormap colors colour",
+    "precision": "dtype float number",
+    "rotation": "angle rotate",
+    "size": "height resolution shape",
+    "supersampling": "aa oversampling samples supersample",
+    "threads": "jobs n_jobs n_threads num_threads workers",
+    "zoom": "magnification",
+}
+SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
+# The same of keywords in Python for which a name does not say enough.
+_KEYWORDS = {
+    "cpu": "device='cpu'",
+    "gpu cuda use_gpu": "device='gpu'",
+    "dtype": "precision='float32' or 'float64'",
+    "height resolution shape": "size=(width, height) in pixels; width is that of the view",
+    "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
+    "filename out output path": "fractals.render_to(path, ...), or image.save(path)",
+}
+KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
+
+
+class _AsTheScene:
+    """The default of a key of the scene, in signatures."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+AS_THE_SCENE = _AsTheScene()
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -100,6 +139,25 @@ class Options:
     __replace__ = replace  # of `copy.replace`, from Python 3.13 on
 
 
+class Bar:
+    """Draws a bar on stderr, over the one before: in terminals and in notebooks."""
+
+    LENGTH = 40  # characters
+
+    def __init__(self) -> None:
+        self._last = (-1, -1)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how many tiles are done."""
+        if self._last == (done, total):
+            return
+        self._last = done, total
+        filled = self.LENGTH * done // max(total, 1)
+        bar = "█" * filled + "░" * (self.LENGTH - filled)
+        sys.stderr.write(f"\r{bar} {done}/{total}" + "\n" * (done >= total))
+        sys.stderr.flush()
+
+
 class DeviceOptions(Options):
     """What draws, and what is reported."""
 
@@ -109,9 +167,9 @@ class DeviceOptions(Options):
     )
     threads: int | None = option(None, "Maximum CPU threads (default: all cores).")
     on_message: Callable[[str], None] = option(
-        warnings.warn,
+        warn,
         "Called with one line of text, such as why another device draws, or the address of the "
-        "explorer; `warnings.warn` by default.",
+        "explorer; by default each is a `FractalsWarning`.",
     )
 
     def check(self) -> None:
@@ -139,9 +197,10 @@ class RenderOptions(DeviceOptions):
         True, "Neither read nor write cached reference orbits.", "Deep views need them."
     )
     force: bool = option(False, "Allow work that is estimated at over an hour.")
-    progress: Callable[[int, int], None] | None = option(
+    progress: Callable[[int, int], None] | bool | None = option(
         None,
-        "Called as ``progress(tiles_done, tiles)`` in the calling thread, several times a second.",
+        "True: a bar on stderr. A function is called as ``progress(tiles_done, tiles)`` in the "
+        "calling thread, several times a second.",
     )
 
     def check(self) -> None:
@@ -150,8 +209,15 @@ class RenderOptions(DeviceOptions):
         for name in ("interior_shortcuts", "cache", "force"):
             if not isinstance(getattr(self, name), bool):
                 raise OptionError(f"{name}={getattr(self, name)!r:.40}: give True or False")
-        if not (self.progress is None or callable(self.progress)):
-            raise OptionError(f"progress={self.progress!r:.40}: give a function, or None")
+        if not (isinstance(self.progress, bool | None) or callable(self.progress)):
+            raise OptionError(f"progress={self.progress!r:.40}: give True, a function, or None")
+
+    @property
+    def on_progress(self) -> Callable[[int, int], None] | None:
+        """Return the function that is called with the tiles that are done, and all."""
+        if isinstance(self.progress, bool):
+            return Bar() if self.progress else None
+        return self.progress
 
 
 class ReplaceOptions(Options):
@@ -351,7 +417,10 @@ def split_keywords(
     known = allowed.__annotations__
     for name in keywords:
         if name not in known:
-            raise OptionError(f"unknown keyword '{name}'{did_you_mean(name, known)}")
+            hint = f"; give {KEYWORDS[name]}" if name in KEYWORDS else ""
+            if SYNONYMS.get(name) in known:
+                hint = hint or f"; did you mean '{SYNONYMS[name]}'?"
+            raise OptionError(f"unknown keyword '{name}'{hint or did_you_mean(name, known)}")
     keys, made = dict(keywords), []
     for each in options:
         names = each.fields.keys() & keys.keys()
@@ -375,15 +444,14 @@ def with_keywords(allowed: type, *options: type[Options]) -> Callable[[F], F]:
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                # "...": as the scene says
                 default=next(
-                    (each.fields[name].default for each in options if name in each.fields), ...
+                    (each.fields[name].default for each in options if name in each.fields),
+                    AS_THE_SCENE,
                 ),
-                annotation=hint,
             )
-            for name, hint in allowed.__annotations__.items()
+            for name in allowed.__annotations__  # their types would fill a screen
         ]
-        more.sort(key=lambda parameter: parameter.default is ...)  # the options first
+        more.sort(key=lambda parameter: parameter.default is AS_THE_SCENE)  # the options first
         function.__signature__ = shown.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
         if options and function.__doc__:
             function.__doc__ = _documented(function.__doc__, options[0])

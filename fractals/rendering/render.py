@@ -102,7 +102,7 @@ def draw_image(plan: Plan, backend: Backend, options: RenderOptions) -> Image:
 
 def finish(drawing: Drawing, options: RenderOptions) -> Image:
     """Draw all tiles, and return the picture with the facts of its making."""
-    pixels = draw_all(drawing, options.progress)
+    pixels = draw_all(drawing, options.on_progress)
     return Image(pixels, **vars(drawing.facts))
 
 
@@ -166,13 +166,15 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
 
 
 @with_keywords(RecolorKeywords, RenderOptions)
-def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeywords]) -> Image:
+def recolor(
+    raw: EscapeData | str | Path, *sources: Source, **keywords: Unpack[RecolorKeywords]
+) -> Image:
     """Draw the picture of raw numbers, without iterating.
 
     Parameters
     ----------
-    raw : EscapeData
-        From `compute`, or from a file.
+    raw : EscapeData, str or Path
+        From `compute`, or the path of a file.
     *sources : str, Path, mapping or Scene
         Scenes whose colors and layers are taken, as by `fractals recolor`; their view, size and
         limit are not. By default the colors of the raw numbers' own scene.
@@ -199,8 +201,21 @@ def recolor(raw: EscapeData, *sources: Source, **keywords: Unpack[RecolorKeyword
     >>> recolor(raw, palette="ember", device="cpu").size
     (8, 6)
     """
+    raw = _raw_numbers(raw)
     scene, options = read_recoloring(raw, sources, keywords, RecolorKeywords, RenderOptions)
     return finish(open_recoloring(scene, raw, options), options)
+
+
+def _raw_numbers(given: Any) -> EscapeData:
+    """Return raw numbers that are given, or those of a file."""
+    if isinstance(given, str | Path):
+        return EscapeData.load(given)
+    if not isinstance(given, EscapeData):
+        raise OptionError(
+            f"{given!r:.60} are no raw numbers: give what fractals.compute returned, or the path "
+            "of a file"
+        )
+    return given
 
 
 def read_recoloring(
@@ -211,11 +226,6 @@ def read_recoloring(
     *options: type,
 ) -> tuple[Scene, *tuple[Any, ...]]:
     """Return the scene and the options that `recolor` was called with, as `read_request` does."""
-    if not isinstance(raw, EscapeData):
-        raise OptionError(
-            f"{raw!r:.60} are no raw numbers: give what fractals.compute returned, or "
-            "fractals.EscapeData.load(path)"
-        )
     colors = with_colors(raw.scene, *sources)
     scene, *made = read_request((colors,), keywords, allowed, *options)
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
@@ -307,7 +317,7 @@ def render_to(
 @with_keywords(RecolorFileKeywords, ReplaceOptions, RenderOptions)
 def recolor_to(
     path: str | Path | BinaryIO,
-    raw: EscapeData,
+    raw: EscapeData | str | Path,
     *sources: Source,
     **keywords: Unpack[RecolorFileKeywords],
 ) -> Rendered:
@@ -335,6 +345,7 @@ def recolor_to(
         The raw numbers or the type of file don't fit the picture, or the file exists or can't be
         written.
     """
+    raw = _raw_numbers(raw)
     scene, options, file_options = read_recoloring(
         raw, sources, keywords, RecolorFileKeywords, RenderOptions, ReplaceOptions
     )
@@ -385,7 +396,7 @@ def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendere
     timings["encode"] = 0.0
     with ended_on_error(bands):
         helpers = None if drawers else Helpers(bands, options.threads or core_count())
-        run(drawing, plan.tiles, _band_sink(drawing, bands), options.progress)
+        run(drawing, plan.tiles, _band_sink(drawing, bands), options.on_progress)
         begun = perf_counter()
         (helpers or Helpers(bands, drawers)).join()
     writer.end()
@@ -401,7 +412,8 @@ def _band_sink(drawing: Drawing, bands: Bands) -> Sink:
             begun = perf_counter()
             bands.wait_for_room(tile)
             waited = perf_counter() - begun
-            seconds = draw_tile_to(drawing, tile, partial(bands.keep, tile), stop)
+            seconds = draw_tile_to(drawing, tile, partial(bands.parts, tile), stop)
+            bands.drawn(tile)
             begun = perf_counter()
             if drawing.backend.threads:
                 bands.help()

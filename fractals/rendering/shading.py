@@ -70,7 +70,7 @@ class Painter:
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
         table = palette.encoding(plan.scene.image.bits) if encode is None else encode
-        self._encode = backend.to_device(table)
+        self._encode = backend.to_device(table, kept=encode is None)
         self._compile(values, placing or place_samples)
 
     def _compile(self, values: Values | None, placing: "Placing") -> None:
@@ -94,7 +94,7 @@ class Painter:
                     paint,
                     _inputs_of(self, layer),
                     layer.subtracts_offset,
-                    backend.to_device(lookup),
+                    backend.to_device(lookup, kept=not several),
                     np.float32(layer.opacity),
                     fill,
                     table,
@@ -102,7 +102,7 @@ class Painter:
             )
         self._mean = backend.compile(shade.make_mean_body) if several and not filtered else None
         self._to_linear = backend.compile(shade.make_decode_body) if several and filtered else None
-        self._decode = backend.to_device(palette.decoding()) if several else None
+        self._decode = backend.to_device(palette.decoding(), kept=True) if several else None
         if filtered:
             self._filter = backend.compile(shade.make_filter_body, PERIOD)
             self._shifts = backend.to_device(shifts())

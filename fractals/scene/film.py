@@ -83,20 +83,21 @@ def flattened(tracks: Any, before: str = "") -> Any:
 class Key(Table):
     """A view that the film shows at a time."""
 
-    at: Finite | None = Field(None, ge=0, le=MAX_SECONDS, description="seconds")
+    at: Finite | None = Field(default=None, ge=0, le=MAX_SECONDS, description="seconds")
     speed: Annotated[Finite | None, BeforeValidator(_speed)] = Field(
-        None, description="instead of at: mean speed from the key before, '1.2 octaves/s'"
+        default=None, description="instead of at: mean speed from the key before, '1.2 octaves/s'"
     )
     center: tuple[Coordinate, Coordinate] | None = Field(
-        None, description="of the view; default: that of the deepest key with one, or of the scene"
+        default=None,
+        description="of the view; default: that of the deepest key with one, or of the scene",
     )
     width: Annotated[Coordinate, AfterValidator(_positive)] | None = Field(
-        None, description="of the view in the plane; default: that of the key before"
+        default=None, description="of the view in the plane; default: that of the key before"
     )
     rotation: Finite | None = Field(
-        None, ge=-360 * MAX_TURNS, le=360 * MAX_TURNS, description="degrees, not reduced"
+        default=None, ge=-360 * MAX_TURNS, le=360 * MAX_TURNS, description="degrees, not reduced"
     )
-    ease: Ease = Field("soft", description="how the film comes here from the key before")
+    ease: Ease = Field(default="soft", description="how the film comes here from the key before")
 
     @model_validator(mode="after")
     def _one_time(self) -> "Key":
@@ -117,24 +118,31 @@ class Sound(Table):
     """Sound from a file, cut to the length of the film."""
 
     file: str = Field(max_length=4096, description="name of the sound file")
-    start: Finite = Field(0.0, ge=0, le=MAX_SECONDS, description="seconds of the file left out")
+    start: Finite = Field(
+        default=0.0, ge=0, le=MAX_SECONDS, description="seconds of the file left out"
+    )
 
 
 class FilmSettings(Table):
     """How a scene moves and changes."""
 
-    fps: Finite = Field(60.0, ge=1, le=240, description="frames a second")
+    fps: Finite = Field(default=60.0, ge=1, le=240, description="frames a second")
     seconds: Finite | None = Field(
-        None, ge=1e-3, le=MAX_SECONDS, description="length; default: up to the last key or point"
+        default=None,
+        ge=1e-3,
+        le=MAX_SECONDS,
+        description="length; default: up to the last key or point",
     )
-    loop: bool = Field(False, description="the first frame follows the last one")
+    loop: bool = Field(default=False, description="the first frame follows the last one")
     density: Finite = Field(
-        1.5, ge=0.25, le=8, description="samples a pixel along each side, of zooms"
+        default=1.5, ge=0.25, le=8, description="samples a pixel along each side, of zooms"
     )
-    shutter: Finite = Field(0.5, ge=0, le=1, description="exposure of a frame, as a part of it")
-    keys: tuple[Key, ...] = Field((), max_length=MAX_KEYS)
+    shutter: Finite = Field(
+        default=0.5, ge=0, le=1, description="exposure of a frame, as a part of it"
+    )
+    keys: tuple[Key, ...] = Field(default=(), max_length=MAX_KEYS)
     tracks: Annotated[dict[str, Points], BeforeValidator(flattened)] = Field(
-        {}, max_length=MAX_TRACKS, description="keys of the scene: [seconds, value], ..."
+        default={}, max_length=MAX_TRACKS, description="keys of the scene: [seconds, value], ..."
     )
     sound: Sound | None = None
 

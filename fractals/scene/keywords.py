@@ -37,7 +37,7 @@ class SceneKeywords(TypedDict, total=False):
     stretch: float
     stretch_angle: float
     projection: Literal["plane", "exponential"]
-    size: tuple[int, int] | str
+    size: Sequence[int] | str
     supersampling: int
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]
@@ -63,7 +63,7 @@ class RecolorKeywords(SceneKeywords, total=False):
     device: str
     threads: int | None
     on_message: Callable[[str], None]
-    progress: Callable[[int, int], None] | None
+    progress: Callable[[int, int], None] | bool | None
 
 
 class RecolorFileKeywords(RecolorKeywords, total=False):

@@ -3,7 +3,7 @@
 import inspect
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Unpack
 
@@ -23,7 +23,7 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import MAX_SIDE, decimal_text, point_text, size_of, width_in
+from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
@@ -78,12 +78,15 @@ def _formula_name(name: str) -> str:
 
 
 def _limit(given: Any) -> Any:
-    text = str(given)
-    if text == "auto" or (text.isdecimal() and len(text) < 20 and 1 <= int(text) <= MAX_ITERATIONS):
-        return text if text == "auto" else int(text)
-    raise ValueError(
-        f"'{shown(text, 40)}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}"
-    )
+    try:
+        number = Decimal(decimal_text(given)) if given != "auto" else Decimal(1)
+    except ValueError:
+        number = Decimal(0)
+    if number % 1 or not 1 <= number <= MAX_ITERATIONS:
+        raise ValueError(
+            f"'{shown(given, 40)}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}"
+        )
+    return given if given == "auto" else int(number)
 
 
 def _bits(given: Any) -> int:
@@ -93,16 +96,20 @@ def _bits(given: Any) -> int:
 
 
 def _point(given: Any) -> Any:
-    if isinstance(given, complex):
-        return given.real, given.imag
     if isinstance(given, str) and (found := point_text(given)):
         return found
-    if not isinstance(given, tuple | list):
-        raise ValueError(
-            f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
-            "or a complex number"
-        )
-    return given
+    if getattr(given, "shape", None) == ():  # a number of NumPy, or an array of one
+        given = given.item()
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return tuple(given)
+    if getattr(given, "shape", None) == (2,):
+        return tuple(given.tolist())
+    if hasattr(given, "imag") and not hasattr(given, "shape") and not is_real(given):
+        return given.real, given.imag  # of Python, gmpy2 or mpmath
+    raise ValueError(
+        f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
+        "or a complex number"
+    )
 
 
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
@@ -156,7 +163,9 @@ def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | Formula):
         raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
     if isinstance(given, str):
-        return {"name": given} if NAME.fullmatch(given) else {"name": "expression", "step": given}
+        folded = given.strip().lower().replace("-", "_").replace(" ", "_")
+        name = folded if folded in catalog.names("formula") else given
+        return {"name": name} if NAME.fullmatch(name) else {"name": "expression", "step": given}
     return given
 
 
@@ -164,35 +173,38 @@ class View(Table):
     """Where the picture lies in the plane."""
 
     center: Annotated[Point | None, CommandHelp("center of the view; decimals of any length")] = (
-        Field(None, description="decimal text; default: the formula's home")
+        Field(default=None, description="decimal text; default: the formula's home")
     )
     width: Annotated[
         Length | None,
         CommandHelp("width of the view in the plane, or relative to the scene: 50%"),
-    ] = Field(None, description="full width of the picture in the plane")
+    ] = Field(default=None, description="full width of the picture in the plane")
     zoom: Annotated[
         Length | None,
         CommandHelp("zoom, counted from the formula's whole view, or relative to the scene: x10"),
-    ] = Field(None, description="instead of width: the home width divided by it")
+    ] = Field(default=None, description="instead of width: the home width divided by it")
     frame: Annotated[Point, AfterValidator(_frame)] | None = Field(
-        None,
+        default=None,
         description="width and height that a picture of any shape shows in full; the width follows",
     )
     rotation: Finite = Field(
-        0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
+        default=0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
     )
-    mirror: bool = Field(False, description="point the imaginary axis downwards")
+    mirror: bool = Field(default=False, description="point the imaginary axis downwards")
     stretch: Finite = Field(
-        1.0, ge=1e-3, le=1e3, description="stretch the view by this factor along the stretch angle"
+        default=1.0,
+        ge=1e-3,
+        le=1e3,
+        description="stretch the view by this factor along the stretch angle",
     )
     stretch_angle: Finite = Field(
-        0.0,
+        default=0.0,
         ge=-360,
         le=360,
         description="direction of the stretch, in degrees counter-clockwise from the right",
     )
     projection: Literal["plane", "exponential"] = Field(
-        "plane",
+        default="plane",
         description="projection: plane, or exponential (x is the angle, y the logarithm of the "
         "radius)",
     )
@@ -218,19 +230,21 @@ class ImageSettings(Table):
         tuple[Side, Side],
         BeforeValidator(size_of),
         CommandHelp("pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi"),
-    ] = Field((1920, 1080), description="(width, height) in pixels, or text such as 4k")
-    supersampling: int = Field(2, ge=1, le=16, description="N x N samples per pixel, 1 to 16")
+    ] = Field(default=(1920, 1080), description="(width, height) in pixels, or text such as 4k")
+    supersampling: int = Field(
+        default=2, ge=1, le=16, description="N x N samples per pixel, 1 to 16"
+    )
     antialias: Literal["grid", "jittered", "adaptive"] = Field(
-        "grid", description="pattern of the samples: grid, jittered or adaptive"
+        default="grid", description="pattern of the samples: grid, jittered or adaptive"
     )
     bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
-        8, description="bits per channel: 8, or 16 (PNG or TIFF)"
+        default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
     )
     dpi: Finite | None = Field(
-        None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
+        default=None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
     )
     compression: Literal["fast", "small"] = Field(
-        "fast",
+        default="fast",
         description="PNG compression: fast, or small (10 to 30 % smaller files, much slower)",
     )
 
@@ -239,13 +253,17 @@ class Iteration(Table):
     """When iterating ends: after how many steps, and at which |z|."""
 
     max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = Field(
-        "auto", description="maximum iterations per sample, such as 1e6; auto: found for the view"
+        default="auto",
+        description="maximum iterations per sample, such as 1e6; auto: found for the view",
     )
     escape_radius: Finite = Field(
-        256.0, ge=2, le=1e9, description="radius beyond which an orbit has escaped, 2 or more"
+        default=256.0,
+        ge=2,
+        le=1e9,
+        description="radius beyond which an orbit has escaped, 2 or more",
     )
     precision: Literal["auto", "float64", "float32"] = Field(
-        "auto",
+        default="auto",
         description="number type: auto (float64), float64 or float32, which is for wide views only",
     )
 
@@ -264,10 +282,10 @@ class Scene(Table):
     (64, 48)
     """
 
-    version: Literal[1] = Field(1, description="of the format of scenes")
-    title: str = Field("", max_length=1000, description="of the picture")
-    author: str = Field("", max_length=1000, description="of the scene")
-    note: str = Field("", max_length=10_000, description="about the scene")
+    version: Literal[1] = Field(default=1, description="of the format of scenes")
+    title: str = Field(default="", max_length=1000, description="of the picture")
+    author: str = Field(default="", max_length=1000, description="of the scene")
+    note: str = Field(default="", max_length=10_000, description="about the scene")
     formula: Annotated[
         FormulaName | Annotated[Formula, Instance()],
         BeforeValidator(_formula),
@@ -278,13 +296,15 @@ class Scene(Table):
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()
     julia: Annotated[Point, AfterValidator(_near)] | None = Field(
-        None, description="draw the Julia set of c = X + iY"
+        default=None, description="draw the Julia set of c = X + iY"
     )
     view: View = View()
     image: ImageSettings = ImageSettings()
     iteration: Iteration = Iteration()
     color: Color = Color()
-    film: FilmSettings | None = Field(None, description="how the scene moves: see fractals film")
+    film: FilmSettings | None = Field(
+        default=None, description="how the scene moves: see fractals film"
+    )
 
     @model_validator(mode="after")
     def _fits_the_frame(self) -> "Scene":

@@ -188,21 +188,101 @@ class ExactFloat(float):
         made.text = text.replace("_", "")
         return made
 
+    def __reduce__(self) -> tuple[type["ExactFloat"], tuple[str]]:
+        return ExactFloat, (self.text,)
 
-def decimal_text(given: Any) -> str:
-    """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it."""
-    given = given.text if isinstance(given, ExactFloat) else given
+
+def _fraction_text(value: Fraction) -> str:
+    """Return all digits of a fraction that has an end as a decimal number."""
+    twos, fives, rest = 0, 0, value.denominator
+    while rest % 2 == 0:
+        rest, twos = rest // 2, twos + 1
+    while rest % 5 == 0:
+        rest, fives = rest // 5, fives + 1
+    if rest != 1:
+        raise ValueError(
+            f"{shown(value, 40)} has no end as a decimal number: give as many digits as you need"
+        )
+    return decimal_places(value, max(twos, fives))
+
+
+def _binary_text(value: Fraction, bits: int) -> str:
+    """Return the shortest text, as a rule, of which a float of so many bits is the nearest one."""
+    size, sign = abs(value), "-" if value < 0 else ""
+    half_step = Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length() - bits)
+    digits = int(bits * math.log10(2))
+    for more in range(3):
+        text = significant(size, digits + more) if size else "0"
+        if abs(Fraction(text) - size) < half_step:
+            break
+    return sign + text
+
+
+def _float_text(given: Any) -> str:
+    """Return the text of a float of NumPy, gmpy2 or mpmath; "" of what is none, or not finite."""
+    try:
+        if hasattr(given, "man_exp"):  # mpmath's, whose precision is that of its context
+            mantissa, exponent = map(int, given.man_exp)  # without its sign
+            mantissa = -mantissa if given < 0 else mantissa
+            bits = given.context.prec
+        else:
+            mantissa, denominator = map(int, given.as_integer_ratio())
+            exponent = 1 - denominator.bit_length()
+            bits = getattr(given, "precision", 64)  # gmpy2's; others are long doubles
+    except (AttributeError, OverflowError, ValueError):
+        return ""
+    if abs(exponent) > 4 * MAX_EXPONENT:
+        raise ValueError(f"a number near 2^{exponent} is beyond 1e±{MAX_EXPONENT}")
+    value = Fraction(mantissa) * Fraction(2) ** exponent
+    return _binary_text(value, max(bits, value.numerator.bit_length()))
+
+
+def is_real(given: Any) -> bool:
+    """Tell whether a value of any library is one real number."""
+    kinds = ("as_integer_ratio", "man_exp", "numerator")
+    return any(hasattr(given, name) for name in kinds)
+
+
+def _number_text(given: Any) -> str:
+    """Return the text of a number of Python, NumPy, gmpy2 or mpmath; "" of what is none."""
+    if getattr(given, "shape", None) == ():  # NumPy's numbers, and arrays of one number
+        given = given.item()
+    if isinstance(given, ExactFloat):
+        return given.text
+    if isinstance(given, bool):
+        return ""
     if isinstance(given, int) and given.bit_length() > MAX_BITS:
         raise ValueError(LONG_INTEGER)
-    text = str(given).strip() if isinstance(given, str | int | float | Decimal) else ""
-    text = plain_minus(text)
-    if isinstance(given, bool) or len(text) > MAX_DIGITS + 20:
-        size = f"{len(text)} characters" if text else repr(given)
-        raise ValueError(f"{size}: a number has at most {MAX_DIGITS} digits")
+    if isinstance(given, str | int | float | Decimal):
+        return plain_minus(str(given).strip())
+    if hasattr(given, "numerator"):
+        return _fraction_text(Fraction(int(given.numerator), int(given.denominator)))
+    return _float_text(given)
+
+
+def decimal_text(given: Any) -> str:
+    """Return a number as decimal text, or raise a `ValueError` that says what is wrong with it.
+
+    A number is text, or one of Python, NumPy, `fractions`, gmpy2 or mpmath, with all its digits.
+
+    Examples
+    --------
+    >>> decimal_text(" -3e-60"), decimal_text(Fraction(-3, 8))
+    ('-3e-60', '-0.375')
+    """
+    text = _number_text(given)
+    if len(text) > MAX_DIGITS + 20:
+        raise ValueError(f"{len(text)} characters: a number has at most {MAX_DIGITS} digits")
     if not DECIMAL.fullmatch(text):
-        raise ValueError(
-            f"'{text[:40] or given}' is not a decimal number such as '-0.75' or '3e-6'"
-        )
+        if isinstance(given, str | float | Decimal):
+            more = ""
+            if text[-1:] == "%" or text[:1] == "x":
+                more = " (only options of the command line are relative to a scene)"
+            raise ValueError(
+                f"'{shown(given, 40)}' is not a decimal number such as '-0.75' or '3e-6'{more}"
+            )
+        kind = type(given).__name__
+        raise ValueError(f"{shown(repr(given), 40)}, of type {kind}, is not a finite real number")
     _, _, exponent = text.lower().partition("e")
     if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
         raise ValueError(f"'{shown(text, 40)}' is beyond 1e±{MAX_EXPONENT}")

@@ -105,19 +105,24 @@ class Paint(Table):
         ),
     ] = "auto"
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
-        "auto",
+        default="auto",
         description="curve from values v to the palette: auto, linear, sqrt, cbrt, "
         "log (log2(1 + v)) or atan",
     )
     density: Finite = Field(
-        1.0, ge=-1e6, le=1e6, description="turns of the palette per unit of the transferred value"
+        default=1.0,
+        ge=-1e6,
+        le=1e6,
+        description="turns of the palette per unit of the transferred value",
     )
-    offset: Finite = Field(0.0, ge=-1e6, le=1e6, description="shift of the palette, in turns")
+    offset: Finite = Field(
+        default=0.0, ge=-1e6, le=1e6, description="shift of the palette, in turns"
+    )
     mask: Literal["auto", "escaped", "inside", "all"] = Field(
-        "auto", description="samples to draw; auto: those for which the coloring is made"
+        default="auto", description="samples to draw; auto: those for which the coloring is made"
     )
     range: tuple[Finite, Finite] | None = Field(
-        None, description="values to draw; others are transparent"
+        default=None, description="values to draw; others are transparent"
     )
 
     @model_validator(mode="after")
@@ -147,15 +152,17 @@ class Paint(Table):
 class Layer(Paint):
     """A paint that is blended over the layers below, in sRGB values, as CSS does."""
 
-    blend: Blend = Field("auto", description="blend mode; auto: the coloring's own")
-    opacity: Finite = Field(1.0, ge=0, le=1, description="0: invisible, 1: opaque")
+    blend: Blend = Field(default="auto", description="blend mode; auto: the coloring's own")
+    opacity: Finite = Field(default=1.0, ge=0, le=1, description="0: invisible, 1: opaque")
 
 
 class Color(Paint):
     """How raw numbers become colors: the first layer, and the layers over it."""
 
     inside: Annotated[str, AfterValidator(_color)] = Field(
-        "#000000",
+        default="#000000",
         description="color of the points inside the set: '#rrggbb', or a name of CSS such as navy",
     )
-    layers: tuple[Layer, ...] = Field((), max_length=16, description="from the bottom to the top")
+    layers: tuple[Layer, ...] = Field(
+        default=(), max_length=16, description="from the bottom to the top"
+    )

@@ -68,6 +68,10 @@ class Table(_Base):
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse: a scene is a value."""
+        raise AttributeError(f"scenes never change: scene.replace({name}=...) returns another")
+
 
 class CommandHelp(str):
     """In an annotation: the meaning of a key on the command line, if values are typed otherwise."""
@@ -138,7 +142,7 @@ def _unknown_key(path: list[str], model: type[BaseModel]) -> str:
     if path[0] == "image" and path[-1] in ("width", "height"):
         hint = "; pixels are size = [width, height]"
     elif elsewhere:
-        hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
+        hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}], or is a keyword"
     return f"{shown('.'.join(path))}: unknown key{hint}"
 
 

@@ -6,7 +6,6 @@ views are also compared with exact ones: all of them where asked, else those tha
 
 import math
 import random
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,7 +15,7 @@ from typing import Any
 import gmpy2
 import numpy as np
 
-from fractals.errors import SceneError
+from fractals.errors import SceneError, warn
 from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
@@ -76,7 +75,7 @@ def verify(
     pixels: int = 20,
     exact: bool = False,
     seed: int = 0,
-    on_message: Callable[[str], None] = warnings.warn,
+    on_message: Callable[[str], None] = warn,
 ) -> list[Pixel]:
     """Recompute `pixels` random pixels of a picture with the backend of plain Python loops.
 

@@ -1,8 +1,11 @@
 """Streams, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
 
+import contextlib
+import gc
 import itertools
 import sys
 import threading
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,10 +18,18 @@ from support.threads import in_a_thread
 
 import fractals
 from fractals.backends import devices, probe
-from fractals.backends.cuda.backend import STREAMS_PER_GPU, CudaBackend, ReplicatedArray, StreamPool
+from fractals.backends.cuda import backend
+from fractals.backends.cuda.backend import CudaBackend, Gpu, ReplicatedArray, StreamPool, block_size
 from fractals.errors import DeviceError, FractalsError
+from fractals.explorer.scheduler import VIEW, Engine
+from fractals.explorer.view import ClientView
+from fractals.films.frames import FilmConstants
+from fractals.films.motion import make_motion
+from fractals.films.plan import make_frames
+from fractals.films.strip import Strip
 from fractals.rendering import drawing
-from fractals.rendering.drawing import Sink, draw_tile, run
+from fractals.rendering.drawing import Sink, run
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.tools.bench import measure as bench
 
@@ -31,68 +42,245 @@ def many_strips(monkeypatch):
 
 
 class Cuda:
-    """What streams use of `numba.cuda`, counted."""
+    """What slots use of `numba.cuda`, written down.
 
-    def __init__(self):
-        self.selected, self.allocated = [], []
+    `fails`: numbers of the allocations, from 1 on, that find no memory.
+    """
+
+    def __init__(self, *fails):
+        self.selected, self.allocated, self.log, self.fails = [], [], [], list(fails)
+        self.memory = weakref.WeakValueDictionary()
         self.select_device = self.selected.append
 
-    def stream(self):
-        return SimpleNamespace(synchronize=lambda: None)
+    def current_context(self):
+        def defer_cleanup():
+            self.log.append("frees nothing")
+            return contextlib.nullcontext()
 
-    def device_array(self, shape, dtype, stream):
-        self.allocated.append(shape)
-        return np.empty(shape, dtype)
+        return SimpleNamespace(
+            synchronize=lambda: self.log.append("all wait"), defer_cleanup=defer_cleanup
+        )
+
+    def stream(self):
+        return Stream(self.log)
+
+    def event(self, timing=True):
+        return Event(self.log)
+
+    def device_array(self, size, dtype, stream=None):
+        self.allocated.append(size)
+        if len(self.allocated) in self.fails:
+            raise error_of_numba("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
+        array = np.empty(size, dtype).view(Memory)
+        array.__cuda_array_interface__ = {"data": array.__array_interface__["data"]}
+        self.memory[array.ctypes.data] = array
+        return array
+
+    def as_cuda_array(self, block, sync):
+        described = block.__cuda_array_interface__
+        dtype, shape = np.dtype(described["typestr"]), described["shape"]
+        memory = self.memory[block.address]  # fails where the slot has let go of it
+        whole = memory[: int(np.prod(shape)) * dtype.itemsize]
+        array = whole.view(np.ndarray).view(dtype).reshape(shape).view(Memory)
+        array.gpu_data = SimpleNamespace(owner=block)
+        return array
 
     def pinned_array(self, size, dtype):
-        self.allocated.append(size)
-        return np.empty(size, dtype)
+        return np.empty(self.device_array(size, dtype).size, dtype)
 
-    def to_device(self, array, stream):
-        return np.array(array)
+
+class Memory(np.ndarray):
+    """Memory of a GPU that is in truth the host's."""
+
+    def copy_to_device(self, array, stream):
+        stream.log.append(f"copied on {stream.name}")
+        self[...] = array
+
+    def copy_to_host(self, into, stream):
+        stream.log.append(f"copied on {stream.name}")
+        into[...] = self
+
+
+class Stream:
+    def __init__(self, log):
+        self.log, self.name = log, f"stream {sum(line == 'stream' for line in log)}"
+        log.append("stream")
+
+    def synchronize(self):
+        self.log.append(f"{self.name} is done")
+
+
+class Event:
+    def __init__(self, log):
+        self.log = log
+
+    def record(self, stream):
+        self.of = stream.name
+
+    def wait(self, stream):
+        self.log.append(f"{stream.name} waits for {self.of}")
+
+
+def error_of_numba(text):
+    kind = type("CudaAPIError", (RuntimeError,), {"__module__": "numba.cuda.cudadrv.driver"})
+    return kind(text)
+
+
+def slots_of(cuda, number):
+    """Return slots of a GPU, for as many threads at a time."""
+    gpu = Gpu(cuda, 0)
+    gpu.bind()
+    return [gpu.take() for _ in range(number)]
+
+
+@pytest.fixture(autouse=True)
+def no_gpu_is_bound(monkeypatch):
+    monkeypatch.setattr(backend, "_bound", threading.local())
 
 
 def test_memory_that_was_let_go_is_used_again():
-    slot = StreamPool(Cuda(), (0,)).here()
+    cuda = Cuda()
+    (slot,) = slots_of(cuda, 1)
     first, other = slot.empty((3, 4), np.int32), slot.empty((3, 4), np.int32)
     assert not np.shares_memory(first, other)
     assert (first.shape, first.dtype) == ((3, 4), np.int32)
     del first
-    again, new_type, new = (slot.empty((3, 4), t) for t in (np.int32, np.float32, np.int32))
-    assert len(slot._cuda.allocated) == 4
+    again, new = slot.empty((2, 5), np.float32), slot.empty((3, 4), np.int32)
+    assert len(cuda.allocated) == 3, "another shape and type takes the memory, too"
+    assert again.dtype == np.float32
     assert not any(
         np.shares_memory(a, b) for a, b in itertools.combinations((again, new, other), 2)
     )
-    assert new_type.dtype == np.float32
 
 
-def test_staging_grows_and_is_used_again():
-    slot = StreamPool(Cuda(), (0,)).here()
-    small, large = slot.staging((2, 3), np.float64), slot.staging((5, 7, 3), np.uint8)
-    assert (small.shape, small.dtype, large.shape) == ((2, 3), np.float64, (5, 7, 3))
-    slot.staging((7, 9), np.int8)
-    assert slot._cuda.allocated == [48, 105]
+def test_a_view_keeps_the_memory_of_its_array():
+    (slot,) = slots_of(Cuda(), 1)
+    whole = slot.empty((4, 4), np.int32)
+    part = whole[1:3]
+    part.gpu_data = whole.gpu_data  # as Numba's views do
+    del whole
+    assert not np.shares_memory(part, slot.empty((4, 4), np.int32))
+    before = len(slot._cuda.allocated)
+    del part
+    slot.empty((4, 4), np.int32)
+    assert len(slot._cuda.allocated) == before
+
+
+def test_memory_that_the_collector_finds_is_not_freed():
+    """It calls the finalizers of arrays in a cycle first, in whatever thread."""
+    cuda = Cuda()
+    (slot,) = slots_of(cuda, 1)
+    cycle = [slot.empty((3, 4), np.int32)]
+    cycle.append(cycle)
+    freed = []
+    for memory in cuda.memory.values():
+        weakref.finalize(memory, freed.append, True)
+    del cycle, memory
+    gc.collect()
+    slot.empty((3, 4), np.int32)
+    assert len(cuda.allocated) == 1
+    assert not freed
+
+
+def test_the_pool_of_many_sizes_is_small():
+    """An explorer's window takes every size. Blocks serve sizes that are a little smaller."""
+    (slot,) = slots_of(Cuda(), 1)
+    for width in range(300, 500):
+        slot.empty((width, 338), np.float64)
+    assert len(slot._cuda.allocated) <= 6
+    for size in (1, 255, 256, 257, 4097, 10**6, 2**31 + 1):
+        assert size <= block_size(size) <= max(256 + size, 1.26 * size)
+
+
+@pytest.mark.parametrize("fails", [(2,), (3,)])
+def test_without_memory_the_pool_is_emptied_and_asked_again(fails):
+    cuda = Cuda(*fails)
+    slot, other = slots_of(cuda, 2)
+    kept, gone = slot.empty(1000, np.uint8), other.empty(3000, np.uint8) if fails != (2,) else None
+    del gone
+    taken = slot.empty(5000, np.uint8)
+    assert "all wait" in cuda.log, "another stream may still work on what is freed"
+    assert not np.shares_memory(kept, taken)
+    other.empty(3000, np.uint8)
+    assert cuda.allocated[-1] == block_size(3000), "what was unused is gone"
+
+
+def test_memory_that_stays_full_is_one_line():
+    cuda = Cuda(1, 2)
+    (slot,) = slots_of(cuda, 1)
+    with (
+        pytest.raises(FractalsError, match=r"out of memory \(asked for 2 MiB more\): free"),
+        backend._failing((512, 1024), np.float32),
+    ):
+        slot.empty((512, 1024), np.float32)
+    with (
+        pytest.raises(FractalsError, match="out of memory: free"),
+        backend._failing(),
+    ):
+        raise error_of_numba("[2] Call to cuStreamCreate results in CUDA_ERROR_OUT_OF_MEMORY")
+
+
+def test_copies_to_the_host_have_one_wait():
+    cuda = Cuda(2)  # the page-locked memory: then they are copied to other memory
+    (slot,) = slots_of(cuda, 1)
+    array = slot.empty((2, 3), np.int16)
+    array[...] = [[1, 2, 3], [4, 5, 6]]
+    half = array[1:]
+    half.gpu_data = array.gpu_data
+    staged = slot.copy_to_host([array, half])
+    assert [part.tolist() for part in staged] == [[[1, 2, 3], [4, 5, 6]], [[4, 5, 6]]]
+    assert cuda.log.count("stream 0 is done") == 1
+    slot.copy_to_host([array])
+    assert len(cuda.allocated) == 2
+
+
+def test_streams_that_read_wait_for_the_one_that_fills():
+    """A copy begins, and returns: on another stream a kernel could overtake it."""
+    cuda = Cuda()
+    slot, other = slots_of(cuda, 2)
+    array = backend._copied(slot, np.arange(3))
+    slot.reads(array)
+    assert not any("waits" in line for line in cuda.log)
+    other.reads(array)
+    other.reads(array)
+    assert cuda.log.count("stream 1 waits for stream 0") == 1
+    del array
+    slot.empty(3, np.int64)  # the memory may be read still
+    assert cuda.log.count("stream 0 waits for stream 1") == 1
+    slot.empty(3, np.int64)
+    assert cuda.log.count("stream 0 waits for stream 1") == 1
 
 
 def test_a_thread_has_a_slot_until_it_ends():
     cuda = Cuda()
-    pool = StreamPool(cuda, (4, 7))
+    pool = StreamPool([Gpu(cuda, 4), Gpu(cuda, 7)])
     here = pool.here()
     assert pool.here() is here
     first = in_a_thread(pool.here)
     assert first is not here
     assert in_a_thread(pool.here) is first  # with its memory
-    assert (here.index, first.index) == (4, 7)
+    assert (here.gpu.index, first.gpu.index) == (4, 7)
     assert cuda.selected == [4, 7, 7]  # each thread is bound once
+
+
+def test_another_backend_takes_the_streams_and_the_memory():
+    gpu = Gpu(Cuda(), 0)
+    used = []
+    for _ in range(3):
+        slot = StreamPool([gpu]).here()
+        slot.empty((30, 40), np.int32)
+        used.append(slot)
+    assert used == [used[0]] * 3
+    assert len(gpu._cuda.allocated) == 1
 
 
 def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
     """Threads outlive a picture, and the next one may be drawn on another GPU."""
     cuda = Cuda()
-    first, second = StreamPool(cuda, (4,)), StreamPool(cuda, (7,))
+    first, second = StreamPool([Gpu(cuda, 4)]), StreamPool([Gpu(cuda, 7)])
 
     def work():
-        return [pool.here().index for pool in (first, second, second, first)]
+        return [pool.here().gpu.index for pool in (first, second, second, first)]
 
     assert in_a_thread(work) == [4, 7, 7, 4]
     assert cuda.selected == [4, 7, 4]
@@ -100,7 +288,7 @@ def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
 
 def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
     cuda = Cuda()
-    pool = StreamPool(cuda, (0, 1, 2))
+    pool = StreamPool([Gpu(cuda, index) for index in range(3)])
     meeting = threading.Barrier(6)
     found = []
 
@@ -113,12 +301,28 @@ def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(slot.index for slot in found) == [0, 0, 1, 1, 2, 2]
+    assert sorted(slot.gpu.index for slot in found) == [0, 0, 1, 1, 2, 2]
     everywhere = ReplicatedArray(np.arange(3))
-    copies = {slot.index: everywhere.on(cuda, slot) for slot in found}
+    copies = {slot.gpu.index: everywhere.on(slot) for slot in found}
     assert all((copy == [0, 1, 2]).all() for copy in copies.values())
     assert not np.shares_memory(copies[0], copies[1])
-    assert everywhere.on(cuda, found[0]) is copies[found[0].index]
+    assert everywhere.on(found[0]) is copies[found[0].gpu.index]
+
+
+def test_an_array_of_another_gpu_is_copied_to_the_host_there():
+    """The threads of a probe are of any GPU; one thread collects what they found."""
+    cuda = Cuda()
+    first, second = Gpu(cuda, 4), Gpu(cuda, 7)
+    second.bind()
+    array = backend._copied(second.take(), np.arange(3))
+    first.bind()
+    slot = first.take()
+    del cuda.selected[:]
+    assert slot.copy_to_host([array])[0].tolist() == [0, 1, 2]
+    assert cuda.selected == [7, 4]
+    assert cuda.log[-3:] == ["copied on stream 0", "stream 0 is done", "stream 1 is done"]
+    with pytest.raises(AssertionError, match="no memory of another"):
+        slot.reads(array)
 
 
 @pytest.mark.parametrize("indices", [(0,), (0, 1)], ids=["one", "two"])
@@ -145,26 +349,6 @@ def test_strips_on_streams(many_strips, monkeypatch, indices):
     again = fractals.recolor(raw, device="simulator")
     assert again.pixels.tobytes() == expected[1].pixels.tobytes()
     assert len(used) >= 2
-
-
-def test_memory_is_not_allocated_for_each_strip(many_strips, monkeypatch):
-    drawn = scene(**STRIPS)
-    opened_scene = opened(drawn, "simulator")
-    assert len(opened_scene.plan.tiles) == 9
-    cuda, asked = opened_scene.backend.cuda, []
-    real = cuda.device_array
-    monkeypatch.setattr(cuda, "device_array", lambda *a, **k: asked.append(a) or real(*a, **k))
-
-    def draw(tile, stop):
-        pixels = np.empty((tile.height, tile.width, 3), np.uint8)
-        return draw_tile(opened_scene, tile, pixels, stop)
-
-    run(opened_scene, opened_scene.plan.tiles, Sink(draw))
-    arrays_a_tile = 5 + 1 + 2 + 1  # count, z and dz; rows; positions and colors; a summary
-    assert 0 < len(asked) <= STREAMS_PER_GPU * arrays_a_tile
-    before = len(asked)
-    run(opened_scene, opened_scene.plan.tiles, Sink(draw))
-    assert len(asked) <= max(before, STREAMS_PER_GPU * arrays_a_tile)
 
 
 @pytest.mark.parametrize(
@@ -221,7 +405,8 @@ def test_an_interrupt_ends_a_long_tile():
         return {}
 
     def interrupt(done, total):
-        raise KeyboardInterrupt
+        if len(bounds(simulator)) > 1:
+            raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         run(opened_scene, planned.tiles, Sink(iterate), interrupt)
@@ -231,19 +416,110 @@ def test_an_interrupt_ends_a_long_tile():
 
 def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
     opened_scene = opened(scene(**STRIPS), "simulator", shading=False)
-    failure = type("CudaAPIError", (RuntimeError,), {"__module__": "numba.cuda.cudadrv.driver"})
 
     def synchronize():
-        raise failure("[700] Call to cuStreamSynchronize results in ILLEGAL_ADDRESS\nand more")
+        raise error_of_numba("[801] Call to cuStreamSynchronize results in NOT_SUPPORTED\nand more")
 
     def work(tile, stop):
         slot = opened_scene.backend.slot
         monkeypatch.setattr(slot, "stream", SimpleNamespace(synchronize=synchronize))
         opened_scene.backend.synchronize()
 
-    with pytest.raises(FractalsError, match="ILLEGAL_ADDRESS; fractals devices") as caught:
+    with pytest.raises(FractalsError, match="NOT_SUPPORTED; fractals devices") as caught:
         run(opened_scene, opened_scene.plan.tiles, Sink(work))
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_a_gpu_that_has_failed_is_left_alone():
+    """Its context answers every call with the same error: one line says what to do."""
+    cuda = Cuda()
+    gpu = Gpu(cuda, 0)
+    pool = StreamPool([gpu])
+    pool.here()
+    with (
+        pytest.raises(
+            FractalsError, match=r"ILLEGAL_ADDRESS; this process .* run it again"
+        ) as first,
+        backend._failing(),
+    ):
+        raise error_of_numba("[700] Call to cuStreamSynchronize results in ILLEGAL_ADDRESS")
+    assert cuda.log.count("frees nothing") == 1
+    with pytest.raises(FractalsError) as later, backend._failing():
+        pool.here()
+    assert str(later.value) == str(first.value)
+
+
+def test_counts_are_told_by_every_backend(device):
+    counts = np.array([[3, 9, 9], [7, 2, 9], [9, 9, 9]], np.int32)
+    made = devices.open_backend(devices.choose(device).device, "float64")
+    for limit, facts in [(9, (2, 7, 6)), (8, (2, 7, 6)), (2, (2, -1, 9))]:
+        found = made.tally(made.to_device(counts), limit)
+        columns = np.empty(found.shape, np.int32)
+        made.to_host(found, columns)
+        assert (columns[0].min(), columns[1].max(), columns[2].sum()) == facts
+
+
+def test_tables_of_many_pictures_are_copied_once(compiled):
+    made = devices.open_backend(devices.choose(compiled).device, "float64")
+    table, found = np.arange(5, dtype=np.float32), np.empty(5, np.float32)
+    copy = made.to_device(table, kept=True)
+    assert made.to_device(table, kept=True) is copy
+    made.to_host(copy, found)
+    assert np.array_equal(found, table)
+    others = [made.to_device(np.full(3, k), kept=True) for k in range(200)]
+    made.to_host(others[0], found[:3])
+    assert not found[:3].any(), "a copy that is kept no longer is still the caller's"
+
+
+OPERATORS = ("lt", "le", "eq", "ne", "gt", "ge", "add", "sub", "mul", "truediv", "and", "array")
+
+
+@pytest.fixture
+def arrays_of_a_card(monkeypatch):
+    """Have arrays of the simulator refuse what those of a GPU do: their numbers are elsewhere."""
+    made = devices.open_backend(devices.choose("simulator").device, "float64")
+
+    def refuse(*_arguments):
+        raise TypeError("host code computes with an array of the device")
+
+    for name in OPERATORS:
+        monkeypatch.setattr(type(made.empty((1,), np.int32)), f"__{name}__", refuse, raising=False)
+
+
+@pytest.mark.slow
+def test_the_explorer_leaves_arrays_of_the_device_alone(arrays_of_a_card):
+    engine, ended, failed = Engine("simulator"), threading.Event(), []
+
+    def say(kind, **keys):
+        if (kind, keys.get("pass")) == ("drawn", "exact"):
+            ended.set()
+
+    def fail(line):
+        failed.append(line)
+        ended.set()
+
+    drawn = scene(size=(24, 16), supersampling=1)
+    keys = {"engine": engine, "scene": drawn, "frame": 1, "paint": 0, "say": say, "failed": fail}
+    engine.submit(ClientView(key=(engine,), make=ClientView.passes, priority=VIEW, **keys))
+    assert ended.wait(120)
+    engine.end()
+    assert not failed
+
+
+@pytest.mark.slow
+def test_strips_leave_arrays_of_the_device_alone(arrays_of_a_card):
+    keys = [{"at": 0, "width": "0.5"}, {"at": 0.1, "width": "0.4"}]
+    keys = [{**key, "center": ["-0.7453", "0.1127"]} for key in keys]
+    own = {"film": {"fps": 20, "keys": keys}}
+    drawn = fractals.load_scene(own, size=(16, 9), max_iterations=100, supersampling=1)
+    (part,) = make_motion(drawn, 0).parts
+    strip, constants = Strip(drawn, part, 1.0, 0.0, 20, None), FilmConstants(100, 0.0)
+    frames = [
+        list(make_frames(strip, constants, RenderOptions(device=name), None).frames(part.frames))
+        for name in ("cpu", "simulator")
+    ]
+    assert len(frames[0]) == 2
+    assert np.array_equal(*frames)
 
 
 def gpus(*problems):
@@ -251,6 +527,26 @@ def gpus(*problems):
         probe.Device("cuda", f"Toy {i}", index=i, problem=text) for i, text in enumerate(problems)
     ]
     return lambda: (found, "".join(problems))
+
+
+@pytest.mark.parametrize(
+    ("code", "shown", "reason"),
+    [
+        (100, None, "the driver sees no CUDA GPU"),
+        (100, "", "CUDA_VISIBLE_DEVICES='' leaves the driver no CUDA GPU"),
+        (803, "", "restart the machine"),
+        (999, None, "cuInit answers 999"),
+    ],
+)
+def test_a_driver_that_does_not_start_says_why(monkeypatch, code, shown, reason):
+    driver = SimpleNamespace(cuInit=lambda flags: code)
+    monkeypatch.setattr(probe, "_load_driver", lambda: (driver, ""))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if shown is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", shown)
+    found, said = probe.gpus()
+    assert not found
+    assert reason in said
 
 
 def test_all_gpus(monkeypatch):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.limits import limit_tiles
-from support.scenes import PRECISIONS, each_compiled, formula_for, scene, slow_but
+from support.scenes import PRECISIONS, each_compiled, each_kind, formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
@@ -37,11 +37,7 @@ def same(raw, other):
     )
 
 
-@pytest.mark.parametrize(
-    ("julia", "precision"),
-    slow_but([(False, "float64"), (True, "float32")], product([False, True], PRECISIONS)),
-)
-@each_compiled
+@each_kind()
 def test_numbers_and_pictures(compiled, formula, julia, precision):
     drawn = scene(formula, julia, escape_radius=100)  # float32 can do no more with power 8
     expected = fractals.compute(drawn, device="python", precision=precision)

@@ -93,7 +93,7 @@ def test_other_threads_of_python_run_beside():
         values[0] = x
 
     run, values = program(shrink), np.ones(1)
-    run.prepare(values)
+    run(values)  # is compiled
     thread = threading.Thread(target=run, args=(values,))
     thread.start()
     steps = 0
@@ -197,12 +197,17 @@ def drawn():
 for name, *pictures in drawn():
     digest = hashlib.sha256(b"".join(map(bytes, pictures))).hexdigest()
     print(name, digest, "numba" in sys.modules)
+import fractals.backends.cpu.target  # what compiles
+print("compiler -", "numba" in sys.modules)
 """
 
 
-def test_a_second_process_draws_without_numba(tmp_path):
-    """All kinds of programs: one that is compiled anew shows at its name, and after it."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
+def test_a_second_process_draws_without_numba():
+    """All kinds of programs: one that is compiled anew shows at its name, and after it.
+
+    The first process leaves what no other test has compiled yet in the folder of all tests.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     first, second = (
         subprocess.run(
             [sys.executable, "-W", "ignore", "-c", EVERY_KIND],
@@ -213,9 +218,9 @@ def test_a_second_process_draws_without_numba(tmp_path):
         ).stdout.splitlines()
         for _ in range(2)
     )
-    assert first[0].endswith(" True")
-    assert len(first) == 13
-    assert second == [line.removesuffix(" True") + " False" for line in first]
+    assert len(first) == 14
+    assert second[-1] == "compiler - True"
+    assert second[:-1] == [line.rpartition(" ")[0] + " False" for line in first[:-1]]
 
 
 # --- While a program is compiled

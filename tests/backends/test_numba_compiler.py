@@ -18,6 +18,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
+from numba.extending import intrinsic
 
 from fractals.backends import code_cache, numba_compiler
 from fractals.backends.cpu.programs import program_of
@@ -59,6 +60,54 @@ def test_numba_is_left_as_it_was_when_code_is_compiled():
     assert [set(part) for part in names()] == before
     assert functions() == called
     assert gc.isenabled()
+
+
+def functions_of_numba(context):
+    """Return all functions of Numba's and llvmlite's modules and classes, and of three contexts.
+
+    `context`: that of a function under way. Of contexts only functions that hide those of a class.
+    """
+    ours = "numba", "llvmlite"
+    owners = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in ours and module is not None:
+            owners[name] = module
+            for kind in list(vars(module).values()):
+                if isinstance(kind, type) and kind.__module__.partition(".")[0] in ours:
+                    owners[f"{kind.__module__}.{kind.__qualname__}"] = kind
+    found = {(o, name): value for o, owner in owners.items() for name, value in vars(owner).items()}
+    whole = cpu_target.target_context
+    for place, own in ("target", whole), ("typing", whole.typing_context), ("function", context):
+        for name, value in vars(own).items():
+            if callable(getattr(type(own), name, None)):
+                found[place, name] = value
+    return {place: value for place, value in found.items() if callable(value)}
+
+
+def test_few_attributes_of_numba_are_replaced_while_a_program_is_compiled():
+    seen = []
+
+    @intrinsic
+    def observed(_context, value):
+        def generate(context, _builder, _signature, args):
+            seen.append(functions_of_numba(context))
+            return args[0]
+
+        return value(value), generate
+
+    def first(values):
+        values[0] = observed(values[0])
+
+    def second(values):
+        values[0] = observed(values[0]) + 1.0
+
+    program(first)(np.zeros(1))  # loads modules, and fills what Numba keeps
+    before = functions_of_numba(cpu_target.target_context)
+    program(second)(np.zeros(1))
+    replaced = {place for place, value in seen[-1].items() if value is not before.get(place)}
+    assert ("numba.core.types.functions.BaseFunction", "get_call_type") in replaced
+    assert ("function", "get_abi_sizeof") in replaced
+    assert len(replaced) <= 8, sorted(map(": ".join, replaced))
 
 
 def test_lives_of_variables_are_found_for_functions_of_others_alone(monkeypatch):

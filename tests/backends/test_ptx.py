@@ -22,6 +22,7 @@ from support.strip_programs import PROGRAMS, outputs
 import fractals
 from fractals import catalog
 from fractals.backends import cache_folder, code_cache, numba_private
+from fractals.backends.cuda.kernel import make_kernel
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas import mandelbrot
@@ -383,7 +384,7 @@ def test_kernels_are_kept(tmp_path):
     from numba import types
 
     def compiled():
-        kernel = real.cuda.jit(real.make_kernel(real.cuda.jit(device=True)(body)))
+        kernel = make_kernel(real, real.jit(device=True)(body))
         numba_private.keep_kernel(kernel, code_cache.Store(str(tmp_path / "program")))
         signature = types.float64[:, ::1], types.Tuple((types.float64,))
         with ptx.without_a_card(HOPPER):
@@ -466,11 +467,10 @@ LESSON_KERNELS = [  # file, kernel, types of its arguments
 ]
 COMPILE = """
 import json, os, runpy, sys
-os.environ["NUMBA_ENABLE_CUDASIM"] = "0"
+os.environ["FRACTALS_DEVICE"] = "cuda"
 folder, table = sys.argv[1], json.loads(sys.argv[2])
 sys.path.insert(0, folder)
 from fractals.backends import numba_private
-numba_private.choose_simulator(False)
 for file, kernel, types in table:
     found = runpy.run_path(f"{folder}/{file}.py", run_name="kernels")
     text, binary = numba_private.code_of_kernel(found[kernel], f"({', '.join(types)},)", (7, 5))

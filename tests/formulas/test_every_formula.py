@@ -8,7 +8,17 @@ import numpy as np
 import pytest
 from mpmath import mpc, mpf
 from oracle import naive
-from support.scenes import FORMULAS, each_compiled, label, name_and_power, scene, slow_but
+from support.scenes import (
+    FORMULAS,
+    OTHER,
+    USUAL,
+    each_compiled,
+    each_kind,
+    label,
+    name_and_power,
+    scene,
+    slow_but,
+)
 
 import fractals
 from fractals import catalog
@@ -187,16 +197,15 @@ def test_counts_are_turned_where_the_formula_is(formula):
             assert share > 0.1
 
 
-@each_compiled
-@pytest.mark.parametrize("julia", [None, ["-0.1", "0.1"]], ids=["parameters", "julia"])
-def test_home_view_shows_the_whole_set(formula, julia):
-    drawn = scene(formula, size=(64, 36), max_iterations=200, julia=julia, escape_radius=100)
-    precision = "float32" if julia else "float64"  # those of which other tests compile programs
+@each_kind([USUAL, OTHER])
+def test_home_view_shows_the_whole_set(formula, julia, precision):
+    keys = {"size": (64, 36), "max_iterations": 200, "escape_radius": 100}
+    drawn = scene(formula, ["-0.1", "0.1"] if julia else False, **keys)
     raw = fractals.compute(drawn, device="cpu", precision=precision)
     inside = raw.count == raw.max_iterations
     rim = np.concatenate([inside[0], inside[-1], inside[:, 0], inside[:, -1]])
     assert 0.03 < inside.mean() < 0.6
-    assert rim.mean() <= (0.01 if julia is None else 0)
+    assert rim.mean() <= (0 if julia else 0.01)
     assert len(np.unique(raw.count)) >= 5
 
 

@@ -11,7 +11,8 @@ import fractals
 from fractals.formulas import network
 from fractals.io.load import load_scene
 
-SMALL = {"size": (8, 5), "supersampling": 1}
+# One step is enough: the samples that find an automatic limit would take thousands of steps.
+SMALL = {"size": (8, 5), "supersampling": 1, "max_iterations": 60}
 
 
 def outputs(weights, x, y):
@@ -59,7 +60,8 @@ def test_each_sample_ends_after_one_step_and_the_output_is_its_color():
 def test_given_weights_take_the_place_of_the_seeds(run, tmp_path):
     values = network.random_weights(9)
     (tmp_path / "weights.txt").write_text(",\n".join(map(repr, values)))
-    picture = ("--size", "4x3", "--supersampling", "1", "--device", "python")
+    picture = ("--size", "4x3", "--supersampling", "1", "--max-iterations", "60")
+    picture = (*picture, "--device", "python")
     assert run("render", "--network", "weights.txt", *picture, "-o", "file.png")[0] == 0
     assert run("render", "--network", "9", *picture)[0] == 0
     file, seed = (load_scene(str(tmp_path / name)) for name in ("file.png", "network-9.png"))

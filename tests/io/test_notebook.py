@@ -99,8 +99,8 @@ def test_numbers_go_to_xarray(raw):
 
 def positions(**keys):
     """Return the dataset of a scene without supersampling, and its samples' exact positions."""
-    keys = {"size": (8, 6), "supersampling": 1, "coloring": "count", **keys}
-    raw = fractals.compute(device="python", max_iterations=2, **keys)
+    drawn = scene(size=(8, 6), max_iterations=2, coloring="count", **keys)
+    raw = fractals.compute(drawn, device="python")
     grid = sampling.coordinates(fractals.plan(raw.scene, device="python"))
     return raw.to_xarray(), grid[0][:, None, :] + grid[1][:, :, None]
 

@@ -78,7 +78,7 @@ FLAT = [
 
 @pytest.mark.parametrize("device", ["cpu", "python"])
 @pytest.mark.parametrize(
-    ("formula", "x", "y", "width", "count"), slow_but([FLAT[0], FLAT[4], FLAT[9]], FLAT)
+    ("formula", "x", "y", "width", "count"), slow_but([FLAT[0], FLAT[8]], FLAT)
 )
 def test_flat_views_escape_with_their_reference(device, formula, x, y, width, count):
     drawn = scene(formula, center=[x, y], width=width, size=(2, 1), max_iterations=20_000)
@@ -147,7 +147,10 @@ def test_what_is_no_number_is_never_a_count(device, monkeypatch):
 
 
 def passes(drawn, budget):
-    """Return whether each sample of a picture ends within so many skips and steps."""
+    """Return whether each sample of a picture ends within so many skips and steps.
+
+    A picture without dz shares its programs with those of `truth3.json`.
+    """
     source = opened(drawn, "python", shading=False, on_message=str).source
     source.view, run, left = source.view._replace(step_budget=budget), source.run, []
 
@@ -172,7 +175,7 @@ def passes(drawn, budget):
     ids=lambda keys: f"{keys.get('julia', keys['center'])[0]}, {keys['width']}",
 )
 def test_steps_are_skipped_where_an_orbit_does_not_come_back_to_0(keys):
-    drawn = scene(size=(2, 1), max_iterations=65_540, **keys)
+    drawn = scene(size=(2, 1), max_iterations=65_540, coloring="smooth", **keys)
     assert fractals.plan(drawn).extended
     assert passes(drawn, 500)
 
@@ -184,7 +187,8 @@ def test_a_cycle_that_an_orbit_enters_later_is_skipped_too():
         c = mpmath.mpc(*map(mpmath.mpf, julia))
         root = mpmath.sqrt(mpmath.sqrt(-c) - c)
         center = [mpmath.nstr(part, 410) for part in (root.real, root.imag)]
-    drawn = scene(julia=julia, center=center, width="1e-150", size=(2, 1), max_iterations=4096)
+    keys = {"size": (2, 1), "max_iterations": 4096, "coloring": "smooth"}
+    drawn = scene(julia=julia, center=center, width="1e-150", **keys)
     assert fractals.plan(drawn).extended
     assert passes(drawn, 4096 // 2)
 

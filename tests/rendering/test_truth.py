@@ -2,12 +2,11 @@
 
 import functools
 import random
-from itertools import product
 
 import numpy as np
 import pytest
 from oracle import naive
-from support.scenes import PRECISIONS, each_compiled, name_and_power, scene, slow_but
+from support.scenes import each_kind, name_and_power, scene, slow_but
 from support.truth import known_scene
 
 import fractals
@@ -55,19 +54,16 @@ def expected(name, power, is_julia, precision):
     return found
 
 
-@pytest.mark.parametrize(  # the programs of test_every_backend.py
-    ("is_julia", "precision"),
-    slow_but([(False, "float64"), (True, "float32")], product([False, True], PRECISIONS)),
-)
-@each_compiled
-def test_samples_of_random_views(device, formula, is_julia, precision):
+@each_kind()
+def test_samples_of_random_views(device, formula, julia, precision):
+    """With the programs of `test_every_backend.py`."""
     name, power = name_and_power(formula)
     assert name in naive.STEPS, f"write a step of {name} in tests/oracle/naive.py"
-    julia, center, width, rotation = interesting_view(name, power, is_julia)
+    wanted = expected(name, power, julia, precision)
+    julia, center, width, rotation = interesting_view(name, power, julia)
     keys = {**DRAWN, "center": center, "width": width, "rotation": rotation}
     drawn = scene(formula, julia, **keys)
     raw = fractals.compute(drawn, device=device, precision=precision)
-    wanted = expected(name, power, is_julia, precision)
     assert {at: int(raw.count[at[::-1]]) for at in wanted} == {
         at: count for at, (_, count, _) in wanted.items()
     }

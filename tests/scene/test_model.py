@@ -6,7 +6,6 @@ import re
 import tomllib
 
 import numpy as np
-import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -341,11 +340,11 @@ def test_replace():
 @pytest.mark.parametrize("table", ["view", "image", "iteration", "color"])
 def test_scenes_are_frozen(table):
     drawn = Scene()
-    with pytest.raises(pydantic.ValidationError, match="frozen"):
+    with pytest.raises(AttributeError, match="scenes never change"):
         drawn.title = "x"
     part = getattr(drawn, table)
     for key in type(part).model_fields:
-        with pytest.raises(pydantic.ValidationError, match="frozen"):
+        with pytest.raises(AttributeError, match="scenes never change"):
             setattr(part, key, getattr(part, key))
 
 

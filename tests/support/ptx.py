@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 from fractals.backends import base, probe
-from fractals.backends.cuda import backend
+from fractals.backends.cuda import backend, kernel
 from fractals.backends.numba_private import pretended_gpu
 from fractals.tools.gpu.machine import hot_loop, instructions, resources
 
@@ -47,7 +47,7 @@ def compile_kernels(draw, capability=(9, 0)):
 
     Each is Numba's code library, which translates it for any other capability too.
     """
-    real = backend._import_kernel(simulated=False)
+    cuda = kernel.find(simulated=False)
     from numba.cuda.dispatcher import _Kernel
 
     found, code = [], operator.attrgetter("library")
@@ -55,8 +55,8 @@ def compile_kernels(draw, capability=(9, 0)):
     with (
         pretended_gpu(capability),
         mock.patch.object(probe, "gpus", return_value=([card], "")),
-        mock.patch.object(real.cuda, "select_device"),
-        mock.patch.object(real.cuda, "stream", return_value=0),
+        mock.patch.object(cuda, "select_device"),
+        mock.patch.object(cuda, "stream", return_value=0),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
         mock.patch.object(backend, "program", lambda make, *_, **__: make(None)),
         mock.patch.object(_Kernel, "bind", lambda kernel: found.append(code(kernel))),
@@ -67,8 +67,8 @@ def compile_kernels(draw, capability=(9, 0)):
 
 
 def real_cuda():
-    """Return the module of kernels with the real `numba.cuda`."""
-    return backend._import_kernel(simulated=False)
+    """Return the real `numba.cuda`."""
+    return kernel.find(simulated=False)
 
 
 @contextlib.contextmanager

@@ -1,5 +1,7 @@
 """Small scenes, and lists of formulas for parametrized tests."""
 
+from itertools import product
+
 import pytest
 
 from fractals import catalog, load_scene
@@ -72,3 +74,23 @@ SOME_FORMULAS = [formula for formula in variants(powers=(8,)) if formula not in 
 each_compiled = pytest.mark.parametrize(
     "formula", slow_but(SOME_FORMULAS, [*SOME_FORMULAS, *KIN]), ids=label
 )
+
+
+# Kinds of pictures: whether of a Julia set, and the precision.
+KINDS = tuple(product([False, True], PRECISIONS))
+USUAL, OTHER = (False, "float64"), (True, "float32")
+
+
+def each_kind(kinds=KINDS):
+    """Return a mark that runs a test for each formula and kind of picture.
+
+    The default run has all formulas of the usual kind, and two of the other one.
+    """
+    often = [(formula, *USUAL) for formula in SOME_FORMULAS]
+    often += [(formula, *OTHER) for formula in ("mandelbrot", "burning_ship")]
+    every = [(formula, *kind) for formula in [*SOME_FORMULAS, *KIN] for kind in kinds]
+    return pytest.mark.parametrize(
+        ("formula", "julia", "precision"),
+        slow_but(often, every),
+        ids=lambda value: str(value) if isinstance(value, bool) else label(value),
+    )

@@ -172,12 +172,12 @@ def test_a_gpu_that_is_not_there_is_an_error(monkeypatch):
     assert len(bench.choose_devices(["cpu", "cpu"])) == 1
 
 
-def test_a_gpu_is_taken_by_default_and_never_beside_the_simulator(monkeypatch):
+def test_a_gpu_is_taken_by_default_and_may_stand_beside_the_simulator(monkeypatch):
     card = fractals.Device(kind="cuda", name="a card")
     monkeypatch.setattr("fractals.backends.devices.probe.gpus", lambda: ([card], ""))
     assert [d.kind for d in bench.choose_devices()] == ["cpu", "cuda"]
-    with pytest.raises(OptionError, match="one by one"):
-        bench.choose_devices(["simulator", "cuda"])
+    both = bench.choose_devices(["simulator", "cuda"])
+    assert [d.kind for d in both] == ["simulator", "cuda"]
 
 
 @pytest.mark.parametrize("wrong", ["pixels", "counts"])

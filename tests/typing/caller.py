@@ -1,5 +1,7 @@
 """A caller's file: `mypy --strict` must accept it, and see these types (see tests/test_api.py)."""
 
+import io
+import warnings
 from typing import assert_type
 
 import numpy as np
@@ -54,3 +56,14 @@ def describe(scene: fractals.Scene) -> None:
     assert_type(fractals.devices(), list[fractals.Device])
     assert_type(fractals.names("palettes"), tuple[str, ...])
     assert_type(fractals.load_formula("bridge.py", degree=3), fractals.Formula)
+
+
+def guesses(image: fractals.Image, dive: fractals.Film) -> None:
+    fractals.Scene(formula="z**3 + c", julia=(-0.8, 0.156))
+    fractals.Palette(["#000", "#fff"])
+    image.save(io.BytesIO(), format="png", quality=90)
+    assert_type(image.encode("jpg"), bytes)
+    for frame in dive.frames(dtype="uint8"):
+        assert_type(frame, NDArray[np.uint8])
+    fractals.render("seahorse", size=[64, 40], progress=True)
+    warnings.simplefilter("error", fractals.FractalsWarning)

@@ -23,6 +23,7 @@ DIRECT = "fractals.backends.cpu.direct:make_body"
 PACKETS = "fractals.backends.cpu.perturb_packets:make_body"
 PLACE = "fractals.backends.cpu.palette_lookup:make_position_body"
 PAINT = "fractals.backends.cpu.palette_lookup:make_body"
+UNROLLED = 2  # most samples along an axis of a pixel for which a program of their own paints
 FRAMES = "fractals.backends.cpu.strip_frames:make_body"
 
 
@@ -51,7 +52,7 @@ class CpuBackend(HostMemory):
         """
         make = functools.partial(self._made, make_body, options)
         identity = "run", self._number, FUSED, make_body, *options
-        return program(lambda _store: make(), *identity)
+        return program(lambda _store: make(), *identity, stored=False)
 
     def _made(self, make_body, options):
         if make_body is escape.make_body:
@@ -95,16 +96,24 @@ class CpuBackend(HostMemory):
         return Run(place, "plain", program=place)
 
     def _by_color(self):
-        """Return the program that paints channels as lanes, which a tile loop can also take."""
-        fill = program_of(PAINT, self._number)
+        """Return what paints channels as lanes, by a program for each number of samples a pixel.
+
+        A tile loop can also take these programs.
+        """
+        number = self._number
+
+        @functools.cache
+        def fill_for(n):
+            return program_of(PAINT, number, (n if n <= UNROLLED else 0,))
 
         def run(rgb, position, lookup, encode, supersampling, share):
+            fill = fill_for(int(supersampling))
             room = rgb.shape[1] * supersampling**2
             rooms = SCRATCH.empty((room,), np.int32), SCRATCH.empty((room,), np.float32)
             table = scratch.padded(lookup), encode
             fill(rgb, position, *table, np.int32(supersampling), share, *rooms)
 
-        return Run(run, "plain", program=fill)
+        return Run(run, "plain", program=fill_for)
 
     def _by_texels(self):
         """Return the program that makes frames from a strip."""

@@ -40,9 +40,11 @@ def channel(_context, whole, k):
     return whole.element(whole, k), generate
 
 
-def make_body(target):
+def make_body(target, samples):
     """Return the body that fills ``rgb`` (height, width, 3), as `shade.make_body` does.
 
+    `samples`: along an axis of a pixel, or 0 where they are not known before the program runs. As a
+    constant they let the compiler unroll the loops over them.
     ``lookup`` is that of `fractals.backends.cpu.scratch.padded`. ``places`` (int32) and ``parts``
     (float32) are scratch for the samples of a row of pixels: where in `lookup` their colors begin,
     and the weight of the next color.
@@ -79,15 +81,9 @@ def make_body(target):
                 rgb[j, i, 2] = encode[channel(level, 2)]
 
     def body(rgb, position, lookup, encode, supersampling, share, places, parts):
-        arrays = rgb, position, lookup, encode
-        if supersampling == 1:  # a constant: the compiler unrolls the loops over samples
-            paint(*arrays, 1, share, places, parts)
-        elif supersampling == 2:
-            paint(*arrays, 2, share, places, parts)
-        else:
-            paint(*arrays, supersampling, share, places, parts)
+        paint(rgb, position, lookup, encode, samples, share, places, parts)
 
-    return body
+    return body if samples else paint
 
 
 def make_position_body(target, *options):

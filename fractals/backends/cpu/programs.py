@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fractals.backends import code_cache, features, machine_code
-from fractals.backends.compilation import compiling
+from fractals.backends.compilation import compiling, with_room
 from fractals.backends.machine_code import Layout, MachineCode, Program, Uncompilable
 
 
@@ -29,14 +29,11 @@ def program_of(
 
     def made(store: code_cache.Store | None) -> Program:
         def load(layout: Layout) -> MachineCode:
-            key = f"{_layout_text(layout)} for {features.TARGET}"
+            key = f"{layout} for {features.TARGET}"
             found = store.load(key, _stored) if store else None
             if found is None:
                 with compiling():
-                    from fractals.backends.cpu import target
-
-                    foreign = code_cache.is_foreign(make_body, *options)
-                    data = target.compiled(make_body, number, options, layout, foreign, **kinds)
+                    data = with_room(_compiled, (make_body, number, options, layout), kinds)
                 found = machine_code.loaded(data)
                 if store and machine_code.stands_alone(data):
                     store.save(key, data)
@@ -49,6 +46,13 @@ def program_of(
     return code_cache.program(made, *identity)
 
 
+def _compiled(what: tuple[Any, ...], kinds: dict[str, bool]) -> bytes:
+    from fractals.backends.cpu import target
+
+    make_body, _, options, _ = what
+    return target.compiled(*what, code_cache.is_foreign(make_body, *options), **kinds)
+
+
 def _stored(data: bytes) -> MachineCode | Uncompilable:
     """Return machine code from the disk; the linker takes a function that is missing to be at 0."""
     if not machine_code.stands_alone(data):
@@ -59,9 +63,3 @@ def _stored(data: bytes) -> MachineCode | Uncompilable:
 def is_stored(make_body: str, number: str, options: tuple[Any, ...]) -> bool:
     """Tell whether there is machine code of a program on the disk, for any layout."""
     return code_cache.is_stored("cpu", number, make_body, *options)
-
-
-def _layout_text(layout: Layout) -> str:
-    if isinstance(layout, tuple):
-        return f"({' '.join(map(_layout_text, layout))})"
-    return layout.__qualname__ if isinstance(layout, type) else str(layout)

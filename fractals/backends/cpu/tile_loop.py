@@ -125,7 +125,7 @@ def compile_tile_loop(backend, number, work, dtype=None):
         return keeping
 
     place = programs[1].entry(scratch.position_layout(real))
-    paint = programs[2].entry(scratch.color_layout(dtype))
+    paint = programs[2](n).entry(scratch.color_layout(dtype))
     lookup, encode, share = work.colors
     table = scratch.padded(lookup), encode, share
     more = [(3 * samples // n**2, dtype), (columns * n, np.int32), (columns * n, np.float32)]

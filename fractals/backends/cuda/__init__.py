@@ -1,4 +1,4 @@
-"""The CUDA backend: GPUs, and Numba's simulator where there is none."""
+"""The CUDA backend: GPUs, and a simulator where there is none."""
 
 from fractals.backends.base import Limits
 
@@ -20,7 +20,7 @@ SIMULATED_LIMITS = Limits(
     steps_per_tile=2**29,
     steps_per_check=16,
     rectangles=False,
-    shared_by_threads=False,
+    shared_by_threads=True,
     steps_per_second=5e8,
     samples_per_second=1e7,
     seconds_per_deep_sample=7e-6,

@@ -1,73 +1,279 @@
-"""@cuda.jit kernels: device arrays, 2D grids, copies back; on a GPU or in Numba's simulator."""
+"""@cuda.jit kernels: device arrays, 2D grids, copies back; on a GPU or in a simulator."""
 
+import atexit
 import contextlib
 import functools
-import importlib
 import itertools
-import sys
+import re
 import threading
 import time
-import weakref
+from collections import deque
 
 import numpy as np
 
-from fractals.backends import numba_private
-from fractals.backends.base import Run
+from fractals.backends import numba_private, probe
+from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import compiling
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cpu.target import cpu_target, make_target
-from fractals.backends.cuda import overloads
-from fractals.backends.numba_private import unwrap_simulated as unwrap
-from fractals.errors import DeviceError, FractalsError
+from fractals.backends.cuda.kernel import CARD, find, first_line, make_kernel
+from fractals.errors import FractalsError
+from fractals.kernels import escape
 
 # --- Where a thread's work on a GPU goes: a stream, and device memory that is used again.
 #
 # Two threads a GPU, a stream each, keep it busy: while the tile of one is copied to the host and
-# encoded, that of the other is computed. A stream does its work in the order in which it was given,
-# so a device array that Python has freed can be reused at once, even if the GPU still works on it.
-# Freed arrays are pooled, because cudaMalloc would synchronise with the GPU.
+# encoded, that of the other is computed. Streams and memory stay with the process. Another picture,
+# or another backend, uses them again, because cudaMalloc would wait for all work of the GPU.
+#
+# Nothing is freed by Python's collector. It runs in any thread, perhaps in one without a context,
+# where a call of the driver fails. A block of memory that nobody uses any more is put on a list,
+# and its slot takes it from there. When the process ends, the driver frees everything by itself.
 
 STREAMS_PER_GPU = 2
+LEAST_BLOCK = 256  # bytes; the driver's own allocations are multiples of it
+PARTS = 4  # sizes of blocks between two powers of two
+ALIGNED = 256  # bytes, to which parts of page-locked memory are aligned
+
 _bound = threading.local()
 
 
-class StreamSlot:
-    """A stream of a GPU, and the memory of the threads that use it, one after the other."""
+def block_size(size):
+    """Return the bytes of the block that holds an array of this size.
 
-    def __init__(self, cuda, index):
-        self.index = index
-        self.stream = cuda.stream()
+    Examples
+    --------
+    >>> block_size(1), block_size(1000), block_size(1100)
+    (256, 1024, 1280)
+    """
+    step = max(LEAST_BLOCK, (1 << (max(1, size) - 1).bit_length()) // (2 * PARTS))
+    return -(-max(1, size) // step) * step
+
+
+class Block:
+    """Memory of a GPU while an array lies in it; its slot gets it back when all views are gone.
+
+    `readers` are the slots, besides its own, whose streams read the array. The memory itself is
+    held by the slot: Python's collector calls Numba's finalizers before those of this class.
+    """
+
+    def __init__(self, slot, address, size, shape, dtype):
+        self.slot, self.address, self.size, self.readers = slot, address, size, set()
+        described = {"shape": shape, "typestr": np.dtype(dtype).str, "data": (address, False)}
+        self.__cuda_array_interface__ = {**described, "strides": None, "version": 3}
+
+    def __del__(self):
+        self.slot.returned.append((self.size, self.address, self.readers))
+
+
+class StreamSlot:
+    """A stream of a GPU, and the memory of the threads that use it, one after the other.
+
+    A stream does its work in the order in which it was given. So a block that Python has let go can
+    be used again at once, even if the GPU still works on it.
+    """
+
+    def __init__(self, cuda, gpu):
+        self.gpu, self.stream = gpu, cuda.stream()
+        self.returned = deque()  # sizes, addresses and readers of blocks that nobody uses
         self._cuda = cuda
-        self._free = {}  # shape and type -> device arrays that nobody uses
+        self._memory = {}  # address -> memory of all blocks
+        self._unused = {}  # size -> addresses and readers of blocks that nobody uses
+        self._done = cuda.event(timing=False)
+        self._laps = []
         self._staging = None
 
     def empty(self, shape, dtype):
-        """Return an uninitialised device array, which goes back to the pool once it is freed."""
-        free = self._free.setdefault((shape, np.dtype(dtype)), [])
-        whole = free.pop() if free else self._cuda.device_array(shape, dtype, stream=self.stream)
-        lent = whole.reshape(*shape)
-        weakref.finalize(lent, free.append, whole).atexit = False
-        return lent
+        """Return an uninitialised device array."""
+        size = block_size(int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize)
+        self._sort_returned()
+        size, address, readers = self._taken(size) or (size, self._allocated(size), ())
+        block = Block(self, address, size, shape, dtype)
+        for reader in readers:
+            self.wait_for(reader)
+        return self._cuda.as_cuda_array(block, sync=False)
 
-    def staging(self, shape, dtype):
-        """Return a page-locked host array, valid until the next call.
+    def _taken(self, size):
+        """Return size, address and readers of an unused block of up to twice this size."""
+        most = 2 * size
+        while size <= most:
+            # A thread that lacks memory may drop them at the same time.
+            with contextlib.suppress(KeyError, IndexError):
+                return (size, *self._unused[size].pop())
+            size = block_size(size + 1)
+        return None
 
-        A copy to any other array keeps the calling thread waiting.
+    def _sort_returned(self):
+        with contextlib.suppress(IndexError):
+            while True:
+                size, *block = self.returned.popleft()
+                self._unused.setdefault(size, []).append(block)
+
+    def _allocated(self, size):
+        """Return the address of new memory."""
+        try:
+            memory = self._cuda.device_array(size, np.uint8, stream=self.stream)
+        except Exception as error:
+            if not _is_out_of_memory(error):
+                raise
+            memory = None
+        if memory is None:
+            self.gpu.drop_unused()
+            memory = self._cuda.device_array(size, np.uint8, stream=self.stream)
+        address, _ = memory.__cuda_array_interface__["data"]
+        self._memory[address] = memory
+        return address
+
+    def drop_unused(self):
+        """Let Numba have the blocks that nobody uses; called by any thread with their GPU."""
+        self._sort_returned()
+        for blocks in list(self._unused.values()):
+            with contextlib.suppress(IndexError):
+                while True:
+                    del self._memory[blocks.pop()[0]]
+
+    def wait_for(self, other):
+        """Have the stream wait for what another of its GPU was given until now."""
+        other._done.record(other.stream)
+        other._done.wait(self.stream)
+
+    def reads(self, array):
+        """Have the stream wait for the contents of an array that another one fills."""
+        block = array.gpu_data.owner
+        if block.slot is not self and self not in block.readers:
+            assert block.slot.gpu is self.gpu, "a GPU reads no memory of another one"
+            self.wait_for(block.slot)
+            block.readers.add(self)
+
+    def copy_to_host(self, arrays):
+        """Return copies of device arrays in page-locked memory, valid until the next call.
+
+        A copy to any other array would keep the calling thread waiting.
         """
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        if self._staging is None or self._staging.size < size:
-            self._staging = self._cuda.pinned_array(max(size, 1), dtype=np.uint8)
-        return self._staging[:size].view(dtype).reshape(shape)
+        ends = np.cumsum([0, *(-(-array.nbytes // ALIGNED) * ALIGNED for array in arrays)])
+        if self._staging is None or self._staging.size < ends[-1]:
+            self._staging = self._page_locked(block_size(int(ends[-1])))
+        staged = []
+        for array, begin in zip(arrays, ends.tolist(), strict=False):
+            part = self._staging[begin : begin + array.nbytes]
+            staged.append(part.view(array.dtype).reshape(array.shape))
+            owner = array.gpu_data.owner.slot
+            if owner.gpu is self.gpu:
+                self.reads(array)
+                array.copy_to_host(staged[-1], stream=self.stream)
+                continue
+            owner.gpu.bind()
+            try:
+                array.copy_to_host(staged[-1], stream=owner.stream)
+                owner.stream.synchronize()
+            finally:
+                self.gpu.bind()
+        self.stream.synchronize()
+        return staged
+
+    def _page_locked(self, size):
+        try:
+            return self._cuda.pinned_array(size, dtype=np.uint8)
+        except Exception as error:
+            if not _is_out_of_memory(error):
+                raise
+            return np.empty(size, np.uint8)  # copies to it are as right, and slower
+
+    def lap(self, k):
+        """Record the k-th event of a clock, and return it."""
+        while len(self._laps) <= k:
+            self._laps.append(self._cuda.event())
+        self._laps[k].record(self.stream)
+        return self._laps[k]
+
+
+class Gpu:
+    """What this process keeps of a GPU: its slots, and why it is lost if it has failed."""
+
+    def __init__(self, cuda, index):
+        self.index, self.lost = index, ""
+        self.unused = []  # slots without a thread
+        self._slots, self._cuda = [], cuda
+        self._context = self._cleanup = None
+
+    def take(self):
+        """Return a slot, which goes back to `unused`; the GPU is that of the thread."""
+        with contextlib.suppress(IndexError):
+            return self.unused.pop()
+        self._slots.append(StreamSlot(self._cuda, self))
+        return self._slots[-1]
+
+    def bind(self):
+        """Make the GPU the current one of the calling thread, which another picture has changed."""
+        if self.lost:
+            raise FractalsError(self.lost)
+        if getattr(_bound, "to", None) is not self:
+            self._cuda.select_device(self.index)
+            if not self._context:
+                self._context = self._cuda.current_context()
+                atexit.register(self.free_nothing)
+            _bound.to = self
+
+    def drop_unused(self):
+        """Have the driver free all memory that nobody uses; called by a thread of this GPU."""
+        self._context.synchronize()
+        for slot in self._slots:
+            slot.drop_unused()
+
+    def free_nothing(self):
+        """Have Numba call the driver no more to free what Python's collector finds.
+
+        Such calls fail in the end of the process, when no thread may have a context, and once the
+        GPU has failed.
+        """
+        if not self._cleanup:
+            self._cleanup = self._context.defer_cleanup()
+            self._cleanup.__enter__()
+
+
+class SimulatedGpu:
+    """What a `Gpu` is in the simulator, where each call returns when its work is done."""
+
+    def __init__(self, cuda):
+        self.unused = []
+        self._cuda = cuda
+
+    def take(self):
+        """Return a slot for a thread."""
+        return SimulatedSlot(self._cuda, self)
+
+    def bind(self):
+        """Do nothing."""
+
+
+class SimulatedSlot:
+    """What a `StreamSlot` is in the simulator."""
+
+    def __init__(self, cuda, gpu):
+        self.gpu, self.stream = gpu, cuda.stream()
+        self._cuda = cuda
+
+    def empty(self, shape, dtype):
+        """Return an uninitialised device array."""
+        return self._cuda.device_array(shape, dtype)
+
+    def reads(self, array):
+        """Do nothing."""
+
+    def copy_to_host(self, arrays):
+        """Return copies of device arrays."""
+        return [array.copy_to_host() for array in arrays]
+
+
+gpu_of = functools.cache(Gpu)
 
 
 class StreamPool:
     """The slots of one GPU or several; a thread takes a slot at its first use, until it ends."""
 
-    def __init__(self, cuda, indices):
-        self._cuda = cuda
-        self._next_index = itertools.cycle(indices)
-        self._free = []
+    def __init__(self, gpus):
+        self._next = itertools.cycle(gpus)
+        self._free = []  # GPUs whose threads have ended
         self._lock = threading.Lock()
         self._taken = threading.local()
 
@@ -75,81 +281,117 @@ class StreamPool:
         """Return the slot of the calling thread."""
         if not hasattr(self._taken, "hold"):
             with self._lock:
-                slot = self._free.pop() if self._free else None
-                index = slot.index if slot else next(self._next_index)
-            self._bind(index)
-            self._taken.hold = _Hold(slot or StreamSlot(self._cuda, index), self._free)
-        slot = self._taken.hold.slot
-        self._bind(slot.index)
-        return slot
-
-    def _bind(self, index):
-        """Make a GPU the current one of the calling thread, which another pool may have changed."""
-        if getattr(_bound, "to", None) != (self._cuda, index):
-            self._cuda.select_device(index)
-            _bound.to = self._cuda, index
+                gpu = self._free.pop() if self._free else next(self._next)
+            self._taken.hold = _Hold(gpu, self._free)
+        hold = self._taken.hold
+        hold.gpu.bind()
+        hold.slot = hold.slot or hold.gpu.take()
+        return hold.slot
 
 
 class _Hold:
-    """Ends with its thread, and then gives the slot back to the pool."""
+    """A GPU and a slot of it, which are given back when the thread ends."""
 
-    def __init__(self, slot, free):
-        self.slot = slot
-        weakref.finalize(self, free.append, slot).atexit = False
+    def __init__(self, gpu, free):
+        self.gpu, self.slot, self._free = gpu, None, free
+
+    def __del__(self):
+        if self.slot:
+            self.gpu.unused.append(self.slot)
+        self._free.append(self.gpu)
 
 
 class ReplicatedArray:
     """An array with a copy on each GPU, made when a thread of that GPU first needs it."""
 
     def __init__(self, array):
-        self._host = np.array(array)
+        self._host, self.shape = np.array(array), array.shape
         self._copies = {}
         self._lock = threading.Lock()
 
-    def on(self, cuda, slot):
+    def on(self, slot):
         """Return the copy on a slot's GPU."""
         with self._lock:
-            if slot.index not in self._copies:
-                self._copies[slot.index] = cuda.to_device(self._host, stream=slot.stream)
-                slot.stream.synchronize()  # other streams may read the copy from now on
-            return self._copies[slot.index]
+            if slot.gpu not in self._copies:
+                self._copies[slot.gpu] = _copied(slot, self._host)
+            return self._copies[slot.gpu]
+
+
+def _copied(slot, array):
+    copy = slot.empty(array.shape, array.dtype)
+    copy.copy_to_device(array, stream=slot.stream)
+    return copy
+
+
+class GpuClock:
+    """A `fractals.backends.base.Clock` of events, in the stream of a slot."""
+
+    def __init__(self, slot):
+        self._slot, self._stages, self._begun = slot, [], time.perf_counter()
+        self._laps = [slot.lap(0)]
+
+    def lap(self, stage):
+        """End a stage here."""
+        self._stages.append(stage)
+        with _failing():
+            self._laps.append(self._slot.lap(len(self._laps)))
+
+    def end(self, stage):
+        """Give the last stage what is left of the time that has passed; return the seconds."""
+        spent = {}
+        for name, (begin, end) in zip(self._stages, itertools.pairwise(self._laps), strict=True):
+            with _failing():
+                spent[name] = spent.get(name, 0.0) + begin.elapsed_time(end) / 1e3
+        left = time.perf_counter() - self._begun - sum(spent.values())
+        spent[stage] = spent.get(stage, 0.0) + max(0.0, left)
+        return spent
 
 
 BLOCK = (8, 8)  # threads; a warp covers 8x4 samples, whose orbits are of similar length
-SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.1 ms: few, each with many elements
+LAUNCHING = threading.Lock()  # Numba compiles, loads and begins a kernel without locks of its own
+MAX_TABLES = 64  # small tables that a backend keeps on its GPUs
+SIMULATED = ((1, 1), (4, 2))  # a simulated thread costs 0.02 ms: few, each with many elements
 
 
 class CudaBackend:
     """Compiles programs as CUDA kernels and launches them.
 
     Several threads may use a backend at once, a stream each; the GPUs share the threads evenly.
-    The simulator has one GPU, and serves one thread at a time.
+    A simulator has one GPU, and Numba's serves one thread at a time.
 
-    `number`: "float64" or "float32". `indices`: numbers of the GPUs. `simulated`: whether Numba's
+    `number`: "float64" or "float32". `indices`: numbers of the GPUs. `simulated`: whether a
     simulator takes the place of the GPU. `geometry`: grid and block of every launch. The default is
     a thread per element on a GPU, and one small block in the simulator. `steps`: most iterations of
     a launch, as in `Backend`. `block`: shape of the blocks of the next launches on a GPU. `cuda`:
     Numba's, or that of its simulator. `streams`: of the GPUs; each thread has one.
     """
 
-    def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0):
+    def __init__(self, number, indices=(0,), simulated=False, geometry=None, steps=0, threads=0):
         self.kind = "simulator" if simulated else "cuda"
-        self.threads = STREAMS_PER_GPU * len(indices)
+        self.threads = threads or STREAMS_PER_GPU * len(indices)
         self.geometry = geometry or (SIMULATED if simulated else None)
         self.steps, self.block = steps, BLOCK
         self.real = np.dtype(number).type
         self._number, self._simulated = number, simulated
         self._several = len(indices) > 1
-        self._kernel = _import_kernel(simulated)
-        self.cuda = self._kernel.cuda
-        self._lock = threading.RLock() if simulated else contextlib.nullcontext()
-        self.streams = StreamPool(self.cuda, [0] * len(indices) if simulated else indices)
+        self.cuda = find(simulated)
+        alone = simulated and probe.numba_simulates()
+        self._lock = threading.RLock() if alone else contextlib.nullcontext()
+        simulator = SimulatedGpu(self.cuda)
+        gpus = [simulator if simulated else gpu_of(self.cuda, index) for index in indices]
+        self.streams = StreamPool(gpus)
         with self._failing():
             self.streams.here()
-        if simulated:
-            self.target = cpu_target(number)
-        else:
-            self.target = make_target(number, functools.cache(self.cuda.jit(device=True)))
+        self._tally, self._tables = None, {}
+
+    @functools.cached_property
+    def target(self):
+        """How functions are compiled."""
+        from fractals.backends.cpu.target import cpu_target, make_target
+
+        if self._simulated:
+            return cpu_target(self._number)
+        return make_target(self._number, functools.cache(self.cuda.jit(device=True)))
 
     @property
     def slot(self):
@@ -161,7 +403,8 @@ class CudaBackend:
         if self._simulated:
             # A thread's whole share runs compiled; indices are still checked.
             loop = program_of(make_body, self._number, options, loop=True, checked=True)
-            kernel = self.cuda.jit(self._kernel.make_kernel(lambda *a: loop(*map(unwrap, a))))
+            body = lambda *arguments: loop(*map(_host_memory, arguments))  # noqa: E731
+            kernel = make_kernel(self.cuda, body)
         else:
             loop = None
             kernel = self._compiled(make_body, options)
@@ -173,22 +416,18 @@ class CudaBackend:
                 slot = self.slot
                 out, *arguments = (self._resolve(value, slot) for value in (out, *arguments))
                 arguments = tuple(arguments)
-                if loop and not ready:
-                    # The simulator polls its threads without a pause, which slows compiling there.
-                    loop.prepare(*map(unwrap, (0, 0, 1, 1, out, *arguments)))
-                    ready = True
                 height, width = (out[0] if isinstance(out, tuple) else out).shape[:2]
                 key = slot, height, width, *self.block
                 if key not in launchers:
                     grid = -(-width // self.block[0]), -(-height // self.block[1])
                     geometry = self.geometry or (grid, self.block)
                     launchers[key] = kernel[(*geometry, slot.stream)]
-                if loop or ready:
+                if loop:
                     launchers[key](out, arguments)
-                else:
-                    with compiling(on_cpu=False):
-                        launchers[key](out, arguments)
-                    ready = True
+                    return
+                with LAUNCHING, contextlib.nullcontext() if ready else compiling(on_cpu=False):
+                    launchers[key](out, arguments)
+                ready = True
 
         return Run(run, "kernel")
 
@@ -197,12 +436,12 @@ class CudaBackend:
 
         def make(store):
             body = self.cuda.jit(device=True)(make_body(self.target, *options))
-            kernel = self.cuda.jit(self._kernel.make_kernel(body))
+            kernel = make_kernel(self.cuda, body)
             if store:
                 numba_private.keep_kernel(kernel, store)
             return kernel
 
-        return program(make, "cuda", self._number, make_body, *options, scope=self._kernel)
+        return program(make, "cuda", self._number, make_body, *options, scope=self.cuda)
 
     def compile_tile_loop(self, work, dtype=None):
         """Return None: Python goes from tile to tile."""
@@ -213,25 +452,51 @@ class CudaBackend:
         with self._failing(shape, dtype):
             return self.slot.empty(shape, dtype)
 
-    def to_device(self, array):
+    def to_device(self, array, kept=False):
         """Return a device array with a NumPy array's contents; of several GPUs, on each."""
+        if kept and id(array) in self._tables:
+            return self._tables[id(array)][1]
         with self._failing(array.shape, array.dtype):
-            slot = self.slot
-            if self._several:
-                return ReplicatedArray(array)
-            copy = slot.empty(array.shape, array.dtype)
-            copy.copy_to_device(array, stream=slot.stream)
-            return copy
+            copy = ReplicatedArray(array) if self._several else _copied(self.slot, array)
+        if kept:
+            if len(self._tables) == MAX_TABLES:
+                self._tables.clear()
+            self._tables[id(array)] = array, copy
+        return copy
+
+    def copy_to(self, array, into):
+        """Copy a NumPy array into a part of a device array, which this thread has made."""
+        with self._failing():
+            into.copy_to_device(array, stream=self.slot.stream)
 
     def to_host(self, array, into):
         """Copy a device array into a NumPy array; work begun before is then done."""
+        self.all_to_host([(array, into)])
+
+    def all_to_host(self, pairs):
+        """Copy device arrays into NumPy arrays; work begun before is then done."""
         with self._failing():
             slot = self.slot
-            array = self._resolve(array, slot)
-            staged = slot.staging(array.shape, array.dtype)
-            array.copy_to_host(staged, stream=slot.stream)
-            slot.stream.synchronize()
-            into[...] = staged
+            arrays = (array for array, _ in pairs)
+            staged = slot.copy_to_host(
+                [a.on(slot) if isinstance(a, ReplicatedArray) else a for a in arrays]
+            )
+            for (_, into), copy in zip(pairs, staged, strict=True):
+                into[...] = copy
+
+    def tally(self, count, max_iterations):
+        """Return the least and the greatest count of each column, and the samples inside."""
+        self._tally = self._tally or self.compile(escape.make_tally_body)
+        found = self.empty((escape.ROWS, count.shape[1]), np.int32)
+        self._tally(found, count, np.int32(max_iterations))
+        return found
+
+    def clock(self):
+        """Return a clock that starts here, for the calling thread."""
+        if self._simulated:
+            return HostClock()
+        with self._failing():
+            return GpuClock(self.slot)
 
     def synchronize(self):
         """Wait until what the calling thread began is done."""
@@ -253,9 +518,14 @@ class CudaBackend:
             return begin.elapsed_time(end) / 1e3
 
     def _resolve(self, value, slot):
+        """Return what a slot's stream may read from now on."""
         if isinstance(value, tuple):
             return value._make(self._resolve(part, slot) for part in value)
-        return value.on(self.cuda, slot) if isinstance(value, ReplicatedArray) else value
+        if isinstance(value, ReplicatedArray):
+            value = value.on(slot)
+        if not self._simulated and hasattr(value, "gpu_data"):
+            slot.reads(value)
+        return value
 
     @contextlib.contextmanager
     def _failing(self, shape=(), dtype=np.uint8):
@@ -264,29 +534,24 @@ class CudaBackend:
             yield
 
 
-def _import_kernel(simulated):
-    """Import `numba.cuda`, real or simulated, whichever was imported before."""
-    name = "fractals.backends.cuda.kernel"
-    if name in sys.modules and simulated == sys.modules[name].SIMULATED:
-        return sys.modules[name]
-    sys.modules.pop(name, None)
-    numba_private.choose_simulator(simulated)
-    numba_private.add_row_stack()
-    try:
-        kernel = importlib.import_module(name)
-        if not simulated:
-            overloads.register()
-        return kernel
-    except Exception as error:
-        sys.modules.pop(name, None)
-        numba_private.choose_simulator(simulated)
-        if not simulated:
-            raise DeviceError(
-                f"a GPU is there but numba.cuda can't use it ({_first_line(error)}); "
-                "pip install 'fractals-numba[gpu]' brings what it needs"
-            ) from error
-    numba_private.use_built_in_cuda()
-    return importlib.import_module(name)
+def _host_memory(value):
+    """Return the NumPy array behind an array of a simulated kernel, without a copy.
+
+    Of a named tuple each part is such; other values are as they are.
+    """
+    if isinstance(value, tuple):
+        return type(value)(*map(_host_memory, value))
+    if isinstance(value, np.generic) or not hasattr(value, "__array_interface__"):
+        return value
+    return np.asarray(value)
+
+
+# After these errors a context can do nothing more, and neither can this process on that GPU.
+FATAL = re.compile(
+    r"ILLEGAL_ADDRESS|LAUNCH_TIMEOUT|LAUNCH_FAILED|ASSERT|HARDWARE_STACK|ILLEGAL_INSTRUCTION"
+    r"|MISALIGNED|INVALID_ADDRESS_SPACE|INVALID_PC|UNCORRECTABLE|CONTAINED|TENSOR_MEMORY_LEAK"
+    r"|CONTEXT_IS_DESTROYED|DEINITIALIZED|DEVICE_UNAVAILABLE|EXTERNAL_DEVICE|ERROR_UNKNOWN"
+)
 
 
 @contextlib.contextmanager
@@ -295,19 +560,25 @@ def _failing(shape=(), dtype=np.uint8):
     try:
         yield
     except Exception as error:
-        if "OUT_OF_MEMORY" in str(error) or isinstance(error, MemoryError):
+        if _is_out_of_memory(error):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
+            asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
             raise FractalsError(
-                f"the GPU is out of memory (asked for {need:.0f} MiB more): "
-                "free some of it, draw a smaller --size, or use --cpu"
+                f"the GPU is out of memory{asked}: free some of it, draw a smaller --size, "
+                "or use --cpu"
             ) from error
-        if type(error).__module__.startswith(("numba.cuda", "cuda.")):
-            raise FractalsError(
-                f"the GPU failed: {_first_line(error)}; fractals devices tells what is there"
-            ) from error
-        raise
+        if not type(error).__module__.startswith((CARD, "cuda.")):
+            raise
+        line = f"the GPU failed: {first_line(error)}"
+        gpu = getattr(_bound, "to", None)
+        if gpu and FATAL.search(line):
+            gpu.lost = f"{line}; this process can't use it any more: run it again, or with --cpu"
+            gpu.free_nothing()
+            line = gpu.lost
+        else:
+            line += "; fractals devices tells what is there"
+        raise FractalsError(line) from error
 
 
-def _first_line(error):
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+def _is_out_of_memory(error):
+    return "OUT_OF_MEMORY" in str(error) or isinstance(error, MemoryError)

@@ -1,20 +1,99 @@
-"""The one place that imports `numba.cuda`, and the one CUDA kernel.
+"""The one place that chooses the module `cuda`, and the one CUDA kernel."""
 
-It is imported only once it is settled whether the GPU is real or simulated. Host code stays out of
-this module: while a simulated kernel runs, the name `cuda` here is replaced.
-"""
+import functools
+import importlib
+import os
+import re
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
 
-from numba import config, cuda
+from fractals.backends import probe
+from fractals.backends.cuda import simulator
+from fractals.errors import DeviceError
 
-SIMULATED = bool(config.ENABLE_CUDASIM)
+CARD = "numba.cuda"  # of numba-cuda; others: "numba_cuda_mlir.cuda", its successor, or "numba.hip"
 
 
-def make_kernel(body):
-    """Return a kernel in which every thread fills its share of the elements of `out`."""
+def find(simulated):
+    """Return the module `cuda`: that of a card; or the simulator, Numba's where the user asks.
 
-    def kernel(out, arguments):
-        x, y = cuda.grid(2)
-        dx, dy = cuda.gridsize(2)
-        body(x, y, dx, dy, out, *arguments)
+    NUMBA_ENABLE_CUDASIM=1 asks for Numba's. Raises DeviceError: the module can't be used.
+    """
+    if simulated and not probe.numba_simulates():
+        return simulator
+    cuda, problem = _imported()
+    if not problem:
+        from numba import config
 
-    return kernel
+        if config.ENABLE_CUDASIM and not simulated:
+            problem = "NUMBA_ENABLE_CUDASIM was set when it was imported"
+        elif simulated and not config.ENABLE_CUDASIM:
+            problem = "it was imported before NUMBA_ENABLE_CUDASIM was set"
+    if problem and simulated:
+        raise DeviceError(f"no simulator of Numba ({problem}): unset NUMBA_ENABLE_CUDASIM")
+    if problem:
+        raise DeviceError(
+            f"a GPU is there but {CARD} can't use it ({problem}); "
+            "pip install 'fractals-numba[gpu]' brings what it needs"
+        )
+    return cuda
+
+
+@functools.cache
+def _imported():
+    """Return Numba's module with what our programs need, and what is wrong with it."""
+    try:
+        from numba import config
+
+        os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
+        config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small picture has few threads
+        cuda = importlib.import_module(CARD)
+        if not config.ENABLE_CUDASIM:
+            from fractals.backends.cuda import overloads
+
+            overloads.register(cuda)
+        return cuda, ""
+    except Exception as error:
+        return None, first_line(error)
+
+
+def stand_in(cuda: Any) -> Callable[[], None]:
+    """Have ``from numba import cuda`` give this module; return a function that ends this."""
+    import numba
+
+    def put(module):
+        sys.modules["numba.cuda"] = numba.cuda = module
+        if module is None:
+            del sys.modules["numba.cuda"], numba.cuda
+
+    before = sys.modules.get("numba.cuda")
+    put(cuda)
+    return functools.partial(put, before)
+
+
+def first_line(error):
+    """Return the driver's name of an error and the call that failed, or the first line."""
+    text = str(error).strip()
+    if name := re.search(r"CUDA_ERROR_\w+", text):
+        call = re.search(r"Call to (\w+)", text)
+        return f"{name[0]} in {call[1]}" if call else name[0]
+    lines = text.splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+cuda = body = None  # stand for the globals of each kernel
+
+
+def kernel(out, arguments):
+    """Fill a thread's share of the elements of `out`."""
+    x, y = cuda.grid(2)
+    dx, dy = cuda.gridsize(2)
+    body(x, y, dx, dy, out, *arguments)
+
+
+def make_kernel(cuda, body):
+    """Return the kernel that runs a body; `cuda` is a global, which Numba's simulator replaces."""
+    names = {"__name__": __name__, "cuda": cuda, "body": body}
+    return cuda.jit(types.FunctionType(kernel.__code__, names))

@@ -1,5 +1,7 @@
 """What numba.cuda must know of `fractals.kernels` to compile a program for a GPU."""
 
+import importlib
+
 from numba import types
 
 from fractals.backends import numba_private
@@ -9,13 +11,13 @@ from fractals.errors import DeviceError
 from fractals.kernels import elementary, primitives
 
 
-def register():
+def register(cuda):
     """Register what the primitives and the elementary functions are in `numba.cuda`.
 
     Raises DeviceError: CUDA's compiler, libNVVM, is not installed.
     """
-    from numba.cuda import libdevice
-    from numba.cuda.extending import overload
+    libdevice = importlib.import_module(f"{cuda.__name__}.libdevice")
+    overload = importlib.import_module(f"{cuda.__name__}.extending").overload
 
     if not numba_private.has_libnvvm():
         raise DeviceError("libNVVM is missing")

@@ -138,7 +138,7 @@ def _run(pool: Pool, returns: bool, job: ClusterJob, options: RenderOptions) -> 
     dispatch = Dispatch(pool, sent, receive, deposits, plan, options.on_message)
     try:
         for _ in range(ROUNDS):
-            dispatch.run(numbers, options.progress)
+            dispatch.run(numbers, options.on_progress)
             numbers = job.missing()  # a file may have been damaged after its receipt came
             if not numbers:
                 return

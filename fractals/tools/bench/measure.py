@@ -286,10 +286,7 @@ class Result:
 
 
 def choose_devices(requests: Sequence[str] = (), on_message: Tell = _silent) -> list[Device]:
-    """Return the devices asked for, each once; by default the CPU, and a GPU or the simulator.
-
-    A GPU and the simulator can't run in one process, so both together are refused.
-    """
+    """Return the devices asked for, each once; by default the CPU, and a GPU or the simulator."""
     found: list[Device] = []
     for request in requests or ("cpu", "gpu"):
         device, note = choose(request)
@@ -297,8 +294,6 @@ def choose_devices(requests: Sequence[str] = (), on_message: Tell = _silent) -> 
             on_message(note)
         if device not in found:
             found.append(device)
-    if {"cuda", "simulator"} <= {device.kind for device in found}:
-        raise OptionError("a GPU and the simulator can't share a process: bench them one by one")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Access log of kernels in Numba's CUDA simulator: the memory lines that each warp touches.
+"""Access log of kernels in the simulator of CUDA: the memory lines that each warp touches.
 
 A GPU moves global memory in lines of 128 bytes. Where the 32 threads of a warp use elements side by
 side, one line serves them all (a coalesced access); where they are far apart, each thread needs a
@@ -6,8 +6,6 @@ line of its own.
 """
 
 import contextlib
-import functools
-import itertools
 import linecache
 import os
 import runpy
@@ -15,12 +13,13 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fractals.backends.cuda import kernel, simulator
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.io.png import Pixels
 from fractals.tools import sheet
@@ -178,8 +177,7 @@ class AccessLog:
     """Accesses to global memory of the kernels that run while `access_log` is open."""
 
     def __init__(self) -> None:
-        # Block, thread, place, array, first byte and size of each access. Appending needs no lock,
-        # for which hundreds of simulated threads would wait at each access.
+        # Block, thread, place, array, first byte and size of each access.
         self._log: list[tuple[tuple[int, int, int], int, AccessSite, int, int, int]] = []
         self._arrays: dict[int, NDArray[Any]] = {}  # kept, because a freed id is given out again
 
@@ -191,9 +189,8 @@ class AccessLog:
         stored: bool,
         element: NDArray[Any],
     ) -> None:
-        place = AccessSite(
-            frame.f_code.co_filename, *_position(frame.f_code, frame.f_lasti), stored
-        )
+        position = simulator.position(frame.f_code, frame.f_lasti)
+        place = AccessSite(frame.f_code.co_filename, *position, stored)
         memory = element
         while isinstance(memory.base, np.ndarray):
             memory = memory.base
@@ -249,10 +246,8 @@ def access_log() -> Iterator[AccessLog]:
             kernel[blocks, threads](image)
         print(log.text())
     """
-    from fractals.backends import numba_private
-
     log = AccessLog()
-    with numba_private.observed_simulator(log._observe):
+    with simulator.observed(log._observe):
         yield log
 
 
@@ -261,35 +256,34 @@ def log_of_script(path: str, arguments: list[str]) -> AccessLog:
 
     It runs as Python runs it: its folder is searched for imports.
     """
-    from fractals.backends import numba_private
-
-    if not Path(path).is_file():
-        raise OptionError(f"no such file: {shown(path, 80)}")
-    numba_private.choose_simulator(True)
-    before = sys.argv, list(sys.path)
-    sys.argv = [path, *arguments]
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    end = kernel.stand_in(simulator)
     try:
         with access_log() as log:
-            runpy.run_path(path, run_name="__main__")
+            run_file(path, arguments, "simulator", "__main__")
+    except FractalsError:
+        raise
     except Exception as error:
         line = f"{type(error).__name__}: {error}".splitlines()[0]
         raise FractalsError(f"{shown(path, 80)} failed: {line}") from error
     finally:
-        sys.argv, sys.path[:] = before
+        end()
     return log
 
 
-@functools.cache
-def _position(code: CodeType, instruction: int) -> tuple[int, int, tuple[int, int]]:
-    """Return the line, the column and the end of the source of an instruction.
+def run_file(path: str, arguments: list[str], device: str, name: str) -> dict[str, Any]:
+    """Run a Python file as the module of a name, and return its names.
 
-    The number of the instruction itself may change by some bytes, because Python rewrites code that
-    runs often.
+    `device`: "simulator" or "cuda", by which `lessons/gpu.py` chooses.
     """
-    position = next(itertools.islice(code.co_positions(), instruction // 2, None))
-    line, end_line, column, end_column = (number or 0 for number in position)
-    return line, column, (end_line, end_column)
+    if not Path(path).is_file():
+        raise OptionError(f"no such file: {shown(path, 80)}")
+    before = sys.argv, list(sys.path), os.environ.get("FRACTALS_DEVICE", "")
+    sys.argv, os.environ["FRACTALS_DEVICE"] = [path, *arguments], device
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    try:
+        return runpy.run_path(path, run_name=name)
+    finally:
+        sys.argv, sys.path[:], os.environ["FRACTALS_DEVICE"] = before
 
 
 def _address(array: NDArray[Any]) -> int:

@@ -8,20 +8,17 @@ instructions of PTX are counted, which are nearly as many.
 import functools
 import importlib
 import importlib.util
-import os
 import re
-import runpy
 import subprocess
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from fractals.backends import probe
 from fractals.catalog import did_you_mean
 from fractals.errors import FractalsError, OptionError, shown
-from fractals.tools.gpu.access import WARP
+from fractals.tools.gpu.access import WARP, run_file
 
 # Predicted time of a picture on a GPU, from counted instructions, cores and clock.
 #
@@ -196,12 +193,10 @@ def count(path: str, kernel: str, signature: str, capability: tuple[int, int] = 
             "CUDA's compiler is not installed; it needs no GPU: pip install 'fractals-numba[gpu]' "
             + " ".join(TOOLS)
         )
-    if not Path(path).is_file():
-        raise OptionError(f"no such file: {shown(path, 80)}")
-    numba_private.choose_simulator(False)
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
+    if probe.numba_simulates():
+        raise FractalsError("NUMBA_ENABLE_CUDASIM is set: unset it to compile for a GPU")
     try:
-        made = runpy.run_path(path, run_name="kernels").get(kernel)
+        made = run_file(path, [], "cuda", "kernels").get(kernel)
         if not hasattr(made, "py_func"):
             raise OptionError(f"no kernel '{shown(kernel, 40)}' in {shown(path, 80)}")
         text, binary = numba_private.code_of_kernel(made, f"({signature},)", capability)
@@ -210,8 +205,6 @@ def count(path: str, kernel: str, signature: str, capability: tuple[int, int] = 
     except Exception as error:
         line = f"{type(error).__name__}: {error}".splitlines()[0]
         raise FractalsError(f"{shown(kernel, 40)} does not compile: {line}") from error
-    finally:
-        del sys.path[0]
     if find_tool("cuobjdump") and find_tool("nvdisasm"):
         return Loop(_names(hot_loop(instructions(binary))), "machine code")
     return Loop(_names(hot_loop(virtual_instructions(text))), "PTX")

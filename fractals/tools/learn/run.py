@@ -159,7 +159,8 @@ def check_answer(step: Step, path: str, seconds: float = CHECK_SECONDS) -> None:
         result = Path(folder, "verdict.txt")
         command = [sys.executable, str(GRADE), str(step.check), str(answer), str(result)]
         try:
-            simulated = environment() | {"NUMBA_ENABLE_CUDASIM": "1"}  # it checks every index
+            simulated = environment() | {"FRACTALS_DEVICE": "simulator"}  # it checks every index
+            simulated.pop("NUMBA_ENABLE_CUDASIM", None)
             done = subprocess.run(command, env=simulated, timeout=seconds)
         except subprocess.TimeoutExpired:
             raise InputError(

@@ -1,0 +1,106 @@
+// Modules: PTX is translated (translate.py), compiled, and opened as a shared library.
+#pragma once
+#include <errno.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "memory.h"
+
+extern char **environ;
+
+struct Module;
+struct Kernel {
+    Module *module;
+    const Entry *entry;
+    Counter *counter, *threads;
+};
+struct Module {
+    string ptx;  // the file, for messages
+    std::map<string, Kernel> kernels;
+    const Variable *variables;
+    const u8 *data;
+    u64 size;
+    std::mutex lock;
+    std::map<Device *, u64> places;
+
+    /* The module's variables on a device, which begin with their first values. */
+    u64 on(Device *device) {
+        std::lock_guard<std::mutex> held(lock);
+        auto found = places.find(device);
+        if (found != places.end()) return found->second;
+        u64 at = 0;
+        if (size && device->allocate(size, &at)) return 0;
+        if (size) memcpy((void *)at, data, size);
+        return places[device] = at;
+    }
+    void unload() {
+        std::lock_guard<std::mutex> held(lock);
+        for (auto &[device, at] : places) device->release(at);
+        places.clear();
+    }
+};
+
+/* Run the translator, without the stand-in and without the program's settings of Python. */
+static bool translate(const string &ptx, const string &library) {
+    string python = setting("STANDIN_PYTHON", "python3"), script = SOURCE "/translate.py";
+    const char *command[] = {python.c_str(), script.c_str(), ptx.c_str(), library.c_str(), nullptr};
+    std::vector<char *> variables;
+    for (char **v = environ; *v; v++)
+        if (strncmp(*v, "LD_PRELOAD=", 11) && strncmp(*v, "PYTHON", 6)) variables.push_back(*v);
+    variables.push_back(nullptr);
+    pid_t child;
+    if (posix_spawnp(&child, command[0], nullptr, nullptr, (char **)command, variables.data())) return false;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return status == 0;
+}
+
+/* The PTX of an image: plain text, or what linker.cpp puts behind a mark; empty if there is none. */
+static string ptx_of(const char *image) {
+    if (!memcmp(image, "STANDPTX", 8)) {
+        u64 size;
+        memcpy(&size, image + 8, 8);
+        return string(image + 16, size);
+    }
+    return memcmp(image, "\177ELF", 4) && strstr(image, ".version") ? image : "";
+}
+
+static CUresult load(const void *image, Module **made) {
+    string text = ptx_of((const char *)image);
+    if (text.empty()) {
+        say("a module without PTX: was this process started by run.py?");
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size()), library = stem + ".so";
+    mkdir(settings().cache.c_str(), 0777);
+    if (access(library.c_str(), R_OK)) {
+        string draft = stem + "." + std::to_string(getpid()) + ".ptx";
+        FILE *out = fopen(draft.c_str(), "wb");
+        if (!out) {
+            say("%s can't be written", draft.c_str());
+            return CUDA_ERROR_OPERATING_SYSTEM;
+        }
+        fwrite(text.data(), 1, text.size(), out);
+        fclose(out);
+        bool translated = translate(draft, library);
+        rename(draft.c_str(), (stem + ".ptx").c_str());
+        if (!translated) return CUDA_ERROR_INVALID_PTX;
+    }
+    void *opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!opened) {
+        say("%s", dlerror());
+        return CUDA_ERROR_INVALID_IMAGE;
+    }
+    auto *module = new Module;
+    module->ptx = stem + ".ptx";
+    module->variables = (const Variable *)dlsym(opened, "variables");
+    module->data = (const u8 *)dlsym(opened, "data");
+    module->size = *(const u64 *)dlsym(opened, "data_size");
+    for (auto *entry = (const Entry *)dlsym(opened, "entries"); entry->name; entry++) {
+        string name = string("kernel ") + entry->name;
+        module->kernels[entry->name] = {module, entry, &counters()[name], &counters()[name + " threads"]};
+    }
+    *made = module;
+    return CUDA_SUCCESS;
+}

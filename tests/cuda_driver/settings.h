@@ -1,0 +1,151 @@
+// What the environment orders (the table in README.md), and what is counted.
+#pragma once
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cards.h"  // made from cards.toml by run.py
+#include "runtime.h"
+
+using std::string;
+
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
+    char text[2048];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    fprintf(stderr, "stand-in driver: %s\n", text);
+}
+
+/* Ends the process: a wrong setting must not pass for a driver that failed. */
+#define REFUSE(...) (say(__VA_ARGS__), _exit(2))
+
+static string setting(const char *name, const char *otherwise = "") {
+    const char *value = getenv(name);
+    return value && *value ? value : otherwise;
+}
+
+static std::vector<string> words(const string &text) {
+    std::vector<string> found;
+    for (size_t at = 0; at < text.size();) {
+        size_t end = std::min(text.find(',', at), text.size());
+        found.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return found;
+}
+
+static bool exported(const string &function) {
+    Dl_info here;
+    dladdr((void *)&exported, &here);
+    static void *self = dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    for (const char *version : {"", "_v2", "_v3", "_v4"})
+        if (dlsym(self, (function + version).c_str())) return true;
+    return false;
+}
+
+/* Calls `from` to `to` of a function, or of "kernel" and "copy" as they run, end with a code. */
+struct Fault {
+    string name;
+    long from, to;
+    int code;
+};
+
+static Fault read_fault(const string &text) {
+    char name[128], range[64], rest;
+    int code;
+    if (sscanf(text.c_str(), "%127[^:]:%63[0-9-]:%d%c", name, range, &code, &rest) != 3)
+        REFUSE("STANDIN_FAIL is '%s', not NAME:CALLS:CODE", text.c_str());
+    if (strcmp(name, "kernel") && strcmp(name, "copy") && !exported(name))
+        REFUSE("STANDIN_FAIL names %s, which the stand-in does not have", name);
+    char *dash;
+    long from = strtol(range, &dash, 10), to = from;
+    if (*dash) to = dash[1] ? strtol(dash + 1, nullptr, 10) : INT64_MAX;
+    return {name, from, to, code};
+}
+
+enum Order { EAGER, LATE, RANDOM, SYNCHRONOUS };
+
+struct Settings {
+    Order order = EAGER;
+    u64 seed = strtoull(setting("STANDIN_SEED", "1").c_str(), nullptr, 10);
+    u64 memory = 0;  // bytes; 0: what the card has
+    std::vector<Fault> faults;
+    std::vector<const Card *> cards;
+    string profile = setting("STANDIN_PROFILE");
+    string cache = setting("STANDIN_CACHE", BUILD "/modules");
+
+    Settings() {
+        const char *orders[] = {"eager", "late", "random", "synchronous"};
+        string wanted = setting("STANDIN_ORDER", "eager");
+        int at = 0;
+        while (at < 4 && wanted != orders[at]) at++;
+        if (at == 4) REFUSE("STANDIN_ORDER is '%s', not eager, late, random or synchronous", wanted.c_str());
+        order = (Order)at;
+        for (auto &text : words(setting("STANDIN_FAIL"))) faults.push_back(read_fault(text));
+        read_cards(setting("STANDIN_CARDS", "h100"));
+        char unit = 0, rest;
+        string size = setting("STANDIN_MEMORY", "0");
+        if (sscanf(size.c_str(), "%lu%c%c", &memory, &unit, &rest) > 2 || !isdigit(size[0]) || !strchr("KMG", unit))
+            REFUSE("STANDIN_MEMORY is '%s', not a number of bytes, or one with K, M or G", size.c_str());
+        memory <<= unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
+    }
+    void read_cards(const string &text) {
+        string known;
+        for (auto &card : CARDS) known += string(known.empty() ? "" : ", ") + card.key;
+        for (auto &word : words(text == "none" ? "" : text)) {
+            const Card *found = nullptr;
+            for (auto &card : CARDS)
+                if (word == card.key) found = &card;
+            if (!found) REFUSE("STANDIN_CARDS names '%s'; known: %s, none", word.c_str(), known.c_str());
+            cards.push_back(found);
+        }
+        if (cards.size() > 8) REFUSE("STANDIN_CARDS has %zu cards; at most 8", cards.size());
+    }
+    int fault(const string &name, long call) const {
+        for (auto &each : faults)
+            if (each.name == name && call >= each.from && call <= each.to) return each.code;
+        return 0;
+    }
+};
+
+/* Never destroyed, because Python still calls the driver while the process ends. */
+static Settings &settings() {
+    static Settings *made = new Settings;
+    return *made;
+}
+
+// --- What is counted: calls and bytes of functions, of "kernel" and "copy", and of each kernel
+
+struct Counter {
+    std::atomic<long> calls{0}, bytes{0};
+};
+
+struct Counters {
+    std::mutex lock;
+    std::map<string, Counter> all;
+    Counter &operator[](const string &name) {
+        std::lock_guard<std::mutex> held(lock);
+        return all[name];
+    }
+};
+static Counters &counters() {
+    static Counters *made = new Counters;
+    return *made;
+}
+
+static string without_version(const string &name) {
+    size_t at = name.rfind("_v");
+    return at != string::npos && isdigit(name[at + 2]) ? name.substr(0, at) : name;
+}

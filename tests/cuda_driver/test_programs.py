@@ -1,0 +1,205 @@
+"""What users run, on the stand-in: pictures, several cards, films, stores, the bench, lessons.
+
+Each test starts processes of its own, because settings of the stand-in hold for a process. The
+order `late` delays all that a card may delay, so it finds each missing synchronisation. Tests of
+the library on a card, with its faults, are in tests/backends/test_cuda_path.py.
+"""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import run as standin
+from PIL import Image
+
+pytestmark = [
+    pytest.mark.standin,
+    pytest.mark.skipif(bool(standin.missing()), reason=standin.missing()),
+]
+LESSONS = Path(__file__).parents[2] / "lessons"
+PICTURE = ("render", "--size", "96x64", "--max-iterations", "300")
+DEEP = ("--center=-1.7499984109936540,-1.3e-17", "--width", "1e-30", "--max-iterations", "3000")
+LAYERS = """
+julia = ["-0.8", "0.156"]
+[color]
+palette = "ember"
+[[color.layers]]
+coloring = "distance"
+blend = "multiply"
+palette = "ink"
+"""
+FILM = ("film", "--center=-0.743643887037151,0.131825904205330", "--size", "48x36", "--fps", "4")
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Return a function that runs a program on the stand-in: exit code, stdout and stderr."""
+
+    def call(*words, **settings):
+        ended = subprocess.run(
+            standin.command(words),
+            cwd=tmp_path,
+            env=standin.environment(**settings),
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+        return ended.returncode, ended.stdout, ended.stderr
+
+    return call
+
+
+@pytest.fixture
+def drawn(program, tmp_path):
+    """Return a function that draws a picture on a device, and returns its pixels."""
+
+    def call(device, *words, **settings):
+        name = f"{len(list(tmp_path.iterdir()))}.png"
+        words = (*PICTURE, *words, "--device", device, "-o", name)
+        code, _, said = program("fractals", *words, **settings)
+        assert code == 0, said
+        assert "Traceback" not in said
+        assert f", {device.partition(':')[0]}," in said
+        with Image.open(tmp_path / name) as image:
+            return image.tobytes()
+
+    return call
+
+
+def calls(path):
+    """Return what the last process of a profile called: function -> times."""
+    return json.loads(path.read_text().splitlines()[-1])["calls"]
+
+
+# --- Pictures
+
+
+def test_devices_names_the_cards(program):
+    code, out, _ = program("fractals", "devices", cards="t4,rtx4090,h200")
+    assert code == 0
+    for k, name in enumerate(("Tesla T4", "NVIDIA GeForce RTX 4090", "NVIDIA H200")):
+        assert f"cuda:{k}" in out
+        assert name in out
+    assert "compute capability 7.5" in out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        DEEP,
+        ("--formula", "burning_ship", "--supersampling", "2"),
+        ("layers.toml",),
+    ],
+    ids=["direct", "deep", "ship", "layers"],
+)
+def test_a_card_draws_the_pixels_of_the_cpu(drawn, tmp_path, words):
+    (tmp_path / "layers.toml").write_text(LAYERS)
+    assert drawn("cuda", *words, order="late") == drawn("cpu", *words)
+
+
+@pytest.mark.parametrize("card", ["t4", "rtx3060"])
+def test_cards_of_other_capabilities(drawn, card):
+    assert drawn("cuda", cards=card) == drawn("cpu")
+
+
+@pytest.mark.parametrize("cards", [2, 4])
+@pytest.mark.parametrize("order", ["eager", "late", "random"])
+def test_several_cards_draw_one_picture(drawn, monkeypatch, cards, order):
+    """The first launches of several threads are at once, and no stream reads another's memory."""
+    settings = {"cards": ",".join(["h100"] * cards), "order": order, "seed": cards}
+    words = ("--size", "512x512", "--supersampling", "2")
+    assert drawn("cuda:all", *words, **settings) == drawn("cpu", *words)
+
+
+# --- Films, stores, the bench, the lessons
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--to", "1e-6", "--seconds", "6"), ("--to", "1", "--seconds", "1", "--fps", "6")],
+    ids=["strip", "frames"],
+)
+def test_films_are_those_of_the_cpu(program, tmp_path, words):
+    words = (*FILM, *words)
+    for device in ("cpu", "cuda"):
+        name = f"{device}.webp"
+        code, _, said = program("fractals", *words, "--device", device, "-o", name, order="late")
+        assert code == 0, said
+        assert "Traceback" not in said
+        assert "Exception ignored" not in said  # memory that is freed without a context
+    assert (tmp_path / "cuda.webp").read_bytes() == (tmp_path / "cpu.webp").read_bytes()
+
+
+def test_a_store_is_computed_verified_and_recolored(program, tmp_path):
+    steps = [
+        (
+            "compute",
+            "--size",
+            "96x64",
+            "--max-iterations",
+            "300",
+            "--device",
+            "cuda",
+            "-o",
+            "a.fz",
+        ),
+        ("recolor", "a.fz", "--palette", "ember", "--device", "cuda", "-o", "a.png"),
+        ("verify", "a.png"),
+        ("recolor", "a.fz", "--palette", "ember", "--device", "cpu", "-o", "b.png"),
+    ]
+    for words in steps:
+        code, out, said = program("fractals", *words, order="late")
+        assert code == 0, out + said
+    with Image.open(tmp_path / "a.png") as a, Image.open(tmp_path / "b.png") as b:
+        assert a.tobytes() == b.tobytes()
+
+
+def test_the_bench_compares_card_and_cpu(program):
+    code, out, said = program(
+        "fractals",
+        "bench",
+        "a",
+        "--quick",
+        "--devices",
+        "cpu,cuda",
+        "--size",
+        "96x64",
+        "--runs",
+        "1",
+    )
+    assert code == 0, said
+    assert "counts differ" in out + said or "equal" in out + said
+
+
+@pytest.mark.parametrize("step", ["00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"])
+def test_lessons_run_on_a_card(program, step):
+    code, out, said = program(str(LESSONS / f"step_{step}.py"))
+    assert code == 0, said
+    assert "simulator" not in out
+
+
+# --- Memory
+
+
+MANY_SIZES = """
+import fractals
+
+for k in range(24):
+    size = (96 + 16 * k, 64 + 12 * k)
+    picture = fractals.render(size=size, max_iterations=50, device="cuda")
+    if k % 8 == 0:
+        same = fractals.render(size=size, max_iterations=50, device="cpu")
+        assert picture.pixels.tobytes() == same.pixels.tobytes()
+print("drawn")
+"""
+
+
+def test_memory_of_other_sizes_is_used_again(program, tmp_path):
+    """Twenty-four sizes of pictures fit where each alone does."""
+    profile = tmp_path / "profile"
+    code, out, said = program("-c", MANY_SIZES, memory="24M", profile=profile)
+    assert (code, out) == (0, "drawn\n"), said
+    assert "Traceback" not in said
+    assert calls(profile)["cuMemAlloc"] < 24 * 8

@@ -1,0 +1,373 @@
+"""Translates a module of PTX into C and compiles it: `python translate.py MODULE.ptx MODULE.so`.
+
+Each register becomes a variable that holds its bits, each instruction C (instructions.py). Rounding
+is a card's: IEEE, nothing contracted. The library exports the tables of runtime.h.
+"""
+
+import bisect
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from instructions import (  # noqa: E402 (the driver runs this file alone)
+    AXES,
+    REGISTERS,
+    SIZES,
+    SPACES,
+    Instruction,
+    Unknown,
+    c_type,
+    split,
+)
+
+COMPILER = ["gcc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-w", "-mfma", "-Wl,-z,defs"]
+COMPILER += ["-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv"]
+LINKAGE = r"((?:\.(?:visible|weak|extern|common)\s+)*)"
+STATEMENT = re.compile(
+    r"""\s*(?: ([{}])                                       # a scope
+             | ([\w$%]+):(?!:)                              # a label
+             | ( (?: [^;{}"] | \{[^{}]*\} | "[^"]*" )+ ) ;  # an instruction or directive
+           )""",
+    re.VERBOSE,
+)
+DECLARATION = re.compile(
+    rf"""\s*(?: \.(?:version|target|address_size)\b[^\n]*
+              | {LINKAGE} \.(entry|func)\b
+              | {LINKAGE} \.(global|const|shared)\b ([^;]*);
+              | \.section[^{{]*\{{[^}}]*\}}
+              | \.(?:pragma)\b[^;]*;
+           )""",
+    re.VERBOSE,
+)
+SIGNATURE = re.compile(r"\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)")
+VARIABLE = re.compile(r"\s*(?:\.align\s+(\d+)\s*)?\.(\w+)\s+([\w$%]+)\s*((?:\[\d*\])*)\s*$")
+PARAMETER = re.compile(
+    r"""\s* \.(?:param|reg) \s+ (?:\.align\s+(\d+)\s*)? \.(\w+) \s+
+        (?: \.ptr (?:\s*\.\w+)* \s+ (?:\.align\s+\d+\s+)? | \.align\s+\d+\s+ )*
+        ([\w$%]+) (?:\[(\d+)\])?""",
+    re.VERBOSE,
+)
+NUMBER = re.compile(r"-?\d")
+
+
+class Module:
+    """A module of PTX: its variables and functions."""
+
+    def __init__(self, text):
+        spaces = lambda found: re.sub(r"[^\n]", " ", found[0])  # noqa: E731 (lines keep their numbers)
+        # .loc and .file, which alone have no semicolon, are for messages (kernels.h).
+        ignored = r"/\*.*?\*/|//[^\n]*|^\s*\.(?:loc|file)\b[^\n]*"
+        self.text = re.sub(ignored, spaces, text, flags=re.DOTALL | re.MULTILINE)
+        self.ends = [found.start() for found in re.finditer("\n", self.text)]
+        self.globals, self.shared = {}, {}  # name -> offset
+        self.dynamic = set()  # names of the shared memory whose size a launch gives
+        self.variables = []  # (name, offset, size)
+        self.data, self.shared_size = bytearray(), 0
+        self.functions = []
+        self.together = False  # threads wait for each other: they run side by side
+        self._read()
+
+    def line(self, at):
+        return bisect.bisect_left(self.ends, at) + 1
+
+    def _read(self):
+        at = 0
+        while self.text[at:].strip():
+            found = DECLARATION.match(self.text, at)
+            if not found:
+                raise Unknown(f"unknown: `{self.text[at : at + 80].strip()}`")
+            at = found.end()
+            if found[2]:
+                at = self._function(at, found[2] == "entry")
+            elif found[4]:
+                self.variable(found[4], found[5], "extern" in found[3])
+
+    def _function(self, at, is_entry):
+        found = SIGNATURE.match(self.text, at)
+        result, name, parameters, _ = found.groups()
+        at = found.end()
+        if self.text[at] == ";":  # a declaration
+            return at + 1
+        end, depth = at, 0
+        while depth or end == at:
+            depth += {"{": 1, "}": -1}.get(self.text[end], 0)
+            end += 1
+        c_name = f"f{len(self.functions)}"
+        body = (at + 1, end - 1)
+        self.functions.append(Function(self, name, c_name, is_entry, result, parameters, body))
+        return end
+
+    def variable(self, space, declaration, external=False):
+        head, _, values = declaration.partition("=")
+        found = VARIABLE.match(head)
+        if not found or found[2] not in SIZES:
+            raise Unknown(f"unknown variable `{declaration.strip()[:80]}`")
+        size = SIZES[found[2]]
+        align, name = int(found[1] or size), found[3]
+        count = 1
+        for part in re.findall(r"\[(\d*)\]", found[4]):
+            count *= int(part or 0)
+        if space == "shared":
+            if external or not count:
+                self.dynamic.add(name)
+                return
+            self.shared[name] = -(-self.shared_size // align) * align
+            self.shared_size = self.shared[name] + size * count
+            return
+        at = -(-len(self.data) // align) * align
+        initial = [bits(value, found[2]) for value in re.findall(r"[\w$.+-]+", values)]
+        written = b"".join(value.to_bytes(size, "little") for value in initial)
+        self.data += bytes(at - len(self.data)) + written.ljust(size * count, b"\0")
+        self.globals[name] = at
+        self.variables.append((name, at, size * count))
+
+    def called(self, name):
+        for function in self.functions:
+            if function.name == name:
+                return function
+        raise Unknown(f"unknown function {name}")
+
+    def code(self):
+        """Return the module in C."""
+        bodies = [function.code() for function in self.functions]
+        entries = [function for function in self.functions if function.is_entry]
+        lines = ['#include "runtime.h"']
+        lines += [f"{function.prototype()};" for function in self.functions]
+        lines += bodies
+        for function in entries:
+            offsets = ", ".join(f"{{{at}, {size}}}" for _, at, size in function.parameters)
+            lines.append(f"static const Parameter {function.c_name}_p[] = {{{offsets or '{0}'}}};")
+        lines.append("const Entry entries[] = {")
+        for f in entries:
+            shape = f"{len(f.parameters)}, {f.size}, {self.shared_size}, {f.local_size}"
+            row = f'"{f.name}", {f.c_name}, {f.c_name}_p, {shape}, {int(self.together)}'
+            lines.append(f"  {{{row}}},")
+        lines.append("  {0}};\nconst Variable variables[] = {")
+        lines += [f'  {{"{name}", {at}, {size}}},' for name, at, size in self.variables]
+        lines.append("  {0}};")
+        lines.append(f"const u64 data_size = {len(self.data)};")
+        lines.append(f"const u8 data[] = {{{', '.join(map(str, self.data)) or 0}}};")
+        return "\n".join(lines) + "\n"
+
+
+class Function:
+    """A kernel, or a function that kernels call."""
+
+    def __init__(self, module, name, c_name, is_entry, result, parameters, body):
+        self.module, self.name, self.c_name, self.is_entry = module, name, c_name, is_entry
+        self.body = body  # begin and end in the module's text
+        self.parameters, self.size = layout(parameters)
+        self.results, self.result_size = layout(result)
+        self.places = {name: (f"params + {at}", size) for name, at, size in self.parameters}
+        self.places |= {name: (f"result + {at}", size) for name, at, size in self.results}
+        self.registers = {}  # C's name -> type
+        self.locals = {}  # PTX's name -> (C's name, bytes)
+        self.local_size = 0
+        self.tables = {}  # of branches
+        self.lines, self.declared = [], []
+
+    def prototype(self):
+        return f"static void {self.c_name}(Thread *t, const u8 *params, u8 *result)"
+
+    def code(self):
+        at, end = self.body
+        label = ""
+        while self.module.text[at:end].strip():
+            found = STATEMENT.match(self.module.text, at, end)
+            if not found:
+                raise Unknown(f"unknown: `{self.module.text[at : at + 80].strip()}`")
+            at = found.end()
+            if found[1]:
+                self.lines.append(f"  {found[1]}")
+            elif found[2]:
+                label = found[2]
+                self.lines.append(f"{self.label(label)}:;")
+            else:
+                text = re.sub(r"\s+", " ", found[3].strip())
+                if text.startswith(".branchtargets"):
+                    self.tables[label] = split(text.partition(" ")[2])
+                elif text.startswith("."):
+                    self._directive(text)
+                else:
+                    self._instruction(text, self.module.line(found.start(3)))
+        registers = [f"  u{8 * SIZES[kind]} {name} = 0;" for name, kind in self.registers.items()]
+        head = [self.prototype() + " {", *registers, *self.declared, "  u32 carry = 0;"]
+        return "\n".join([*head, *self.lines, "  return;", "}"])
+
+    def _directive(self, text):
+        found = re.match(r"\.(reg|local|param|shared|pragma)\b\s*(.*)", text)
+        if not found:
+            raise Unknown(f"unknown directive `{text}`")
+        kind, rest = found.groups()
+        if kind == "reg":
+            type_, names = re.match(r"\.(\w+)\s+(.*)", rest).groups()
+            if type_ not in SIZES:
+                raise Unknown(f"unknown type of registers `{text}`")
+            for name in split(names):
+                many = re.match(r"([\w$%]+)<(\d+)>", name)
+                each = [f"{many[1]}{k}" for k in range(int(many[2]))] if many else [name]
+                self.registers |= {self.register(one): type_ for one in each}
+        elif kind in ("local", "param"):
+            _, type_, name, counts = VARIABLE.match(rest).groups()
+            size = SIZES[type_] * int(counts[1:-1] if counts else 1)
+            c_name = f"m{len(self.declared)}"
+            self.locals[name] = (c_name, size)
+            self.declared.append(f"  _Alignas(16) u8 {c_name}[{size}];")
+            self.local_size += size
+        elif kind == "shared":
+            self.module.variable("shared", rest)
+
+    def _instruction(self, text, line):
+        guard = re.match(r"@(!?)(%[\w$]+)\s+(.*)", text)
+        if guard:
+            self.lines.append(f"  if ({guard[1]}{self.register(guard[2])}) {{")
+            text = guard[3]
+        try:
+            Instruction(self, text, line).translate()
+        except Unknown as error:
+            raise Unknown(f"line {line}: {error}") from None
+        except (LookupError, ValueError, TypeError) as error:
+            raise Unknown(f"line {line}: unknown form of `{text}` ({error!r})") from None
+        if guard:
+            self.lines.append("  }")
+
+    # --- what instructions are made of
+
+    def register(self, text):
+        return "r_" + re.sub(r"\W", "_", text.strip().lstrip("%"))
+
+    def label(self, text):
+        return "L_" + re.sub(r"\W", "_", text)
+
+    def value(self, text, kind):
+        """Return an operand as an expression of the type of C."""
+        c = c_type(kind)
+        if kind == "pred":
+            text, sign = text.lstrip("!"), "!" * text.startswith("!")
+            name = self.register(text)
+            return f"({sign}{name if name in self.registers else int(int(text, 0) != 0)})"
+        if NUMBER.match(text):
+            number = f"0x{bits(text, kind):x}{'ull' if SIZES[kind] == 8 else 'u'}"
+        elif self.register(text) in self.registers:
+            number = self.register(text)
+        elif text.startswith("%"):
+            return f"(({c})({self._special(text[1:])}))"
+        else:
+            number = self.symbol(text)
+        return f"as_{kind}({number})" if kind[0] == "f" else f"(({c}){number})"
+
+    def _special(self, text):
+        name, _, axis = text.partition(".")
+        if name in AXES and axis and axis in "xyz":
+            return f"{AXES[name]}[{'xyz'.index(axis)}]"
+        if text not in REGISTERS:
+            raise Unknown(f"unknown register %{text}")
+        return REGISTERS[text]
+
+    def set(self, register, expression, kind):
+        """Append the assignment of an expression of a type to a register, which may be wider."""
+        if register == "_":
+            return
+        name = self.register(register)
+        width = 8 * SIZES[self.registers[name]]
+        if kind == "pred":
+            expression = f"({expression}) != 0"
+        elif kind[0] == "f":
+            expression = f"bits_{kind}({expression})"
+        elif kind[0] == "s":
+            expression = f"(i{width})(i{8 * SIZES[kind]})({expression})"
+        else:
+            expression = f"(u{8 * SIZES[kind]})({expression})"
+        self.lines.append(f"  {name} = {expression};")
+
+    def symbol(self, text):
+        """Return the address of a variable, with `+offset`, as an integer."""
+        name, _, offset = text.partition("+")
+        name, module = name.strip(), self.module
+        if name in self.locals:
+            base = f"(u64){self.locals[name][0]}"
+        elif name in module.shared:
+            base = str(module.shared[name])
+        elif name in module.dynamic:
+            base = "(t->block->shared_size - t->block->dynamic_size)"
+        elif name in module.globals:
+            base = f"(u64)t->block->data + {module.globals[name]}"
+        else:
+            raise Unknown(f"unknown symbol {name}")
+        return f"({base} + {int(offset or '0', 0)})"
+
+    def pointer(self, place, modifiers, size, line):
+        """Return the C of an address that is checked: of a parameter here, else as it runs."""
+        space = next((part for part in SPACES if part in modifiers), "generic")
+        name, _, offset = place[1:-1].partition("+")
+        name, offset = name.strip(), int(offset or "0", 0)
+        places = self.places | self.locals
+        if space == "param" or (space == "local" and name in places):
+            base, whole = places[name]
+            if not 0 <= offset <= whole - size:
+                raise Unknown(f"{size} bytes at {place} are outside of it")
+            return f"({base} + {offset})"
+        address = self.value(name, "u64")
+        function = {"const": "global"}.get(space, space) + "_at"
+        return f"{function}(t, {address} + {offset}, {size}, {line})"
+
+
+def layout(text):
+    """Return the parameters of a list, (name, offset, size) each, and the size of all."""
+    found, at = [], 0
+    for part in split(text or ""):
+        made = PARAMETER.match(part)
+        if not made or made[2] not in SIZES:
+            raise Unknown(f"unknown parameter `{part}`")
+        size = SIZES[made[2]]
+        at = -(-at // int(made[1] or size)) * int(made[1] or size)
+        size *= int(made[4] or 1)
+        found.append((made[3], at, size))
+        at += size
+    return found, at
+
+
+def bits(text, kind):
+    """Return the bits of a constant of a type."""
+    text = text.strip()
+    low = text.lower()
+    if low[:2] in ("0f", "0d"):
+        if kind[0] == "f" and kind != {"0f": "f32", "0d": "f64"}[low[:2]]:
+            raise Unknown(f"unknown constant {text} of type {kind}")
+        return int(low[2:], 16)
+    if not NUMBER.match(low):
+        raise Unknown(f"unknown initial value {text}")
+    octal = re.fullmatch(r"(-?)0([0-7]+)u?", low)
+    number = int(octal[1] + octal[2], 8) if octal else int(low.rstrip("u"), 0)
+    return number & ((1 << 8 * SIZES[kind]) - 1)
+
+
+def compile_c(code, library):
+    """Compile C to a shared library, which has its name only once it is whole."""
+    library = Path(library).resolve()
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        source, made = Path(folder, "module.c"), Path(folder, "module.so")
+        source.write_text(code)
+        command = [*COMPILER, f"-I{HERE}", str(source), "-o", str(made), "-lm"]
+        subprocess.run(command, check=True)
+        os.replace(made, library)
+
+
+def main(ptx, library):
+    """Translate and compile a file; return what ends the program."""
+    try:
+        code = Module(Path(ptx).read_text()).code()
+    except Unknown as error:
+        return f"stand-in driver: {error} ({ptx})"
+    compile_c(code, library)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,194 @@
+"""What people bring from other libraries: pickles, Pillow's habits, guessed names, notebooks."""
+
+import concurrent.futures
+import copy
+import inspect
+import io
+import multiprocessing
+import pickle
+import warnings
+
+import numpy as np
+import PIL.Image
+import pytest
+
+import fractals
+from fractals.backends import probe
+
+
+def public_functions():
+    """Yield the names of public functions and methods, and these."""
+    for name in fractals.__all__:
+        found = getattr(fractals, name)
+        if inspect.isfunction(found):
+            yield name, found
+        elif inspect.isclass(found):
+            for key, method in vars(found).items():
+                if inspect.isfunction(method) and not key.startswith("_"):
+                    yield f"{name}.{key}", method
+
+
+@pytest.mark.parametrize(("name", "function"), [*public_functions()])
+def test_switches_are_given_by_name(name, function):
+    for parameter in inspect.signature(function).parameters.values():
+        if isinstance(parameter.default, bool):
+            assert parameter.kind is parameter.KEYWORD_ONLY, parameter
+
+
+def public_values(folder):
+    """Return a value of each public class that a program may send or keep."""
+    scene = fractals.Scene().replace(size=(8, 6), supersampling=1, width="0.5", center=(-0.75, 0.1))
+    raw = fractals.compute(scene, device="python")
+    raw.save(folder / "a.fz")
+    return {
+        "Scene": scene,
+        "View": scene.view,
+        "Image": fractals.render(scene, device="python"),
+        "EscapeData": raw,
+        "EscapeData of a store": fractals.EscapeData.load(folder / "a.fz"),
+        "Plan": fractals.plan(scene, device="python"),
+        "Tile": fractals.plan(scene, device="python").tiles[0],
+        "Palette": fractals.Palette(stops=((0.0, "#000"), (1.0, "#fff"))),
+        "Formula": scene.make_formula(),
+        "Device": fractals.devices()[0],
+        "Minibrot": fractals.find_nucleus(scene),
+        "Misiurewicz": fractals.find_misiurewicz(scene),
+        "Rendered": fractals.render_to(folder / "a.png", scene, device="python"),
+        "OptionError": fractals.OptionError("a line"),
+    }
+
+
+def test_every_public_value_survives_pickle_and_copies(tmp_path):
+    for name, value in public_values(tmp_path).items():
+        for made in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+            assert type(made) is type(value), name
+            if isinstance(value, Exception):
+                assert str(made) == str(value)
+            else:
+                assert made == value, name
+
+
+def test_a_damaged_store_is_no_pickle(tmp_path):
+    raw = fractals.compute(size=(8, 6), device="python")
+    raw.save(tmp_path / "a.fz")
+    stored = fractals.EscapeData.load(tmp_path / "a.fz")
+    path = next((tmp_path / "a.fz").glob("count*.npy"))
+    contents = bytearray(path.read_bytes())
+    contents[-3] ^= 1
+    path.write_bytes(contents)
+    with pytest.raises(fractals.SceneError, match="damaged"):
+        pickle.dumps(stored)
+
+
+@pytest.mark.parametrize("method", sorted({"spawn", "forkserver", "fork"}))
+def test_raw_numbers_come_from_processes(method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"this system has no {method}")
+    context = multiprocessing.get_context(method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of fork in a process of threads
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
+            raw = pool.submit(fractals.compute, size=(8, 6), device="python").result()
+    assert raw == fractals.compute(size=(8, 6), device="python")
+
+
+def test_images_are_saved_and_encoded_as_by_pillow(tmp_path):
+    image = fractals.render(size=(16, 12), supersampling=1, device="python")
+    buffer = io.BytesIO()
+    image.save(buffer, format="png", quality=90)
+    assert buffer.getvalue()[:4] == b"\x89PNG"
+    assert image.encode("jpg")[:2] == image.encode("JPEG")[:2] == b"\xff\xd8"
+    assert len(image.encode("jpeg", quality=10)) < len(image.encode("jpeg"))
+    assert len(image.encode("webp", quality=10)) < len(image.encode("webp"))
+    assert image.encode(".png") == image.encode()
+    image.save(tmp_path / "a.dat", format="PNG")
+    assert (tmp_path / "a.dat").read_bytes() == image.encode()
+    with pytest.raises(TypeError):
+        image.save(tmp_path / "a.png", "PNG")
+    with pytest.raises(fractals.OptionError, match="quality=0: give a whole number from 1 to 100"):
+        image.encode("jpg", quality=0)
+    with pytest.raises(fractals.OptionError, match="unknown type of picture 'gif'"):
+        image.encode("gif")
+    with pytest.raises(fractals.OptionError, match="give the name of a file"):
+        image.save(7)
+
+
+def test_other_libraries_take_pictures_and_raw_numbers():
+    image = fractals.render(size=(16, 12), supersampling=1, device="python")
+    assert np.array_equal(PIL.Image.fromarray(image), image.pixels)
+    assert np.shares_memory(np.asarray(image), image.pixels)
+    assert (image.width, image.height) == image.size == (16, 12)
+    raw = fractals.compute(size=(16, 12), supersampling=1, device="python")
+    assert np.array_equal(np.asarray(raw), raw.count)
+    assert raw.shape == (12, 16)
+    assert np.array_equal(raw.inside, raw.count == raw.max_iterations)
+
+
+def test_recolor_takes_a_path(tmp_path):
+    raw = fractals.compute(size=(8, 6), device="python")
+    raw.save(tmp_path / "a.npz")
+    expected = fractals.recolor(raw, palette="ember", device="python")
+    assert fractals.recolor(tmp_path / "a.npz", palette="ember", device="python") == expected
+    fractals.recolor_to(tmp_path / "a.png", str(tmp_path / "a.npz"), palette="ember", device="cpu")
+    assert np.array_equal(np.asarray(PIL.Image.open(tmp_path / "a.png")), expected.pixels)
+
+
+def test_progress_may_be_a_bar(capsys):
+    fractals.render(size=(8, 6), device="python", progress=True)
+    shown = capsys.readouterr().err
+    assert shown.endswith("█ 1/1\n")
+    fractals.render(size=(8, 6), device="python", progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_notes_are_warnings_of_one_class(monkeypatch):
+    monkeypatch.setattr(probe, "gpus", lambda: ([], "none"))
+    with pytest.warns(fractals.FractalsWarning, match="drawing in the simulator"):
+        fractals.render(size=(4, 3), device="gpu")
+
+
+@pytest.mark.parametrize(
+    ("keywords", "words"),
+    [
+        ({"width": 640, "height": 480}, "give size=(width, height) in pixels"),
+        ({"cmap": "ember"}, "did you mean 'palette'?"),
+        ({"iterations": 50}, "did you mean 'max_iterations'?"),
+        ({"extent": (0, 1, 0, 1)}, "give center=(x, y) and width=..."),
+        ({"gpu": True}, "give device='gpu'"),
+        ({"n_jobs": 2}, "did you mean 'threads'?"),
+        ({"dtype": "float32"}, "give precision='float32' or 'float64'"),
+        ({"out": "a.png"}, "give fractals.render_to(path, ...)"),
+        ({"palete": "ember"}, "did you mean 'palette'?"),
+        ({"device": "mps"}, "no compiler for Apple's GPUs"),
+        ({"progress": 3}, "give True, a function, or None"),
+        ({"zoom": "x10"}, "only options of the command line are relative to a scene"),
+        ({"formula": "julia"}, "with the key julia = [X, Y]"),
+    ],
+)
+def test_guesses_are_answered_with_what_is_meant(keywords, words):
+    with pytest.raises(fractals.FractalsError) as raised:
+        fractals.render(**keywords)
+    assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("newton", "it is a formula"), ("ember", "it is a palette"), ("seahorze", "did you mean")],
+)
+def test_the_name_of_another_kind_is_no_scene(name, words):
+    with pytest.raises(fractals.OptionError, match=words):
+        fractals.load_scene(name)
+
+
+def test_names_of_formulas_are_folded():
+    assert fractals.Scene(formula="Burning-Ship").formula.name == "burning_ship"
+    assert fractals.names("scene") == fractals.names("scenes")
+
+
+def test_a_scene_says_that_it_never_changes():
+    with pytest.raises(AttributeError, match="scenes never change"):
+        fractals.Scene().title = "x"
+
+
+def test_a_signature_fits_a_screen():
+    assert len(str(inspect.signature(fractals.render))) < 24 * 80
