@@ -27,39 +27,52 @@ TYPE_CHECKING = False  # that of `typing`, whose import takes most of the time b
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # "as": these are public names
     from typing import Any
 
-    from fractals.backends.devices import devices
-    from fractals.backends.probe import Device
-    from fractals.catalog import names
-    from fractals.color.palette import Palette
-    from fractals.deep.misiurewicz import Misiurewicz
-    from fractals.deep.nucleus import Minibrot
-    from fractals.errors import (
-        DeviceError,
-        DifferenceError,
-        FractalsError,
-        FractalsWarning,
-        InputError,
-        OptionError,
-        SceneError,
-    )
-    from fractals.explorer.server import Running, explore
-    from fractals.films.film import Film, film
-    from fractals.io.escape_data import EscapeData
-    from fractals.io.formula_file import load_formula
-    from fractals.io.image import Image
-    from fractals.io.load import load_scene, save_scene
-    from fractals.kernels.coloring import Coloring
-    from fractals.kernels.formula import Formula
-    from fractals.rendering.compute_store import Computed, compute_to
-    from fractals.rendering.find import find_misiurewicz, find_nucleus, find_period
-    from fractals.rendering.fit import fit_colors
-    from fractals.rendering.plan import Plan, Tile, plan
-    from fractals.rendering.render import Rendered, compute, recolor, recolor_to, render, render_to
-    from fractals.scene.model import Scene, View
-    from fractals.tools.interesting import Suggestion, find_interesting
+    from fractals.backends.devices import devices as devices
+    from fractals.backends.probe import Device as Device
+    from fractals.catalog import names as names
+    from fractals.color.palette import Palette as Palette
+    from fractals.deep.misiurewicz import Misiurewicz as Misiurewicz
+    from fractals.deep.nucleus import Minibrot as Minibrot
+    from fractals.errors import DeviceError as DeviceError
+    from fractals.errors import DifferenceError as DifferenceError
+    from fractals.errors import FractalsError as FractalsError
+    from fractals.errors import FractalsWarning as FractalsWarning
+    from fractals.errors import InputError as InputError
+    from fractals.errors import OptionError as OptionError
+    from fractals.errors import SceneError as SceneError
+    from fractals.explorer.server import Running as Running
+    from fractals.explorer.server import explore as explore
+    from fractals.films.film import Film as Film
+    from fractals.films.film import film as film
+    from fractals.io.escape_data import EscapeData as EscapeData
+    from fractals.io.formula_file import load_formula as load_formula
+    from fractals.io.image import Image as Image
+    from fractals.io.load import load_scene as load_scene
+    from fractals.io.load import save_scene as save_scene
+    from fractals.kernels.coloring import Coloring as Coloring
+    from fractals.kernels.formula import Formula as Formula
+    from fractals.rendering.compute_store import Computed as Computed
+    from fractals.rendering.compute_store import compute_to as compute_to
+    from fractals.rendering.find import find_misiurewicz as find_misiurewicz
+    from fractals.rendering.find import find_nucleus as find_nucleus
+    from fractals.rendering.find import find_period as find_period
+    from fractals.rendering.fit import fit_colors as fit_colors
+    from fractals.rendering.plan import Plan as Plan
+    from fractals.rendering.plan import Tile as Tile
+    from fractals.rendering.plan import plan as plan
+    from fractals.rendering.render import Rendered as Rendered
+    from fractals.rendering.render import compute as compute
+    from fractals.rendering.render import recolor as recolor
+    from fractals.rendering.render import recolor_to as recolor_to
+    from fractals.rendering.render import render as render
+    from fractals.rendering.render import render_to as render_to
+    from fractals.scene.model import Scene as Scene
+    from fractals.scene.model import View as View
+    from fractals.tools.interesting import Suggestion as Suggestion
+    from fractals.tools.interesting import find_interesting as find_interesting
 
 _HOMES = {  # the module of each public name
     name: module
@@ -100,52 +113,7 @@ _MEANT = {  # what people type first
     "scenes": "fractals.names('scenes') lists them",
 }
 
-__all__ = [
-    "Coloring",
-    "Computed",
-    "Device",
-    "DeviceError",
-    "DifferenceError",
-    "EscapeData",
-    "Film",
-    "Formula",
-    "FractalsError",
-    "FractalsWarning",
-    "Image",
-    "InputError",
-    "Minibrot",
-    "Misiurewicz",
-    "OptionError",
-    "Palette",
-    "Plan",
-    "Rendered",
-    "Running",
-    "Scene",
-    "SceneError",
-    "Suggestion",
-    "Tile",
-    "View",
-    "__version__",
-    "compute",
-    "compute_to",
-    "devices",
-    "explore",
-    "film",
-    "find_interesting",
-    "find_misiurewicz",
-    "find_nucleus",
-    "find_period",
-    "fit_colors",
-    "load_formula",
-    "load_scene",
-    "names",
-    "plan",
-    "recolor",
-    "recolor_to",
-    "render",
-    "render_to",
-    "save_scene",
-]
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def _imported(name: str) -> "Any":
