@@ -519,9 +519,11 @@ def _whole(*kinds: Any) -> Any:
 
 
 def _chosen(before: Callable[[Any, Any, Any], Any]) -> Any:
-    def lower(_context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        a, b = args
-        return builder.select(before(builder, signature.return_type, args), b, a)
+    def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = signature.return_type  # numbers of two types come from a GPU, and from an old Numba
+        each = zip(args, signature.args, strict=True)
+        a, b = (context.cast(builder, value, given, kind) for value, given in each)
+        return builder.select(before(builder, kind, (a, b)), b, a)
 
     return lower
 
