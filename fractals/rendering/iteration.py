@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
-from fractals.backends.devices import open_one_core
+from fractals.backends.devices import limits_of, open_one_core
 from fractals.deep.reference import Reference
 from fractals.errors import FractalsError
 from fractals.io.parts import StorePart, StoreParts
@@ -593,7 +593,9 @@ class Direct(GridMethod):
                 return
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
             cpu = open_one_core(plan.precision)
-            other = Direct(cpu, plan)
+            # With the program that pictures of the CPU have; the counts are the same.
+            steps = limits_of("cpu").steps_per_check
+            other = Direct(cpu, replace(plan, steps_per_check=steps))
             self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
             self.probing = other.probing
         else:
