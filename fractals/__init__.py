@@ -56,6 +56,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.kernels.formula import Formula as Formula
     from fractals.rendering.compute_store import Computed as Computed
     from fractals.rendering.compute_store import compute_to as compute_to
+    from fractals.rendering.families import Rendered as Rendered
     from fractals.rendering.find import find_misiurewicz as find_misiurewicz
     from fractals.rendering.find import find_nucleus as find_nucleus
     from fractals.rendering.find import find_period as find_period
@@ -63,7 +64,6 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.plan import Plan as Plan
     from fractals.rendering.plan import Tile as Tile
     from fractals.rendering.plan import plan as plan
-    from fractals.rendering.render import Rendered as Rendered
     from fractals.rendering.render import compute as compute
     from fractals.rendering.render import recolor as recolor
     from fractals.rendering.render import recolor_to as recolor_to
@@ -97,7 +97,8 @@ _HOMES = {  # the module of each public name
         "rendering.find": "find_misiurewicz find_nucleus find_period",
         "rendering.fit": "fit_colors",
         "rendering.plan": "Plan Tile plan",
-        "rendering.render": "Rendered compute recolor recolor_to render render_to",
+        "rendering.families": "Rendered",
+        "rendering.render": "compute recolor recolor_to render render_to",
         "scene.model": "Scene View",
         "tools.interesting": "Suggestion find_interesting",
     }.items()

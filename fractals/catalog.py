@@ -17,26 +17,37 @@ GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
 # The folder of each kind of plug-in. Each file there is one, unless its name begins with _.
 CODE = {
     "formula": "formulas",
+    "scatter": "formulas/scatter",
+    "variation": "formulas/variations",
     "coloring": "color/colorings",
     "format": "io/foreign",
     "raw": "io/raw",
+    "family": "rendering/families",
 }
 PLURALS = {
     "formula": "formulas",
+    "scatter": "scatter formulas",
+    "variation": "variations",
     "coloring": "colorings",
     "format": "formats",
     "raw": "raw formats",
+    "family": "families",
 }
 
 # The kinds by the words for people: of `fractals list` and `fractals.names`.
 KINDS = {
     "formulas": "formula",
+    "scatter formulas": "scatter",
+    "variations": "variation",
     "colorings": "coloring",
     "palettes": "palette",
     "scenes": "gallery",
     "formats": "format",
     "raw formats": "raw",
+    "families": "family",
 }
+
+FORMULAS = ("formula", "scatter")  # the kinds that a scene's formula may be of
 
 # The time of a comparison grows with the product of the lengths, and files of strangers contain
 # thousands of words of any length.
@@ -97,6 +108,12 @@ def load(kind: str, name: str) -> Callable[..., Any]:
         return make
     module = importlib.import_module(f"fractals.{CODE[kind].replace('/', '.')}.{name}")
     return module.make  # type: ignore[no-any-return]
+
+
+def load_formula(name: str) -> Callable[..., Any]:
+    """Return the ``make`` function of a formula of any family of images; see `unknown`."""
+    kinds = (kind for kind in FORMULAS if name in names(kind))
+    return load(next(kinds, "formula"), name)
 
 
 def read(kind: str, name: str) -> dict[str, Any]:

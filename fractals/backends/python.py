@@ -36,6 +36,7 @@ class PythonBackend(HostMemory):
             real32=np.float32,
             int32=int,
             int64=int,
+            add=_add,
         )
 
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
@@ -51,3 +52,7 @@ class PythonBackend(HostMemory):
 
 def _unchanged(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
+
+
+def _add(array: Any, index: int, value: Any) -> None:
+    array[index] += value

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 # `fractals list`.
 
 
-KINDS = {kind: name for kind, name in catalog.KINDS.items() if name != "raw"} | {
-    "gallery": "gallery"
-}
+KINDS = {
+    kind: name for kind, name in catalog.KINDS.items() if name not in ("raw", "family", "scatter")
+} | {"gallery": "gallery"}
 STRIP = 24  # characters of a palette's strip on a terminal
 
 
@@ -51,9 +51,9 @@ STRIP = 24  # characters of a palette's strip on a terminal
 def list_command(
     context: click.Context, what: str | None, preview: str | None, overwrite: bool, as_json: bool
 ) -> None:
-    """List formulas, colorings, palettes, scenes or file formats.
+    """List formulas, colorings, palettes, scenes, file formats or the variations of flames.
 
-    WHAT is formulas, colorings, palettes, scenes (those of the gallery) or formats.
+    WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats or variations.
     """
     if what is None:
         write_out(context.get_help() + "\n")
@@ -89,6 +89,8 @@ def about_name(kind: str, name: str) -> tuple[str, list[str]]:
     if kind == "format":
         uses = "read and written" if made.write else "read"
         return f"{' '.join(made.suffixes):12} {made.title}: {uses}", []
+    if kind == "variation":
+        return made.title, [f"{name}_{key}={value:g}" for key, value in made.parameters.items()]
     lines = []
     for key, part in (made.options if kind == "coloring" else {}).items():
         reach = ", ".join(part.choices)
@@ -104,7 +106,7 @@ def about_scene(name: str) -> str:
 
     scene = load_scene(f"gallery:{name}")
     julia = " (Julia set)" if scene.julia else ""
-    return f"{scene.title}: {scene.make_formula().name}{julia}, {scene.color.coloring.name}"
+    return f"{scene.title}: {scene.make_any_formula().name}{julia}, {scene.color.coloring.name}"
 
 
 def about_palette(name: str) -> str:

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import json
-import math
 import os
 import re
 import sys
@@ -292,7 +291,7 @@ class ProgressLine:
 
 
 def program_of(scene: "Scene") -> str:
-    """Return what the compiled program of a scene is for: formula and colorings.
+    """Return what the compiled program of a scene is for, such as formula and colorings.
 
     Examples
     --------
@@ -300,9 +299,9 @@ def program_of(scene: "Scene") -> str:
     >>> program_of(Scene())
     'mandelbrot, smooth'
     """
-    paints = [scene.color, *scene.color.layers]
-    formula = scene.make_formula().name + (" (Julia set)" if scene.julia else "")
-    return ", ".join(dict.fromkeys([formula, *(paint.coloring.name for paint in paints)]))
+    from fractals.rendering.families import family_of
+
+    return family_of(scene).program(scene)
 
 
 # What drawing verbs print at their end: the closing line, JSON, the plan, and hints.
@@ -361,12 +360,13 @@ def hint_at_one_color(path: str, scene: "Scene") -> None:
     if color is None:
         return
     from fractals.color.palette import parse_color, srgb_from_linear
+    from fractals.rendering.families import family_of
 
     inside = [
         round(255 * float(part)) for part in srgb_from_linear(parse_color(scene.color.inside))
     ]
     moves = "zoom out (--zoom x0.1), or move to the edge of the set (--pan 0.5,0, --at X,Y)"
-    if list(color) == inside and not scene.color.layers:
+    if list(color) == inside and not scene.color.layers and family_of(scene).has_inside:
         tell(
             "every pixel lies inside the set, or reached the maximum of iterations: "
             f"{moves}; or raise --max-iterations"
@@ -403,41 +403,13 @@ def plan_table(
         Whether the seconds of deep views are measured on some samples, and the limit "auto" is
         found, which compiles programs.
     """
-    import numpy as np
-
-    from fractals.backends.devices import choose
-    from fractals.io.escape_data import planes_for
-    from fractals.rendering.measured import is_measurable, is_soon_open
+    from fractals.rendering.families import family_of
     from fractals.rendering.options import RenderOptions
-    from fractals.rendering.plan import make_plan
-    from fractals.rendering.render import measure
 
-    device, note = choose(how["device"])
-    if note:
-        tell(note)
-    cores = how["threads"] or device.cores or 1
-    planned = make_plan(scene, device.kind, how["interior_shortcuts"], cores, keeps)
-    table = planned.to_table()
-    table["measured"] = measures and is_measurable(planned)
-    if table["measured"] or (measures and planned.probed and is_soon_open(planned)):
-        options = RenderOptions(
-            device=how["device"],
-            threads=how["threads"],
-            interior_shortcuts=how["interior_shortcuts"],
-        )
-        with ProgressLine(0, program_of(scene)):
-            found = measure(scene, options)
-        if found:
-            table["seconds"] = float(f"{found.seconds:.2g}")
-            table["max_iterations"] = found.max_iterations
-        else:
-            table["measured"] = False
-            tell("the reference orbit alone takes longer than the forecast says")
-    if keeps in ("store", "raw"):
-        samples = math.prod(planned.size) * planned.supersampling**2
-        pair = np.result_type(planned.precision, np.complex64)
-        table["file"] = samples * sum(d.itemsize for d in planes_for(planned.layers, pair).values())
-    return table
+    own = {key: how[key] for key in ("device", "threads", "interior_shortcuts")}
+    with ProgressLine(0, program_of(scene)):
+        options = RenderOptions(**own, on_message=tell)
+        return family_of(scene).plan_table(scene, options, keeps, measures)
 
 
 def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
@@ -446,17 +418,20 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     shown["size"] = "{}x{}".format(*table["size"])
     for key in {"memory", "file"} & table.keys():
         shown[key] = f"{max(1, table[key] / 2**20):.0f} MiB"
-    measured = "measured on some samples" if shown.pop("measured") else "estimated"
-    shown["noise"] = f"at most {100 * table['noise']:g} % of the samples"
+    measured = "measured on some samples" if shown.pop("measured", False) else "estimated"
+    if table.get("noise"):
+        shown["noise"] = f"at most {100 * table['noise']:g} % of the samples"
     shown["seconds"] = f"{about(table['seconds'])}, {measured}, without compiling"
     for key in ("bits", "noise", "note"):
-        if not table[key]:
-            del shown[key]
+        if not table.get(key):
+            shown.pop(key, None)
     lines = [f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()]
     print_facts(table, "".join(lines), as_json)
 
 
 def explain_plan(table: Mapping[str, Any]) -> None:
     """Print the method, the reason for it, and the forecast."""
-    tell(f"method {table['method']}: {table['reason']}")
-    tell(f"{table['tiles']} tiles, {about(table['seconds'])} without compiling")
+    reason = f": {table['reason']}" if "reason" in table else ""
+    tell(f"method {table['method']}{reason}")
+    work = next((f"{table[key]} {key}" for key in ("tiles", "points") if key in table), "")
+    tell(f"{work}, {about(table['seconds'])} without compiling".removeprefix(", "))

@@ -232,7 +232,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
 
     if scene.view.projection != "plane":
         raise OptionError(f"--{'at' if at else 'pan'} requires the projection 'plane'")
-    width, center = place_of(scene, scene.make_formula())
+    width, center = place_of(scene, scene.make_any_formula())
     columns, rows = scene.image.size
     right = up = Fraction(0)
     if at:
@@ -260,7 +260,7 @@ def check_width(scene: "Scene") -> None:
     from fractals.scene.geometry import place_of
     from fractals.scene.numbers import scientific
 
-    formula = scene.make_formula()
+    formula = scene.make_any_formula()
     width, _ = place_of(scene, formula)
     home, _ = place_of(scene.replace(zoom="1"), formula)
     if scene.view.width and scene.view.projection == "plane" and width > WIDEST * home:

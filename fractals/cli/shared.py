@@ -142,6 +142,7 @@ max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)
 scene_options = together(
     view_options,
     section("Picture", of(AS_MODEL, "--supersampling N", "--antialias HOW")),
+    section("Picture", of(AS_MODEL, "--quality POINTS", "--brightness B", "--gamma G")),
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )

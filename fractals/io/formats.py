@@ -25,7 +25,6 @@ SIGNS = {
 }
 # Files of other programs that hold something else, or in a language that is not read.
 OTHERS = {
-    **dict.fromkeys((".flame", ".flam3"), "flames are not drawn here"),
     ".fct": "parameters of Gnofract 4D are not read",
     ".cfrm": "colorings of Gnofract 4D are not read: 'fractals list colorings' shows those here",
     ".uxf": "transforms of Gnofract 4D are not read",

@@ -216,7 +216,7 @@ class Image(PictureFacts):
         begun = perf_counter()
         picture = self.scene.image
         resolved = None
-        if self.summary:
+        if isinstance(self.summary, Summary):
             found = self.summary.max_iterations, self.summary.count_offset
             resolved = resolved_values(self.scene, *found)
         if file_format == "PNG":

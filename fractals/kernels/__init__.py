@@ -23,3 +23,6 @@ class Target:
     real32: Callable[[Any], Any]
     int32: Callable[[Any], Any]
     int64: Callable[[Any], Any]
+    # ``add(array, index, value)``: adds to an element of an array of whole numbers, of one
+    # dimension, as one step that no other thread divides
+    add: Callable[[Any, Any, Any], None]

@@ -32,7 +32,7 @@ The file of a formula, ``fractals/formulas/<name>.py``, holds these functions an
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, count
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 MAX_MEMORY = 18  # numbers that an orbit carries besides z
 
@@ -56,8 +56,29 @@ class OrbitPoint(NamedTuple):
     memory: tuple[Any, ...]
 
 
+class AnyFormula:
+    """What a scene's formula is in any family of images.
+
+    A family is a way to make images: it decides how a formula is planned, computed, colored and
+    forecast (`fractals.rendering.families`). Every formula has a name, a title, a home view and
+    parameters, as those of `Formula`.
+    """
+
+    family: ClassVar[str]
+    name: str
+    title: str
+    center: tuple[str, str]
+    width: str
+    parameters: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Return name and options, such as ``"multibrot,power=3"``."""
+        return ",".join([self.name, *(f"{key}={value}" for key, value in self.parameters.items())])
+
+
 @dataclass(frozen=True)
-class Formula:
+class Formula(AnyFormula):
     """A map whose orbits are iterated: z -> f(z) + c, or any other map of z and c.
 
     Maps f(z) + c whose orbits start at 0 need `step` and `derivative`; with `perturbed` they are
@@ -151,6 +172,8 @@ class Formula:
         ``goes_on(x, y, memory) -> bool``: whether an orbit at z = x + iy has not escaped, in place
         of the comparison of ``|z|`` with the escape radius.
     """
+
+    family: ClassVar[str] = "escape"
 
     name: str
     title: str
@@ -256,8 +279,3 @@ class Formula:
         elif self.escapes:
             near = near & (x * x + y * y <= escape_radius_squared)
         return near
-
-    @property
-    def label(self) -> str:
-        """Return name and options, such as ``"multibrot,power=3"``."""
-        return ",".join([self.name, *(f"{key}={value}" for key, value in self.parameters.items())])

@@ -10,12 +10,13 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Unpack
 
-from fractals.backends.devices import LIMITS, choose, limits_of
+from fractals.backends.devices import LIMITS, limits_of
 from fractals.errors import OptionError
 from fractals.io.load import Source
 from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
+from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits, wrong_share
 from fractals.scene import geometry
@@ -392,9 +393,8 @@ def plan(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Plan:
     'direct'
     """
     scene, options = read_request(sources, keywords, RenderKeywords, RenderOptions)
-    device = choose(options.device).device
-    threads = options.threads or device.cores or 1
-    return make_plan(scene, device.kind, options.interior_shortcuts, threads=threads)
+    found: Plan = family_of(scene).plan(scene, options, "pixels")
+    return found
 
 
 def make_plan(

@@ -1,7 +1,6 @@
 """The pipeline: scene -> plan -> tiles -> raw numbers -> picture. Read this first."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +12,7 @@ from fractals.io import png
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source, with_colors
-from fractals.io.summary import PictureFacts, resolved_values
+from fractals.io.summary import resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.drawing import (
     Drawing,
@@ -29,6 +28,7 @@ from fractals.rendering.drawing import (
     open_recoloring,
     run,
 )
+from fractals.rendering.families import Rendered, family_of, written_to
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
@@ -85,7 +85,7 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     (6, 8, 3)
     """
     scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
-    return draw_image(*open_plan(scene, options), options)
+    return family_of(scene).render(scene, options)
 
 
 def draw_image(plan: Plan, backend: Backend, options: RenderOptions) -> Image:
@@ -132,7 +132,8 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     ((1, 3), True)
     """
     scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
-    return compute_data(*open_plan(scene, options, "raw"), options)
+    raw: EscapeData = family_of(scene).compute(scene, options)
+    return raw
 
 
 def measure(scene: Scene, options: RenderOptions) -> Measured | None:
@@ -203,14 +204,14 @@ def recolor(
     """
     raw = _raw_numbers(raw)
     scene, options = read_recoloring(raw, sources, keywords, RecolorKeywords, RenderOptions)
-    return finish(open_recoloring(scene, raw, options), options)
+    return family_of(scene).recolor(raw, scene, options)
 
 
-def _raw_numbers(given: Any) -> EscapeData:
-    """Return raw numbers that are given, or those of a file."""
+def _raw_numbers(given: Any) -> Any:
+    """Return raw numbers that are given, of any family, or those of a file."""
     if isinstance(given, str | Path):
         return EscapeData.load(given)
-    if not isinstance(given, EscapeData):
+    if not isinstance(getattr(given, "scene", None), Scene) or isinstance(given, Image):
         raise OptionError(
             f"{given!r:.60} are no raw numbers: give what fractals.compute returned, or the path "
             "of a file"
@@ -219,7 +220,7 @@ def _raw_numbers(given: Any) -> EscapeData:
 
 
 def read_recoloring(
-    raw: EscapeData,
+    raw: Any,
     sources: Sequence[Source],
     keywords: Mapping[str, Any],
     allowed: type,
@@ -228,6 +229,8 @@ def read_recoloring(
     """Return the scene and the options that `recolor` was called with, as `read_request` does."""
     colors = with_colors(raw.scene, *sources)
     scene, *made = read_request((colors,), keywords, allowed, *options)
+    if not isinstance(raw, EscapeData):
+        return scene, *made
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
         scene = fit_new_coloring(scene, (colors,), keywords)
     if scene.iteration.number_type != raw.precision:
@@ -236,21 +239,6 @@ def read_recoloring(
 
 
 # Pictures drawn into files: bands of rows are compressed, written and freed while others draw.
-
-
-class Rendered(PictureFacts):
-    """Facts about a picture that was drawn into a file.
-
-    Attributes
-    ----------
-    scene : Scene
-    timings : dict of str to float
-        Seconds of each stage; "encode" excludes what was compressed while a GPU drew.
-    device, precision, method, loop : str
-        What drew the picture; see `Image`.
-    summary : Summary, optional
-        Counts of the picture.
-    """
 
 
 @with_keywords(RenderFileKeywords, FileOptions, RenderOptions)
@@ -303,12 +291,23 @@ def render_to(
         from fractals.rendering.cluster.job import remove_rest
 
         remove_rest(Path(path), scene)
+    return family_of(scene).render_to(path, scene, options, overwrite, cluster)
+
+
+def draw_to(
+    path: str | Path | BinaryIO,
+    scene: Scene,
+    options: RenderOptions,
+    overwrite: bool,
+    cluster: Any,
+) -> Rendered:
+    """Draw the picture of an escape-time scene into a file; see `render_to`."""
     target = PictureFile(path, scene.image, overwrite)
     plan, backend = open_plan(scene, options, _keeps(target))
     if cluster is not None:
         return _render_by(cluster, path, target, plan, backend, options)
     if not target.streams or plan.layers.whole:
-        return _write(draw_image(plan, backend, options), target)
+        return written_to(target, draw_image(plan, backend, options))
     drawing = open_drawing(plan, backend, options)
     with target.open() as file:
         return _stream(file, drawing, options)
@@ -349,10 +348,21 @@ def recolor_to(
     scene, options, file_options = read_recoloring(
         raw, sources, keywords, RecolorFileKeywords, RenderOptions, ReplaceOptions
     )
-    target = PictureFile(path, scene.image, file_options.overwrite)
+    return family_of(scene).recolor_to(path, raw, scene, options, file_options.overwrite)
+
+
+def recolor_data_to(
+    path: str | Path | BinaryIO,
+    raw: EscapeData,
+    scene: Scene,
+    options: RenderOptions,
+    overwrite: bool,
+) -> Rendered:
+    """Draw escape data into a file; see `recolor_to`."""
+    target = PictureFile(path, scene.image, overwrite)
     drawing = open_recoloring(scene, raw, options, _keeps(target))
     if not target.streams:
-        return _write(finish(drawing, options), target)
+        return written_to(target, finish(drawing, options))
     with target.open() as file:
         return _stream(file, drawing, options)
 
@@ -376,12 +386,6 @@ def _render_by(
 
 def _keeps(target: PictureFile) -> Keeps:
     return "bands" if target.streams else "pixels"
-
-
-def _write(image: Image, target: PictureFile) -> Rendered:
-    with target.open() as file:
-        image.write(file, target.file_format)
-    return Rendered(*(getattr(image, part.name) for part in fields(PictureFacts)))
 
 
 def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:

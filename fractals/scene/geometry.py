@@ -10,7 +10,7 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import OptionError
 from fractals.kernels.coloring import Coloring, short
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import AnyFormula, Formula
 from fractals.kernels.orbit import INSIDE_TOO, Statistics
 from fractals.scene.model import MAX_ITERATIONS, Scene, View
 from fractals.scene.numbers import log2
@@ -166,7 +166,7 @@ def make_layers(scene: Scene) -> Layers:
     return Layers(tuple(drawn), statistics, note if bands else "")
 
 
-def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
+def place_of(scene: Scene, formula: AnyFormula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
     """Return width and center of the view, by default those of the formula's home view."""
     home_width = home_width_of(scene, formula)
     home_center = ("0", "0") if scene.julia else formula.center
@@ -178,7 +178,7 @@ def place_of(scene: Scene, formula: Formula) -> tuple[Fraction, tuple[Fraction, 
     return width, (Fraction(Decimal(x)), Fraction(Decimal(y)))
 
 
-def home_width_of(scene: Scene, formula: Formula) -> Fraction:
+def home_width_of(scene: Scene, formula: AnyFormula) -> Fraction:
     """Return the width of the view that shows the whole set."""
     return Fraction("4.2") if scene.julia else Fraction(formula.width)
 

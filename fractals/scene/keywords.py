@@ -27,6 +27,8 @@ class SceneKeywords(TypedDict, total=False):
     image: Mapping[str, Any]
     iteration: Mapping[str, Any]
     color: Mapping[str, Any]
+    scatter: Mapping[str, Any]
+    display: Mapping[str, Any]
     film: Mapping[str, Any] | None
     center: PointLike | None
     width: Real | None
@@ -55,6 +57,21 @@ class SceneKeywords(TypedDict, total=False):
     range: tuple[float, float] | None
     inside: str
     layers: Sequence[Any]
+    quality: float
+    seed: int
+    steps: int
+    fuse: int
+    brightness: float
+    gamma: float
+    gamma_threshold: float
+    vibrancy: float
+    highlight_power: float
+    background: str
+    estimator_radius: float
+    estimator_minimum: float
+    estimator_curve: float
+    filter: str
+    filter_radius: float
 
 
 class RecolorKeywords(SceneKeywords, total=False):

@@ -19,8 +19,9 @@ from pydantic import (
 )
 
 from fractals import catalog
+from fractals.color.palette import parse_color
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
@@ -73,7 +74,7 @@ def _near(point: tuple[str, str]) -> tuple[str, str]:
 
 
 def _formula_name(name: str) -> str:
-    catalog.load("formula", name)  # an unknown name is an error
+    catalog.load_formula(name)  # an unknown name is an error
     return name
 
 
@@ -112,6 +113,7 @@ def _point(given: Any) -> Any:
     )
 
 
+FAMILY_TABLES = ("scatter", "display")  # of families of images other than escape time
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
@@ -130,15 +132,16 @@ class FormulaName(Table):
         self.make()
         return self
 
-    def make(self) -> Formula:
+    def make(self) -> AnyFormula:
         """Return the formula itself, the same object for the same name and options."""
-        made: Formula = make_once(catalog.load("formula", self.name), self._made, self.model_extra)
+        make = catalog.load_formula(self.name)
+        made: AnyFormula = make_once(make, self._made, self.model_extra)
         return made
 
-    def _made(self) -> Formula:
-        make = catalog.load("formula", self.name)
+    def _made(self) -> AnyFormula:
+        make = catalog.load_formula(self.name)
         try:
-            formula: Formula = make(**(self.model_extra or {}))
+            formula: AnyFormula = make(**(self.model_extra or {}))
         except TypeError:
             options = ", ".join(f"'{key}'" for key in self.model_extra or {})
             known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
@@ -160,7 +163,7 @@ class FormulaName(Table):
 
 
 def _formula(given: Any) -> Any:
-    if not isinstance(given, str | Mapping | FormulaName | Formula):
+    if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
         raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
     if isinstance(given, str):
         folded = given.strip().lower().replace("-", "_").replace(" ", "_")
@@ -273,6 +276,99 @@ class Iteration(Table):
         return "float64" if self.precision == "auto" else self.precision
 
 
+class Scatter(Table):
+    """How many points a scatter image has, and which."""
+
+    quality: Finite = Field(
+        default=50.0, gt=0, le=1e9, description="points of a scatter image, for each pixel"
+    )
+    seed: int = Field(
+        default=0,
+        ge=0,
+        lt=2**63,
+        description="number that the random points of a scatter image follow",
+    )
+    steps: int = Field(
+        default=1000, ge=1, le=1_000_000, description="points of each trajectory of a scatter image"
+    )
+    fuse: int = Field(
+        default=15, ge=0, le=10_000, description="steps of a trajectory before its points are drawn"
+    )
+
+
+# flam3's filters from buckets to pixels.
+FILTERS = (
+    "gaussian",
+    "hermite",
+    "box",
+    "triangle",
+    "bell",
+    "b_spline",
+    "lanczos3",
+    "lanczos2",
+    "mitchell",
+    "blackman",
+    "catrom",
+    "hamming",
+    "hanning",
+    "quadratic",
+)
+
+
+def _filter(name: str) -> str:
+    if name not in FILTERS:
+        hint = catalog.did_you_mean(name, FILTERS) or f"; choose one of {', '.join(FILTERS)}"
+        raise ValueError(f"unknown filter '{shown(name, 40)}'{hint}")
+    return name
+
+
+def _background(text: str) -> str:
+    parse_color(text)
+    return text
+
+
+class Display(Table):
+    """How the hits of a scatter image become light: as flam3 shows flames."""
+
+    brightness: Finite = Field(
+        default=4.0, ge=0, le=1e6, description="brightness of a scatter image"
+    )
+    gamma: Finite = Field(default=4.0, ge=0.01, le=100, description="gamma of a scatter image")
+    gamma_threshold: Finite = Field(
+        default=0.01, ge=0, le=1, description="density below which gamma is straight"
+    )
+    vibrancy: Finite = Field(
+        default=1.0,
+        ge=0,
+        le=10,
+        description="1: gamma of the density; 0: gamma of each color channel",
+    )
+    highlight_power: Finite = Field(
+        default=-1.0, ge=-1, le=100, description="how much colors that are too bright turn to white"
+    )
+    background: Annotated[str, AfterValidator(_background)] = Field(
+        default="#000000", description="color behind a scatter image, such as '#rrggbb' or navy"
+    )
+    estimator_radius: Finite = Field(
+        default=9.0, ge=0, le=40, description="pixels over which lone points are spread; 0: none"
+    )
+    estimator_minimum: Finite = Field(
+        default=0.0, ge=0, le=40, description="pixels over which all points are spread at least"
+    )
+    estimator_curve: Finite = Field(
+        default=0.4,
+        ge=0.01,
+        le=10,
+        description="how fast the spread falls with the number of points",
+    )
+    filter: Annotated[str, AfterValidator(_filter)] = Field(
+        default="gaussian", description="filter from buckets to the pixels of a scatter image"
+    )
+    filter_radius: Finite = Field(
+        default=0.5, ge=0, le=10, description="width of that filter, in pixels"
+    )
+
+
 class Scene(Table):
     """What to draw; every key has a default.
 
@@ -287,7 +383,7 @@ class Scene(Table):
     author: str = Field(default="", max_length=1000, description="of the scene")
     note: str = Field(default="", max_length=10_000, description="about the scene")
     formula: Annotated[
-        FormulaName | Annotated[Formula, Instance()],
+        FormulaName | Annotated[AnyFormula, Instance()],
         BeforeValidator(_formula),
         CommandHelp(
             "formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
@@ -302,6 +398,8 @@ class Scene(Table):
     image: ImageSettings = ImageSettings()
     iteration: Iteration = Iteration()
     color: Color = Color()
+    scatter: Scatter = Scatter()
+    display: Display = Display()
     film: FilmSettings | None = Field(
         default=None, description="how the scene moves: see fractals film"
     )
@@ -356,9 +454,25 @@ class Scene(Table):
         view = self.view.fitted(self.image.size).model_copy(update={"frame": None})
         return self.model_copy(update={"view": view})
 
+    def make_any_formula(self) -> AnyFormula:
+        """Return the formula of any family, the same object for the same name and options."""
+        return self.formula if isinstance(self.formula, AnyFormula) else self.formula.make()
+
     def make_formula(self) -> Formula:
-        """Return the formula itself, the same object for the same name and options."""
-        return self.formula if isinstance(self.formula, Formula) else self.formula.make()
+        """Return the escape-time formula, the same object for the same name and options.
+
+        Raises
+        ------
+        OptionError
+            The formula is of another family of images.
+        """
+        formula = self.make_any_formula()
+        if not isinstance(formula, Formula):
+            raise OptionError(
+                f"this is for escape-time formulas, and '{formula.name}' makes images of another "
+                f"family, {formula.family}: render, show, list and --dry-run know it"
+            )
+        return formula
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values, without the keys that have none.
@@ -368,7 +482,7 @@ class Scene(Table):
         SceneError
             The formula is a `Formula` object, which has no name to write.
         """
-        if isinstance(self.formula, Formula):
+        if isinstance(self.formula, AnyFormula):
             raise SceneError(
                 f"the formula '{self.formula.name}' is a function of yours: a scene can be saved "
                 "with a formula of the catalog (fractals list formulas) or an expression"
@@ -378,6 +492,9 @@ class Scene(Table):
     def to_values(self) -> dict[str, Any]:
         """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
+        for key in FAMILY_TABLES:  # those of the other families say nothing
+            if getattr(self, key) == type(getattr(self, key))():
+                del table[key]
         if self.view.frame is not None:
             del table["view"]["width"]  # which follows
         for paint in (table["color"], *table["color"]["layers"]):
@@ -385,7 +502,7 @@ class Scene(Table):
                 del paint["mask"]
         if not self.color.layers:
             del table["color"]["layers"]
-        own = isinstance(self.formula, Formula)
+        own = isinstance(self.formula, AnyFormula)
         named = self.formula if own else plain_name(self.formula)
         if isinstance(named, dict) and set(named) == {"name", "step"}:  # a user's own expression
             named = named["step"] if not NAME.fullmatch(named["step"]) else named
@@ -419,6 +536,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "image": ImageSettings,
     "iteration": Iteration,
     "color": Color,
+    "scatter": Scatter,
+    "display": Display,
 }
 
 

@@ -13,7 +13,7 @@ from fractals.backends.cpu import scratch, tile_loop
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.features import FUSED
 from fractals.backends.machine_code import Uncompilable
-from fractals.kernels import escape, perturb, shade, strip
+from fractals.kernels import develop, escape, perturb, shade, strip
 from fractals.kernels.layout import EscapeTile
 
 NO_FMA = "this CPU has no fused multiply-add"
@@ -23,6 +23,7 @@ DIRECT = "fractals.backends.cpu.direct:make_body"
 PACKETS = "fractals.backends.cpu.perturb_packets:make_body"
 PLACE = "fractals.backends.cpu.palette_lookup:make_position_body"
 PAINT = "fractals.backends.cpu.palette_lookup:make_body"
+SPREADING = "fractals.backends.cpu.spreading:make_body"
 UNROLLED = 2  # most samples along an axis of a pixel for which a program of their own paints
 FRAMES = "fractals.backends.cpu.strip_frames:make_body"
 
@@ -67,6 +68,8 @@ class CpuBackend(HostMemory):
             return self._by_color()
         if make_body is strip.make_frame_body and FUSED:
             return self._by_texels()
+        if make_body is develop.make_estimate_body:
+            return Run(program_of(SPREADING, self._number), "plain")
         return self._plain(make_body, options)
 
     def _fastest(self, vectorized, reason, make_body, options):

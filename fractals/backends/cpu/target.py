@@ -16,6 +16,7 @@ from numba.extending import lower_builtin, type_callable
 
 from fractals.backends import machine_code
 from fractals.backends.cpu import inlined
+from fractals.backends.cpu.atomic import add_up
 from fractals.backends.cpu.inlined import overload
 from fractals.backends.cpu.simd import elementary  # noqa: F401 - registers its overloads
 from fractals.backends.cpu.simd.pack import Pack
@@ -139,21 +140,22 @@ REAL = {"float32": numba.float32, "float64": numba.float64}
 EACH = 0, 0, 1, 1
 
 
-def make_target(number, jit):
-    """Return the target whose functions are compiled by `jit`."""
+def make_target(number, jit, add):
+    """Return the target whose functions are compiled by `jit`; `add` is that of `Target`."""
     return Target(
         jit=jit,
         real=REAL[number],
         real32=numba.float32,
         int32=numba.int32,
         int64=numba.int64,
+        add=add,
     )
 
 
 @functools.cache
 def cpu_target(number):
     """Return the target for loops compiled on the CPU."""
-    return make_target(number, inlined.jit)
+    return make_target(number, inlined.jit, inlined.jit(add_up))
 
 
 def compiled(make_body, number, options, layout, foreign, loop=False, checked=False, packed=False):

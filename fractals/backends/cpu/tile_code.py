@@ -4,7 +4,8 @@ from llvmlite import ir
 from numba import types
 
 from fractals.backends.cpu import inlined
-from fractals.backends.cpu.entry import invoke, part_of_array, shaped
+from fractals.backends.cpu.atomic import add_to_cell, replace_in_cell
+from fractals.backends.cpu.entry import invoke, shaped
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.tile_loop import (
     CLOCK,
@@ -21,34 +22,6 @@ from fractals.backends.cpu.tile_loop import (
     IterateStage,
 )
 from fractals.kernels.layout import EscapeTile, SampleGrid
-
-
-def _cell(context, builder, signature, args):
-    data = part_of_array(context, builder, signature.args[0], args[0], "data")
-    return builder.gep(data, [args[1]])
-
-
-@intrinsic
-def _add(_context, cells, k, value):
-    """Add to a cell atomically; return its value before."""
-
-    def generate(context, builder, signature, args):
-        cell = _cell(context, builder, signature, args)
-        return builder.atomic_rmw("add", cell, args[2], "acq_rel")
-
-    return types.int64(cells, types.int64, types.int64), generate
-
-
-@intrinsic
-def _replace(_context, cells, k, before, after):
-    """Set a cell from `before` to `after`, atomically; return whether it was `before`."""
-
-    def generate(context, builder, signature, args):
-        cell = _cell(context, builder, signature, args)
-        found = builder.cmpxchg(cell, args[2], args[3], "acq_rel", "acquire")
-        return builder.extract_value(found, 1)
-
-    return types.boolean(cells, types.int64, types.int64, types.int64), generate
 
 
 @intrinsic
@@ -68,10 +41,10 @@ def _ticks(_context):
 def _take(queue):
     """Return the index of the next tile, or -1 without one."""
     while True:
-        k = _add(queue, NEXT, 0)
-        if k >= _add(queue, LIMIT, 0):
+        k = add_to_cell(queue, NEXT, 0)
+        if k >= add_to_cell(queue, LIMIT, 0):
             return -1
-        if _replace(queue, NEXT, k, k + 1):
+        if replace_in_cell(queue, NEXT, k, k + 1):
             return k
 
 
@@ -183,10 +156,10 @@ def draw(
         _lap(laps, COPY, begun)
         while height > 0:
             part = min(height, band - top % band)
-            if _add(pixels_left, top // band, -part * width) == part * width:
+            if add_to_cell(pixels_left, top // band, -part * width) == part * width:
                 whole = True
             top, height = top + part, height - part
-        _add(queue, DONE, 1)
+        add_to_cell(queue, DONE, 1)
 
 
 def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
@@ -233,7 +206,7 @@ def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
             _pair(z, top + j, left, tile.x, tile.y, j)
             _pair(dz, top + j, left, tile.dx, tile.dy, j)
         _lap(laps, COPY, begun)
-        _add(queue, DONE, 1)
+        add_to_cell(queue, DONE, 1)
 
 
 @inlined.jit

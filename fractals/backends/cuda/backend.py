@@ -16,7 +16,7 @@ from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import compiling
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cuda.kernel import CARD, find, first_line, make_kernel
+from fractals.backends.cuda.kernel import CARD, find, first_line, make_add, make_kernel
 from fractals.errors import FractalsError
 from fractals.kernels import escape
 
@@ -391,7 +391,8 @@ class CudaBackend:
 
         if self._simulated:
             return cpu_target(self._number)
-        return make_target(self._number, functools.cache(self.cuda.jit(device=True)))
+        jit = functools.cache(self.cuda.jit(device=True))
+        return make_target(self._number, jit, jit(make_add(self.cuda)))
 
     @property
     def slot(self):

@@ -97,3 +97,13 @@ def make_kernel(cuda, body):
     """Return the kernel that runs a body; `cuda` is a global, which Numba's simulator replaces."""
     names = {"__name__": __name__, "cuda": cuda, "body": body}
     return cuda.jit(types.FunctionType(kernel.__code__, names))
+
+
+def add(array, index, value):
+    """Add to an element as one step: `fractals.kernels.Target.add`."""
+    cuda.atomic.add(array, index, value)
+
+
+def make_add(cuda):
+    """Return `add` for a module `cuda`."""
+    return types.FunctionType(add.__code__, {"__name__": __name__, "cuda": cuda})

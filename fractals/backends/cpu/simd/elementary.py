@@ -21,7 +21,7 @@ from fractals.backends.cpu.simd.pack import (
     llvm_function,
     same,
 )
-from fractals.kernels import elementary, primitives
+from fractals.kernels import elementary, plane, primitives
 
 # --- How large the numbers in packs are: sizes of complex numbers, exponents, powers of two.
 
@@ -115,8 +115,8 @@ def scaled_overload(v, k):
 
 
 def teach_series(overload, **settings):
-    """Let `fractals.kernels.elementary` be compiled; ``overload`` is that of a target."""
-    for function, series in elementary.SERIES.items():
+    """Let `fractals.kernels.elementary` and `plane` be compiled; ``overload`` is of a target."""
+    for function, series in (elementary.SERIES | {own: own for own in plane.FUNCTIONS}).items():
         overload(function, **settings)(_returning(series))
 
 

@@ -1,0 +1,120 @@
+"""The chaos game on the CPU: a machine compiled once for all flames, and each variation once.
+
+A flame is data. Its variations are programs of their own, which the machine calls by address, so
+that opening a flame compiles nothing. Points in view become records of 4 bytes, a place in a tile
+of the picture and a color, which are kept in lists by tile and added tile by tile, in the cache.
+One array of sums serves all threads: a list is added under the tile's flag.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fractals.backends.cpu.programs import program_of
+from fractals.backends.cpu.scratch import array
+from fractals.backends.machine_code import char_of
+from fractals.kernels.scatter import Variation
+
+POOL = 1024  # trajectories that a thread plays together
+LANES = 16  # the list of a transform begins at a multiple, and is filled up: no loop has a rest
+SIDE_BITS = 6  # a tile has 64 x 64 buckets, of 32 bytes each
+BUCKET_BITS = 2 * SIDE_BITS
+ROOM = 4096  # records of a tile's list
+# Rows of `Trajectories.numbers`: x, y and color of the points; the same, sorted by transform; a
+# point after the affine map, and the sum of its variations; what is plotted where there is a final
+# transform.
+POINT, COLOR, SORTED, PLACE, RESULT, FINAL, NUMBERS = 0, 2, 3, 6, 8, 10, 13
+# Rows of `Trajectories.places`: points in order of their transforms, the transform that each drew,
+# and that before; 0, 1, 2, ...; which start again; four random numbers; records, and their tiles.
+ORDER, DRAWN, LAST, SAME, STALE, WORDS, RECORD, PLACES = 0, 1, 2, 3, 4, 5, 9, 11
+MACHINE = "fractals.backends.cpu.chaos_code:make_body"
+LOOP = "fractals.backends.cpu.chaos_code:make_variation_body"
+
+
+class Trajectories(NamedTuple):
+    """The trajectories of a thread."""
+
+    numbers: Any  # array of real, shape (NUMBERS, points)
+    places: Any  # array of int32, shape (PLACES, points)
+    heads: Any  # array of int32, shape (2, transforms)
+    ends: Any  # where the list of each transform ends; array of int64
+
+
+class Bins(NamedTuple):
+    """The records of a thread, by tile; the last list takes those out of view."""
+
+    records: Any  # array of int32, shape (tiles + 1, ROOM)
+    fill: Any  # length of each list; array of int32
+    tally: Any  # how many points were in view; array of int64, shape (1,)
+
+
+class Sums(NamedTuple):
+    """What the hits add up to, by tile."""
+
+    buckets: Any  # red, green, blue, count; array of int64, shape (tiles, 4096, 4)
+    flags: Any  # 1 while a thread adds to a tile; array of int64
+
+
+class Machine:
+    """Plays the chaos game of one flame.
+
+    `number`: "float32" or "float64". `shape`: rows and columns of buckets. `pool`: trajectories
+    that are played together, for tests.
+    """
+
+    def __init__(
+        self,
+        number: str,
+        variations: tuple[Variation, ...],
+        shape: tuple[int, int],
+        pool: int = POOL,
+    ) -> None:
+        self._real = np.dtype(number).type
+        self._tiles = tuple(-(-side >> SIDE_BITS) for side in shape)
+        self.pool, self._shape = pool, shape
+        self._play = program_of(MACHINE, number)
+        char = char_of(number)
+        whole = tuple, *["q"] * 6
+        layout = tuple, array(char, 2), array("i"), array(char), whole, whole
+        self._loops = [program_of(LOOP, number, (each,)).entry(layout) for each in variations]
+        self._calls = np.array([0, *(loop.code.address for loop in self._loops)], np.int64)[1:]
+        tiles = self._tiles[0] * self._tiles[1]
+        self._sums = Sums(
+            np.zeros((tiles, 1 << BUCKET_BITS, 4), np.int64), np.zeros(tiles, np.int64)
+        )
+
+    def player(self, transforms: int) -> tuple[Trajectories, Bins]:
+        """Return the memory of a thread, for a flame of so many transforms."""
+        room = self.pool + LANES * (transforms + 1)
+        places = np.zeros((PLACES, room), np.int32)
+        places[SAME] = np.arange(room)
+        tiles = len(self._sums.flags) + 1
+        return (
+            Trajectories(
+                np.zeros((NUMBERS, room), self._real),
+                places,
+                np.zeros((2, transforms), np.int32),
+                np.zeros(transforms, np.int64),
+            ),
+            Bins(
+                np.zeros((tiles, max(ROOM, 4 * self.pool)), np.int32),
+                np.zeros(tiles, np.int32),
+                np.zeros(1, np.int64),
+            ),
+        )
+
+    def play(
+        self, player: tuple[Trajectories, Bins], flame: Any, game: Any, window: Any, count: int
+    ) -> None:
+        """Play some trajectories, an even number; with 0 add what a thread has kept to the sums."""
+        for begin in range(0, max(1, count), self.pool):
+            now = min(self.pool, count - begin)
+            part = game._replace(first=game.first + begin)
+            self._play(flame, part, now, self._calls, window, *player, self._sums)
+
+    def sums(self) -> Any:
+        """Return the sums in order of rows, shape (rows, columns, 4)."""
+        down, across = self._tiles
+        side = 1 << SIDE_BITS
+        parts = self._sums.buckets.reshape(down, across, side, side, 4).swapaxes(1, 2)
+        return parts.reshape(down * side, across * side, 4)[: self._shape[0], : self._shape[1]]

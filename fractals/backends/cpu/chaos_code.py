@@ -1,0 +1,326 @@
+"""The compiled chaos game of the CPU: see `fractals.backends.cpu.chaos`, which calls it.
+
+The bits are those of `fractals.kernels.scatter.make_body`. A thread plays a pool of trajectories
+together: in each step they are sorted by the transform that they drew, and each variation goes over
+its list in one loop without a branch, which LLVM turns into vectors. A signed index of unknown sign
+keeps LLVM from that, so rows of the pool are cut out first, and counted from 0.
+"""
+
+from fractals.backends.cpu.atomic import replace_in_cell
+from fractals.backends.cpu.chaos import (
+    BUCKET_BITS,
+    COLOR,
+    DRAWN,
+    FINAL,
+    LANES,
+    LAST,
+    ORDER,
+    PLACE,
+    POINT,
+    RECORD,
+    RESULT,
+    SAME,
+    SIDE_BITS,
+    SORTED,
+    STALE,
+    WORDS,
+)
+from fractals.backends.cpu.entry import invoke
+from fractals.kernels import scatter
+from fractals.kernels.primitives import fma
+
+X, Y, C = POINT, POINT + 1, COLOR
+
+
+def make_variation_body(target, variation):
+    """Return the loop of one variation, times its weight, over a list of points.
+
+    It is ``body(numbers, order, row, span, dice)``, where `span` is ``(at, begin, n, source, into,
+    keep)``, and `dice` is ``(s, first, group, kind, k0, k1)``. Points begin .. begin + n - 1 are
+    read from the rows `source` and source + 1. The result is added to the rows `into` and into + 1
+    (`keep`), or takes their place.
+    """
+    apply, weighted = target.jit(variation.apply), variation.weighted
+    take = scatter.make_take(target, variation.width)
+    draw = scatter.make_draw(target, variation.draws)
+    real, whole = target.real, target.int64
+
+    def body(numbers, order, row, span, dice):
+        at, begin, n, source, into, keep = span
+        s, first, group, kind, k0, k1 = dice
+        xs, ys = numbers[source, begin : begin + n], numbers[source + 1, begin : begin + n]
+        ox, oy = numbers[into, begin : begin + n], numbers[into + 1, begin : begin + n]
+        ids = order[begin : begin + n]
+        weight, p = row[at], take(row, at + 1)
+        for i in range(len(xs)):
+            u = draw(s, first + whole(ids[i]), group, kind, k0, k1)
+            a, b = apply(xs[i], ys[i], u, p)
+            if not weighted:
+                a, b = weight * a, weight * b
+            u, v = (ox[i], oy[i]) if keep else (real(0), real(0))
+            ox[i], oy[i] = u + a, v + b
+
+    return body
+
+
+def make_body(target):
+    """Return ``body(flame, game, count, calls, window, pool, bins, sums)``.
+
+    Parameters
+    ----------
+    flame : fractals.kernels.scatter.FlameData
+    game : fractals.kernels.scatter.Game
+    count : int64
+        Trajectories, an even number of at most a pool. 0: only the lists are emptied.
+    calls : array of int64
+        The address of each variation's loop.
+    window : fractals.kernels.scatter.Window
+    pool : fractals.backends.cpu.chaos.Trajectories
+    bins : fractals.backends.cpu.chaos.Bins
+    sums : fractals.backends.cpu.chaos.Sums
+    """
+    real, small, whole = target.real, target.int32, target.int64
+    words, unit, start = scatter.make_random(target)
+    shade = scatter.make_shade(target)
+    far = real(scatter.FAR)
+
+    def begin_all(numbers, last, n, game):
+        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
+        for i in range(n):
+            a, b, c, _ = words(0, game.first + i, 0, scatter.START, game.k0, game.k1)
+            xs[i], ys[i], cs[i] = start(a), start(b), unit(c)
+            last[i] = 0
+
+    def draw(places, n, s, game):
+        v, w, x, y = places[WORDS], places[WORDS + 1], places[WORDS + 2], places[WORDS + 3]
+        for i in range(n):
+            a, b, c, d = words(s >> 2, game.first + i, 0, scatter.CHOICE, game.k0, game.k1)
+            v[i], w[i], x[i], y[i] = small(a >> 1), small(b >> 1), small(c >> 1), small(d >> 1)
+
+    def choose(drawn, word, last, bounds, choices, n):
+        for i in range(n):
+            drawn[i] = 0
+        if len(bounds) > 1:
+            for i in range(n):
+                k = 0
+                for m in range(choices - 1):
+                    k += 1 if word[i] >= bounds[last[i], m] else 0
+                drawn[i] = k
+                last[i] = k
+            return
+        for m in range(choices - 1):
+            bound = bounds[0, m]
+            for i in range(n):
+                drawn[i] += small(word[i] >= bound)
+
+    def sort(order, drawn, heads, ends, choices, n):
+        """Sort points by their transforms; a list is filled up to a multiple of LANES."""
+        half = n // 2
+        first, second = heads[0], heads[1]
+        for k in range(choices):
+            first[k] = second[k] = 0
+        for i in range(half):
+            first[drawn[i]] += 1
+            second[drawn[i + half]] += 1
+        total = 0
+        for k in range(choices):
+            end = total + first[k] + second[k]
+            second[k] = total + first[k]
+            first[k] = total
+            total = (end + LANES - 1) // LANES * LANES
+            for i in range(end, total):
+                order[i] = n
+            ends[k] = total
+        for i in range(half):
+            k, m = drawn[i], drawn[i + half]
+            order[first[k]] = i
+            order[second[m]] = i + half
+            first[k] += 1
+            second[m] += 1
+        return total
+
+    def gather(numbers, order, total):
+        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
+        gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
+        for i in range(total):
+            k = order[i]
+            gx[i], gy[i], gc[i] = xs[k], ys[k], cs[k]
+
+    def spread(numbers, order, total):
+        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
+        gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
+        for i in range(total):
+            k = order[i]
+            xs[k], ys[k], cs[k] = gx[i], gy[i], gc[i]
+
+    def affine(numbers, source, row, begin, end):
+        xs, ys = numbers[source, begin:end], numbers[source + 1, begin:end]
+        tx, ty = numbers[PLACE, begin:end], numbers[PLACE + 1, begin:end]
+        ox, oy = numbers[RESULT, begin:end], numbers[RESULT + 1, begin:end]
+        a, b, c, d, e, f = row[0], row[1], row[2], row[3], row[4], row[5]
+        for i in range(len(xs)):
+            x, y = xs[i], ys[i]
+            tx[i], ty[i] = fma(a, x, fma(b, y, c)), fma(d, x, fma(e, y, f))
+            ox[i], oy[i] = real(0), real(0)
+
+    def finish(numbers, source, into, row, posts, begin, end):
+        xs, ys = numbers[RESULT, begin:end], numbers[RESULT + 1, begin:end]
+        cs, tc = numbers[source + 2, begin:end], numbers[into + 2, begin:end]
+        tx, ty = numbers[into, begin:end], numbers[into + 1, begin:end]
+        color, speed = row[scatter.COLOR], row[scatter.SPEED]
+        for i in range(len(xs)):
+            tc[i] = fma(speed, color - cs[i], cs[i])
+        if posts:
+            a, b, c, d, e, f = row[6], row[7], row[8], row[9], row[10], row[11]
+            for i in range(len(xs)):
+                x, y = xs[i], ys[i]
+                tx[i], ty[i] = fma(a, x, fma(b, y, c)), fma(d, x, fma(e, y, f))
+        else:
+            for i in range(len(xs)):
+                tx[i], ty[i] = xs[i], ys[i]
+
+    def transform(k, flame, calls, numbers, order, source, into, span, step, game):
+        begin, end = span
+        s, kind = step
+        row, code = flame.rows[k], flame.code[k]
+        affine(numbers, source, row, begin, end)
+        for j in range(code[scatter.LENGTH]):
+            at = scatter.CALLS + scatter.CALL * j
+            does = code[at + 2]
+            reads = RESULT if does >= scatter.POST_SET else PLACE
+            writes = PLACE if does <= scatter.PRE_ADD else RESULT
+            adds = not (does == scatter.PRE_SET or does == scatter.POST_SET)
+            list_of = whole(code[at + 1]), whole(begin), whole(end - begin)
+            rows = whole(reads), whole(writes), whole(adds)
+            dice = whole(s), game.first, whole(code[at + 3]), whole(kind), game.k0, game.k1
+            invoke(calls[code[at]], (numbers, order, row, list_of + rows, dice))
+        finish(numbers, source, into, row, code[scatter.HAS_POST], begin, end)
+
+    def start_again(numbers, stale, n, s, game):
+        """Give points beyond FAR, or without a place, another place; tell whether there are any."""
+        xs, ys = numbers[X], numbers[Y]
+        some = 0
+        for i in range(n):
+            lost = not ((abs(xs[i]) <= far) & (abs(ys[i]) <= far))
+            stale[i] = small(lost)
+            some += small(lost)
+        if some:
+            for i in range(n):
+                if stale[i]:
+                    a, b, _, _ = words(s, game.first + i, 1, scatter.START, game.k0, game.k1)
+                    xs[i], ys[i] = start(a), start(b)
+        return some > 0
+
+    def locate(numbers, source, places, n, window, across, outside):
+        xs, ys, cs = numbers[source], numbers[source + 1], numbers[source + 2]
+        records, tiles = places[RECORD], places[RECORD + 1]
+        v = window.view
+        x0, y0, a, b, c, d = v[0], v[1], v[2], v[3], v[4], v[5]
+        left, top, width, height, zero = v[6], v[7], v[8], v[9], real(0)
+        side = (1 << SIDE_BITS) - 1
+        for i in range(n):
+            dx, dy = xs[i] - x0, ys[i] - y0
+            px, py = fma(a, dx, fma(b, dy, left)), fma(c, dx, fma(d, dy, top))
+            inside = (px >= zero) & (py >= zero) & (px < width) & (py < height)
+            column, line = small(px if inside else zero), small(py if inside else zero)
+            place = (line & side) << SIDE_BITS | (column & side)
+            records[i] = shade(cs[i]) << BUCKET_BITS | place
+            tile = (line >> SIDE_BITS) * across + (column >> SIDE_BITS)
+            tiles[i] = tile if inside else outside
+
+    def recolor(places, n, code, outside):
+        """Take the palette's row of each point's transform, or leave the point out."""
+        records, tiles, drawn = places[RECORD], places[RECORD + 1], places[DRAWN]
+        for i in range(n):
+            row = code[drawn[i], scatter.SHADE]
+            if row < 0:
+                tiles[i] = outside
+            else:
+                records[i] += small(row * scatter.SHADES) << BUCKET_BITS
+
+    def keep(places, n, bins, outside):
+        """Append records to their tile's list; return the length of the longest."""
+        records, tiles, fill, lists = places[RECORD], places[RECORD + 1], bins.fill, bins.records
+        longest = 0
+        for i in range(n):
+            tile = tiles[i]
+            length = fill[tile]
+            lists[tile, length] = records[i]
+            fill[tile] = length + 1
+            longest = max(longest, length)
+        bins.tally[0] += n - fill[outside]
+        fill[outside] = 0
+        return longest + 1
+
+    def empty(bins, colors, sums, least):
+        """Add the records of all lists of some length to the sums, under the tile's flag."""
+        place = (1 << BUCKET_BITS) - 1
+        for tile in range(len(bins.fill) - 1):
+            n = bins.fill[tile]
+            if n == 0 or n < least:
+                continue
+            records, buckets = bins.records[tile], sums.buckets[tile]
+            while not replace_in_cell(sums.flags, tile, 0, 1):
+                pass
+            for i in range(n):
+                record = records[i]
+                color, bucket = record >> BUCKET_BITS, record & place
+                buckets[bucket, 0] += colors[color, 0]
+                buckets[bucket, 1] += colors[color, 1]
+                buckets[bucket, 2] += colors[color, 2]
+                buckets[bucket, 3] += colors[color, 3]
+            replace_in_cell(sums.flags, tile, 1, 0)
+            bins.fill[tile] = 0
+
+    begin_all, draw, choose, sort = map(target.jit, (begin_all, draw, choose, sort))
+    gather, spread, affine, finish = map(target.jit, (gather, spread, affine, finish))
+    transform, start_again, locate = map(target.jit, (transform, start_again, locate))
+    recolor, keep, empty = map(target.jit, (recolor, keep, empty))
+
+    def body(flame, game, count, calls, window, pool, bins, sums):
+        numbers, places = pool.numbers, pool.places
+        order, drawn, last, same = places[ORDER], places[DRAWN], places[LAST], places[SAME]
+        choices = len(flame.rows) - 1 if flame.final else len(flame.rows)
+        outside, room = small(len(bins.fill) - 1), bins.records.shape[1]
+        across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)
+        plain = True
+        for k in range(choices):
+            plain = plain and flame.code[k, scatter.SHADE] == 0
+        if count == 0:
+            empty(bins, window.colors, sums, 0)
+            return
+        begin_all(numbers, last, count, game)
+        numbers[X, count] = numbers[Y, count] = numbers[C, count] = real(0.5)
+        for s in range(game.steps + game.fuse):
+            if s & 3 == 0:
+                draw(places, count, s, game)
+            choose(drawn, places[WORDS + (s & 3)], last, flame.bounds, choices, count)
+            total = sort(order, drawn, pool.heads, pool.ends, choices, count)
+            gather(numbers, order, total)
+            at = 0
+            for k in range(choices):
+                end = pool.ends[k]
+                if end > at:
+                    step, span = (s, scatter.DRAW), (at, end)
+                    transform(k, flame, calls, numbers, order, SORTED, SORTED, span, step, game)
+                at = end
+            spread(numbers, order, total)
+            some = start_again(numbers, places[STALE], count, s, game)
+            if s < game.fuse:
+                continue
+            source = POINT
+            if flame.final:
+                source = FINAL
+                step, span = (s, scatter.DRAW_FINAL), (0, count)
+                transform(choices, flame, calls, numbers, same, POINT, FINAL, span, step, game)
+            locate(numbers, source, places, count, window, across, outside)
+            if not plain:
+                recolor(places, count, flame.code, outside)
+            if some:
+                for i in range(count):
+                    if places[STALE, i]:
+                        places[RECORD + 1, i] = outside
+            if keep(places, count, bins, outside) + count >= room:
+                empty(bins, window.colors, sums, room // 4)
+
+    return body

@@ -1,0 +1,1 @@
+"""The formulas of scatter images, one file each: ``make(**parameters) -> Flame``."""

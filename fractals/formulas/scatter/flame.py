@@ -1,0 +1,124 @@
+"""Flame: a chaos game of maps that are drawn at random (Draves and Reckase)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fractals import catalog
+from fractals.errors import OptionError, shown
+from fractals.kernels.flame import IDENTITY, STAGES, Applied, Flame, Transform
+from fractals.kernels.scatter import Variation
+
+MAX_TRANSFORMS, MAX_VARIATIONS = 100, 40  # of a flame, of a transform
+LARGEST = 1e9  # of any number
+KEYS = ("weight", "affine", "variations", "post", "color", "color_speed", "opacity", "xaos")
+# Three halves of a triangle: Sierpinski's.
+TRIANGLE = (
+    {"affine": [0.5, 0, -0.5, 0, 0.5, -0.433], "color": 0.0},
+    {"affine": [0.5, 0, 0.5, 0, 0.5, -0.433], "color": 0.5},
+    {"affine": [0.5, 0, 0, 0, 0.5, 0.433], "color": 1.0},
+)
+
+
+def make(transforms: Any = TRIANGLE, final: Any = None) -> Flame:
+    """Return the flame of tables of transforms; see `docs/reference/scene.md`."""
+    if not isinstance(transforms, Sequence) or isinstance(transforms, str) or not transforms:
+        raise ValueError("transforms: a list of one table or more")
+    if len(transforms) > MAX_TRANSFORMS:
+        raise ValueError(f"transforms: {len(transforms)} of them; {MAX_TRANSFORMS} at most")
+    found = tuple(_transform(each, f"transforms.{k}") for k, each in enumerate(transforms))
+    if not sum(each.weight for each in found) > 0:
+        raise ValueError("transforms: one of the weights is greater than 0")
+    last = None if final is None else _transform(final, "final")
+    parameters = {"transforms": len(found), "final": last is not None}
+    return Flame("flame", "Flame: maps drawn at random", found, last, parameters=parameters)
+
+
+def _transform(table: Any, where: str) -> Transform:
+    if not isinstance(table, Mapping):
+        raise ValueError(f"{where}: '{shown(table, 40)}' is not a table")
+    for key in table:
+        if key not in KEYS:
+            hint = catalog.did_you_mean(str(key), KEYS)
+            raise ValueError(f"{where}: unknown key '{shown(key, 40)}'{hint}")
+
+    def single(key: str, usual: float, least: float, most: float) -> float:
+        value = _number(table.get(key, usual), f"{where}.{key}")
+        if not least <= value <= most:
+            raise ValueError(f"{where}.{key}: {value:g} is not from {least:g} to {most:g}")
+        return value
+
+    def several(key: str, usual: tuple[float, ...], counts: range) -> tuple[float, ...]:
+        values = table.get(key, usual)
+        if not isinstance(values, Sequence) or isinstance(values, str):
+            raise ValueError(f"{where}.{key}: '{shown(values, 40)}' is not a list of numbers")
+        if len(values) not in counts:
+            raise ValueError(f"{where}.{key}: {len(values)} numbers; {counts[-1]} are needed")
+        return tuple(_number(value, f"{where}.{key}") for value in values)
+
+    xaos = several("xaos", (), range(MAX_TRANSFORMS + 1))
+    if any(factor < 0 for factor in xaos):
+        raise ValueError(f"{where}.xaos: a factor is less than 0")
+    return Transform(
+        applied(table.get("variations", {"linear": 1.0}), f"{where}.variations"),
+        single("weight", 1.0, 0, LARGEST),
+        several("affine", IDENTITY, range(6, 7)),
+        several("post", IDENTITY, range(6, 7)),
+        single("color", 0.0, 0, 1),
+        single("color_speed", 0.5, -1, 2),
+        single("opacity", 1.0, 0, 1),
+        xaos,
+    )
+
+
+def applied(table: Any, where: str) -> tuple[Applied, ...]:
+    """Return the variations of a table of weights and parameters, such as ``julian_power``."""
+    if not isinstance(table, Mapping):
+        raise ValueError(f"{where}: '{shown(table, 40)}' is not a table of names and weights")
+    if len(table) > 10 * MAX_VARIATIONS:
+        raise ValueError(f"{where}: {len(table)} keys; {10 * MAX_VARIATIONS} at most")
+    weights = {key: split(key) for key in table if split(key)}
+    left = {key: _number(value, f"{where}.{key}") for key, value in table.items()}
+    found = []
+    for key, named in weights.items():
+        assert named
+        stage, variation = named
+        values = []
+        for name, usual in variation.parameters.items():
+            own = left.pop(f"{variation.name}_{name}", usual) if not stage else usual
+            values.append(left.pop(f"{key}_{name}", own))
+        found.append(Applied(variation, stage, left.pop(key), tuple(values)))
+    for key in left:
+        known = list(catalog.names("variation"))
+        raise ValueError(
+            f"{where}: unknown variation '{shown(key, 40)}'"
+            f"{catalog.did_you_mean(str(key), known) or '; fractals list variations shows all'}"
+        )
+    if len(found) > MAX_VARIATIONS:
+        raise ValueError(f"{where}: {len(found)} variations; {MAX_VARIATIONS} at most")
+    return tuple(found)
+
+
+def split(key: Any) -> tuple[str, Variation] | None:
+    """Return when a variation is applied, and the variation; None of another word.
+
+    >>> split("pre_julian")[0], split("julian_power")
+    ('pre_', None)
+    """
+    for stage in reversed(STAGES):
+        name = str(key).removeprefix(stage) if str(key).startswith(stage) else ""
+        if name in catalog.names("variation"):
+            try:
+                made: Variation = catalog.load("variation", name)()
+            except OptionError:
+                return None
+            return stage, made
+    return None
+
+
+def _number(value: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"{where}: '{shown(value, 40)}' is not a number")
+    if not math.isfinite(value) or abs(value) > LARGEST:
+        raise ValueError(f"{where}: '{shown(value, 40)}' is not from -{LARGEST:g} to {LARGEST:g}")
+    return float(value)

@@ -1,0 +1,1 @@
+"""The variations of flames, one file each: ``make() -> Variation``."""

@@ -1,0 +1,20 @@
+"""fan: a fan of the affine map's size."""
+
+from fractals.kernels.elementary import PI, angle, sincos
+from fractals.kernels.plane import radius, remainder
+from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.scatter import Variation
+
+
+def apply(x, y, u, p):
+    """Return the point that (x, y) is moved to."""
+    d = number(PI, x) * fma(p[2], p[2], number(1e-10, x))
+    half = d * number(0.5, x)
+    a, r = angle(y, x), radius(x, y)
+    s, c = sincos(select(remainder(a + p[5], d) > half, a - half, a + half))
+    return r * c, r * s
+
+
+def make():
+    """Return the variation."""
+    return Variation("fan", "A fan of the affine map's size", apply, affine=True)

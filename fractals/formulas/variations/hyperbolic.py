@@ -1,0 +1,15 @@
+"""hyperbolic: inverted across, kept upwards."""
+
+from fractals.kernels.plane import inverse, square_of
+from fractals.kernels.scatter import Variation
+
+
+def apply(x, y, u, p):
+    """Return the point that (x, y) is moved to."""
+    r = inverse(square_of(x, y))
+    return x * r, y
+
+
+def make():
+    """Return the variation."""
+    return Variation("hyperbolic", "Inverted across, kept upwards", apply)

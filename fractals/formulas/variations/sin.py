@@ -1,0 +1,16 @@
+"""sin: the complex sine."""
+
+from fractals.kernels.elementary import sincos, sinhcosh
+from fractals.kernels.scatter import Variation
+
+
+def apply(x, y, u, p):
+    """Return the point that (x, y) is moved to."""
+    s, c = sincos(x)
+    sh, ch = sinhcosh(y)
+    return s * ch, c * sh
+
+
+def make():
+    """Return the variation."""
+    return Variation("sin", "The complex sine", apply)

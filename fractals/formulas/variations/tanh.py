@@ -1,0 +1,18 @@
+"""tanh: the complex hyperbolic tangent."""
+
+from fractals.kernels.elementary import quotient, sincos, sinhcosh
+from fractals.kernels.primitives import number
+from fractals.kernels.scatter import Variation
+
+
+def apply(x, y, u, p):
+    """Return the point that (x, y) is moved to."""
+    s, c = sincos(y + y)
+    sh, ch = sinhcosh(x + x)
+    t = quotient(number(1, x), c + ch)
+    return t * sh, t * s
+
+
+def make():
+    """Return the variation."""
+    return Variation("tanh", "The complex hyperbolic tangent", apply)

@@ -1,0 +1,351 @@
+"""Scatter images: points are thrown, and hits are counted. The chaos game, for every target.
+
+The random numbers are those of a counter (Philox4x32-10), and what is counted are whole numbers. So
+no order of threads, blocks or devices changes a bit. Trajectory t draws at its step s
+
+    philox(s // 4, t, 0, CHOICE)[s % 4]         which transform comes next
+    philox(0, t, 0, START)                      where it starts: x, y and color
+    philox(s, t, 1, START)                      where it starts again after a bad value
+    philox(s, t, g, DRAW or DRAW_FINAL)         group g of what the variations draw
+
+with the seed as the key. Nothing of this depends on the picture's size, its view or the device.
+
+A flame is data (`FlameData`), so that one program draws all flames of the same variations.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from fractals.kernels.primitives import fma
+
+MASK = 0xFFFFFFFF
+CHOICE, START, DRAW, DRAW_FINAL = 0, 1, 2, 3  # kinds of random numbers
+FAR = 1e10  # a point beyond starts again
+SHADES = 256  # colors of a palette's row
+HIT = 255  # what a hit of a transform with opacity 1 adds to a bucket's count
+
+# Numbers in the row of a transform: its affine map, that after the variations, color and speed;
+# from VARIATIONS on the weight and the parameters of each variation.
+AFFINE, POST, COLOR, SPEED, VARIATIONS = 0, 6, 12, 13, 14
+# Whole numbers in its row of code: how many variations it has, whether it has a map after them,
+# its row of the palette (-1: it is not plotted), then CALL numbers a variation: which one it is,
+# where its numbers are, what it reads and writes, and its first group of random numbers.
+LENGTH, HAS_POST, SHADE, CALLS, CALL = 0, 1, 2, 3, 4
+# What a variation does: to the point before the sum (pre_), to the sum, or to the sum's result
+# (post_); and whether it adds to what is there or takes its place.
+PRE_SET, PRE_ADD, SUM, POST_SET, POST_ADD = 0, 1, 2, 3, 4
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A map of the plane that a flame's transform applies, with a weight.
+
+    Attributes
+    ----------
+    name : str
+        As scenes and files name it; the name of its file.
+    title : str
+        One line for lists.
+    apply : callable
+        ``apply(x, y, u, p) -> (x, y)``. `u` holds uniform random numbers from 0 to below 1, and `p`
+        the parameters in their order; then, if asked for, the six numbers of the transform's affine
+        map and the weight. It is written as a formula's step: see `fractals.kernels.formula`.
+    parameters : mapping
+        Names and usual values. In a scene and in files they follow the variation's name, such as
+        ``julian_power``.
+    draws : int
+        Random numbers of one point, 8 at most.
+    affine : bool
+        Whether `p` holds the affine map (a, b, c, d, e, f): x' = ax + by + c, y' = dx + ey + f.
+    weighted : bool
+        Whether `p` ends with the weight, and the result holds it already.
+    adds : bool
+        Whether as ``pre_`` or ``post_`` the result is added to the point, as of all blurs.
+    """
+
+    name: str
+    title: str
+    apply: Callable[..., Any]
+    parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
+    draws: int = 0
+    affine: bool = False
+    weighted: bool = False
+    adds: bool = False
+
+    @property
+    def width(self) -> int:
+        """Return how many numbers follow the weight in a transform's row."""
+        return len(self.parameters) + 6 * self.affine + self.weighted
+
+    @property
+    def groups(self) -> int:
+        """Return how many groups of four random numbers a point draws."""
+        return -(-self.draws // 4)
+
+    @property
+    def label(self) -> str:
+        """Return the name, for the folder of compiled programs."""
+        return self.name
+
+
+class FlameData(NamedTuple):
+    """The numbers of a flame."""
+
+    rows: Any  # a row for each transform, the final one last; array of real, shape (n, width)
+    code: Any  # array of int32, shape (n, width)
+    # Of 31 bits: a transform follows where a random number is below its bound. One row, or a row
+    # for each transform that came before; int32
+    bounds: Any
+    final: bool  # whether the last row is a final transform
+
+
+class Game(NamedTuple):
+    """Which trajectories are played."""
+
+    first: Any  # the number of the first trajectory
+    steps: Any  # points of a trajectory that are plotted
+    fuse: Any  # steps before them
+    k0: Any
+    k1: Any  # the seed, as two numbers of 32 bits
+
+
+class Window(NamedTuple):
+    """Where points fall, and what they add."""
+
+    # Center x and y; the matrix from the plane to buckets, in rows; half the width and height, and
+    # both in whole; array of real, shape (10,)
+    view: Any
+    width: Any  # of the picture, in buckets
+    colors: Any  # what a hit adds: red, green, blue and count; uint32, shape (rows * SHADES, 4)
+
+
+def philox(c0, c1, c2, c3, k0, k1):  # compiled with `target.jit`
+    """Return four random numbers of 32 bits, of a counter and a key (Salmon et al., 2011).
+
+    All are int64, and bits 32 to 63 of a product are the same in Python and in compiled code.
+
+    >>> [hex(word) for word in philox(0, 0, 0, 0, 0, 0)]
+    ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
+    """
+    c0, c1, c2, c3 = c0 & MASK, c1 & MASK, c2 & MASK, c3 & MASK
+    k0, k1 = k0 & MASK, k1 & MASK
+    for _ in range(10):
+        p, q = c0 * 0xD2511F53, c2 * 0xCD9E8D57
+        c0, c1 = ((q >> 32) & MASK) ^ c1 ^ k0, q & MASK
+        c2, c3 = ((p >> 32) & MASK) ^ c3 ^ k1, p & MASK
+        k0, k1 = (k0 + 0x9E3779B9) & MASK, (k1 + 0xBB67AE85) & MASK
+    return c0, c1, c2, c3
+
+
+def make_random(target):
+    """Return ``words(...)``, which is `philox`, ``unit(word)`` and ``start(word)``.
+
+    They turn a word into a number from 0 to below 1, and from -1 to below 1.
+    """
+    real, small = target.real, target.int32
+    part = real(2.0**-24)
+
+    def unit(word):
+        return real(small(word >> 8)) * part
+
+    unit = target.jit(unit)
+
+    def start(word):
+        v = unit(word)
+        return v + v - real(1)
+
+    return target.jit(philox), unit, target.jit(start)
+
+
+def make_take(target, count):
+    """Return ``take(values, at)``, a tuple of `count` elements from a place on."""
+    if count == 0:
+        return target.jit(lambda values, at: ())
+    rest = make_take(target, count - 1)
+
+    def take(values, at):
+        return (*rest(values, at), values[at + count - 1])
+
+    return target.jit(take)
+
+
+def make_draw(target, draws):
+    """Return ``draw(s, t, group, kind, k0, k1)``: a tuple of uniform numbers."""
+    words, unit, _ = make_random(target)
+
+    def none(s, t, group, kind, k0, k1):
+        return ()
+
+    def one(s, t, group, kind, k0, k1):
+        a, _, _, _ = words(s, t, group, kind, k0, k1)
+        return (unit(a),)
+
+    def two(s, t, group, kind, k0, k1):
+        a, b, _, _ = words(s, t, group, kind, k0, k1)
+        return unit(a), unit(b)
+
+    def four(s, t, group, kind, k0, k1):
+        a, b, c, d = words(s, t, group, kind, k0, k1)
+        return unit(a), unit(b), unit(c), unit(d)
+
+    def eight(s, t, group, kind, k0, k1):
+        a, b, c, d = words(s, t, group, kind, k0, k1)
+        e, f, g, h = words(s, t, group + 1, kind, k0, k1)
+        return unit(a), unit(b), unit(c), unit(d), unit(e), unit(f), unit(g), unit(h)
+
+    sizes = (none, one, two, four, four, eight, eight, eight, eight)
+    return target.jit(sizes[draws])
+
+
+def make_variation(target, variation):
+    """Return ``run(x, y, row, at, s, t, group, kind, k0, k1)``: a variation times its weight."""
+    apply, weighted = target.jit(variation.apply), variation.weighted
+    take, draw = make_take(target, variation.width), make_draw(target, variation.draws)
+
+    def run(x, y, row, at, s, t, group, kind, k0, k1):
+        a, b = apply(x, y, draw(s, t, group, kind, k0, k1), take(row, at + 1))
+        return (a, b) if weighted else (row[at] * a, row[at] * b)
+
+    return target.jit(run)
+
+
+def make_transform(target, variations):
+    """Return ``transform(x, y, c, k, flame, s, t, kind, k0, k1)``: the point after transform k."""
+    real, whole = target.real, target.int64
+
+    def none(which, x, y, row, at, s, t, group, kind, k0, k1):
+        return x, y
+
+    def alternative(number, run, rest):
+        def choose(which, x, y, row, at, s, t, group, kind, k0, k1):
+            if which == number:
+                return run(x, y, row, at, s, t, group, kind, k0, k1)
+            return rest(which, x, y, row, at, s, t, group, kind, k0, k1)
+
+        return target.jit(choose)
+
+    apply = target.jit(none)
+    for number, variation in enumerate(variations):
+        apply = alternative(number, make_variation(target, variation), apply)
+
+    def transform(x, y, c, k, flame, s, t, kind, k0, k1):
+        row, code = flame.rows[k], flame.code[k]
+        tx = fma(row[0], x, fma(row[1], y, row[2]))
+        ty = fma(row[3], x, fma(row[4], y, row[5]))
+        ox, oy = real(0), real(0)
+        for j in range(code[LENGTH]):
+            at = CALLS + CALL * j
+            does, group = code[at + 2], whole(code[at + 3])
+            early, late = does <= PRE_ADD, does >= POST_SET
+            px, py = (ox, oy) if late else (tx, ty)
+            a, b = apply(code[at], px, py, row, code[at + 1], s, t, group, kind, k0, k1)
+            bx, by = (tx, ty) if early else (ox, oy)
+            if does in (PRE_SET, POST_SET):
+                bx, by = real(0), real(0)
+            a, b = bx + a, by + b
+            if early:
+                tx, ty = a, b
+            else:
+                ox, oy = a, b
+        if code[HAS_POST]:
+            ox, oy = (
+                fma(row[6], ox, fma(row[7], oy, row[8])),
+                fma(row[9], ox, fma(row[10], oy, row[11])),
+            )
+        return ox, oy, fma(row[SPEED], row[COLOR] - c, c)
+
+    return target.jit(transform)
+
+
+def make_bucket(target):
+    """Return ``bucket(x, y, window)``: the index of the bucket of a point, or -1 outside."""
+    real, whole = target.real, target.int64
+
+    def bucket(x, y, window):
+        v = window.view
+        dx, dy = x - v[0], y - v[1]
+        px = fma(v[2], dx, fma(v[3], dy, v[6]))
+        py = fma(v[4], dx, fma(v[5], dy, v[7]))
+        zero = real(0)
+        if (px >= zero) & (py >= zero) & (px < v[8]) & (py < v[9]):
+            return whole(py) * window.width + whole(px)
+        return whole(-1)
+
+    return target.jit(bucket)
+
+
+def make_shade(target):
+    """Return ``shade(c)``: the place of a color in a row of the palette, from 0 to 255."""
+    real, small = target.real, target.int32
+
+    def shade(c):
+        v = c * real(SHADES)
+        v = v if v > real(0) else real(0)
+        return small(v if v < real(SHADES - 1) else real(SHADES - 1))
+
+    return target.jit(shade)
+
+
+def make_body(target, variations):
+    """Return the chaos game: ``body(i0, j0, di, dj, out, flame, game, window, sums)``.
+
+    Each element of `out` is a trajectory, in order of rows from ``game.first`` on, and receives how
+    many of its points are in view.
+
+    Parameters
+    ----------
+    out : array of int32, shape (rows, columns)
+    flame : FlameData
+    game : Game
+    window : Window
+    sums : array of int64, shape (4 * buckets,)
+        Red, green, blue and count of each bucket, to which points are added.
+    """
+    words, unit, start = make_random(target)
+    transform, bucket = make_transform(target, variations), make_bucket(target)
+    shade, add, far = make_shade(target), target.add, target.real(FAR)
+
+    def play(t, flame, game, window, sums):
+        k0, k1 = game.k0, game.k1
+        a, b, d, e = words(0, t, 0, START, k0, k1)
+        x, y, c = start(a), start(b), unit(d)
+        hits = last = 0
+        choices = len(flame.rows) - 1 if flame.final else len(flame.rows)
+        xaos = len(flame.bounds) > 1
+        for s in range(game.steps + game.fuse):
+            if s & 3 == 0:
+                a, b, d, e = words(s >> 2, t, 0, CHOICE, k0, k1)
+            v, k = a >> 1, 0
+            a, b, d = b, d, e
+            for m in range(choices - 1):
+                k += 1 if v >= flame.bounds[last, m] else 0
+            x, y, c = transform(x, y, c, k, flame, s, t, DRAW, k0, k1)
+            if xaos:
+                last = k
+            if not ((abs(x) <= far) & (abs(y) <= far)):
+                f, g, _, _ = words(s, t, 1, START, k0, k1)
+                x, y = start(f), start(g)
+                continue
+            if s < game.fuse or flame.code[k, SHADE] < 0:
+                continue
+            fx, fy, fc = x, y, c
+            if flame.final:
+                fx, fy, fc = transform(x, y, c, choices, flame, s, t, DRAW_FINAL, k0, k1)
+            at = bucket(fx, fy, window)
+            if at >= 0:
+                color = flame.code[k, SHADE] * SHADES + shade(fc)
+                for m in range(4):
+                    add(sums, 4 * at + m, window.colors[color, m])
+                hits += 1
+        return hits
+
+    play = target.jit(play)
+
+    def body(i0, j0, di, dj, out, flame, game, window, sums):
+        columns = out.shape[1]
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, columns, di):
+                out[j, i] = play(game.first + j * columns + i, flame, game, window, sums)
+
+    return body

@@ -1,0 +1,165 @@
+"""The families of images: what a formula is decides how it is planned, computed and colored.
+
+A family is a file of this folder, or an entry point of another package (`fractals.families`). The
+formula of a scene names its family. Everything that draws asks the family, and names none.
+"""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+from fractals import catalog
+from fractals.errors import OptionError
+from fractals.io.image import Image, PictureFile
+from fractals.io.summary import PictureFacts
+from fractals.rendering.options import RenderOptions
+from fractals.scene.model import Scene
+
+
+class Rendered(PictureFacts):
+    """Facts about a picture that was drawn into a file.
+
+    Attributes
+    ----------
+    scene : Scene
+    timings : dict of str to float
+        Seconds of each stage; "encode" excludes what was compressed while a GPU drew.
+    device, precision, method, loop : str
+        What drew the picture; see `Image`.
+    summary : Summary, optional
+        Counts of the picture.
+    """
+
+    @classmethod
+    def of(cls, image: Image) -> "Rendered":
+        """Return the facts of a picture."""
+        return cls(*(getattr(image, part.name) for part in fields(PictureFacts)))
+
+
+class Family(Protocol):
+    """How images of one kind are made.
+
+    `render` alone draws a picture. The other methods have a default in `Plain`, which does less.
+    """
+
+    title: str  # one line for lists
+    has_inside: bool  # whether a picture may show nothing but points inside a set
+
+    def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> Any:
+        """Return how a scene is drawn, without drawing: an object with `seconds` and `to_table`.
+
+        `keeps`: what stays in memory, as of `fractals.rendering.plan.make_plan`.
+        """
+
+    def plan_table(
+        self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
+    ) -> dict[str, Any]:
+        """Return the plan as plain values for people; `measures`: on some samples, if need be."""
+
+    def program(self, scene: Scene) -> str:
+        """Return what a compiled program of a scene is for, in a few words."""
+
+    def render(self, scene: Scene, options: RenderOptions) -> Image:
+        """Draw a picture."""
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file."""
+
+    def compute(self, scene: Scene, options: RenderOptions) -> Any:
+        """Compute the raw numbers of a picture."""
+
+    def recolor(self, raw: Any, scene: Scene, options: RenderOptions) -> Image:
+        """Draw the picture of raw numbers."""
+
+    def recolor_to(
+        self,
+        path: str | Path | BinaryIO,
+        raw: Any,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+    ) -> Rendered:
+        """Draw the picture of raw numbers into a file."""
+
+
+class Plain:
+    """A family that draws a picture in one piece, on one machine, and keeps no raw numbers."""
+
+    has_inside = False
+
+    def plan_table(
+        self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
+    ) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        family: Any = self
+        found: dict[str, Any] = family.plan(scene, options, keeps).to_table()
+        return found
+
+    def program(self, scene: Scene) -> str:
+        """Return what a compiled program of a scene is for."""
+        return scene.make_any_formula().name
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file."""
+        if cluster is not None:
+            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave --cluster out")
+        target = PictureFile(path, scene.image, overwrite)
+        family: Any = self
+        return written_to(target, family.render(scene, options))
+
+    def compute(self, scene: Scene, options: RenderOptions) -> Any:
+        """Refuse to compute raw numbers."""
+        raise OptionError(f"{self._of(scene)} has no raw numbers to keep: render draws it")
+
+    def recolor(self, raw: Any, scene: Scene, options: RenderOptions) -> Image:
+        """Refuse to draw raw numbers."""
+        raise OptionError(f"{self._of(scene)} has no raw numbers: render draws it")
+
+    def recolor_to(
+        self,
+        path: str | Path | BinaryIO,
+        raw: Any,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+    ) -> Rendered:
+        """Draw the picture of raw numbers into a file."""
+        target = PictureFile(path, scene.image, overwrite)
+        return written_to(target, self.recolor(raw, scene, options))
+
+    @staticmethod
+    def _of(scene: Scene) -> str:
+        formula = scene.make_any_formula()
+        return f"an image of the family '{formula.family}' ({formula.name})"
+
+
+def written_to(target: PictureFile, image: Image) -> Rendered:
+    """Write a picture to a file, and return the facts of its making."""
+    with target.open() as file:
+        image.write(file, target.file_format)
+    return Rendered.of(image)
+
+
+def family_of(scene: Scene) -> Family:
+    """Return the family of a scene's formula."""
+    return load(scene.make_any_formula().family)
+
+
+def load(name: str) -> Family:
+    """Return the family of a name."""
+    family: Family = catalog.load("family", name)()
+    return family

@@ -1,0 +1,103 @@
+"""Escape time: each sample's orbit is iterated until it leaves, and its count is colored."""
+
+import math
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from fractals.backends.devices import choose
+from fractals.io.escape_data import EscapeData, planes_for
+from fractals.io.image import Image
+from fractals.rendering.drawing import compute_data, open_plan, open_recoloring
+from fractals.rendering.families import Rendered
+from fractals.rendering.measured import is_measurable, is_soon_open
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Keeps, Plan, make_plan
+from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
+from fractals.scene.model import Scene
+
+
+class Escape:
+    """The family of images that iterate; see `fractals.rendering.families.Family`."""
+
+    title = "Escape time: orbits are iterated, and their counts are colored"
+    has_inside = True
+
+    def plan(self, scene: Scene, options: RenderOptions, keeps: Keeps) -> Plan:
+        """Return how a scene is drawn."""
+        device, note = choose(options.device)
+        if note:
+            options.on_message(note)
+        threads = options.threads or device.cores or 1
+        return make_plan(scene, device.kind, options.interior_shortcuts, threads, keeps)
+
+    def plan_table(
+        self, scene: Scene, options: RenderOptions, keeps: Keeps, measures: bool
+    ) -> dict[str, Any]:
+        """Return the plan as plain values.
+
+        With `measures` the seconds of deep views are measured on some samples, and the limit "auto"
+        is found, which compiles programs.
+        """
+        planned = self.plan(scene, options, keeps)
+        table = planned.to_table()
+        table["measured"] = measures and is_measurable(planned)
+        if table["measured"] or (measures and planned.probed and is_soon_open(planned)):
+            if found := measure(scene, options.replace(on_message=lambda line: None)):
+                table["seconds"] = float(f"{found.seconds:.2g}")
+                table["max_iterations"] = found.max_iterations
+            else:
+                table["measured"] = False
+                options.on_message("the reference orbit alone takes longer than the forecast says")
+        if keeps in ("store", "raw"):
+            samples = math.prod(planned.size) * planned.supersampling**2
+            pair = np.result_type(planned.precision, np.complex64)
+            kept = planes_for(planned.layers, pair).values()
+            table["file"] = samples * sum(kind.itemsize for kind in kept)
+        return table
+
+    def program(self, scene: Scene) -> str:
+        """Return what a compiled program of a scene is for: formula and colorings."""
+        paints = [scene.color, *scene.color.layers]
+        formula = scene.make_formula().name + (" (Julia set)" if scene.julia else "")
+        return ", ".join(dict.fromkeys([formula, *(paint.coloring.name for paint in paints)]))
+
+    def render(self, scene: Scene, options: RenderOptions) -> Image:
+        """Draw a picture."""
+        return draw_image(*open_plan(scene, options), options)
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file, band by band."""
+        return draw_to(path, scene, options, overwrite, cluster)
+
+    def compute(self, scene: Scene, options: RenderOptions) -> EscapeData:
+        """Compute the raw numbers of a picture."""
+        return compute_data(*open_plan(scene, options, "raw"), options)
+
+    def recolor(self, raw: EscapeData, scene: Scene, options: RenderOptions) -> Image:
+        """Draw the picture of raw numbers."""
+        return finish(open_recoloring(scene, raw, options), options)
+
+    def recolor_to(
+        self,
+        path: str | Path | BinaryIO,
+        raw: EscapeData,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+    ) -> Rendered:
+        """Draw the picture of raw numbers into a file, band by band."""
+        return recolor_data_to(path, raw, scene, options, overwrite)
+
+
+def make() -> Escape:
+    """Return the family."""
+    return Escape()

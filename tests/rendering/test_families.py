@@ -1,0 +1,142 @@
+"""A family of images in one file: everything that draws asks the family of a scene's formula."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals import catalog
+from fractals.cli.verbs import run_verb as main
+from fractals.io.image import Image
+from fractals.kernels.formula import AnyFormula
+from fractals.rendering import families
+from fractals.rendering.families import Plain
+
+# What another package would have in one file, and name by two entry points.
+
+
+@dataclass(frozen=True)
+class Stripes(AnyFormula):
+    """Stripes of some width."""
+
+    family: ClassVar[str] = "stripes"
+    name: str = "stripes"
+    title: str = "Stripes"
+    center: tuple[str, str] = ("0", "0")
+    width: str = "4"
+    parameters: Any = field(default_factory=dict, hash=False)
+
+
+@dataclass
+class StripesPlan:
+    scene: fractals.Scene
+    seconds: float = 0.5
+
+    def to_table(self):
+        size = list(self.scene.image.size)
+        return {"method": "stripes", "size": size, "seconds": self.seconds, "memory": 2**20}
+
+
+@dataclass
+class StripesData:
+    scene: fractals.Scene
+    rows: Any
+
+
+class StripesFamily(Plain):
+    title = "Stripes: rows in turn"
+
+    def plan(self, scene, options, keeps):
+        return StripesPlan(scene)
+
+    def compute(self, scene, options):
+        every = scene.make_any_formula().parameters["every"]
+        return StripesData(scene, np.arange(scene.image.size[1]) // every % 2)
+
+    def recolor(self, raw, scene, options):
+        width, height = scene.image.size
+        color = 200 if scene.color.palette == "ember" else 100
+        pixels = np.zeros((height, width, 3), np.uint8)
+        pixels[raw.rows == 1] = color
+        return Image(pixels, scene, {"color": 0.1}, "cpu", "whole", "stripes")
+
+    def render(self, scene, options):
+        return self.recolor(self.compute(scene, options), scene, options)
+
+
+def make_formula(every=2):
+    return Stripes(parameters={"every": every})
+
+
+class Entry:
+    def __init__(self, made):
+        self.made = made
+
+    def load(self):
+        return self.made
+
+
+@pytest.fixture
+def stripes(monkeypatch):
+    own = {"formula": {"stripes": Entry(make_formula)}, "family": {"stripes": Entry(StripesFamily)}}
+    monkeypatch.setattr(catalog, "_installed", lambda kind: own.get(kind, {}))
+    caches = catalog._names, catalog.load
+    for cache in caches:
+        cache.cache_clear()
+    yield {"formula": {"name": "stripes", "every": 3}, "image": {"size": [8, 6]}}
+    for cache in caches:
+        cache.cache_clear()
+
+
+def test_a_family_in_one_file_draws(stripes, tmp_path):
+    drawn = fractals.render(stripes)
+    assert [int(row[0, 0]) for row in drawn.pixels] == [0, 0, 0, 100, 100, 100]
+    assert fractals.plan(stripes).to_table()["method"] == "stripes"
+    raw = fractals.compute(stripes)
+    assert fractals.recolor(raw, palette="ember").pixels.max() == 200
+    for name, write in (
+        ("a.png", lambda path: fractals.render_to(path, stripes)),
+        ("b.png", lambda path: fractals.recolor_to(path, raw)),
+    ):
+        assert write(tmp_path / name).method == "stripes"
+        assert fractals.load_scene(tmp_path / name).make_any_formula() == make_formula(3)
+
+
+def test_the_command_line_asks_the_family(stripes, tmp_path, capsys):
+    path = str(tmp_path / "a.png")
+    assert main(["render", "--formula", "stripes,every=1", "--size", "8x6", "-o", path]) == 0
+    assert "stripes" in capsys.readouterr().err
+    assert main(["render", "--formula", "stripes", "--dry-run"]) == 0
+    assert "less than 1 s" in capsys.readouterr().out
+    assert (
+        main(["render", "--formula", "stripes", "--pan", "0.5,0", "-o", path, "--overwrite"]) == 0
+    )
+    capsys.readouterr()
+    assert main(["compute", "--formula", "stripes", "-o", str(tmp_path / "a.fz")]) == 2
+    assert "escape-time" in capsys.readouterr().err
+    assert main(["nucleus", "--formula", "stripes"]) == 2
+
+
+def test_a_family_that_keeps_no_numbers_says_so(stripes, monkeypatch):
+    for name in ("compute", "recolor"):
+        monkeypatch.delattr(StripesFamily, name)
+    with pytest.raises(fractals.OptionError, match="an image of the family 'stripes'"):
+        fractals.compute(stripes)
+    with pytest.raises(fractals.OptionError, match="no raw numbers"):
+        fractals.recolor(StripesData(fractals.load_scene(stripes), None))
+
+
+def test_every_family_has_what_is_asked_for():
+    wanted = [name for name in vars(families.Family) if not name.startswith("_")]
+    assert len(wanted) > 6
+    for name in catalog.names("family"):
+        family = families.load(name)
+        assert family.title
+        assert all(hasattr(family, each) for each in wanted)
+
+
+def test_other_values_are_no_formulas():
+    with pytest.raises(fractals.SceneError, match="neither a name nor a table"):
+        fractals.load_scene({"formula": 7})

@@ -1,0 +1,221 @@
+"""The chaos game: published random numbers, and the same bits from every player."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals import catalog
+from fractals.backends.cpu.chaos import Machine
+from fractals.backends.devices import choose, open_backend
+from fractals.kernels import scatter
+from fractals.kernels.scatter import Game, Window, philox
+
+MASK = 0xFFFFFFFF
+SIZE = 48, 40  # of a picture
+FLAMES = {
+    "affine": {"transforms": [{}, {"affine": [0.5, 0, 1, 0, 0.5, 0]}]},
+    "drawn": {
+        "transforms": [
+            {"variations": {"julia": 0.9}, "affine": [0.9, -0.3, 0.4, 0.3, 0.9, 0.1]},
+            {
+                "weight": 0.5,
+                "color": 0.5,
+                "affine": [0.6, 0.3, 0.2, -0.3, 0.6, -0.1],
+                "variations": {"gaussian_blur": 0.2, "linear": 0.9, "julian": 0.3},
+            },
+            {
+                "color": 1,
+                "opacity": 0.4,
+                "xaos": [1, 0.2, 0],
+                "variations": {"pre_blur": 0.1, "spherical": 0.6, "post_curl": 0.9},
+                "post": [0.9, 0.1, 0.1, -0.1, 0.9, 0],
+            },
+        ],
+        "final": {"variations": {"eyefish": 0.8, "blur": 0.02}, "color_speed": 0.1},
+    },
+    "unplotted": {
+        "transforms": [
+            {"variations": {"spherical": 2}, "opacity": 0},
+            {"variations": {"sinusoidal": 1}, "affine": [1.4, 0.4, 0.3, -0.6, 1.2, 0.5]},
+        ]
+    },
+    "lost": {"transforms": [{"affine": [400, 0, 1, 0, 400, 1]}, {"variations": {"log": 1}}]},
+}
+
+
+def flame_of(name):
+    tables = FLAMES[name]
+    if name == "drawn":
+        parts = [dict(each) for each in tables["transforms"]]
+        own = dict(parts[1]["variations"], julian_power=-3)
+        parts[1]["variations"] = own
+        parts[2]["variations"] = {"pre_gaussian_blur": 0.1, "spherical": 0.6, "post_curl": 0.9}
+        tables = tables | {"transforms": parts}
+    return fractals.load_scene({"formula": {"name": "flame", **tables}}).make_any_formula()
+
+
+def window_of(flame, real):
+    width, height = SIZE
+    view = [0.1, -0.1, 12, 1, 1, -12, width / 2, height / 2, width, height]
+    palette = np.linspace(0, 1, 768).reshape(-1, 3)
+    return Window(np.array(view, real), width, flame.colors(palette))
+
+
+def by_kernel(device, flame, number, game, count):
+    """Return the sums and the hits of some trajectories, a thread each."""
+    backend = open_backend(choose(device).device, number)
+
+    def moved(part):
+        return part._make(backend.to_device(v) if isinstance(v, np.ndarray) else v for v in part)
+
+    run = backend.compile(scatter.make_body, flame.variations)
+    hits, sums = np.zeros((2, count // 2), np.int32), np.zeros(4 * math.prod(SIZE), np.int64)
+    on_device, added = backend.to_device(hits), backend.to_device(sums)
+    run(
+        on_device,
+        moved(flame.data(backend.real)),
+        game,
+        moved(window_of(flame, backend.real)),
+        added,
+    )
+    backend.to_host(on_device, hits)
+    backend.to_host(added, sums)
+    return sums.reshape(*SIZE[::-1], 4), int(hits.sum())
+
+
+def by_machine(flame, number, game, count, pool, players=1):
+    """Return the same, played in pools, by one player or several in turn."""
+    real = np.dtype(number).type
+    machine = Machine(number, flame.variations, SIZE[::-1], pool)
+    data, window = flame.data(real), window_of(flame, real)
+    several = [machine.player(len(flame.transforms)) for _ in range(players)]
+    share = count // players
+    for k, player in enumerate(several):
+        part = game._replace(first=game.first + k * share)
+        machine.play(player, data, part, window, share)
+    for player in several:
+        machine.play(player, data, game, window, 0)
+    return machine.sums(), sum(int(bins.tally[0]) for _, bins in several)
+
+
+def test_philox_gives_the_published_numbers():
+    """Of Random123 (Salmon et al.), kat_vectors."""
+    pi = (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0)
+    assert philox(0, 0, 0, 0, 0, 0) == (0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8)
+    assert philox(*[MASK] * 6) == (0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD)
+    assert philox(*pi) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
+
+
+@pytest.mark.parametrize("number", ["float32", "float64"])
+@pytest.mark.parametrize("name", FLAMES)
+def test_every_player_gives_the_same_bits(name, number):
+    flame, game = flame_of(name), Game(0, 25, 9, 123, 45)
+    sums, hits = by_kernel("python", flame, number, game, 24)
+    assert hits > 100
+    assert sums[..., 3].sum() >= 100 * hits
+    for pool, players in ((24, 1), (8, 1), (1024, 3)):
+        other = by_machine(flame, number, game, 24, pool, players)
+        assert np.array_equal(other[0], sums)
+        assert other[1] == hits
+    simulated = by_kernel("simulator", flame, number, game, 24)
+    assert np.array_equal(simulated[0], sums)
+    assert simulated[1] == hits
+
+
+def test_a_trajectory_is_the_same_whatever_plays_beside_it():
+    flame = flame_of("drawn")
+    first, _ = by_machine(flame, "float32", Game(0, 20, 5, 1, 2), 64, 64)
+    parts = [by_machine(flame, "float32", Game(k, 20, 5, 1, 2), 16, 8)[0] for k in range(0, 64, 16)]
+    assert np.array_equal(sum(parts), first)
+
+
+def test_lists_that_are_full_are_emptied():
+    """A tile's list holds some thousand records, and a picture of one tile gets more."""
+    flame = flame_of("affine")
+    few, _ = by_machine(flame, "float32", Game(0, 400, 5, 1, 2), 64, 64)
+    assert few[..., 3].sum() > 3 * 4096 * scatter.HIT
+    assert np.array_equal(
+        few, by_kernel("simulator", flame, "float32", Game(0, 400, 5, 1, 2), 64)[0]
+    )
+
+
+def test_a_sierpinski_triangle_has_its_measure():
+    """Each of the 27 triangles of the third step holds a 27th of the points."""
+    flame = fractals.load_scene({"formula": "flame"}).make_any_formula()
+    real = np.float64
+    machine = Machine("float64", flame.variations, (64, 64))
+    corners = [np.array(each.affine)[[2, 5]] for each in flame.transforms]
+    words = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
+    player = machine.player(3)
+    view = [0, 0, 16, 0, 0, 16, 32, 32, 64, 64]
+    window = Window(np.array(view, real), 64, flame.colors(np.ones((256, 3))))
+    machine.play(player, flame.data(real), Game(0, 200, 30, 5, 0), window, 1024)
+    machine.play(player, flame.data(real), Game(0, 200, 30, 5, 0), window, 0)
+    sums, total = machine.sums()[..., 3] / scatter.HIT, 1024 * 200
+    assert sums.sum() == total
+    # Of three triangles the measure of each half plane is known: the upper one holds a third.
+    upper = sums[32:, :].sum()
+    low = sums.sum() - upper
+    rows = [corners[a][1] + corners[b][1] / 2 + corners[c][1] / 4 for a, b, c in words]
+    share = np.mean([row > 0.1 for row in rows])
+    assert abs(upper / total - share) < 0.01
+    assert low > upper
+
+
+def test_an_independent_game_agrees():
+    """Twenty lines with Python's own random numbers, by chi-square over 8 x 8 squares."""
+    tables = [
+        {"affine": [0.6, 0.2, 0.3, -0.2, 0.6, 0], "weight": 2, "color": 0},
+        {"affine": [0.5, 0, -0.5, 0, 0.5, 0.4], "variations": {"sinusoidal": 1.2}, "color": 1},
+    ]
+    flame = fractals.load_scene({"formula": {"name": "flame", "transforms": tables}})
+    flame = flame.make_any_formula()
+    machine = Machine("float64", flame.variations, (8, 8))
+    view = np.array([0, 0, 3, 0, 0, 3, 4, 4, 8, 8], float)
+    window = Window(view, 8, flame.colors(np.ones((256, 3))))
+    player, game = machine.player(2), Game(0, 300, 20, 9, 0)
+    machine.play(player, flame.data(np.float64), game, window, 1000)
+    machine.play(player, flame.data(np.float64), game, window, 0)
+    ours = machine.sums()[..., 3].reshape(-1) / scatter.HIT
+    dice, theirs = random.Random(7), np.zeros(64)
+    for _ in range(300):
+        x, y = dice.uniform(-1, 1), dice.uniform(-1, 1)
+        for step in range(1020):
+            if dice.random() < 2 / 3:
+                x, y = 0.6 * x + 0.2 * y + 0.3, -0.2 * x + 0.6 * y
+            else:
+                x, y = 1.2 * math.sin(0.5 * x - 0.5), 1.2 * math.sin(0.5 * y + 0.4)
+            column, row = math.floor(3 * x + 4), math.floor(3 * y + 4)
+            if step >= 20 and 0 <= column < 8 and 0 <= row < 8:
+                theirs[8 * row + column] += 1
+    assert abs(ours.sum() / theirs.sum() - 1) < 0.01
+    seen = ours + theirs > 50
+    # Points of one trajectory depend on each other, so the bound is some times that of free ones.
+    off = (ours - theirs)[seen] ** 2 / (ours + theirs)[seen]
+    assert off.mean() < 8
+    assert seen.sum() >= 12
+
+
+def test_each_variation_is_compiled_once(monkeypatch):
+    """A second flame of the same variations compiles nothing."""
+    from fractals.backends.compilation import without_compiling
+
+    flame = flame_of("drawn")
+    Machine("float32", flame.variations, (8, 8))
+    by_machine(flame, "float32", Game(0, 5, 5, 0, 0), 8, 8)
+    other = fractals.load_scene(
+        {"formula": {"name": "flame", "transforms": [{"variations": {"julia": 1, "blur": 0.1}}]}}
+    ).make_any_formula()
+    with without_compiling():
+        by_machine(other, "float32", Game(0, 5, 5, 0, 0), 8, 8)
+
+
+def test_variations_know_what_they_draw():
+    for name in catalog.names("variation"):
+        made = catalog.load("variation", name)()
+        assert made.name == name
+        assert 0 <= made.draws <= 8
+        assert made.title

@@ -1,0 +1,195 @@
+"""The variations of flames, beside flam3 and beside formulas in other words."""
+
+import cmath
+import math
+import os
+import random
+import shutil
+import subprocess
+import zlib
+
+import numpy as np
+import pytest
+from support.scenes import slow_but
+
+from fractals import catalog
+from fractals.kernels.scatter import HIT
+
+NAMES = catalog.names("variation")
+NOT_IN_FLAM3 = ("hemisphere", "sineblur")  # of Apophysis' plug-ins
+OFTEN = ("julian", "radial_blur", "rings2", "waves")  # others: slow tests
+FLAM3 = shutil.which("flam3-render")
+WIDTH, HEIGHT, SCALE = 160, 120, 20.0
+QUALITY = 300
+WEIGHT = 0.8
+BEGINNINGS = {"oscilloscope": "oscope"}  # of parameters, where the name of flam3 is another
+COUNTS = {  # parameters that are whole numbers
+    **dict.fromkeys(("julian_power", "juliascope_power", "cpow_power", "pie_slices"), 3),
+    **dict.fromkeys(("wedge_count", "wedge_sph_count", "ngon_sides"), 4),
+}
+FIRST = 0.9, 0.4, 0.35, -0.3, 0.8, -0.2  # a, b, c, d, e, f
+SECOND = 0.5, -0.4, -0.6, 0.3, 0.5, 0.4
+
+
+def variation(name):
+    return catalog.load("variation", name)()
+
+
+def values_of(made):
+    """Return values for the parameters of a variation, other for each."""
+    dice = random.Random(zlib.crc32(made.name.encode()))
+    usual = {key: round(dice.uniform(0.3, 1.2), 3) for key in made.parameters}
+    return {key: COUNTS.get(f"{made.name}_{key}", usual[key]) for key in usual}
+
+
+def apply_at(made, x, y, values, dice):
+    """Return where a variation takes points, as a transform with FIRST and WEIGHT does."""
+    numbers = [*values.values(), *(FIRST if made.affine else ())]
+    numbers += [WEIGHT] if made.weighted else []
+    p = [np.full_like(x, v) for v in numbers]
+    u = [dice.random(len(x)) for _ in range(made.draws)]
+    a, b = made.apply(x, y, u, p)
+    return (a, b) if made.weighted else (WEIGHT * a, WEIGHT * b)
+
+
+def played(made, values):
+    """Return a histogram of points and colors, by NumPy: nothing is compiled."""
+    dice, steps, n = np.random.default_rng(3), 320, 20_000
+    x, y, c = dice.uniform(-1, 1, n), dice.uniform(-1, 1, n), dice.random(n)
+    sums = np.zeros((HEIGHT * WIDTH, 4))
+    count = 0
+    with np.errstate(all="ignore"):
+        for step in range(steps):
+            first = dice.random(n) < 0.5
+            tx, ty = (FIRST[k] * x + FIRST[k + 1] * y + FIRST[k + 2] for k in (0, 3))
+            fx, fy = apply_at(made, tx, ty, values, dice)
+            sx, sy = (SECOND[k] * x + SECOND[k + 1] * y + SECOND[k + 2] for k in (0, 3))
+            x, y = np.where(first, fx, sx), np.where(first, fy, sy)
+            c = np.where(first, c / 2, c / 2 + 0.5)
+            lost = ~((np.abs(x) < 1e10) & (np.abs(y) < 1e10))
+            x[lost], y[lost] = dice.uniform(-1, 1, (2, lost.sum()))
+            if step < 20:
+                continue
+            column, row = np.floor(x * SCALE + WIDTH / 2), np.floor(y * SCALE + HEIGHT / 2)
+            seen = (column >= 0) & (column < WIDTH) & (row >= 0) & (row < HEIGHT) & ~lost
+            place = (row[seen] * WIDTH + column[seen]).astype(int)
+            shade = (c[seen] * 256).astype(int).clip(0, 255)
+            count += n
+            for channel, weight in enumerate((shade, 255 - shade, np.full(len(shade), 100))):
+                sums[:, channel] += np.bincount(place, weight, len(sums))
+            sums[:, 3] += np.bincount(place, minlength=len(sums))
+    return sums.reshape(HEIGHT, WIDTH, 4), count / WIDTH / HEIGHT
+
+
+def shown(sums, quality):
+    """Return the picture: flam3's display with vibrancy 1 and no estimate."""
+    n = HIT * sums[..., 3]
+    k2 = 1 / (WIDTH * HEIGHT / SCALE**2 * HIT * quality)
+    with np.errstate(all="ignore"):
+        scale = np.where(n > 0, 4 * 268 * HIT / 256 * np.log1p(n * k2) / n, 0)
+        density = n * scale / HIT
+        part = np.minimum(density / 0.01, 1)
+        alpha = (1 - part) * density * 0.01 ** (1 / 4 - 1) + part * density ** (1 / 4)
+        light = np.where(density > 0, alpha / density, 0)
+    return np.clip(HIT * sums[..., :3] * scale[..., None] / HIT * light[..., None], 0, 255)
+
+
+@pytest.mark.skipif(not FLAM3, reason="flam3-render is not installed (flam3-utils)")
+@pytest.mark.parametrize("name", slow_but(OFTEN, [n for n in NAMES if n not in NOT_IN_FLAM3]))
+def test_beside_flam3(name, tmp_path):
+    import PIL.Image
+
+    made = variation(name)
+    values, begin = values_of(made), BEGINNINGS.get(name, name)
+    own = " ".join(f'{begin}_{key}="{value}"' for key, value in values.items())
+    colors = "".join(f'<color index="{k}" rgb="{k} {255 - k} 100"/>' for k in range(256))
+    a, b, c, d, e, f = FIRST
+    g, h, i, j, k, m = SECOND
+    text = (
+        f'<flame name="own" size="{WIDTH} {HEIGHT}" center="0 0" scale="{SCALE}" oversample="1" '
+        f'filter="0.1" quality="{QUALITY}" background="0 0 0" brightness="4" gamma="4" '
+        f'vibrancy="1" estimator_radius="0" temporal_samples="1" passes="1">'
+        f'<xform weight="1" color="0" {name}="{WEIGHT}" {own} coefs="{a} {d} {b} {e} {c} {f}"/>'
+        f'<xform weight="1" color="1" linear="1" coefs="{g} {j} {h} {k} {i} {m}"/>'
+        f"{colors}</flame>"
+    )
+    env = {**os.environ, "prefix": str(tmp_path / "x"), "format": "png", "isaac_seed": "1"}
+    subprocess.run([FLAM3], input=text.encode(), env=env, capture_output=True, check=True)
+    theirs = np.asarray(PIL.Image.open(tmp_path / "x00000.png").convert("RGB"), float)
+    ours = shown(*played(made, values))
+
+    def means(picture):
+        return picture.reshape(HEIGHT // 4, 4, WIDTH // 4, 4, 3).mean(axis=(1, 3))
+
+    assert ours.max() > 20
+    assert np.abs(means(ours) - means(theirs)).mean() < 2
+
+
+def point(z):
+    return z.real, z.imag
+
+
+def turned(x, y):
+    """Return the angle and the distance as the paper has them: from the y axis."""
+    return math.atan2(x, y), math.hypot(x, y)
+
+
+IN_OTHER_WORDS = {
+    "linear": lambda x, y: (x, y),
+    "sinusoidal": lambda x, y: (math.sin(x), math.sin(y)),
+    "spherical": lambda x, y: point(1 / complex(x, -y)),
+    "horseshoe": lambda x, y: point(complex(x, y) ** 2 / abs(complex(x, y))),
+    "polar": lambda x, y: (turned(x, y)[0] / math.pi, turned(x, y)[1] - 1),
+    "exponential": lambda x, y: point(cmath.exp(complex(x - 1, math.pi * y))),
+    "cosine": lambda x, y: (
+        math.cos(math.pi * x) * math.cosh(y),
+        -math.sin(math.pi * x) * math.sinh(y),
+    ),
+    "fisheye": lambda x, y: (2 * y / (math.hypot(x, y) + 1), 2 * x / (math.hypot(x, y) + 1)),
+    "bubble": lambda x, y: (4 * x / (x * x + y * y + 4), 4 * y / (x * x + y * y + 4)),
+    "exp": lambda x, y: point(cmath.exp(complex(x, y))),
+    "log": lambda x, y: point(cmath.log(complex(x, y))),
+    "sin": lambda x, y: point(cmath.sin(complex(x, y))),
+    "sinh": lambda x, y: point(cmath.sinh(complex(x, y))),
+    "cosh": lambda x, y: point(cmath.cosh(complex(x, y))),
+    "tan": lambda x, y: point(cmath.tan(complex(x, y))),
+    "tanh": lambda x, y: point(cmath.tanh(complex(x, y))),
+    "hemisphere": lambda x, y: (
+        x / math.sqrt(x * x + y * y + 1),
+        y / math.sqrt(x * x + y * y + 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_OTHER_WORDS)
+def test_in_other_words(name):
+    dice, made = random.Random(11), variation(name)
+    for _ in range(300):
+        x, y = dice.uniform(-3, 3), dice.uniform(-3, 3)
+        assert made.apply(x, y, (), ()) == pytest.approx(IN_OTHER_WORDS[name](x, y), rel=1e-8)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_point_ends_the_game(name):
+    """Where a variation has no value it returns one that is not finite, and raises nothing."""
+    made = variation(name)
+    p = [*values_of(made).values(), *(FIRST if made.affine else ())]
+    p += [WEIGHT] if made.weighted else []
+    u = (0.25, 0.5, 0.75, 0.125, 0.0)[: made.draws]
+    with np.errstate(all="ignore"):
+        for kind in (float, np.float32):
+            for x in (0.0, 1e-30, -1.0, 3.0, 1e10):
+                for y in (0.0, -1e-30, 1.0, -1e10):
+                    found = made.apply(kind(x), kind(y), tuple(map(kind, u)), [kind(v) for v in p])
+                    assert [type(v) for v in found] == [kind, kind]
+        values = made.apply(0.7, -0.4, u, p)
+        assert all(math.isfinite(v) for v in values)
+
+
+def test_random_numbers_make_a_gaussian_blur():
+    """The radius has the mean 0 and the variance 1/3 of the sum of four uniform numbers, less 2."""
+    dice, made = np.random.default_rng(1), variation("gaussian_blur")
+    x = np.zeros(200_000)
+    a, b = made.apply(x, x, [dice.random(len(x)) for _ in range(5)], ())
+    assert abs((a**2 + b**2).mean() - 1 / 3) < 0.005
+    assert abs(a.mean()) < 0.005
