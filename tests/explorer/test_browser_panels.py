@@ -2,6 +2,7 @@
 
 import base64
 import io
+import random
 import shlex
 import tomllib
 
@@ -41,6 +42,8 @@ PAINTED = """() => {
     window.painted = [];
     explorer.addEventListener("painted", ({ detail }) => painted.push(detail.values));
 }"""
+UNDOS = ("undo", "redo")
+IRIS = "explorer.catalog.palettes.find(({ name }) => name === 'iris').stops"
 SENT = """() => {
     window.sent = [];
     const { connection } = explorer, send = connection.send;
@@ -114,6 +117,7 @@ def test_the_editor_makes_an_inline_palette(tab):
     panel = opened(tab, "Color")
     panel.get_by_role("button", name="Edit").click()
     stops = panel.get_by_role("group", name="Stops").get_by_role("slider")
+    stops.first.wait_for()
     count = stops.count()
     stops.nth(2).focus()
     place = int(stops.nth(2).get_attribute("aria-valuenow"))
@@ -192,6 +196,148 @@ def test_fit_spreads_the_palette_over_the_view(tab):
     opened(tab, "Color").get_by_role("button", name="Fit to view").click()
     tab.until("explorer.scene.color.density !== 0.7")
     tab.assert_exact()
+
+
+# ---------------------------------------------------------------------- controls and scene
+
+INLINE = {"stops": [[0.1, "#102030"], [0.45, "#ff0000"], [0.8, "#eeeeee"]], "cyclic": False}
+OPENED = (
+    SCENE,
+    {"color": {"palette": INLINE, "coloring": {"name": "field_lines", "lines": 9}, "offset": 0.25}},
+    {"color": {"coloring": "smooth", "layers": [{"coloring": "slopes", "opacity": 0.5}]}},
+    {"julia": ["-0.8", "0.156"], "color": {"palette": "ember", "inside": "#123456"}},
+)
+# What the controls show, and what the scene says: two lists that must be equal.
+CONTROLS = """() => {
+    const panel = document.querySelector(".panel-color");
+    const field = (label) => panel.querySelector(`#field-${label.replaceAll(" ", "-")}`)?.value;
+    const pressed = (part) =>
+        panel.querySelector(`${part}[aria-pressed=true], ${part} [aria-pressed=true]`)?.textContent;
+    const { color } = explorer.scene, { catalog } = explorer, { layers = [] } = color;
+    const rows = [...panel.querySelectorAll(".layer")].reverse();
+    const picked = rows.findIndex((row) => row.matches(".picked"));
+    const paint = picked > 0 ? layers[picked - 1] : color;
+    const name = paint.coloring?.name ?? paint.coloring;
+    const coloring = catalog.colorings.find((each) => each.name === name);
+    const palette = paint.palette && paint.palette !== "auto" ? paint.palette : coloring.palette;
+    const known = catalog.palettes.find((each) => each.name === palette) ?? palette;
+    const text = (value) => String(Number(value.toPrecision(3)));
+    const offset = Number(((paint.offset ?? 0) - Math.floor(paint.offset ?? 0)).toFixed(6));
+    const rank = layers.find((layer) => layer.coloring === "rank" && layer.blend === "normal");
+    const options = coloring.options.filter(({ choices }) => !choices.length);
+    const given = (option) => paint.coloring[option.name] ?? option.default;
+    const words = (each) => each.charAt(0).toUpperCase() + each.slice(1).replaceAll("_", " ");
+    const shown = [
+        field("Density"), field("Offset"), field("Transfer"), field("Equalize"), field("Coloring"),
+        field("Draw where"), field("Inside color"), rows.length,
+        ...options.map((option) => Number(field(words(option.name)))),
+        panel.querySelector(".palettes [aria-pressed=true]")?.title ?? "",
+    ];
+    const said = [
+        text(paint.density ?? 1), text(offset), paint.transfer ?? "auto", text(rank?.opacity ?? 0),
+        name, paint.mask ?? "auto", color.inside ?? "#000000", layers.length + 1,
+        ...options.map((option) => Number(text(Number(given(option))))),
+        typeof palette === "string" ? known.title : "",
+    ];
+    if (picked > 0) {
+        shown.push(field("Blend"), field("Opacity"));
+        said.push(paint.blend ?? "auto", text(paint.opacity ?? 1));
+    }
+    if (panel.querySelector(".editor")) {
+        const stops = [...panel.querySelectorAll(".stop")];
+        const index = stops.findIndex((stop) => stop.matches(".picked"));
+        const list = known.stops ?? known, cyclic = known.cyclic ?? true;
+        const places = list.map((stop, k) =>
+            Array.isArray(stop) ? stop : [k / (list.length - (cyclic ? 0 : 1)), stop]);
+        shown.push(...stops.map((stop) => stop.getAttribute("aria-valuetext")));
+        said.push(...places.map(([at, hex]) => `${(100 * at).toFixed(1)} %, ${hex}`));
+        const hex = panel.querySelector(".editor input[type=color]").value;
+        shown.push(hex, panel.querySelector(".hex").value, panel.querySelector(".switch").checked);
+        const told = places[index][1];
+        said.push(told.startsWith("#") ? told : hex, hex, cyclic);
+    }
+    return [shown, said];
+}"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_control_equals_the_scene(tab, seed):
+    """After random edits by controls and by others, undos, redos and opened scenes."""
+    draw = random.Random(seed)
+    panel = opened(tab, "Color")
+    for title in ("Coloring", "Layers"):
+        section(panel, title)
+    editor = panel.locator(".editor")
+    if not editor.count():
+        panel.get_by_role("button", name="Edit").click()
+    editor.wait_for()
+
+    def typed(label, value):
+        field = panel.get_by_role("textbox", name=label, exact=True)
+        field.fill(str(value))
+        field.press("Enter")
+
+    def picked(label, values):
+        panel.get_by_role("combobox", name=label).select_option(draw.choice(values))
+
+    def slid(label):
+        bar = panel.get_by_role("slider", name=label, exact=True)
+        bar.press(draw.choice(["ArrowLeft", "ArrowRight", "PageUp"]))
+
+    def layers():
+        return panel.locator(".layer-name")
+
+    edits = {
+        "palette": lambda: panel.locator(".strip-button").nth(draw.randrange(8)).click(),
+        "stop": lambda: panel.locator(".stop").first.focus(),
+        "hex": lambda: typed("Color as text", draw.choice(["#f00", "teal", "#0a0b0c", "none"])),
+        "reverse": lambda: panel.get_by_role("button", name="Reverse").click(),
+        "density": lambda: typed("Density", round(draw.uniform(0.1, 9), 2)),
+        "offset": lambda: slid("Offset"),
+        "transfer": lambda: picked("Transfer", ["auto", "log", "sqrt"]),
+        "coloring": lambda: picked("Coloring", ["smooth", "field_lines", "slopes"]),
+        "equalize": lambda: typed("Equalize", draw.choice([0, 0.5])),
+        "layer": lambda: panel.get_by_role("button", name="Add a layer").click(),
+        "pick": lambda: layers().nth(draw.randrange(layers().count())).click(),
+        "open": lambda: tab.open(draw.choice(OPENED)),
+        "other": lambda: tab.run(
+            "palette => explorer.paint({ ...explorer.scene.color, palette })",
+            draw.choice(["jade", "iris", INLINE]),
+        ),
+    }
+    undos = {name: lambda name=name: tab.run(f"() => explorer.{name}()") for name in UNDOS}
+    done = []
+    for _ in range(30):
+        name, action = draw.choice([*edits.items(), *4 * list(undos.items())])
+        done.append(name)
+        action()
+        if draw.random() < 0.5:
+            tab.settle()
+        shown, said = tab.run(CONTROLS)
+        assert shown == said, done
+    tab.settle()
+    shown, said = tab.run(CONTROLS)
+    assert shown == said, done
+    panel.get_by_role("button", name="Edit").click()
+
+
+def test_the_editor_changes_the_palette_that_is_shown(tab):
+    """It showed another one after the palette was chosen from the list, or by undo."""
+    panel = opened(tab, "Color")
+    panel.get_by_role("button", name="Edit").click()
+    text = panel.get_by_label("Color as text")
+    text.fill("#00ff00")
+    text.press("Enter")
+    panel.get_by_role("button", name="Iris", exact=True).click()
+    iris = [stop for stop in tab.run(IRIS) if not isinstance(stop, str)]
+    text.fill("#0000ff")
+    text.press("Enter")
+    palette = color_of(tab)["palette"]
+    assert [each for _, each in palette["stops"]].count("#0000ff") == 1
+    assert len(palette["stops"]) == len(tab.run(IRIS))
+    assert "#00ff00" not in str(palette)
+    assert not iris or [stop[0] for stop in palette["stops"]] == [stop[0] for stop in iris]
+    panel.get_by_role("button", name="Edit").click()
 
 
 # ---------------------------------------------------------------------- start page
@@ -432,7 +578,7 @@ def test_a_note_about_counts_is_seen(browser, server, size):
     tab = browsers.Tab(browser, server.running, size=size, panels=True)
     tab.until("explorer.catalog && explorer.settled")
     drawn = {"pass": "exact", "max_iterations": 1000, "note": "counts of up to 9 % ..."}
-    tell = "(detail) => explorer.dispatchEvent(new CustomEvent('drawn', { detail }))"
+    tell = "(drawn) => { explorer.drawn = drawn; }"
     tab.run(tell, drawn)
     expect(tab.page.get_by_title(drawn["note"])).to_be_visible()
     assert tab.run("document.documentElement.scrollWidth") <= size[0]

@@ -1,9 +1,9 @@
 /**
  * The model: the user's view, its frames, colors and history. It knows no panels.
  *
- * Events: "welcome", "placed", "painted", "layers", "drawn", "status", "paused", "message"
- * ({text, kind}), "connected", "disconnected", "selection" ({rect}; cancelable), "pointer" ({x, y} in
- * device pixels, or null), "history", "catalog", "gesture" (the user moves). The detail is the server's message, or as given.
+ * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
+ * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
+ * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
@@ -13,6 +13,7 @@ import { Paints } from "./paints.js";
 import { canvasOf } from "./picture.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
+import { observe } from "./state.js";
 
 const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
 const KEPT = 250; // frames back that the server surely keeps
@@ -25,7 +26,10 @@ export class Explorer extends EventTarget {
   layers = []; // the newest `layers`
   drawn = null; // the newest `drawn` of the newest frame
   status = null; // the newest `status`, until something was drawn
+  paused = null; // the message `paused`, until the view goes on
   connected = false;
+  lost = ""; // why there is no connection
+  pointer = null; // {x, y} in device pixels of the canvas
   #frame = 0; // the newest id
   #chain = new Chain();
   #history = new History();
@@ -45,6 +49,7 @@ export class Explorer extends EventTarget {
    * `plain`: no WebGL2; `remote`: a slow line; `link`: of the scene to open first */
   constructor(canvas, { plain = false, remote = false, link = "" } = {}) {
     super();
+    observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
     this.#first = link ? { link } : {};
     this.stage = new Stage(canvas, () => this.#wake(), { plain });
@@ -73,6 +78,8 @@ export class Explorer extends EventTarget {
   get size() { return [this.stage.canvas.width, this.stage.canvas.height]; }
   get canUndo() { return this.#history.canUndo; }
   get canRedo() { return this.#history.canRedo; }
+  /** Turns a second that the palette is cycled by. */
+  get speed() { return this.#paints.speed; }
 
   /** Whether the canvas shows the view's exact pixels, and nothing is under way. */
   get settled() {
@@ -129,7 +136,7 @@ export class Explorer extends EventTarget {
   }
 
   /** Show another scene: the keys of the message `open`.
-   * @param {object} what @param {string} [step] as of `move`: a flight and its end are undone as one */
+   * @param {Table} what @param {string} [step] as of `move`: a flight and its end are undone as one */
   open(what, step = "") {
     const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
     if (this.placed) this.#remember(step);
@@ -148,7 +155,6 @@ export class Explorer extends EventTarget {
 
   #remember(step) {
     this.#history.note(step, () => this.#now());
-    this.#say("history");
   }
 
   /** Return the state of now; what is not placed yet fills it in later. */
@@ -166,7 +172,6 @@ export class Explorer extends EventTarget {
   #show(state) {
     if (!state) return;
     this.#queue.push({ state });
-    this.#say("history");
     this.#wake();
   }
 
@@ -181,7 +186,7 @@ export class Explorer extends EventTarget {
 
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
    * then shown without the server, which gets the newest table at the end.
-   * @param {object} color the whole table `color` @param {{live?: boolean}} [options] */
+   * @param {Table} color the whole table `color` @param {{live?: boolean}} [options] */
   paint(color, { live = false } = {}) {
     if (!this.scene) return;
     if (!this.#paints.live) this.#remember("paint");
@@ -206,15 +211,15 @@ export class Explorer extends EventTarget {
 
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `film`, `lookup`, or `export`
    * with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
-   * @param {object} message @returns {Promise<object|null>} rejects with an Error; null: replaced */
+   * @param {Table} message @returns {Promise<Table|null>} rejects with an Error; null: replaced */
   request(message) {
     if (!this.connected) return Promise.reject(new Error("the connection is lost"));
     return this.requests.ask(message.at ? { ...message, at: this.#here(message.at) } : message);
   }
 
-  /** Start a `find`, `surprise` or `export`. @param {object} message without `job` and `frame`
-   * @param {(message: object) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
-   * @returns {{id: number, done: Promise<object>, cancel: () => void}} rejects with `error.cancelled` */
+  /** Start a `find`, `surprise` or `export`. @param {Table} message without `job` and `frame`
+   * @param {(message: Table) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
+   * @returns {{id: number, done: Promise<Table>, cancel: () => void}} rejects with `error.cancelled` */
   job(message, onProgress) {
     if (this.connected) return this.requests.job(message, onProgress);
     return { id: 0, done: Promise.reject(new Error("the connection is lost")), cancel() {} };
@@ -230,7 +235,10 @@ export class Explorer extends EventTarget {
   /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array} */
   readPixels() { return this.stage.read(this.map); }
   /** Let a paused view go on. */
-  goOn() { this.connection.send({ t: "go_on", frame: this.#chain.newest }); }
+  goOn() {
+    this.paused = null;
+    this.connection.send({ t: "go_on", frame: this.#chain.newest });
+  }
 
   /** Call a function before each frame of the screen, with the seconds since the last.
    * @param {(seconds: number) => void} each @returns {() => void} ends it */
@@ -284,15 +292,15 @@ export class Explorer extends EventTarget {
     else if (message.frame !== this.#chain.newest) return;
     else if (message.t === "layers") this.#described(message);
     else if (message.t === "drawn") this.#finished(message);
-    else if (message.t === "status") this.#say("status", this.status = message);
-    else if (message.t === "paused") this.#say("paused", message);
+    else if (message.t === "status") this.status = message;
+    else if (message.t === "paused") this.paused = message;
   }
 
   #welcomed(message) {
     this.connected = true;
+    this.lost = "";
     this.welcome = message;
     this.#say("welcome", message);
-    this.#say("connected");
     // After a lost connection, the server gets the scene that is shown.
     this.#queue.unshift({ open: this.scene ? { scene: this.scene } : this.#first, again: Boolean(this.scene) });
     this.#wake();
@@ -317,7 +325,7 @@ export class Explorer extends EventTarget {
     }
     this.placed = message;
     this.#returned = flight.returned;
-    this.drawn = null;
+    this.drawn = this.status = this.paused = null;
     for (const state of flight.after ?? []) {
       const scene = message.scene ?? { ...this.scene, color: state.color };
       Object.assign(state, { frame: message.frame, scene, origin: this.#origin });
@@ -337,7 +345,6 @@ export class Explorer extends EventTarget {
     const fresh = this.#paints.takeFresh(this.layers, message.layers) && !this.stage.picture.empty;
     this.layers = message.layers;
     this.stage.colors(message.layers, fresh);
-    this.#say("layers", message);
   }
 
   #finished(message) {
@@ -359,7 +366,6 @@ export class Explorer extends EventTarget {
         this.#first = {};
         this.#queue.push({ open: {} });
       }
-      this.#say("history");
       this.#wake();
     } else if (message.re === "view" && message.frame === this.#chain.newest && this.placed.base && !this.#returned) {
       this.#queue = [{ state: { frame: this.placed.base, scene: this.scene, origin: this.#origin }, returned: true }];
@@ -392,6 +398,7 @@ export class Explorer extends EventTarget {
     this.#paints.lost();
     this.connected = false;
     this.drawn = this.status = null;
+    this.lost = line || "The server does not answer. Trying again.";
     this.#say("disconnected", { text: line });
   }
 

@@ -53,7 +53,7 @@ export function attachGestures(explorer, canvas) {
     else if (gesture?.kind === "box") gesture.show(point);
   });
 
-  for (const name of ["pointerup", "pointercancel"]) {
+  for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
@@ -103,7 +103,7 @@ export function attachGestures(explorer, canvas) {
   }
 }
 
-/** Return middle, distance and angle (degrees, counter-clockwise) of two points. */
+/** Return middle, distance and angle (degrees, counter-clockwise) of two points. @param {number[][]} points */
 function spread([[a, b], [c, d]]) {
   return { middle: [(a + c) / 2, (b + d) / 2], length: Math.max(1, Math.hypot(c - a, d - b)), angle: Math.atan2(b - d, c - a) * 180 / Math.PI };
 }
@@ -130,7 +130,8 @@ function box(explorer, canvas, from) {
   return { show, end };
 }
 
-/** Zoom until a rectangle fills the canvas. @param {number[]} rect in sixteenths of a pixel */
+/** Zoom until a rectangle fills the canvas. @param {import("./explorer.js").Explorer} explorer
+ * @param {number[]} rect in sixteenths of a pixel */
 export function zoomInto(explorer, [x0, y0, x1, y1]) {
   const [width, height] = explorer.size, at = [Math.round((x0 + x1) / 2), Math.round((y0 + y1) / 2)];
   const scale = Math.floor(64 * Math.log2(Math.min(16 * width / (x1 - x0), 16 * height / (y1 - y0))));

@@ -1,18 +1,21 @@
 /** What undo and redo return to: frames, and the scenes that they show. */
+import { observe } from "./state.js";
 
 const DEPTH = 200;
 const TOGETHER = 500; // ms between moves of one step
 
-/** @typedef {{frame: number, scene: object|null, origin: number}} State `scene` null: not placed yet */
+/** @typedef {{frame: number, scene: Table|null, origin: number}} State `scene` null: not placed yet */
 
 export class History {
-  #back = [];
-  #forth = [];
+  back = [];
+  forth = [];
   #step = "";
   #when = 0;
 
-  get canUndo() { return this.#back.length > 0; }
-  get canRedo() { return this.#forth.length > 0; }
+  constructor() { observe(this, "back", "forth"); }
+
+  get canUndo() { return this.back.length > 0; }
+  get canRedo() { return this.forth.length > 0; }
 
   /** Note the state before a change. @param {string} step changes of the same name, shortly one
    * after the other, are one step; those of "flight 1" are one step however long it takes; "" is
@@ -23,26 +26,27 @@ export class History {
     this.#step = step;
     this.#when = performance.now();
     if (same) return;
-    this.#back.push(now());
-    if (this.#back.length > DEPTH) this.#back.shift();
-    this.#forth = [];
+    this.back = [...this.back, now()].slice(-DEPTH);
+    this.forth = [];
   }
 
   /** @param {() => State} now @returns {State|undefined} the state to show */
-  undo(now) { return this.#go(this.#back, this.#forth, now); }
+  undo(now) { return this.#go("back", "forth", now); }
 
-  redo(now) { return this.#go(this.#forth, this.#back, now); }
+  redo(now) { return this.#go("forth", "back", now); }
 
   #go(from, to, now) {
     this.#step = "";
-    if (!from.length) return undefined;
-    to.push(now());
-    return from.pop();
+    const state = this[from].at(-1);
+    if (state === undefined) return undefined;
+    this[to] = [...this[to], now()];
+    this[from] = this[from].slice(0, -1);
+    return state;
   }
 
   /** Forget states whose frame was never placed. */
   clean(isLost) {
-    this.#back = this.#back.filter((state) => !isLost(state));
-    this.#forth = this.#forth.filter((state) => !isLost(state));
+    this.back = this.back.filter((state) => !isLost(state));
+    this.forth = this.forth.filter((state) => !isLost(state));
   }
 }

@@ -8,7 +8,7 @@
  *
  * @typedef {import("./explorer.js").Explorer} Explorer
  * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
- *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void}} Command
+ *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void, hidden?: boolean}} Command
  */
 const OCTAVES_A_SECOND = 2;
 const ARROW = 0.1; // of the picture's shorter side

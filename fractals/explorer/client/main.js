@@ -8,14 +8,14 @@ const LIMIT = 4096; // device pixels of a side
 const REST = 600; // ms without a move until the address gets the link
 const NEAR = 10; // ms until an answer begins: a slow line compresses
 
-const canvas = document.getElementById("view");
+const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
 const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?line=remote or local
 
 /** Tell whether the server is on this machine, by its name and by how soon it answers. */
 function isRemote() {
   if (options.has("line")) return options.get("line") === "remote";
   if (!["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) return true;
-  const times = performance.getEntriesByType("resource").map((each) => each.responseStart - each.requestStart);
+  const times = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource")).map((each) => each.responseStart - each.requestStart);
   return times.length > 0 && Math.min(...times) > NEAR; // an ssh tunnel has a local name too
 }
 
