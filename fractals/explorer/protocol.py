@@ -128,6 +128,8 @@ class Fit(Message):
 
     t: Literal["fit"]
     frame: Id
+    layer: Annotated[int, Field(ge=0, le=16)] = 0
+    chosen: bool = False  # values that fill half of the palette already stay
 
 
 class Histogram(Message):

@@ -340,6 +340,41 @@ def test_the_editor_changes_the_palette_that_is_shown(tab):
     panel.get_by_role("button", name="Edit").click()
 
 
+def test_a_chosen_coloring_is_fitted_in_one_step_of_undo(tab):
+    """Stripe averages fill a small part of the palette: they were one flat color."""
+    before = tab.settle()["color"]
+    panel = opened(tab, "Color")
+    part = section(panel, "Coloring")
+    part.get_by_role("combobox", name="Coloring").select_option("stripe_average")
+    tab.until("explorer.scene.color.coloring === 'stripe_average'")
+    after = tab.assert_exact()["color"]
+    scene = fractals.load_scene(SCENE, size=SIZE)
+    wanted = fractals.fit_colors(scene.replace(coloring="stripe_average", transfer="auto")).color
+    assert after["density"] == pytest.approx(wanted.density, rel=0.3)
+    assert after["density"] > 2
+    assert np.std(tab.pixels().reshape(-1, 3), axis=0).max() > 20
+    undone = tab.press("Control+z")["color"]
+    assert (undone["coloring"], undone["density"]) == (before["coloring"], before["density"])
+    tab.settle()
+    assert tab.press("Control+y")["color"] == after
+
+
+def test_an_added_layer_and_a_transfer_are_fitted(tab):
+    panel = opened(tab, "Color")
+    section(panel, "Layers").get_by_role("button", name="Add a layer").click()
+    tab.until("explorer.scene.color.layers?.length")
+    (layer,) = tab.settle()["color"]["layers"]
+    told = tab.run("explorer.request({ t: 'fit', layer: 1, chosen: true })")
+    assert (layer["density"], layer["offset"]) == (told["density"], told["offset"])
+    panel.get_by_role("button", name="Base", exact=True).click()
+    panel.get_by_role("combobox", name="Transfer").select_option("log")
+    tab.until("explorer.scene.color.transfer === 'log'")
+    color = tab.assert_exact()["color"]
+    told = tab.run("explorer.request({ t: 'fit', chosen: true })")
+    assert (color["density"], color["offset"]) == (told["density"], told["offset"])
+    assert color["density"] != SCENE["color"]["density"]
+
+
 # ---------------------------------------------------------------------- start page
 
 

@@ -9,7 +9,7 @@ import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
 import { History } from "./history.js";
 import { Connection } from "./net.js";
-import { Paints } from "./paints.js";
+import { changed, Paints } from "./paints.js";
 import { canvasOf } from "./picture.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
@@ -43,6 +43,7 @@ export class Explorer extends EventTarget {
   #ticking = 0;
   #time = 0;
   #focus = null;
+  #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
   #returned = false; // to the base of a view that can't be drawn
 
   /** @param {HTMLCanvasElement} canvas @param {{plain?: boolean, remote?: boolean, link?: string}} [options]
@@ -83,7 +84,7 @@ export class Explorer extends EventTarget {
 
   /** Whether the canvas shows the view's exact pixels, and nothing is under way. */
   get settled() {
-    return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled
+    return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled && !this.#fit
       && this.drawn?.pass === "exact" && this.drawn.paint === this.#paints.seq;
   }
 
@@ -140,6 +141,7 @@ export class Explorer extends EventTarget {
   open(what, step = "") {
     const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
     if (this.placed) this.#remember(step);
+    this.#fit = null;
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
     this.#queue.push({ open: sent });
     this.#wake();
@@ -171,6 +173,7 @@ export class Explorer extends EventTarget {
 
   #show(state) {
     if (!state) return;
+    this.#fit = null;
     this.#queue.push({ state });
     this.#wake();
   }
@@ -185,12 +188,24 @@ export class Explorer extends EventTarget {
   }
 
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
-   * then shown without the server, which gets the newest table at the end.
-   * @param {Table} color the whole table `color` @param {{live?: boolean}} [options] */
-  paint(color, { live = false } = {}) {
+   * then shown without the server, which gets the newest table at the end. `fit`: a layer (0: the base) whose
+   * values change; density and offset are fitted to the new ones, as a part of the same step of undo.
+   * @param {Table} color the whole table `color` @param {{live?: boolean, fit?: number}} [options] */
+  paint(color, { live = false, fit } = {}) {
     if (!this.scene) return;
     if (!this.#paints.live) this.#remember("paint");
+    this.#fit = fit === undefined ? null : { layer: fit };
     this.#paints.set(color, live);
+  }
+
+  /** Fit what waits for its values; without an answer, it waits for the next values. */
+  async #fitted() {
+    const fit = this.#fit, { layer } = fit;
+    const told = await this.request({ t: "fit", layer, chosen: true }).catch(() => null);
+    if (!told || fit !== this.#fit) return;
+    this.#fit = null;
+    const { density, offset } = told;
+    this.#paints.set(changed(this.scene.color, layer, { density, offset }), false);
   }
 
   /** Cycle the palette. @param {number} speed turns a second; 0 stops, in the colors then shown */
@@ -353,6 +368,7 @@ export class Explorer extends EventTarget {
     this.status = null;
     this.stage.arrived(message.pass);
     this.#say("drawn", message);
+    if (this.#fit && this.#paints.settled) this.#fitted();
   }
 
   #failed(message) {
@@ -370,7 +386,10 @@ export class Explorer extends EventTarget {
     } else if (message.re === "view" && message.frame === this.#chain.newest && this.placed.base && !this.#returned) {
       this.#queue = [{ state: { frame: this.placed.base, scene: this.scene, origin: this.#origin }, returned: true }];
       this.#wake();
-    } else if (message.re === "paint" && this.#paints.refused(message.seq)) this.#say("painted", { ...message, color: this.scene.color });
+    } else if (message.re === "paint" && this.#paints.refused(message.seq)) {
+      this.#fit = null;
+      this.#say("painted", { ...message, color: this.scene.color });
+    }
     this.#paints.next();
     this.#tell(message.message, "error");
   }

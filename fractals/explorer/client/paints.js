@@ -107,6 +107,11 @@ export class Paints {
   }
 }
 
+/** Return a table of colors in which the base (0) or a layer has other values. */
+export function changed(color, layer, values) {
+  return layer ? { ...color, layers: color.layers.with(layer - 1, { ...color.layers[layer - 1], ...values }) } : { ...color, ...values };
+}
+
 /** Tell whether two tables of colors differ at most in what the shader takes as it is. */
 function sameButNumbers(one, other) {
   const text = (color) => JSON.stringify(color, (key, value) => NUMBERS.includes(key) ? undefined : value);

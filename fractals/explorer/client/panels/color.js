@@ -1,5 +1,6 @@
 /** The color panel: palette, values, coloring, layers, motion. Nothing here iterates again. */
 import { html, signal, useSignalEffect } from "../html.js";
+import { changed } from "../paints.js";
 import { observe } from "../state.js";
 import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
 import { coloringName, coloringOf, gradient, paletteTitle, shownPalette } from "./colors.js";
@@ -17,19 +18,16 @@ export function colorPanel({ explorer, notify, upload }) {
   const own = observe({ picked: 0, counts: null }); // picked: 0 is the base, k the layer k - 1
   const Editor = signal(null); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
-  const change = (now, live = false) => explorer.paint(now, { live });
   const index = () => Math.min(own.picked, color().layers?.length ?? 0);
   const paintOf = () => (index() ? color().layers[index() - 1] : color());
 
-  function edit(changes, live = false) {
-    const now = color(), k = index() - 1;
-    if (k < 0) change({ ...now, ...changes, ...equalized(now, changes) }, live);
-    else change({ ...now, layers: now.layers.map((layer, each) => (each === k ? { ...layer, ...changes } : layer)) }, live);
-  }
+  const change = (now, live = false, fit = undefined) => explorer.paint(now, { live, fit });
+  const edit = (changes, live = false) => change(changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }), live);
+  const choose = (changes) => change(changed(color(), index(), changes), false, index()); // what has other values
 
   async function fit() {
     try {
-      const { density, offset } = await explorer.request({ t: "fit" });
+      const { density, offset } = await explorer.request({ t: "fit", layer: index() });
       edit({ density, offset });
     } catch (error) {
       notify(error.message, "error");
@@ -71,7 +69,7 @@ export function colorPanel({ explorer, notify, upload }) {
       ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
         <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => { own.picked = 0; }} /></div>`}
       <${Section} title="Palette">
-        <div class="strip large" style=${{ background }}></div>
+        ${!Editor.value && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
           <${Button} label="Edit" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
           <${FileButton} label="Import" kind="quiet" take=${upload} /></div>
@@ -83,12 +81,12 @@ export function colorPanel({ explorer, notify, upload }) {
         <${Button} label="Fit to view" kind="wide-button" onClick=${fit} />
         <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(density) => edit({ density }, true)} put=${(density) => edit({ density })} />
         <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(offset) => edit({ offset }, true)} put=${(offset) => edit({ offset })} />
-        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(transfer) => edit({ transfer })} />
+        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(transfer) => choose({ transfer })} />
         <${Slider} label="Equalize" value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
           hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(share) => balance(share, true)} put=${(share) => balance(share)} />
       <//>
       <${Section} title="Coloring" open=${false}>
-        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} put=${(coloring) => edit({ coloring, transfer: "auto", mask: "auto" })} />
+        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} put=${(coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
         <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(mask) => edit({ mask })} />
         <${Row} label="Inside color" control=${(id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />

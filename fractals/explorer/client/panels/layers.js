@@ -7,13 +7,13 @@ const MOST = 16; // of a scene
 
 /**
  * @param {{color: Table, picked: number, catalog: Table, pick: (index: number) => void,
- *   change: (color: Table, live?: boolean) => void}} options `picked` 0 is the base, k the layer k − 1
+ *   change: (color: Table, live?: boolean, fit?: number) => void}} options `picked` 0 is the base, k the layer k − 1
  */
 export function Layers({ color, picked, catalog, pick, change }) {
   const layers = color.layers ?? [], layer = layers[picked - 1];
-  const put = (now, index = picked, live = false) => {
+  const put = (now, index = picked, live = false, fit = undefined) => {
     pick(index);
-    change({ ...color, layers: now }, live);
+    change({ ...color, layers: now }, live, fit);
   };
   const edit = (changes, live = false) => put(layers.with(picked - 1, { ...layer, ...changes }), picked, live);
   const move = (step) => {
@@ -21,7 +21,7 @@ export function Layers({ color, picked, catalog, pick, change }) {
     put(others.toSpliced(picked - 1 + step, 0, layer), picked + step);
   };
   const remove = () => put(layers.toSpliced(picked - 1, 1), Math.min(picked, layers.length - 1));
-  const add = () => layers.length < MOST && put([...layers, { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 }], layers.length + 1);
+  const add = () => layers.length < MOST && put([...layers, { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 }], layers.length + 1, false, layers.length + 1);
 
   const item = (paint, index) => {
     const name = words(coloringName(paint)), chosen = index === picked;
