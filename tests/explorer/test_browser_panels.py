@@ -570,6 +570,99 @@ def test_letters_typed_into_a_field_are_no_commands(tab):
     assert panel.get_by_label("Search the gallery").input_value() == "mice"
 
 
+def test_keys_work_after_every_control(tab):
+    """Only a field of text takes letters, and one into which nothing is typed has no own undo."""
+    panel = opened(tab, "Color")
+    density = tab.settle()["color"]["density"]
+    for focused in (
+        panel.get_by_role("slider", name="Density"),
+        panel.get_by_role("textbox", name="Density"),
+        panel.get_by_role("combobox", name="Transfer"),
+    ):
+        panel.get_by_role("slider", name="Density").press("ArrowRight")
+        assert tab.settle()["color"]["density"] > density
+        focused.focus()
+        assert tab.press("Control+z")["color"]["density"] == pytest.approx(density)
+    field = panel.get_by_role("textbox", name="Density")
+    field.fill("5")
+    field.press("Escape")  # ends the typing, and not the panel
+    assert field.input_value() == "0.7"
+    assert panel.is_visible()
+    panel.get_by_role("slider", name="Density").focus()
+    tab.page.keyboard.press("i")
+    tab.page.get_by_role("region", name="Inspect", exact=True).wait_for()
+    tab.page.keyboard.press("Escape")
+
+
+def test_escape_closes_the_panel_before_it_leaves_a_julia_set(tab):
+    tab.page.mouse.move(400, 300)
+    tab.page.keyboard.press("Shift+J")
+    tab.until("explorer.placed.julia")
+    panel = opened(tab, "Color")
+    tab.page.keyboard.press("Escape")
+    panel.wait_for(state="detached")
+    tab.settle()
+    assert tab.run("Boolean(explorer.placed.julia)")
+    tab.page.keyboard.press("Escape")
+    tab.until("!explorer.placed.julia")
+
+
+def test_a_drag_is_one_step_of_undo_however_long_it_pauses(tab):
+    before = place_of(tab.settle())
+    tab.page.mouse.move(400, 300)
+    tab.page.mouse.down()
+    tab.page.mouse.move(430, 310, steps=3)
+    tab.page.wait_for_timeout(900)
+    tab.page.mouse.move(460, 320, steps=3)
+    tab.page.mouse.up()
+    assert place_of(tab.settle()) != before
+    assert place_of(tab.press("Control+z")) == before
+
+
+def test_back_returns_and_the_undo_list_survives_a_reload(browser, own_server):
+    tab = browsers.Tab(browser, own_server(gallery=True).running, size=SIZE, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    gallery = tab.page.get_by_role("region", name="Gallery", exact=True)
+    titles = []
+
+    def arrive(title):
+        tab.until(f"explorer.scene?.title === {title!r}")
+        tab.settle()
+
+    for title in ("Clockwork", "Garden"):
+        if not gallery.count():
+            opened(tab, "Gallery")
+        gallery.get_by_role("button", name=title, exact=True).click()
+        arrive(title)
+        titles.append(title)
+    tab.page.keyboard.press("+")
+    zoomed = place_of(tab.settle())
+    tab.page.go_back()  # also from a place near by
+    arrive("Clockwork")
+    gallery.wait_for()
+    tab.page.go_forward()
+    arrive("Garden")
+    tab.page.keyboard.press("Control+z")  # the list of the browser follows
+    arrive("Clockwork")
+    tab.page.go_forward()
+    arrive("Garden")
+    assert tab.run("explorer.entry") == 2
+    tab.press("Control+y")
+    assert place_of(tab.settle()) == zoomed
+    tab.until("location.hash.length > 20")
+    tab.page.reload()
+    tab.until("window.explorer?.catalog && explorer.placed")
+    assert place_of(tab.settle()) == zoomed
+    tab.press("Control+z")
+    assert place_of(tab.settle()) != zoomed
+    tab.page.go_back()
+    arrive("Clockwork")
+    tab.page.go_back()
+    gallery.wait_for()
+    tab.until("explorer.scene.title === 'Seahorse valley'")
+    tab.close()
+
+
 def test_favourite_palettes_have_keys(tab):
     panel = opened(tab, "Color")
     panel.get_by_role("button", name="Mark Jade as a favorite").click()

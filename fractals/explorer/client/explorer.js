@@ -3,7 +3,7 @@
  *
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
- * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves). The detail is the server's message, or as given.
+ * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
@@ -30,6 +30,7 @@ export class Explorer extends EventTarget {
   connected = false;
   lost = ""; // why there is no connection
   pointer = null; // {x, y} in device pixels of the canvas
+  entry = 0; // of the browser's list of pages: the number of jumps to what is shown
   #frame = 0; // the newest id
   #chain = new Chain();
   #history = new History();
@@ -46,12 +47,15 @@ export class Explorer extends EventTarget {
   #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
   #returned = false; // to the base of a view that can't be drawn
 
-  /** @param {HTMLCanvasElement} canvas @param {{plain?: boolean, remote?: boolean, link?: string}} [options]
-   * `plain`: no WebGL2; `remote`: a slow line; `link`: of the scene to open first */
-  constructor(canvas, { plain = false, remote = false, link = "" } = {}) {
+  /** @param {HTMLCanvasElement} canvas
+   * @param {{plain?: boolean, remote?: boolean, link?: string, entry?: number, past?: Table}} [options] `plain`: no
+   * WebGL2; `remote`: a slow line; `link`: of the scene to open first; `entry`, `past`: where a page before a reload was */
+  constructor(canvas, { plain = false, remote = false, link = "", entry = 0, past = {} } = {}) {
     super();
     observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
+    this.entry = entry;
+    Object.assign(this.#history, past);
     this.#first = link ? { link } : {};
     this.stage = new Stage(canvas, () => this.#wake(), { plain });
     this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
@@ -137,13 +141,14 @@ export class Explorer extends EventTarget {
   }
 
   /** Show another scene: the keys of the message `open`.
-   * @param {Table} what @param {string} [step] as of `move`: a flight and its end are undone as one */
-  open(what, step = "") {
+   * @param {Table} what @param {string} [step] as of `move`: a flight and its end are undone as one
+   * @param {boolean} [jump] whether the browser's Back returns to what is shown now */
+  open(what, step = "", jump = Boolean(this.placed)) {
     const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
-    if (this.placed) this.#remember(step);
+    const noted = this.placed ? this.#remember(step) : null;
     this.#fit = null;
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
-    this.#queue.push({ open: sent });
+    this.#queue.push({ open: sent, noted, jump });
     this.#wake();
   }
 
@@ -156,20 +161,38 @@ export class Explorer extends EventTarget {
   }
 
   #remember(step) {
-    this.#history.note(step, () => this.#now());
+    return this.#history.note(step, () => this.#now());
   }
 
   /** Return the state of now; what is not placed yet fills it in later. */
   #now() {
     const last = this.#queue.at(-1) ?? this.#flight;
-    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin };
-    const state = { frame: 0, scene: null, origin: 0, color: this.scene.color };
+    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin, entry: this.entry };
+    const state = { frame: 0, scene: null, origin: 0, color: this.scene.color, entry: this.entry };
     (last.after ??= []).push(state);
     return state;
   }
 
-  undo() { this.#show(this.#history.undo(() => this.#now())); }
-  redo() { this.#show(this.#history.redo(() => this.#now())); }
+  undo() { this.#turn(this.#history.undo(() => this.#now())); }
+  redo() { this.#turn(this.#history.redo(() => this.#now())); }
+  /** Show what was shown at an entry of the browser's list. @param {number} entry @returns {boolean} whether it is known */
+  turnTo(entry) {
+    const state = this.#history.turnTo(entry, () => this.#now());
+    this.entry = entry;
+    this.#show(state);
+    return Boolean(state);
+  }
+  /** What undo and redo return to, in a page that is loaded again. */
+  get past() { return this.#history.toJSON(); }
+
+  /** Show a state of undo; the browser's list follows. */
+  #turn(state) {
+    if (!state) return;
+    const by = state.entry - this.entry;
+    this.entry = state.entry;
+    this.#show(state);
+    if (by) this.#say("turned", { by });
+  }
 
   #show(state) {
     if (!state) return;
@@ -341,10 +364,12 @@ export class Explorer extends EventTarget {
     this.placed = message;
     this.#returned = flight.returned;
     this.drawn = this.status = this.paused = null;
+    if (flight.jump) this.entry += 1;
     for (const state of flight.after ?? []) {
       const scene = message.scene ?? { ...this.scene, color: state.color };
-      Object.assign(state, { frame: message.frame, scene, origin: this.#origin });
+      Object.assign(state, { frame: message.frame, scene, origin: this.#origin, entry: this.entry });
     }
+    if (flight.jump) this.#say("jump");
     this.#say("placed", message);
     this.#paints.next();
     this.#wake();
@@ -376,7 +401,7 @@ export class Explorer extends EventTarget {
     if (flight && message.frame === flight.id) {
       this.#flight = null;
       const never = [flight, ...this.#queue].flatMap(({ after }) => after ?? []);
-      this.#history.clean((state) => never.includes(state));
+      this.#history.clean((state) => never.includes(state) || state === flight.noted);
       this.#queue = []; // moves of a frame that does not exist
       if (flight.open && !this.placed && this.#first.link) {
         this.#first = {};

@@ -2,9 +2,10 @@
 import { observe } from "./state.js";
 
 const DEPTH = 200;
-const TOGETHER = 500; // ms between moves of one step
+const TOGETHER = 700; // ms between moves of one step
 
-/** @typedef {{frame: number, scene: Table|null, origin: number}} State `scene` null: not placed yet */
+/** @typedef {{frame: number, scene: Table|null, origin: number, entry: number}} State `scene` null: not placed yet;
+ * `entry`: of the browser's list of pages, which has one for each jump */
 
 export class History {
   back = [];
@@ -18,22 +19,41 @@ export class History {
   get canRedo() { return this.forth.length > 0; }
 
   /** Note the state before a change. @param {string} step changes of the same name, shortly one
-   * after the other, are one step; those of "flight 1" are one step however long it takes; "" is
-   * always a step of its own @param {() => State} now */
+   * after the other, are one step; those of "flight 1" and "gesture 1" are one step however long it takes;
+   * "" is always a step of its own @param {() => State} now @returns {State|null} what was noted */
   note(step, now) {
-    const soon = step.startsWith("flight ") || performance.now() - this.#when < TOGETHER;
+    const soon = /^(flight|gesture) /.test(step) || performance.now() - this.#when < TOGETHER;
     const same = step && step === this.#step && soon;
     this.#step = step;
     this.#when = performance.now();
-    if (same) return;
-    this.back = [...this.back, now()].slice(-DEPTH);
+    if (same) return null;
+    const state = now();
+    this.back = [...this.back, state].slice(-DEPTH);
     this.forth = [];
+    return state;
   }
 
   /** @param {() => State} now @returns {State|undefined} the state to show */
   undo(now) { return this.#go("back", "forth", now); }
 
   redo(now) { return this.#go("forth", "back", now); }
+
+  /** Return to the newest state before a jump, or to the first one after it. @param {number} entry
+   * @param {() => State} now @returns {State|undefined} */
+  turnTo(entry, now) {
+    const here = now(), past = here.entry > entry;
+    const [from, to] = past ? ["back", "forth"] : ["forth", "back"];
+    const there = this[from].findLastIndex((state) => (past ? state.entry <= entry : state.entry >= entry));
+    let state;
+    while (there >= 0 && this[from].length > there) state = this.#go(from, to, () => state ?? here);
+    return state;
+  }
+
+  /** Keep what is known of the states, for the page's next life. @returns {Table} */
+  toJSON() {
+    const plain = (states) => states.filter(({ scene }) => scene).map(({ scene, entry }) => ({ frame: 0, scene, origin: -1, entry }));
+    return { back: plain(this.back), forth: plain(this.forth) };
+  }
 
   #go(from, to, now) {
     this.#step = "";

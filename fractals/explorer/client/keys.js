@@ -71,12 +71,18 @@ export function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return `${ctrlKey || metaKey ? "Control+" : ""}${altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${name}`;
 }
 
-/** Tell whether keys belong to a field, a list or a button and not to the picture. */
-function isTyping({ target, key }) {
+const TEXT = "input:not([type=range], [type=checkbox], [type=color], [type=file]), textarea, dialog[open]";
+const MOVED = "button, a, summary, select, input, [role=slider]"; // what arrows, Enter and Space act on
+
+/** Tell whether keys belong to a field, a list or a button and not to the picture. @param {KeyboardEvent} event */
+function isTyping({ target, key, ctrlKey, metaKey }) {
   if (!(target instanceof HTMLElement) || key === "Escape") return false;
-  if (target.closest("input, select, textarea, [contenteditable], dialog[open]")) return true;
-  const moves = key.startsWith("Arrow") || ["Home", "Enter", " "].includes(key);
-  return moves && target.closest("button, a, summary, [role=slider], [role=listbox], [role=menu], [role=tablist], [role=radiogroup]") !== null;
+  const command = ctrlKey || metaKey;
+  // A field into which nothing is typed has nothing to undo.
+  if (target.closest(TEXT)) return !(command && "zyZ".includes(key) && target.dataset.idle);
+  if (target.closest("select") && key.length === 1 && !command) return true; // letters choose
+  const moves = key.startsWith("Arrow") || key.startsWith("Page") || ["Home", "End", "Enter", " "].includes(key);
+  return moves && target.closest(MOVED) !== null;
 }
 
 /** @param {Explorer} explorer @param {HTMLElement} canvas */

@@ -66,7 +66,12 @@ export function TextField({ value, put, ...rest }) {
     draft.value = null;
     put(typed);
   };
-  return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value}
+  const leave = (event) => {
+    if (event.key !== "Escape" || draft.value === null) return;
+    event.preventDefault(); // it ends the typing, and no more
+    draft.value = null;
+  };
+  return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
     onInput=${({ target }) => { draft.value = target.value; }} onChange=${done} onBlur=${() => { draft.value = null; }} ...${rest} />`;
 }
 

@@ -68,3 +68,21 @@ test("states that were never placed are forgotten", () => {
   history.clean((state) => state % 2 === 1);
   assert.deepEqual(history.back, [0, 2]);
 });
+
+test("a named gesture is one step however long it takes, and a jump is returned to", () => {
+  const history = new History();
+  let entry = 0, name = "a";
+  const now = () => ({ entry, name });
+  const note = (step, next) => (history.note(step, now), (name = next));
+  note("gesture 1", "b");
+  history.note("gesture 1", now);
+  assert.equal(history.back.length, 1);
+  note("", "c");
+  entry = 1; // a jump from b to c
+  note("", "d");
+  const back = history.turnTo(0, now);
+  assert.deepEqual(back, { entry: 0, name: "b" });
+  ({ entry, name } = back);
+  assert.deepEqual(history.turnTo(1, now), { entry: 1, name: "c" });
+  assert.equal(history.turnTo(9, now), undefined);
+});

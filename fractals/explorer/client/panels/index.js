@@ -59,8 +59,9 @@ export function mountPanels(explorer) {
   }
   const toggle = (id) => (ui.open === id ? close() : open(id));
 
-  /** Escape ends one thing: a search or flight, then a Julia set, then the panel. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || julia.leave() || close();
+  /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || julia.cancel() || fold() || close() || julia.leave();
+  const fold = () => ui.unfolded && !(ui.unfolded = false);
 
   const dismiss = (id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
   let count = 0;
@@ -142,7 +143,7 @@ export function mountPanels(explorer) {
   addCommands(
     ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => { ui.bare = !ui.bare; } },
-    { id: "close", group: "Panels", title: "Cancel, leave a Julia set, or close the panel", keys: ["Escape"], run: escape },
+    { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...favorites(context),
   );
@@ -153,6 +154,7 @@ export function mountPanels(explorer) {
 
 /** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
 function startPage({ explorer, ui, open, close }) {
+  addEventListener("popstate", ({ state }) => { if (state?.gallery && state.entry !== explorer.entry) open("gallery"); });
   if (location.hash) return;
   explorer.addEventListener("welcome", ({ detail }) => {
     if (!detail.gallery) return;

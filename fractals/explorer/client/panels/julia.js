@@ -45,8 +45,8 @@ export function juliaTool({ explorer, canvas }) {
     stop();
     explorer.open({ julia: { frame, at } });
   };
+  const cancel = () => own.mode === "touched" && (stop(), true);
   const leave = () => {
-    if (own.mode === "touched") return stop(), true;
     if (!own.map || !explorer.placed?.julia) return false;
     explorer.open({ scene: { ...own.map, color: explorer.scene.color } });
     own.map = null;
@@ -81,6 +81,7 @@ export function juliaTool({ explorer, canvas }) {
   }
   return {
     View,
+    cancel,
     leave,
     enter,
     preview: () => start("touched"),

@@ -8,6 +8,7 @@ const SHEET = 12;
 export function galleryPanel({ explorer, close, upload }) {
   const own = observe({ wanted: "" });
   const choose = (name) => {
+    history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
     explorer.open({ gallery: name });
     close();
   };
