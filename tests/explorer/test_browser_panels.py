@@ -471,6 +471,81 @@ def test_inspect_tells_the_digits_under_the_pointer(tab):
     assert int(count.replace(",", "")) in raw.count[279:282, 379:382]
 
 
+def test_a_place_can_be_typed(tab):
+    panel = opened(tab, "Inspect")
+    part = section(panel, "Place of the picture")
+    for label, text in (
+        ("Center, real part", "-0.74"),
+        ("Center, imaginary part", "0.125"),
+        ("Picture width", "0.05"),
+        ("Rotation in degrees", "30"),
+    ):
+        field = part.get_by_label(label)
+        field.fill(text)
+        field.press("Enter")
+        tab.until(f"JSON.stringify(explorer.scene.view).includes('{text}')")
+    view = tab.assert_exact()["view"]
+    assert (view["center"], view["width"], view["rotation"]) == (["-0.74", "0.125"], "0.05", 30)
+    field = part.get_by_label("Zoom")
+    field.fill("1e6")
+    field.press("Enter")
+    tab.until("explorer.placed.zoom === '1.00e6'")
+    assert tab.settle()["view"]["center"] == view["center"]
+    field.fill("nothing")
+    field.press("Enter")
+    tab.page.locator(".message.error").first.wait_for()
+    assert field.input_value() == "1.00e6"
+    tab.page.get_by_role("button", name="Dismiss").first.click()
+
+
+PASTE = """text => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", text);
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+}"""
+
+
+def test_what_is_pasted_opens(tab):
+    tab.run(PASTE, "-0.74 + 0.125i @ 1e6")
+    tab.until("explorer.placed.zoom === '1.00e6'")
+    first = tab.assert_exact()
+    assert first["view"]["center"] == ["-0.74", "0.125"]
+    assert first["color"]["palette"] == "hokusai"
+    link = tab.run("explorer.request({ t: 'link' })")
+    tab.run(PASTE, "Re: -1.75\nIm: 0\nZoom: 1E3\nIterations: 500\n")
+    tab.until("explorer.scene.view.center[0] === '-1.75'")
+    for text in (link["toml"], f"http://somewhere/#{link['link']}"):
+        tab.run("() => explorer.home()")
+        tab.until("parseFloat(explorer.placed.width) > 1")
+        tab.run(PASTE, text)
+        tab.until("parseFloat(explorer.placed.width) < 1")
+        assert place_of(tab.settle()) == place_of(first)
+    tab.run(PASTE, "hello")
+    tab.page.locator(".message.error").first.wait_for()
+    tab.page.get_by_role("button", name="Dismiss").first.click()
+
+
+def test_a_formula_keeps_the_place_where_it_shows_something(tab):
+    place = place_of(tab.settle())
+    tab.run("() => explorer.changeFormula({ name: 'multibrot', power: 3 })")
+    tab.until("explorer.scene.formula.power === 3")
+    view = {"center": ["0.45", "0.68"], "width": "0.8"}
+    tab.open({"view": view, "formula": {"name": "multibrot", "power": 3}})
+    tab.run("() => explorer.changeFormula({ name: 'multibrot', power: 4 })")
+    tab.until("explorer.scene.formula.power === 4")
+    assert place_of(tab.assert_exact()) == (view["center"], "0.8")
+    tab.open({"view": {"center": ["0.3", "0"], "width": "1e-30"}})
+    tab.run("() => explorer.changeFormula('newton')")  # as deep as doubles only
+    stay = tab.page.get_by_role("button", name="Stay here")
+    stay.wait_for()
+    tab.until("explorer.scene.formula?.name === 'newton' || explorer.scene.formula === 'newton'")
+    assert float(tab.settle()["view"].get("width", 4)) > 1
+    tab.press("Control+z")
+    assert tab.settle()["view"]["width"] == "1e-30"
+    tab.page.get_by_role("button", name="Dismiss").first.click()
+    assert place != view
+
+
 # ---------------------------------------------------------------------- keep and share
 
 

@@ -45,6 +45,7 @@ export class Explorer extends EventTarget {
   #time = 0;
   #focus = null;
   #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
+  #trial = null; // a formula at the place of another one: {formula, step, scene}
   #returned = false; // to the base of a view that can't be drawn
 
   /** @param {HTMLCanvasElement} canvas
@@ -153,11 +154,29 @@ export class Explorer extends EventTarget {
   }
 
   /** Show the whole of the scene's formula. */
-  home() {
-    if (!this.scene) return;
-    const { mirror, stretch, stretch_angle } = this.scene.view ?? {};
-    const view = Object.fromEntries(Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined));
-    this.open({ scene: { ...this.scene, view } });
+  home() { if (this.scene) this.open({ scene: { ...this.scene, view: kindOf(this.scene.view) } }); }
+
+  /** Show another place. @param {Table} view some of center, width or zoom, rotation; the others stay */
+  place(view) {
+    const { center, width, rotation } = this.placed, size = view.zoom ? {} : { width };
+    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), center, rotation, ...size, ...view } } });
+  }
+
+  /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
+   * @param {string|Table} formula */
+  changeFormula(formula) {
+    const { center, width, rotation, octaves, julia } = this.placed, step = `flight to formula ${this.#frame}`;
+    if (julia || octaves < 1) return this.open({ formula }, step);
+    const scene = { ...this.scene, title: "", note: "", formula, view: { ...kindOf(this.scene.view), center, width, rotation } };
+    this.open({ scene }, step);
+    this.#queue.at(-1).trial = { formula, step, scene };
+  }
+
+  /** Show the whole set of a formula of which nothing is seen here. */
+  #leave({ formula, step, scene }, jump) {
+    this.#trial = null;
+    this.open({ formula }, step, jump);
+    this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => this.open({ scene })]);
   }
 
   #remember(step) {
@@ -364,6 +383,7 @@ export class Explorer extends EventTarget {
     this.placed = message;
     this.#returned = flight.returned;
     this.drawn = this.status = this.paused = null;
+    this.#trial = flight.trial;
     if (flight.jump) this.entry += 1;
     for (const state of flight.after ?? []) {
       const scene = message.scene ?? { ...this.scene, color: state.color };
@@ -394,10 +414,18 @@ export class Explorer extends EventTarget {
     this.stage.arrived(message.pass);
     this.#say("drawn", message);
     if (this.#fit && this.#paints.settled) this.#fitted();
+    const trial = this.#trial;
+    this.#trial = null;
+    if (trial && message.pass === "coarse" && message.least === message.most) this.#leave(trial, false);
   }
 
   #failed(message) {
     const flight = this.#flight;
+    if (flight?.trial && message.frame === flight.id) {
+      this.#flight = null;
+      return this.#leave(flight.trial, true);
+    }
+    if (this.#trial && message.frame === this.#chain.newest && message.re === "open") return this.#leave(this.#trial, false);
     if (flight && message.frame === flight.id) {
       this.#flight = null;
       const never = [flight, ...this.#queue].flatMap(({ after }) => after ?? []);
@@ -448,5 +476,10 @@ export class Explorer extends EventTarget {
 
   #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 
-  #tell(text, kind = "info") { this.#say("message", { text, kind }); }
+  #tell(text, kind = "info", action = null) { this.#say("message", { text, kind, action }); }
+}
+
+/** Return the keys of a view that a formula's plane has, and not its place. */
+function kindOf({ mirror, stretch, stretch_angle } = /** @type {Table} */ ({})) {
+  return Object.fromEntries(Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined));
 }

@@ -71,7 +71,7 @@ export function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return `${ctrlKey || metaKey ? "Control+" : ""}${altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${name}`;
 }
 
-const TEXT = "input:not([type=range], [type=checkbox], [type=color], [type=file]), textarea, dialog[open]";
+export const TEXT = ":is(input:not([type=range], [type=checkbox], [type=color], [type=file]), textarea)";
 const MOVED = "button, a, summary, select, input, [role=slider]"; // what arrows, Enter and Space act on
 
 /** Tell whether keys belong to a field, a list or a button and not to the picture. @param {KeyboardEvent} event */

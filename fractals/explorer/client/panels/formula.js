@@ -36,7 +36,7 @@ export function formulaPanel({ explorer }) {
       event.preventDefault();
       if (!text.trim()) return;
       Object.assign(own, { draft: text, waiting: true, failed: "" });
-      explorer.open({ formula: { name: "expression", step: text.trim() } });
+      explorer.changeFormula({ name: "expression", step: text.trim() });
     };
     return html`<form class="stack" onSubmit=${draw}>
       <${Row} label="z becomes" hint=${HINT} control=${(id) => html`<input type="text" class="code" id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
@@ -51,9 +51,9 @@ export function formulaPanel({ explorer }) {
     return html`<div>
       <${Section} title="Your own"><${Own} step=${now.step} /><//>
       ${options.length > 0 && html`<${Section} title="Options">${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
-        value=${now[option.name] ?? option.default} put=${(value) => explorer.open({ formula: { ...now, [option.name]: value } })} />`)}<//>`}
+        value=${now[option.name] ?? option.default} put=${(value) => explorer.changeFormula({ ...now, [option.name]: value })} />`)}<//>`}
       <${Section} title="Formulas"><ul class="cards small" aria-label="Formulas">${cards.map(({ name, first, rest }) => html`<li key=${name}>
-        <${Card} title=${first} below=${rest} aria-pressed=${String(name === now.name)} onClick=${() => explorer.open({ formula: name })}>
+        <${Card} title=${first} below=${rest} aria-pressed=${String(name === now.name)} onClick=${() => explorer.changeFormula(name)}>
           <${Thumbnail} src=${`/thumbnail/formula/${name}`} /><//></li>`)}</ul><//></div>`;
   }
   return { View };

@@ -1,6 +1,7 @@
 /** The frame of the user interface: toolbar, panels, status line, messages, dropped files. */
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
-import { addCommands } from "../keys.js";
+import { addCommands, TEXT } from "../keys.js";
+import { meaningOf } from "../paste.js";
 import { kept, observe } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
 import { bookmarksPanel, galleryPanel, surprisePanel } from "./scenes.js";
@@ -66,7 +67,7 @@ export function mountPanels(explorer) {
   const dismiss = (id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
   let count = 0;
 
-  /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void], id?: string}} [options]
+  /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
    * `id`: of a message that stays until it is dismissed, and replaces the one before it */
   function notify(text, kind = "info", { action, id = `${(count += 1)}` } = {}) {
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
@@ -74,7 +75,7 @@ export function mountPanels(explorer) {
     if (id === PAUSED || id === LOST) return;
     setTimeout(() => dismiss(id), kind === "error" ? 2 * MESSAGE_MS : MESSAGE_MS);
   }
-  explorer.addEventListener("message", (/** @type {any} */ { detail }) => notify(detail.text, detail.kind));
+  explorer.addEventListener("message", (/** @type {any} */ { detail }) => notify(detail.text, detail.kind, detail));
   effect(() => {
     const { paused, lost } = explorer;
     untracked(() => {
@@ -140,6 +141,7 @@ export function mountPanels(explorer) {
   });
   render(html`<${App} />`, root);
   drop(ui, upload);
+  paste(context);
   addCommands(
     ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => { ui.bare = !ui.bare; } },
@@ -199,6 +201,20 @@ function swipe(close) {
     onPointerUp: end,
     onPointerCancel: end,
   };
+}
+
+/** Open what is pasted anywhere but into a field of text: a link, a scene, a place, a file. */
+function paste({ explorer, notify, upload }) {
+  addEventListener("paste", (event) => {
+    const { target, clipboardData: data } = event;
+    if (!explorer.scene || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
+    const [file] = data.files, text = data.getData("text"), found = meaningOf(text);
+    if (file) upload(file);
+    else if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
+    else if (found.file) upload(new File([text], found.file));
+    else if (found.view) explorer.place(found.view);
+    else explorer.open(found);
+  });
 }
 
 /** Take a file that is dropped anywhere. */

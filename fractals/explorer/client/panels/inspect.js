@@ -1,7 +1,7 @@
 /** The inspect panel: the point under the pointer with all digits, count, value, distance, period. */
 import { html, useSignalEffect } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Section, Toggle } from "../ui.js";
+import { Button, Row, Section, TextField, Toggle } from "../ui.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
 
@@ -34,6 +34,20 @@ export function inspectPanel({ explorer, canvas, notify }) {
       <output class="digits mono" tabindex="0" aria-label=${name}>${digits}</output></div>`;
   }
 
+  /** Fields: the middle of the picture, and how much of the plane it shows. */
+  function Place({ center: [x, y], zoom, width, rotation }) {
+    const fields = [
+      ["Center, real part", x, (text) => ({ center: [text, y] })],
+      ["Center, imaginary part", y, (text) => ({ center: [x, text] })],
+      ["Zoom", zoom, (text) => ({ zoom: text })],
+      ["Picture width", width, (text) => ({ width: text })],
+      ["Rotation in degrees", String(rotation), (text) => ({ rotation: Number(text.replace("°", "")) })],
+    ];
+    return html`${fields.map(([label, value, view]) => html`<${Row} key=${label} label=${label}
+      control=${(id) => html`<${TextField} id=${id} class="mono" value=${value} put=${(text) => explorer.place(view(text.trim().replaceAll("−", "-")))} />`} />`)}
+      <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
+  }
+
   function View() {
     useSignalEffect(() => {
       if (!explorer.placed || (own.full, own.point) === undefined) return;
@@ -52,8 +66,8 @@ export function inspectPanel({ explorer, canvas, notify }) {
         <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
         <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(full) => { own.full = full; }} /><//>
       <${Section} title="Coordinates">
-        <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} />
-        <${Coordinate} name="Width" digits=${explorer.placed?.width ?? ""} /><//></div>`;
+        <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} /><//>
+      ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;
   }
   return { View, shown: pointed };
 }
