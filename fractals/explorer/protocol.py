@@ -196,11 +196,13 @@ class GoOn(Message):
 
 
 class Bookmark(Message):
-    """A bookmark to keep, or to remove."""
+    """A bookmark to keep, of a frame or a link; to rename, or to remove."""
 
     t: Literal["bookmark"]
     frame: Id | None = None
+    link: str | None = None
     title: Annotated[str, Field(max_length=200)] = ""
+    rename: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
 
 

@@ -3,7 +3,7 @@
  *
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
- * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
+ * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
@@ -128,6 +128,18 @@ export class Explorer extends EventTarget {
   }
 
   get #opening() { return Boolean(this.#flight?.open) || this.#queue.some(({ open }) => open); }
+
+  /** Degrees that the picture is turned by, with all moves until now. */
+  get rotation() {
+    const [a, , c] = this.map, turned = (this.placed?.rotation ?? 0) - Math.atan2(-c, a) * 180 / Math.PI * (this.scene?.view?.mirror ? -1 : 1);
+    return (turned + 540) % 360 - 180;
+  }
+
+  /** Turn the picture until it stands upright. @param {string} [step] as of `move` */
+  upright(step = "") {
+    const turn = Math.round(100 * this.rotation) * (this.scene.view?.mirror ? -1 : 1);
+    if (turn) this.move({ turn, step });
+  }
 
   /** Draw for another size of the canvas. @param {number[]} size device pixels */
   resize(size) {
@@ -377,8 +389,8 @@ export class Explorer extends EventTarget {
       this.scene = message.scene;
     } else {
       const { zoom, ...view } = this.scene.view ?? {};
-      const { center, width: across, rotation } = message;
-      this.scene = { ...this.scene, view: { ...view, center, width: across, rotation }, image: { ...this.scene.image, size: message.size } };
+      const { center, width: across, rotation, title, author, note, size } = message;
+      this.scene = { ...this.scene, title, author, note, view: { ...view, center, width: across, rotation }, image: { ...this.scene.image, size } };
     }
     this.placed = message;
     this.#returned = flight.returned;

@@ -59,6 +59,7 @@ addCommands(
   { id: "rise", title: "Zoom out while held", group: "Move", keys: ["x"], ...dive(-1) },
   { id: "turn-left", title: "Turn counter-clockwise", group: "Move", keys: ["["], run: turn(TURN) },
   { id: "turn-right", title: "Turn clockwise", group: "Move", keys: ["]"], run: turn(-TURN) },
+  { id: "upright", title: "Stand upright", group: "Move", keys: ["\\"], run: (explorer) => explorer.upright() },
   { id: "home", title: "Show the whole set", group: "Move", keys: ["0", "Home"], run: (explorer) => explorer.home() },
   { id: "undo", title: "Undo", group: "Edit", keys: ["Control+z"], run: (explorer) => explorer.undo() },
   { id: "redo", title: "Redo", group: "Edit", keys: ["Control+y", "Control+Shift+Z"], run: (explorer) => explorer.redo() },

@@ -89,5 +89,7 @@ watchSize((size) => {
   attachKeys(explorer, canvas);
   mountPanels(explorer);
   keepLink(explorer);
+  const first = document.querySelector(".first"); // a still, until there is a picture
+  explorer.addEventListener("drawn", () => first.remove(), { once: true });
   explorer.start();
 });

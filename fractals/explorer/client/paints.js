@@ -54,14 +54,14 @@ export class Paints {
   }
 
   /** Take the answer `painted`. */
-  accepted({ seq, color, values }) {
+  accepted({ seq, color, values, title, author, note }) {
     const { explorer } = this;
     this.#flight = null;
     this.seq = seq;
     this.#accepted = color;
     this.#fresh = values;
     explorer.drawn = null;
-    if (!this.#wanted && !this.#live) explorer.scene = { ...explorer.scene, color };
+    explorer.scene = { ...explorer.scene, title, author, note, ...(!this.#wanted && !this.#live && { color }) };
   }
 
   /** Return to the accepted colors, because newer ones are not valid. @returns {boolean} whether it did */

@@ -22,7 +22,7 @@ export class Requests {
   /** Send a question. @returns {Promise<Table|null>} null: a newer `pick` has replaced this one */
   ask(message) {
     const sent = { ...message }, { t } = message;
-    if (OF_A_FRAME.includes(t) || (t === "bookmark" && !message.remove)) sent.frame = this.frame();
+    if (OF_A_FRAME.includes(t) || (t === "bookmark" && !message.remove && !message.rename && !message.link)) sent.frame = this.frame();
     if (t === "export") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
     if (t === "pick") this.#take(({ answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));

@@ -27,6 +27,8 @@ const ICONS = {
   copy: "M9 9h10v11H9zM15 9V4H5v11h4",
   edit: "M5 19l1-4L16 5l3 3L9 18zM14 7l3 3",
   check: "M5 12.500l5 5 9-11",
+  compass: "M12 3l4 9h-8zM8 12h8l-4 9z",
+  full: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   swap: "M4 9h14l-3.500-3.500M20 15H6l3.500 3.500",
   back: "M11 6l-6 6 6 6M5 12h14",
 };
@@ -208,6 +210,13 @@ export function Thumbnail({ src }) {
     ended(event);
   };
   return html`<img class="waiting" alt="" decoding="async" width="256" height="144" src=${known ? src : undefined} data-src=${src} ref=${watch} onLoad=${arrived} onError=${again} />`;
+}
+
+/** Have the browser save a text as a file. */
+export function download(name, text) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** "soft_light" -> "Soft light". */

@@ -6,7 +6,7 @@ import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, w
 import { coloringName, coloringOf, gradient, paletteTitle, shownPalette } from "./colors.js";
 import { BINS, Histogram } from "./histogram.js";
 import { Layers } from "./layers.js";
-import { Palettes } from "./palettes.js";
+import { OwnPalettes, Palettes } from "./palettes.js";
 
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
@@ -74,6 +74,7 @@ export function colorPanel({ explorer, notify, upload }) {
           <${Button} label="Edit" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
           <${FileButton} label="Import" kind="quiet" take=${upload} /></div>
         ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(table, live) => edit({ palette: table }, live)} />`}
+        <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${(own) => edit({ palette: own })} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${(name) => edit({ palette: name })} />
       <//>
       <${Section} title="Values">

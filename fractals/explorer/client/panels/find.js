@@ -111,7 +111,7 @@ export function findPanel({ explorer, notify, julia, ui, close }) {
       && " While this panel is open, a box drawn with Shift searches a part of the view."}</p>
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />
     <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
-    <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(true)} />
+    <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
     ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label="Preview Julia sets by touch" kind="wide-button" onClick=${preview} />`}
     <${Section} title="Embedded Julia sets">
       <p class="hint">On the way to the minibrot, at this share of the depth.</p>
@@ -120,9 +120,11 @@ export function findPanel({ explorer, notify, julia, ui, close }) {
     <//>
     <${Section} title="More"><div class="line">
       <${Button} label="Period of the view" kind="quiet" onClick=${() => search({ what: "period" }, "Computing the period")} />
-      <${Button} label="Misiurewicz point" kind="quiet" onClick=${() => search({ what: "misiurewicz" }, "Searching for a Misiurewicz point")} /></div>
+      <${Button} label="Eye of the spiral" title="A Misiurewicz point" kind="quiet" onClick=${() => search({ what: "misiurewicz" }, "Searching for the eye of a spiral")} /></div>
+      <p class="hint">The eye of a spiral is a Misiurewicz point: the middle of a spiral that goes on at any depth. The period is that of the largest minibrot in view.</p>
     <//></div>`;
-  return { View, nucleus, cancel };
+  const near = (what, rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
+  return { View, nucleus, near, cancel };
 }
 
 const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));

@@ -8,6 +8,7 @@ const POINTER = [
   ["Shift and drag", "Zoom to a box"],
   ["Double click", "Zoom in four times"],
   ["Two fingers", "Zoom and turn"],
+  ["Right click, long press", "Menu of the point"],
 ];
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc", " ": "Space", Control: "Ctrl" };
 

@@ -12,6 +12,7 @@ import { formulaPanel } from "./formula.js";
 import { helpPanel } from "./help.js";
 import { inspectPanel } from "./inspect.js";
 import { juliaTool } from "./julia.js";
+import { pointMenu } from "./menu.js";
 import { FAVORITE_KEYS } from "./palettes.js";
 import { StatusLine } from "./status.js";
 
@@ -41,6 +42,7 @@ export function mountPanels(explorer) {
   const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false });
   const julia = juliaTool({ explorer, canvas });
   const context = { explorer, canvas, ui, julia, open, close, notify, upload };
+  const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
 
@@ -61,7 +63,7 @@ export function mountPanels(explorer) {
   const toggle = (id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || julia.cancel() || fold() || close() || julia.leave();
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || menu.close() || julia.cancel() || fold() || close() || julia.leave();
   const fold = () => ui.unfolded && !(ui.unfolded = false);
 
   const dismiss = (id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
@@ -73,7 +75,7 @@ export function mountPanels(explorer) {
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
     ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
     if (id === PAUSED || id === LOST) return;
-    setTimeout(() => dismiss(id), kind === "error" ? 2 * MESSAGE_MS : MESSAGE_MS);
+    setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
   explorer.addEventListener("message", (/** @type {any} */ { detail }) => notify(detail.text, detail.kind, detail));
   effect(() => {
@@ -111,6 +113,17 @@ export function mountPanels(explorer) {
   const Corner = () => html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
     kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)} onClick=${() => explorer[name]()} />`)}</div>`;
 
+  /** Buttons for whom has neither wheel nor keys; the compass is there while the picture is turned. */
+  function Zooms() {
+    const angle = explorer.placed?.rotation ?? 0;
+    const zoom = (scale) => () => explorer.move({ scale, step: "zoom button" });
+    const full = () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen());
+    return html`<div class="zooms glass" role="group" aria-label="View">
+      ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
+      <${Button} label="Zoom in" symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label="Zoom out" symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
+      ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
+  }
+
   function Panel({ id, title, wide }) {
     const { View, Actions, shown, hidden } = built.get(id);
     let head = null;
@@ -118,6 +131,15 @@ export function mountPanels(explorer) {
     useEffect(() => {
       shown?.();
       return () => hidden?.();
+    }, []);
+    // On a phone the picture lies above the sheet: its middle is the middle of what is seen.
+    useLayoutEffect(() => {
+      const watch = new ResizeObserver(([{ target }]) => { canvas.style.translate = narrow() ? `0 ${-target.clientHeight / 2}px` : ""; });
+      watch.observe(head.parentNode);
+      return () => {
+        watch.disconnect();
+        canvas.style.translate = "";
+      };
     }, []);
     return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
       <header ref=${(made) => { head = made; }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
@@ -131,8 +153,8 @@ export function mountPanels(explorer) {
 
   function App() {
     const shown = PANELS.find(({ id }) => id === ui.open);
-    return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}<${julia.View} />`;
+    return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}<${julia.View} /><${menu.View} />`;
   }
 
   effect(() => {

@@ -36,10 +36,10 @@ export function juliaTool({ explorer, canvas }) {
     pointer = detail ? [detail.x, detail.y] : null;
     show();
   });
-  /** Go into the Julia set of the pointer's point, or of the middle. */
-  const enter = (middle = false) => {
+  const middle = () => [8 * canvas.width, 8 * canvas.height];
+  /** Go into the Julia set of a point, in sixteenths of a pixel: by default the pointer's, or the middle. */
+  const enter = (at = pointer?.map((value) => Math.round(value * 16)) ?? middle()) => {
     if (!explorer.placed || explorer.placed.julia) return false;
-    const at = (pointer && !middle ? pointer : [canvas.width / 2, canvas.height / 2]).map((value) => Math.round(value * 16));
     const { center, width, rotation, frame } = explorer.placed;
     own.map = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
     stop();
@@ -84,6 +84,7 @@ export function juliaTool({ explorer, canvas }) {
     cancel,
     leave,
     enter,
+    middle,
     preview: () => start("touched"),
     commands: [
       { id: "julia", group: "Find", title: "Hold: Julia set of the point under the pointer; click goes in", keys: ["j"], start: () => start(), stop },

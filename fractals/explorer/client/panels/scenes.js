@@ -1,7 +1,7 @@
 /** Scenes to choose from: the gallery, a sheet of twelve surprises, the user's bookmarks. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Card, Drawn, FileButton, Progress, Thumbnail, words } from "../ui.js";
+import { Button, Card, download, Drawn, FileButton, Progress, TextField, Thumbnail, words } from "../ui.js";
 
 const SHEET = 12;
 
@@ -60,7 +60,7 @@ export function surprisePanel({ explorer, notify, close }) {
 }
 
 export function bookmarksPanel({ explorer, notify }) {
-  const own = observe({ items: [], title: "" });
+  const own = observe({ items: [], title: "", renamed: "" }); // `renamed`: the id of a bookmark whose name is a field
 
   async function ask(message) {
     try {
@@ -74,13 +74,19 @@ export function bookmarksPanel({ explorer, notify }) {
     ask({ t: "bookmark", title: own.title.trim() || explorer.scene?.title || explorer.placed?.formula || "" });
     own.title = "";
   };
+  const rename = (id, title) => {
+    own.renamed = "";
+    ask({ t: "bookmark", rename: id, title: title.trim() });
+  };
+  const remove = async (id, link, title) => {
+    await ask({ t: "bookmark", remove: id });
+    notify(`${title || "Untitled"} was removed.`, "info", { action: ["Undo", () => ask({ t: "bookmark", link })] });
+  };
   /** Save the bookmarks as the keys of a film, and say how to make it. */
   const film = async () => {
     try {
       const { toml, keys, left_out } = await explorer.request({ t: "film" });
-      const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([toml], { type: "application/toml" })), download: "film.toml" });
-      link.click();
-      URL.revokeObjectURL(link.href);
+      download("film.toml", toml);
       const rest = left_out ? ` ${left_out} of other formulas are left out.` : "";
       notify(`film.toml has ${keys} keys.${rest} Make the film with: fractals film film.toml -o film.mp4`);
     } catch (error) {
@@ -93,8 +99,10 @@ export function bookmarksPanel({ explorer, notify }) {
       onInput=${({ target }) => { own.title = target.value; }} /><${Button} label="Keep this place" kind="primary" type="submit" /></form>
     ${own.items.length === 0 && html`<p class="hint">No bookmarks yet. Go to a place that you like, and keep it.</p>`}
     <ul class="cards small" aria-label="Bookmarks">${own.items.map(({ id, title, link, thumbnail }) => html`<li key=${id}>
-      <${Card} title=${title || "Untitled"} onClick=${() => explorer.open({ link })}><${Thumbnail} src=${thumbnail} /><//>
-      <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => ask({ t: "bookmark", remove: id })} /></li>`)}</ul>
+      <${Card} title=${own.renamed === id ? "" : title || "Untitled"} onClick=${() => explorer.open({ link })}><${Thumbnail} src=${thumbnail} /><//>
+      ${own.renamed === id && html`<${TextField} aria-label="New title" maxlength="200" value=${title} put=${(text) => rename(id, text)} />`}
+      <${Button} label=${`Rename ${title || "Untitled"}`} symbol="edit" bare kind="corner-button left" onClick=${() => { own.renamed = own.renamed === id ? "" : id; }} />
+      <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`)}</ul>
     ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${film} />`}</div>`;
   return { View, shown: () => ask({ t: "bookmarks" }) };
 }
