@@ -144,7 +144,7 @@ class Bookmarks:
         elif message.link:
             self.keep(outside.of_link(message.link), message.title)
         elif message.frame:
-            self.keep(session.scene(message.frame), message.title)
+            self.keep(session.scene(message.frame, message.author), message.title)
         else:
             raise OptionError("give a frame or a link to keep, or a bookmark to rename or remove")
         session.say("bookmarks", items=self.table())

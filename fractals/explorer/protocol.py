@@ -161,6 +161,9 @@ class Surprise(Message):
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
 
 
+Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's yet
+
+
 class Export(Message):
     """A file of a frame, in a process of its own."""
 
@@ -172,6 +175,7 @@ class Export(Message):
     format: Literal["png", "jpg", "webp", "tiff"] = "png"
     forecast: bool = False
     keep: bool = False
+    author: Author = ""
 
 
 class Cancel(Message):
@@ -186,6 +190,7 @@ class Link(Message):
 
     t: Literal["link"]
     frame: Id
+    author: Author = ""
 
 
 class GoOn(Message):
@@ -202,6 +207,7 @@ class Bookmark(Message):
     frame: Id | None = None
     link: str | None = None
     title: Annotated[str, Field(max_length=200)] = ""
+    author: Author = ""
     rename: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
 

@@ -147,7 +147,7 @@ def lookup(session: Session, message: protocol.Lookup) -> None:
 
 def link(session: Session, message: protocol.Link) -> None:
     """Answer a frame's scene as a link, as TOML and as a command."""
-    scene = session.scene(message.frame)
+    scene = session.scene(message.frame, message.author)
     toml = scene.to_toml()
     session.say(
         "link",

@@ -190,9 +190,10 @@ class Session:
             },
         )
 
-    def scene(self, frame: int) -> Scene:
-        """Return the scene of a frame in the newest colors."""
-        return in_colors(self.frames.place(frame).scene(), self.color)
+    def scene(self, frame: int, author: str = "") -> Scene:
+        """Return the scene of a frame in the newest colors; `author`: where it has none."""
+        scene = in_colors(self.frames.place(frame).scene(), self.color)
+        return scene if scene.author else scene.model_copy(update={"author": author})
 
     @property
     def size(self) -> tuple[int, int]:

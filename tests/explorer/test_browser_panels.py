@@ -613,6 +613,23 @@ def test_what_was_said_of_a_picture_ends_with_a_move_or_other_colors(tab):
     assert "Somebody" in tab.run(toml)
 
 
+def test_what_is_the_users_own_carries_the_users_name(tab):
+    panel = opened(tab, "Share")
+    field = panel.get_by_label("Your name")
+    field.fill("Ada")
+    field.press("Enter")
+    tab.until("document.querySelector('#field-TOML').value.includes('author = \"Ada\"')")
+    asked = "explorer.request({ t: 'link' }).then(({ toml }) => toml)"
+    tab.open({**SCENE, "author": "Somebody"})
+    assert 'author = "Somebody"' in tab.run(asked)
+    tab.run("() => explorer.move({ scale: 16 })")
+    tab.settle()
+    assert 'author = "Ada"' in tab.run(asked)
+    field.fill("")
+    field.press("Enter")
+    assert 'author = ""' in tab.run(asked)
+
+
 def test_a_bookmark_is_renamed_and_its_removal_undone(tab):
     panel = opened(tab, "Bookmarks")
     panel.get_by_label("Title of the bookmark").fill("One")

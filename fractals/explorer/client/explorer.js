@@ -13,7 +13,7 @@ import { changed, Paints } from "./paints.js";
 import { canvasOf } from "./picture.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
-import { observe } from "./state.js";
+import { kept, observe } from "./state.js";
 
 const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
 const KEPT = 250; // frames back that the server surely keeps
@@ -283,14 +283,14 @@ export class Explorer extends EventTarget {
    * @param {Table} message @returns {Promise<Table|null>} rejects with an Error; null: replaced */
   request(message) {
     if (!this.connected) return Promise.reject(new Error("the connection is lost"));
-    return this.requests.ask(message.at ? { ...message, at: this.#here(message.at) } : message);
+    return this.requests.ask(signed(message.at ? { ...message, at: this.#here(message.at) } : message));
   }
 
   /** Start a `find`, `surprise` or `export`. @param {Table} message without `job` and `frame`
    * @param {(message: Table) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
    * @returns {{id: number, done: Promise<Table>, cancel: () => void}} rejects with `error.cancelled` */
   job(message, onProgress) {
-    if (this.connected) return this.requests.job(message, onProgress);
+    if (this.connected) return this.requests.job(signed(message), onProgress);
     return { id: 0, done: Promise.reject(new Error("the connection is lost")), cancel() {} };
   }
 
@@ -489,6 +489,12 @@ export class Explorer extends EventTarget {
   #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 
   #tell(text, kind = "info", action = null) { this.#say("message", { text, kind, action }); }
+}
+
+/** Return a message with the user's name, if what it makes is kept. @param {Table} message */
+function signed(message) {
+  const author = kept.get("author", ""), keeps = ["export", "link"].includes(message.t) || (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
+  return author && keeps ? { ...message, author } : message;
 }
 
 /** Return the keys of a view that a formula's plane has, and not its place. */

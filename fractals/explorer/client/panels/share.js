@@ -1,7 +1,7 @@
 /** Share and export: a link, texts, and a picture file of any size. */
 import { html, useSignalEffect } from "../html.js";
-import { observe } from "../state.js";
-import { bytes, Button, duration, Progress, Row, Segments, Select, Toggle } from "../ui.js";
+import { kept, observe } from "../state.js";
+import { bytes, Button, duration, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
 import { copyText } from "./inspect.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
@@ -11,6 +11,10 @@ const TEXTS = [
   ["Command line", "command", "Draws this picture without the explorer."],
 ];
 
+/** A field for the user's name, which is asked once. */
+const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(id) =>
+  html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(name) => kept.set("author", name.trim())} />`} />`;
+
 export function sharePanel({ explorer, notify }) {
   const own = observe({ told: {} });
   const ask = () => explorer.request({ t: "link" }).then(
@@ -18,13 +22,14 @@ export function sharePanel({ explorer, notify }) {
 
   function View() {
     useSignalEffect(() => {
+      kept.get("author", ""); // another name is another text
       if (!explorer.placed || !explorer.scene) return;
       const waiting = setTimeout(ask, REST_MS);
       return () => clearTimeout(waiting);
     });
     return html`<div class="stack spaced">${TEXTS.map(([name, key, hint]) => html`<div key=${key} class="stack">
       <${Row} label=${name} hint=${hint} control=${(id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${own.told[key] ?? ""}></textarea>`} />
-      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(own.told[key] ?? "", notify)} /></div></div>`)}</div>`;
+      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(own.told[key] ?? "", notify)} /></div></div>`)}<${Author} /></div>`;
   }
   return { View };
 }
@@ -84,6 +89,7 @@ export function exportPanel({ explorer, notify }) {
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
       <div class="row"><span class="row-head">Format</span><${Segments} label="Format" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} /></div>
       <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} />
+      ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
       <${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} />
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
