@@ -641,7 +641,7 @@ def test_a_bookmark_is_renamed_and_its_removal_undone(tab):
     panel.get_by_role("button", name="Two", exact=True).wait_for()
     panel.get_by_role("button", name="Remove Two").click()
     panel.get_by_text("No bookmarks yet").wait_for()
-    tab.page.locator(".message").get_by_role("button", name="Undo").click()
+    tab.page.locator(".message").get_by_role("button", name="Undo").last.click()
     panel.get_by_role("button", name="Remove Two").click()
     panel.get_by_text("No bookmarks yet").wait_for()
 

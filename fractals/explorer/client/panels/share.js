@@ -17,8 +17,11 @@ const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and b
 
 export function sharePanel({ explorer, notify }) {
   const own = observe({ told: {} });
-  const ask = () => explorer.request({ t: "link" }).then(
-    (told) => { own.told = { ...told, link: `${location.origin}${location.pathname}#${told.link}` }; }, (error) => notify(error.message, "error"));
+  const ask = () => {
+    const { scene } = explorer; // the texts are shown as long as it is
+    explorer.request({ t: "link" }).then(
+      (told) => { own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` }; }, (error) => notify(error.message, "error"));
+  };
 
   function View() {
     useSignalEffect(() => {
@@ -27,9 +30,10 @@ export function sharePanel({ explorer, notify }) {
       const waiting = setTimeout(ask, REST_MS);
       return () => clearTimeout(waiting);
     });
+    const told = own.told.scene === explorer.scene ? own.told : {};
     return html`<div class="stack spaced">${TEXTS.map(([name, key, hint]) => html`<div key=${key} class="stack">
-      <${Row} label=${name} hint=${hint} control=${(id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${own.told[key] ?? ""}></textarea>`} />
-      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(own.told[key] ?? "", notify)} /></div></div>`)}<${Author} /></div>`;
+      <${Row} label=${name} hint=${hint} control=${(id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
+      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}<${Author} /></div>`;
   }
   return { View };
 }
