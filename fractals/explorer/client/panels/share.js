@@ -16,7 +16,7 @@ const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and b
   html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel({ explorer, notify }) {
-  const own = observe({ told: {} });
+  const own = observe({ told: /** @type {Table} */ ({}) });
   const ask = () => {
     const { scene } = explorer; // the texts are shown as long as it is
     explorer.request({ t: "link" }).then(
