@@ -451,7 +451,7 @@ def test_a_finger_previews_julia_sets_and_a_tap_goes_in(browser, server):
     tab.page.locator(".julia canvas").wait_for()
     assert place_of(tab.settle()) == before  # the picture stays
     tab.page.locator(".julia button").tap()
-    assert tab.page.locator(".julia").is_hidden()
+    tab.page.locator(".julia").wait_for(state="hidden")
     opened(tab, "Find").get_by_role("button", name="Preview Julia sets by touch").click()
     tab.touch("touchStart", (200, 300))
     tab.touch("touchEnd")
