@@ -1,6 +1,7 @@
 """Bookmarks: scenes as TOML files in the user's data folder."""
 
 import contextlib
+import os
 import re
 import secrets
 from decimal import Decimal
@@ -58,6 +59,17 @@ class Bookmarks:
             self.where.mkdir(parents=True, exist_ok=True)
         titled = scene.replace(title=title) if title else scene
         save_scene(titled, self.where / f"{secrets.token_hex(16)}.toml")
+
+    def rename(self, name: str, title: str) -> None:
+        """Give a bookmark another title; its place in the list stays."""
+        scene = self.find(name)
+        if self.where is None or scene is None:
+            raise OptionError("there is no such bookmark")
+        path = self.where / f"{name}.toml"
+        with writing(self.where):
+            times = path.stat()
+            save_scene(scene.replace(title=title), path, overwrite=True)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     def remove(self, name: str) -> None:
         """Remove a bookmark."""
@@ -124,11 +136,15 @@ class Bookmarks:
         session.say("film", toml=scene.to_toml(), keys=len(scene.film.keys), left_out=left_out)
 
     def on_change(self, session: Session, message: protocol.Bookmark) -> None:
-        """Keep or remove a bookmark, and answer the list."""
+        """Keep, rename or remove a bookmark, and answer the list."""
         if message.remove:
             self.remove(message.remove)
+        elif message.rename:
+            self.rename(message.rename, message.title)
+        elif message.link:
+            self.keep(outside.of_link(message.link), message.title)
         elif message.frame:
-            self.keep(session.scene(message.frame), message.title)
+            self.keep(session.scene(message.frame, message.author), message.title)
         else:
-            raise OptionError("give a frame to keep, or a bookmark to remove")
+            raise OptionError("give a frame or a link to keep, or a bookmark to rename or remove")
         session.say("bookmarks", items=self.table())

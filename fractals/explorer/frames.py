@@ -13,6 +13,7 @@ from fractals.errors import OptionError
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2, significant
+from fractals.scene.paint import Color
 
 SIXTEENTHS = 16  # of a pixel
 STEPS = 64  # of an octave
@@ -24,6 +25,8 @@ WIDEST = 5  # decimal exponent of a width, up
 MAX_FRAMES = 256  # of a client
 
 Offset = tuple[Fraction, Fraction]
+# Keys that end with the first move, and with other colors: the picture is the user's own then.
+SAID = ("title", "author", "note")
 
 
 @dataclass(frozen=True)
@@ -143,8 +146,11 @@ class FrameView:
         """
         if size and size != self.size:
             return replace(self, size=size)
+        if not (any(move.by) or move.scale or move.turn):
+            return self
         turn = self.turn + (move.turn if self.origin.view.mirror else -move.turn)
-        after = replace(self, scale=self.scale + move.scale, turn=turn % 36_000)
+        own = self.origin.model_copy(update=dict.fromkeys(SAID, ""))  # of another place
+        after = replace(self, origin=own, scale=self.scale + move.scale, turn=turn % 36_000)
         exponent = log2(after.width) * math.log10(2)
         if not -MAX_EXPONENT < exponent < WIDEST:
             raise OptionError(f"the view would be as wide as 1e{exponent:.0f}: go the other way")
@@ -191,6 +197,12 @@ class FrameView:
             "rotation": self.rotation,
         }
         return origin.model_copy(update={"view": view.model_copy(update=update)})
+
+
+def in_colors(scene: Scene, color: Color) -> Scene:
+    """Return a scene in other colors, of which nothing was said."""
+    said = {} if scene.color == color else dict.fromkeys(SAID, "")
+    return scene.model_copy(update={"color": color, **said})
 
 
 class FrameHistory:

@@ -295,5 +295,5 @@ def searched(session: Session, message: protocol.Find) -> Scene:
 
 def exported(session: Session, message: protocol.Export) -> Scene:
     """Return the scene of an export: the view that is seen, at another size."""
-    scene = session.scene(message.frame)
+    scene = session.scene(message.frame, message.author)
     return scene.replace(size=message.size, supersampling=message.supersampling)

@@ -7,9 +7,11 @@ from fractals import catalog
 from fractals.errors import OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import (
+    SAID,
     SIXTEENTHS,
     FrameView,
     Move,
+    in_colors,
     map_between,
     octaves,
     text_of,
@@ -66,8 +68,7 @@ def repainted(session: Session, color: dict[str, Any]) -> Scene:
     """Return the newest frame's scene in other colors."""
     scene = session.frames.place(session.frames.newest).scene()
     painted = {**_drawable(scene.to_values()), "color": color}
-    found = outside.scene_of(painted)
-    return scene.model_copy(update={"color": found.color})
+    return in_colors(scene, outside.scene_of(painted).color)
 
 
 def _drawable(table: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,7 +114,7 @@ def _show(
     moving: bool = False,
 ) -> None:
     """Answer where the new frame lies, and draw it."""
-    scene = place.scene().model_copy(update={"color": session.color})
+    scene = in_colors(place.scene(), session.color)
     session.frames.add(message.frame, place)
     session.focus = focus
     home = octaves(place)
@@ -129,6 +130,7 @@ def _show(
         "formula": scene.make_formula().title,
         "julia": list(scene.julia) if scene.julia else None,
         "map": map_between(base, place) if base else None,
+        **{key: getattr(scene, key) for key in SAID},
     }
     if message.t == "open":
         answer["scene"] = scene.to_table()
@@ -144,9 +146,9 @@ def paint(session: Session, message: protocol.PaintMessage) -> None:
 
     def tell(values: bool) -> None:
         session.color, session.paint = scene.color, message.seq
-        session.say(
-            "painted", seq=message.seq, frame=session.frames.newest, values=values, color=table
-        )
+        said = {key: getattr(scene, key) for key in SAID}
+        frame = session.frames.newest
+        session.say("painted", seq=message.seq, frame=frame, values=values, color=table, **said)
 
     if session.view and session.view.repaint(scene, message.seq, lambda: tell(False)):
         return

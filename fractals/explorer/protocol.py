@@ -128,6 +128,8 @@ class Fit(Message):
 
     t: Literal["fit"]
     frame: Id
+    layer: Annotated[int, Field(ge=0, le=16)] = 0
+    chosen: bool = False  # values that fill half of the palette already stay
 
 
 class Histogram(Message):
@@ -159,6 +161,9 @@ class Surprise(Message):
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
 
 
+Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's yet
+
+
 class Export(Message):
     """A file of a frame, in a process of its own."""
 
@@ -170,6 +175,7 @@ class Export(Message):
     format: Literal["png", "jpg", "webp", "tiff"] = "png"
     forecast: bool = False
     keep: bool = False
+    author: Author = ""
 
 
 class Cancel(Message):
@@ -184,6 +190,7 @@ class Link(Message):
 
     t: Literal["link"]
     frame: Id
+    author: Author = ""
 
 
 class GoOn(Message):
@@ -194,11 +201,14 @@ class GoOn(Message):
 
 
 class Bookmark(Message):
-    """A bookmark to keep, or to remove."""
+    """A bookmark to keep, of a frame or a link; to rename, or to remove."""
 
     t: Literal["bookmark"]
     frame: Id | None = None
+    link: str | None = None
     title: Annotated[str, Field(max_length=200)] = ""
+    author: Author = ""
+    rename: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
 
 

@@ -16,7 +16,7 @@ from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
-from fractals.explorer.view import ClientView, ViewValues
+from fractals.explorer.view import ViewValues
 from fractals.rendering.drawing import open_drawing, sampled
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
@@ -112,26 +112,28 @@ def _put_preview(session: Session, frame: int, layer: int, pixels: Any) -> None:
 
 def fit(session: Session, message: protocol.Fit) -> None:
     """Answer the density and the offset that fit a view."""
-    density, offset = _shown(session, message.frame).values.fit()
-    session.say("fit", frame=message.frame, density=density, offset=offset)
+    values = _values(session, message)
+    density, offset = values.fit(message.layer, always=not message.chosen)
+    session.say("fit", frame=message.frame, layer=message.layer, density=density, offset=offset)
 
 
 def histogram(session: Session, message: protocol.Histogram) -> None:
     """Answer how often values occur in a view."""
-    values = _shown(session, message.frame).values
-    if message.layer >= len(values.layers):
-        raise OptionError(f"there is no layer {message.layer}")
+    values = _values(session, message)
     low, high, counts = values.histogram(message.layer, message.bins)
     session.say(
         "histogram", frame=message.frame, layer=message.layer, low=low, high=high, counts=counts
     )
 
 
-def _shown(session: Session, frame: int) -> ClientView:
-    session.frames.place(frame)
-    if session.shown is None or session.shown.frame != frame:
+def _values(session: Session, message: protocol.Fit | protocol.Histogram) -> ViewValues:
+    session.frames.place(message.frame)
+    if session.shown is None or session.shown.frame != message.frame:
         raise OptionError("the view is not drawn yet")
-    return session.shown
+    values = session.shown.values
+    if message.layer >= len(values.layers):
+        raise OptionError(f"there is no layer {message.layer}")
+    return values
 
 
 def lookup(session: Session, message: protocol.Lookup) -> None:
@@ -144,7 +146,7 @@ def lookup(session: Session, message: protocol.Lookup) -> None:
 
 def link(session: Session, message: protocol.Link) -> None:
     """Answer a frame's scene as a link, as TOML and as a command."""
-    scene = session.scene(message.frame)
+    scene = session.scene(message.frame, message.author)
     toml = scene.to_toml()
     session.say(
         "link",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
-from fractals.explorer.frames import FrameHistory
+from fractals.explorer.frames import FrameHistory, in_colors
 from fractals.explorer.protocol import VERSION, Hello
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
 from fractals.explorer.view import ClientView
@@ -190,9 +190,10 @@ class Session:
             },
         )
 
-    def scene(self, frame: int) -> Scene:
-        """Return the scene of a frame in the newest colors."""
-        return self.frames.place(frame).scene().model_copy(update={"color": self.color})
+    def scene(self, frame: int, author: str = "") -> Scene:
+        """Return the scene of a frame in the newest colors; `author`: where it has none."""
+        scene = in_colors(self.frames.place(frame).scene(), self.color)
+        return scene if scene.author else scene.model_copy(update={"author": author})
 
     @property
     def size(self) -> tuple[int, int]:

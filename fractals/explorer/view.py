@@ -35,7 +35,7 @@ from fractals.rendering.drawing import (
     plane_sink,
     sampled,
 )
-from fractals.rendering.fit import CURVES
+from fractals.rendering.fit import CURVES, fit_values
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
@@ -167,16 +167,11 @@ class ViewValues:
             for k, each in enumerate(self.layers)
         ]
 
-    def fit(self) -> tuple[float, float]:
-        """Return density and offset that spread the middle 98 % of the first layer over a turn."""
-        coarse = self.layers[0].coarse
-        if not coarse.size:
-            return 1.0, 0.0
-        first, last = (float(part) for part in np.quantile(coarse, (0.01, 0.99)))
-        if last <= first:
-            return 1.0, 0.0
-        density = min(float(f"{1 / (last - first):.3g}"), 1e6)
-        return density, max(-1e6, min(1e6, float(f"{-density * first:.3g}")))
+    def fit(self, layer: int, always: bool) -> tuple[float, float]:
+        """Return density and offset of a layer, as `fractals.rendering.fit` chooses them."""
+        each = self.layers[layer]
+        cyclic = each.layer.paint.make_palette().cyclic
+        return fit_values(each.coarse, cyclic, always)
 
     def histogram(self, layer: int, bins: int) -> tuple[float, float, list[int]]:
         """Return the ends, and how many samples lie in each of equal steps between them."""

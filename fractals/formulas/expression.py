@@ -39,11 +39,13 @@ def chain_of(tree: Tree) -> Tree | None:
     ('power', ('absx', ('z',)), 2)
     >>> chain_of(parse("-z^3 + c"))
     ('neg', ('power', ('z',), 3))
+    >>> chain_of(parse("conj(z*z*z) + c"))
+    ('conj', ('power', ('z',), 3))
     >>> chain_of(parse("absx(z)^2 + z + c"))
     """
     if tree[0] != "+" or ("c",) not in tree[1:]:
         return None
-    own: Tree = tree[1] if tree[2] == ("c",) else tree[2]
+    own: Tree = _with_powers(tree[1] if tree[2] == ("c",) else tree[2])
     part, kinks = own, 0
     while part != ("z",):
         fold = part[0] in ("absx", "absy")
@@ -52,6 +54,17 @@ def chain_of(tree: Tree) -> Tree | None:
         part, kinks = part[1], kinks + fold
     degree = derivative.degree_of(own)
     return own if kinks <= MAX_KINKS and 1 < degree <= MAX_DEGREE else None
+
+
+def _with_powers(tree: Tree) -> Tree:
+    """Return a tree in which products of equal factors are powers: z*z is z^2."""
+    tree = tuple(_with_powers(part) if isinstance(part, tuple) else part for part in tree)
+    if tree[0] != "*":
+        return tree
+    (base, count), other = (
+        (part[1], part[2]) if part[0] == "power" else (part, 1) for part in tree[1:]
+    )
+    return ("power", base, count + other[1]) if base == other[0] else tree
 
 
 def functions_of(own: Tree) -> dict[str, Any]:

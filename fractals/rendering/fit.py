@@ -84,15 +84,22 @@ def fit_colors(scene: Scene, *, layers: bool = False) -> Scene:
         scene = scene.replace(layers=[_fit_layer(scene, table) for table in tables])
     plain = scene.replace(density=1.0, offset=0.0)
     values = curved_values(plain)
+    density, offset = fit_values(values, plain.color.make_palette().cyclic)
+    return plain.replace(density=density, offset=offset)
+
+
+def fit_values(
+    values: NDArray[np.float64], cyclic: bool, always: bool = False
+) -> tuple[float, float]:
+    """Return the density and the offset for a view's values; `always`: spread them in any case."""
     if not values.size:
-        return plain
+        return 1.0, 0.0
     first, last = (float(part) for part in np.quantile(values, SHARES))
-    cyclic = plain.color.make_palette().cyclic
-    within = first >= 0 and last <= 1
-    if last <= first or (last - first >= LEAST_TURNS and (cyclic or within)):
-        return plain
+    filled = last - first >= LEAST_TURNS and (cyclic or (first >= 0 and last <= 1))
+    if last <= first or (filled and not always):
+        return 1.0, 0.0
     density = min(float(f"{1 / (last - first):.3g}"), 1e6)
-    return plain.replace(density=density, offset=float(f"{-density * first:.3g}"))
+    return density, max(-1e6, min(1e6, float(f"{-density * first:.3g}")))
 
 
 def _fit_layer(scene: Scene, layer: Mapping[str, Any]) -> dict[str, Any]:

@@ -100,7 +100,7 @@ def double_click(tab):
 
 
 def pinch(tab):
-    """Double the distance of two fingers, and turn them by a quarter to the left."""
+    """Double the distance of two fingers, and turn them by a quarter to the left: 10 are slack."""
     tab.touch("touchStart", (60, 60), (100, 60))
     for x, y in ((8, 15), (2, 30), (0, 40)):
         tab.touch("touchMove", (80 - x, 60 + y), (80 + x, 60 - y))
@@ -153,7 +153,7 @@ def test_slow_lines_and_pages_without_webgl_show_the_same_bits(new_tab, query):
 
 @pytest.mark.parametrize(
     ("gesture", "octaves", "turn"),
-    [(wheel, 0.75, 0), (drag, 0, 0), (box, 2, 0), (double_click, 2, 0), (pinch, 1, 90)],
+    [(wheel, 0.75, 0), (drag, 0, 0), (box, 2, 0), (double_click, 2, 0), (pinch, 1, 80)],
 )
 def test_gestures_move_the_view_and_can_be_undone(tab, gesture, octaves, turn):
     before = tab.settle()
@@ -165,6 +165,23 @@ def test_gestures_move_the_view_and_can_be_undone(tab, gesture, octaves, turn):
     assert after["view"]["center"] != before["view"]["center"] or gesture is pinch
     assert place_of(tab.press("Control+z")) == place_of(before)
     assert place_of(tab.press("Control+y")) == place_of(after)
+
+
+def test_fingers_turn_little_snap_upright_and_a_key_stands_up(tab):
+    before = tab.settle()
+    tab.touch("touchStart", (60, 60), (100, 60))
+    tab.touch("touchMove", (60, 63), (100, 57))  # 8.5 degrees
+    tab.touch("touchEnd")
+    assert tab.settle()["view"]["rotation"] == before["view"]["rotation"]
+    tab.touch("touchStart", (60, 60), (100, 60))
+    tab.touch("touchMove", (61, 66), (99, 54))
+    tab.touch("touchMove", (60, 64), (100, 56))  # 11.3 degrees: one beyond the slack
+    tab.touch("touchEnd")
+    assert tab.settle()["view"]["rotation"] == 0
+    tab.open({**DIRECT, "view": {**DIRECT["view"], "rotation": 47.2}})
+    assert tab.press("\\")["view"]["rotation"] == 0
+    tab.assert_exact()
+    assert tab.press("Control+z")["view"]["rotation"] == 47.2
 
 
 def test_a_drag_moves_the_picture_by_whole_pixels_before_the_server_answers(new_tab):

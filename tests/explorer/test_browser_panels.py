@@ -2,6 +2,7 @@
 
 import base64
 import io
+import random
 import shlex
 import tomllib
 
@@ -41,6 +42,8 @@ PAINTED = """() => {
     window.painted = [];
     explorer.addEventListener("painted", ({ detail }) => painted.push(detail.values));
 }"""
+UNDOS = ("undo", "redo")
+IRIS = "explorer.catalog.palettes.find(({ name }) => name === 'iris').stops"
 SENT = """() => {
     window.sent = [];
     const { connection } = explorer, send = connection.send;
@@ -114,6 +117,7 @@ def test_the_editor_makes_an_inline_palette(tab):
     panel = opened(tab, "Color")
     panel.get_by_role("button", name="Edit").click()
     stops = panel.get_by_role("group", name="Stops").get_by_role("slider")
+    stops.first.wait_for()
     count = stops.count()
     stops.nth(2).focus()
     place = int(stops.nth(2).get_attribute("aria-valuenow"))
@@ -194,6 +198,183 @@ def test_fit_spreads_the_palette_over_the_view(tab):
     tab.assert_exact()
 
 
+# ---------------------------------------------------------------------- controls and scene
+
+INLINE = {"stops": [[0.1, "#102030"], [0.45, "#ff0000"], [0.8, "#eeeeee"]], "cyclic": False}
+OPENED = (
+    SCENE,
+    {"color": {"palette": INLINE, "coloring": {"name": "field_lines", "lines": 9}, "offset": 0.25}},
+    {"color": {"coloring": "smooth", "layers": [{"coloring": "slopes", "opacity": 0.5}]}},
+    {"julia": ["-0.8", "0.156"], "color": {"palette": "ember", "inside": "#123456"}},
+)
+# What the controls show, and what the scene says: two lists that must be equal.
+CONTROLS = """() => {
+    const panel = document.querySelector(".panel-color");
+    const field = (label) => panel.querySelector(`#field-${label.replaceAll(" ", "-")}`)?.value;
+    const pressed = (part) =>
+        panel.querySelector(`${part}[aria-pressed=true], ${part} [aria-pressed=true]`)?.textContent;
+    const { color } = explorer.scene, { catalog } = explorer, { layers = [] } = color;
+    const rows = [...panel.querySelectorAll(".layer")].reverse();
+    const picked = rows.findIndex((row) => row.matches(".picked"));
+    const paint = picked > 0 ? layers[picked - 1] : color;
+    const name = paint.coloring?.name ?? paint.coloring;
+    const coloring = catalog.colorings.find((each) => each.name === name);
+    const palette = paint.palette && paint.palette !== "auto" ? paint.palette : coloring.palette;
+    const known = catalog.palettes.find((each) => each.name === palette) ?? palette;
+    const text = (value) => String(Number(value.toPrecision(3)));
+    const offset = Number(((paint.offset ?? 0) - Math.floor(paint.offset ?? 0)).toFixed(6));
+    const rank = layers.find((layer) => layer.coloring === "rank" && layer.blend === "normal");
+    const options = coloring.options.filter(({ choices }) => !choices.length);
+    const given = (option) => paint.coloring[option.name] ?? option.default;
+    const words = (each) => each.charAt(0).toUpperCase() + each.slice(1).replaceAll("_", " ");
+    const shown = [
+        field("Density"), field("Offset"), field("Transfer"), field("Equalize"), field("Coloring"),
+        field("Draw where"), field("Inside color"), rows.length,
+        ...options.map((option) => Number(field(words(option.name)))),
+        panel.querySelector(".palettes [aria-pressed=true]")?.title ?? "",
+    ];
+    const said = [
+        text(paint.density ?? 1), text(offset), paint.transfer ?? "auto", text(rank?.opacity ?? 0),
+        name, paint.mask ?? "auto", color.inside ?? "#000000", layers.length + 1,
+        ...options.map((option) => Number(text(Number(given(option))))),
+        typeof palette === "string" ? known.title : "",
+    ];
+    if (picked > 0) {
+        shown.push(field("Blend"), field("Opacity"));
+        said.push(paint.blend ?? "auto", text(paint.opacity ?? 1));
+    }
+    if (panel.querySelector(".editor")) {
+        const stops = [...panel.querySelectorAll(".stop")];
+        const index = stops.findIndex((stop) => stop.matches(".picked"));
+        const list = known.stops ?? known, cyclic = known.cyclic ?? true;
+        const places = list.map((stop, k) =>
+            Array.isArray(stop) ? stop : [k / (list.length - (cyclic ? 0 : 1)), stop]);
+        shown.push(...stops.map((stop) => stop.getAttribute("aria-valuetext")));
+        said.push(...places.map(([at, hex]) => `${(100 * at).toFixed(1)} %, ${hex}`));
+        const hex = panel.querySelector(".editor input[type=color]").value;
+        shown.push(hex, panel.querySelector(".hex").value, panel.querySelector(".switch").checked);
+        const told = places[index][1];
+        said.push(told.startsWith("#") ? told : hex, hex, cyclic);
+    }
+    return [shown, said];
+}"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_control_equals_the_scene(tab, seed):
+    """After random edits by controls and by others, undos, redos and opened scenes."""
+    draw = random.Random(seed)
+    panel = opened(tab, "Color")
+    for title in ("Coloring", "Layers"):
+        section(panel, title)
+    editor = panel.locator(".editor")
+    if not editor.count():
+        panel.get_by_role("button", name="Edit").click()
+    editor.wait_for()
+
+    def typed(label, value):
+        field = panel.get_by_role("textbox", name=label, exact=True)
+        field.fill(str(value))
+        field.press("Enter")
+
+    def picked(label, values):
+        panel.get_by_role("combobox", name=label).select_option(draw.choice(values))
+
+    def slid(label):
+        bar = panel.get_by_role("slider", name=label, exact=True)
+        bar.press(draw.choice(["ArrowLeft", "ArrowRight", "PageUp"]))
+
+    def layers():
+        return panel.locator(".layer-name")
+
+    edits = {
+        "palette": lambda: panel.locator(".strip-button").nth(draw.randrange(8)).click(),
+        "stop": lambda: panel.locator(".stop").first.focus(),
+        "hex": lambda: typed("Color as text", draw.choice(["#f00", "teal", "#0a0b0c", "none"])),
+        "reverse": lambda: panel.get_by_role("button", name="Reverse").click(),
+        "density": lambda: typed("Density", round(draw.uniform(0.1, 9), 2)),
+        "offset": lambda: slid("Offset"),
+        "transfer": lambda: picked("Transfer", ["auto", "log", "sqrt"]),
+        "coloring": lambda: picked("Coloring", ["smooth", "field_lines", "slopes"]),
+        "equalize": lambda: typed("Equalize", draw.choice([0, 0.5])),
+        "layer": lambda: panel.get_by_role("button", name="Add a layer").click(),
+        "pick": lambda: layers().nth(draw.randrange(layers().count())).click(),
+        "open": lambda: tab.open(draw.choice(OPENED)),
+        "other": lambda: tab.run(
+            "palette => explorer.paint({ ...explorer.scene.color, palette })",
+            draw.choice(["jade", "iris", INLINE]),
+        ),
+    }
+    undos = {name: lambda name=name: tab.run(f"() => explorer.{name}()") for name in UNDOS}
+    done = []
+    for _ in range(30):
+        name, action = draw.choice([*edits.items(), *4 * list(undos.items())])
+        done.append(name)
+        action()
+        if draw.random() < 0.5:
+            tab.settle()
+        shown, said = tab.run(CONTROLS)
+        assert shown == said, done
+    tab.settle()
+    shown, said = tab.run(CONTROLS)
+    assert shown == said, done
+    panel.get_by_role("button", name="Edit").click()
+
+
+def test_the_editor_changes_the_palette_that_is_shown(tab):
+    """It showed another one after the palette was chosen from the list, or by undo."""
+    panel = opened(tab, "Color")
+    panel.get_by_role("button", name="Edit").click()
+    text = panel.get_by_label("Color as text")
+    text.fill("#00ff00")
+    text.press("Enter")
+    panel.get_by_role("button", name="Iris", exact=True).click()
+    iris = [stop for stop in tab.run(IRIS) if not isinstance(stop, str)]
+    text.fill("#0000ff")
+    text.press("Enter")
+    palette = color_of(tab)["palette"]
+    assert [each for _, each in palette["stops"]].count("#0000ff") == 1
+    assert len(palette["stops"]) == len(tab.run(IRIS))
+    assert "#00ff00" not in str(palette)
+    assert not iris or [stop[0] for stop in palette["stops"]] == [stop[0] for stop in iris]
+    panel.get_by_role("button", name="Edit").click()
+
+
+def test_a_chosen_coloring_is_fitted_in_one_step_of_undo(tab):
+    """Stripe averages fill a small part of the palette: they were one flat color."""
+    before = tab.settle()["color"]
+    panel = opened(tab, "Color")
+    part = section(panel, "Coloring")
+    part.get_by_role("combobox", name="Coloring").select_option("stripe_average")
+    tab.until("explorer.scene.color.coloring === 'stripe_average'")
+    after = tab.assert_exact()["color"]
+    scene = fractals.load_scene(SCENE, size=SIZE)
+    wanted = fractals.fit_colors(scene.replace(coloring="stripe_average", transfer="auto")).color
+    assert after["density"] == pytest.approx(wanted.density, rel=0.3)
+    assert after["density"] > 2
+    assert np.std(tab.pixels().reshape(-1, 3), axis=0).max() > 20
+    undone = tab.press("Control+z")["color"]
+    assert (undone["coloring"], undone["density"]) == (before["coloring"], before["density"])
+    tab.settle()
+    assert tab.press("Control+y")["color"] == after
+
+
+def test_an_added_layer_and_a_transfer_are_fitted(tab):
+    panel = opened(tab, "Color")
+    section(panel, "Layers").get_by_role("button", name="Add a layer").click()
+    tab.until("explorer.scene.color.layers?.length")
+    (layer,) = tab.settle()["color"]["layers"]
+    told = tab.run("explorer.request({ t: 'fit', layer: 1, chosen: true })")
+    assert (layer["density"], layer["offset"]) == (told["density"], told["offset"])
+    panel.get_by_role("button", name="Base", exact=True).click()
+    panel.get_by_role("combobox", name="Transfer").select_option("log")
+    tab.until("explorer.scene.color.transfer === 'log'")
+    color = tab.assert_exact()["color"]
+    told = tab.run("explorer.request({ t: 'fit', chosen: true })")
+    assert (color["density"], color["offset"]) == (told["density"], told["offset"])
+    assert color["density"] != SCENE["color"]["density"]
+
+
 # ---------------------------------------------------------------------- start page
 
 
@@ -270,7 +451,7 @@ def test_a_finger_previews_julia_sets_and_a_tap_goes_in(browser, server):
     tab.page.locator(".julia canvas").wait_for()
     assert place_of(tab.settle()) == before  # the picture stays
     tab.page.locator(".julia button").tap()
-    assert tab.page.locator(".julia").is_hidden()
+    tab.page.locator(".julia").wait_for(state="hidden")
     opened(tab, "Find").get_by_role("button", name="Preview Julia sets by touch").click()
     tab.touch("touchStart", (200, 300))
     tab.touch("touchEnd")
@@ -278,6 +459,30 @@ def test_a_finger_previews_julia_sets_and_a_tap_goes_in(browser, server):
     tab.page.locator(".julia canvas").tap()
     tab.until("explorer.placed.julia")
     tab.close()
+
+
+def test_a_point_has_a_menu(tab):
+    before = tab.settle()
+    tab.page.mouse.click(500, 200, button="right")
+    menu = tab.page.get_by_role("menu")
+    assert menu.get_by_role("menuitem").count() == 6
+    tab.page.keyboard.press("ArrowDown")
+    assert tab.run("document.activeElement.textContent").startswith("Julia set")
+    tab.page.keyboard.press("Escape")
+    menu.wait_for(state="detached")
+    tab.page.mouse.click(500, 200, button="right")
+    menu.get_by_role("menuitem", name="Center here").click()
+    view = tab.assert_exact()["view"]
+    pixel = float(view["width"]) / SIZE[0]
+    moved = [
+        float(a) - float(b) for a, b in zip(view["center"], before["view"]["center"], strict=True)
+    ]
+    assert moved == pytest.approx([120 * pixel, 80 * pixel], abs=pixel)
+    tab.page.mouse.click(300, 300, button="right")
+    menu.get_by_role("menuitem", name="Julia set of this point").click()
+    tab.until("explorer.placed.julia")
+    tab.page.keyboard.press("Escape")
+    tab.until("!explorer.placed.julia")
 
 
 def test_inspect_tells_the_digits_under_the_pointer(tab):
@@ -288,6 +493,76 @@ def test_inspect_tells_the_digits_under_the_pointer(tab):
     count = panel.locator("dt", has_text="Count").locator("+ dd").text_content()
     raw = fractals.compute(tab.settle(), device="cpu")
     assert int(count.replace(",", "")) in raw.count[279:282, 379:382]
+
+
+def test_a_place_can_be_typed(tab):
+    panel = opened(tab, "Inspect")
+    part = section(panel, "Place of the picture")
+    for label, text in (
+        ("Center, real part", "-0.74"),
+        ("Center, imaginary part", "0.125"),
+        ("Picture width", "0.05"),
+        ("Rotation in degrees", "30"),
+    ):
+        field = part.get_by_label(label)
+        field.fill(text)
+        field.press("Enter")
+        tab.until(f"JSON.stringify(explorer.scene.view).includes('{text}')")
+    view = tab.assert_exact()["view"]
+    assert (view["center"], view["width"], view["rotation"]) == (["-0.74", "0.125"], "0.05", 30)
+    field = part.get_by_label("Zoom")
+    field.fill("1e6")
+    field.press("Enter")
+    tab.until("explorer.placed.zoom === '1.00e6'")
+    assert tab.settle()["view"]["center"] == view["center"]
+    field.fill("nothing")
+    field.press("Enter")
+    tab.page.locator(".message.error").first.wait_for()
+    assert field.input_value() == "1.00e6"
+    tab.page.get_by_role("button", name="Dismiss").first.click()
+
+
+PASTE = """text => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text", text);
+    document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true }));
+}"""
+
+
+def test_what_is_pasted_opens(tab):
+    tab.run(PASTE, "-0.74 + 0.125i @ 1e6")
+    tab.until("explorer.placed.zoom === '1.00e6'")
+    first = tab.assert_exact()
+    assert first["view"]["center"] == ["-0.74", "0.125"]
+    assert first["color"]["palette"] == "hokusai"
+    link = tab.run("explorer.request({ t: 'link' })")
+    tab.run(PASTE, "Re: -1.75\nIm: 0\nZoom: 1E3\nIterations: 500\n")
+    tab.until("explorer.scene.view.center[0] === '-1.75'")
+    for text in (link["toml"], f"http://somewhere/#{link['link']}"):
+        tab.run("() => explorer.home()")
+        tab.until("parseFloat(explorer.placed.width) > 1")
+        tab.run(PASTE, text)
+        tab.until("parseFloat(explorer.placed.width) < 1")
+        assert place_of(tab.settle()) == place_of(first)
+    tab.run(PASTE, "hello")
+    tab.page.locator(".message.error").first.wait_for()
+    tab.page.get_by_role("button", name="Dismiss").first.click()
+
+
+def test_a_formula_keeps_the_place_where_it_shows_something(tab):
+    view = {"center": ["0.45", "0.68"], "width": "0.8"}
+    tab.open({"view": view, "formula": {"name": "multibrot", "power": 3}})
+    tab.run("() => explorer.changeFormula({ name: 'multibrot', power: 4 })")
+    tab.until("explorer.scene.formula.power === 4")
+    assert place_of(tab.assert_exact()) == (view["center"], "0.8")
+    tab.open({"view": {"center": ["0.3", "0"], "width": "1e-30"}})
+    tab.run("() => explorer.changeFormula('newton')")  # as deep as doubles only
+    stay = tab.page.get_by_role("button", name="Stay here")
+    stay.wait_for()
+    tab.until("explorer.scene.formula?.name === 'newton' || explorer.scene.formula === 'newton'")
+    assert float(tab.settle()["view"].get("width", 4)) > 1
+    tab.press("Control+z")
+    assert tab.settle()["view"]["width"] == "1e-30"
 
 
 # ---------------------------------------------------------------------- keep and share
@@ -315,6 +590,83 @@ def test_a_bookmark_is_kept_opened_and_removed(tab):
     for title in ("<b>Spiral</b>", "Again"):
         panel.get_by_role("button", name=f"Remove {title}").click()
     panel.get_by_text("No bookmarks yet").wait_for()
+
+
+def test_what_was_said_of_a_picture_ends_with_a_move_or_other_colors(tab):
+    said = {"title": "Seahorse", "author": "Somebody", "note": "Tails"}
+    shown = "() => [explorer.scene.title, explorer.scene.author, explorer.scene.note].join('')"
+    toml = "explorer.request({ t: 'link' }).then(({ toml }) => toml)"
+    whole = "".join(said.values())
+    tab.open({**SCENE, **said})
+    for change, back in (
+        ("() => explorer.move({ scale: 16 })", "() => explorer.undo()"),
+        ("() => explorer.paint({ ...explorer.scene.color, offset: 0.3 })", "() => explorer.undo()"),
+    ):
+        assert tab.run(shown) == whole
+        tab.run(change)
+        tab.settle()
+        assert tab.run(shown) == ""
+        assert "Somebody" not in tab.run(toml)
+        tab.run(back)
+        tab.settle()
+    assert tab.run(shown) == whole
+    assert "Somebody" in tab.run(toml)
+
+
+def test_what_is_the_users_own_carries_the_users_name(tab):
+    panel = opened(tab, "Share")
+    field = panel.get_by_label("Your name")
+    field.fill("Ada")
+    field.press("Enter")
+    tab.until("document.querySelector('#field-TOML').value.includes('author = \"Ada\"')")
+    asked = "explorer.request({ t: 'link' }).then(({ toml }) => toml)"
+    tab.open({**SCENE, "author": "Somebody"})
+    assert 'author = "Somebody"' in tab.run(asked)
+    tab.run("() => explorer.move({ scale: 16 })")
+    tab.settle()
+    assert 'author = "Ada"' in tab.run(asked)
+    field.fill("")
+    field.press("Enter")
+    assert 'author = ""' in tab.run(asked)
+
+
+def test_a_bookmark_is_renamed_and_its_removal_undone(tab):
+    panel = opened(tab, "Bookmarks")
+    panel.get_by_label("Title of the bookmark").fill("One")
+    panel.get_by_role("button", name="Keep this place").click()
+    panel.get_by_role("button", name="Rename One").click()
+    field = panel.get_by_label("New title")
+    field.fill("Two")
+    field.press("Enter")
+    panel.get_by_role("button", name="Two", exact=True).wait_for()
+    panel.get_by_role("button", name="Remove Two").click()
+    panel.get_by_text("No bookmarks yet").wait_for()
+    tab.page.locator(".message").get_by_role("button", name="Undo").last.click()
+    panel.get_by_role("button", name="Remove Two").click()
+    panel.get_by_text("No bookmarks yet").wait_for()
+
+
+def test_own_palettes_are_kept_exported_and_imported(tab, tmp_path):
+    own = {"stops": [[0.0, "#102030"], [0.4, "#ff8800"]], "cyclic": True}
+    tab.run("palette => explorer.paint({ ...explorer.scene.color, palette })", own)
+    panel = opened(tab, "Color")
+    field = panel.get_by_label("Keep this palette as")
+    field.fill("Sunset")
+    field.press("Enter")
+    mine = panel.get_by_role("list", name="My palettes")
+    assert color_of(tab)["palette"]["title"] == "Sunset"
+    panel.get_by_role("button", name="Ember", exact=True).click()
+    tab.until("explorer.scene.color.palette === 'ember'")
+    with tab.page.expect_download() as downloaded:
+        mine.get_by_role("button", name="Save Sunset as a file").click()
+    path = tmp_path / downloaded.value.suggested_filename
+    downloaded.value.save_as(path)
+    assert fractals.load_scene(SCENE, palette=str(path)).color.make_palette().title == "Sunset"
+    mine.get_by_role("button", name="Sunset", exact=True).click()
+    tab.until("explorer.scene.color.palette.title === 'Sunset'")
+    assert color_of(tab)["palette"]["stops"] == own["stops"]
+    mine.get_by_role("button", name="Remove Sunset").click()
+    assert mine.count() == 0
 
 
 def test_shared_texts_draw_the_same_picture(tab, tmp_path, run):
@@ -389,6 +741,97 @@ def test_letters_typed_into_a_field_are_no_commands(tab):
     assert panel.get_by_label("Search the gallery").input_value() == "mice"
 
 
+def test_keys_work_after_every_control(tab):
+    """Only a field of text takes letters, and one into which nothing is typed has no own undo."""
+    panel = opened(tab, "Color")
+    density = tab.settle()["color"]["density"]
+    for focused in (
+        panel.get_by_role("slider", name="Density"),
+        panel.get_by_role("textbox", name="Density"),
+        panel.get_by_role("combobox", name="Transfer"),
+    ):
+        panel.get_by_role("slider", name="Density").press("ArrowRight")
+        assert tab.settle()["color"]["density"] > density
+        focused.focus()
+        assert tab.press("Control+z")["color"]["density"] == pytest.approx(density)
+    field = panel.get_by_role("textbox", name="Density")
+    field.fill("5")
+    field.press("Escape")  # ends the typing, and not the panel
+    assert field.input_value() == "0.7"
+    assert panel.is_visible()
+    panel.get_by_role("slider", name="Density").focus()
+    tab.page.keyboard.press("i")
+    tab.page.get_by_role("region", name="Inspect", exact=True).wait_for()
+    tab.page.keyboard.press("Escape")
+
+
+def test_escape_closes_the_panel_before_it_leaves_a_julia_set(tab):
+    tab.page.mouse.move(400, 300)
+    tab.page.keyboard.press("Shift+J")
+    tab.until("explorer.placed.julia")
+    panel = opened(tab, "Color")
+    tab.page.keyboard.press("Escape")
+    panel.wait_for(state="detached")
+    tab.settle()
+    assert tab.run("Boolean(explorer.placed.julia)")
+    tab.page.keyboard.press("Escape")
+    tab.until("!explorer.placed.julia")
+
+
+def test_a_drag_is_one_step_of_undo_however_long_it_pauses(tab):
+    before = place_of(tab.settle())
+    tab.page.mouse.move(400, 300)
+    tab.page.mouse.down()
+    tab.page.mouse.move(430, 310, steps=3)
+    tab.page.wait_for_timeout(900)
+    tab.page.mouse.move(460, 320, steps=3)
+    tab.page.mouse.up()
+    assert place_of(tab.settle()) != before
+    assert place_of(tab.press("Control+z")) == before
+
+
+def test_back_returns_and_the_undo_list_survives_a_reload(browser, own_server):
+    tab = browsers.Tab(browser, own_server(gallery=True).running, size=SIZE, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    gallery = tab.page.get_by_role("region", name="Gallery", exact=True)
+    key = tab.page.keyboard.press
+
+    def arrived(title, entry):
+        tab.until(f"explorer.scene?.title === {title!r} && explorer.entry === {entry}")
+
+    for entry, title in enumerate(("Seahorse valley", "Carpet"), 1):
+        if not gallery.count():
+            opened(tab, "Gallery")
+        gallery.get_by_role("button", name=title, exact=True).click()
+        arrived(title, entry)
+    key("+")
+    arrived("", 2)
+    zoomed = place_of(tab.run("explorer.scene"))
+    tab.page.go_back()  # also from a place near by
+    arrived("Seahorse valley", 1)
+    gallery.wait_for()
+    tab.page.go_forward()
+    arrived("Carpet", 2)
+    key("Control+z")  # the list of the browser follows
+    arrived("Seahorse valley", 1)
+    tab.until("history.state.entry === 1")
+    tab.page.go_forward()
+    arrived("Carpet", 2)
+    key("Control+y")
+    arrived("", 2)
+    assert place_of(tab.run("explorer.scene")) == zoomed
+    link = tab.run("location.hash")
+    tab.until(f"location.hash !== {link!r}")  # the address follows after a rest
+    tab.page.reload()
+    tab.until("window.explorer?.catalog && explorer.placed")
+    assert place_of(tab.run("explorer.scene")) == zoomed
+    key("Control+z")
+    arrived("Carpet", 2)
+    tab.page.go_back()
+    arrived("Seahorse valley", 1)
+    tab.close()
+
+
 def test_favourite_palettes_have_keys(tab):
     panel = opened(tab, "Color")
     panel.get_by_role("button", name="Mark Jade as a favorite").click()
@@ -425,6 +868,21 @@ def test_targets_are_large_enough_and_nothing_overflows(browser, server, size):
     tab.close()
 
 
+def test_the_picture_lies_above_a_sheet_on_a_phone(browser, server):
+    tab = browsers.Tab(browser, server.running, size=(390, 844), panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    tab.until("explorer.catalog && explorer.placed")
+    box = "document.querySelector('{}').getBoundingClientRect()"
+    view, sheet = (box.format(name) for name in ("#view", ".panel"))
+    for title in ("Color", "Bookmarks"):
+        panel = opened(tab, title)
+        tab.until(f"Math.abs({view}.top + {sheet}.height / 2) < 1 && {view}.top < -20")
+        tab.page.keyboard.press("Escape")
+        panel.wait_for(state="detached")
+        tab.until(f"{view}.top === 0")
+    tab.close()
+
+
 @pytest.mark.parametrize("size", [SIZE, (390, 844)])
 def test_a_note_about_counts_is_seen(browser, server, size):
     from playwright.sync_api import expect
@@ -432,7 +890,7 @@ def test_a_note_about_counts_is_seen(browser, server, size):
     tab = browsers.Tab(browser, server.running, size=size, panels=True)
     tab.until("explorer.catalog && explorer.settled")
     drawn = {"pass": "exact", "max_iterations": 1000, "note": "counts of up to 9 % ..."}
-    tell = "(detail) => explorer.dispatchEvent(new CustomEvent('drawn', { detail }))"
+    tell = "(drawn) => { explorer.drawn = drawn; }"
     tab.run(tell, drawn)
     expect(tab.page.get_by_title(drawn["note"])).to_be_visible()
     assert tab.run("document.documentElement.scrollWidth") <= size[0]

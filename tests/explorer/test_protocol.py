@@ -278,6 +278,7 @@ def test_pick_fit_histogram_and_lookup(server):
     assert float(picked["distance"]) == pytest.approx(2 * z * math.log(z) / dz, rel=1e-3)
     assert picked["center"][0].startswith("-0.74")
     assert fit["density"] > 0
+    assert fit["layer"] == 0
     assert sum(histogram["counts"]) > 0
     assert histogram["low"] < histogram["high"]
     assert (table.kind, table.frame, len(table.payload)) == (protocol.TABLE, 5, 4098 * 6)

@@ -1,5 +1,6 @@
 """`fractals.explore`, the verbs, and what is missing."""
 
+import gzip
 import importlib.util
 import inspect
 import os
@@ -172,6 +173,43 @@ def test_the_page_is_in_the_package():
     text = pages.client_files()["index.html"].read_text("utf-8")
     assert "style=" not in text  # the content security policy forbids it
     assert "onclick" not in text
+
+
+def test_the_page_names_its_modules_so_that_they_are_loaded_at_once():
+    files = pages.client_files()
+
+    def imported(name):
+        text = files[name].read_text("utf-8")
+        found = re.findall(r'^(?:import|export)[^;]*?from ?"(\.[^"]+)"', text, re.MULTILINE)
+        found += re.findall(r'from"(\./[^"]+)"', text)
+        return {os.path.normpath(os.path.join(os.path.dirname(name), each)) for each in found}
+
+    known, new = set(), {"main.js"}
+    while new:
+        known |= new
+        new = set().union(*map(imported, new)) - known
+    listed = re.findall(
+        r'<link rel="modulepreload" href="/client/(.*)">', files["index.html"].read_text("utf-8")
+    )
+    assert len(known) > 20
+    assert listed == sorted(known - {"main.js"})
+    loaded = sum(len(gzip.compress(files[name].read_bytes())) for name in known)
+    assert loaded < 90_000  # bytes of a first visit, compressed
+
+
+def test_libraries_of_the_page_have_licences_and_name_no_host():
+    folder = pages.CLIENT / "lib"
+    licences = (folder / "LICENSES.txt").read_text("utf-8")
+    script = (Path(__file__).parents[2] / "scripts" / "client_libraries").read_text("utf-8")
+    taken = re.findall(r"^take (\S+) (\S+) (.*)$", script, re.MULTILINE)
+    for name, version, _ in taken:
+        assert f"\n{name} {version}\n" in licences
+    names = {name for *_, pairs in taken for name in pairs.split()[1::2]}
+    assert {path.name for path in folder.glob("*.js")} == names
+    for path in folder.glob("*.js"):
+        text = path.read_text("utf-8")
+        assert "sourceMappingURL" not in text
+        assert not re.search(r"registry|unpkg|jsdelivr", text)
 
 
 def test_surprises_are_twelve_different_scenes():

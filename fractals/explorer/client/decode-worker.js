@@ -2,10 +2,11 @@
 import { inflated } from "./decode.js";
 
 onmessage = async ({ data: { id, message, buffer } }) => {
+  const post = /** @type {(message: Table, taken?: ArrayBuffer[]) => void} */ (postMessage); // a worker's
   try {
     const data = await inflated(message, buffer);
-    postMessage({ id, data }, [data.buffer]);
+    post({ id, data }, [data.buffer]);
   } catch (error) {
-    postMessage({ id, error: String(error) });
+    post({ id, error: String(error) });
   }
 };

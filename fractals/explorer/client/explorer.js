@@ -1,18 +1,19 @@
 /**
  * The model: the user's view, its frames, colors and history. It knows no panels.
  *
- * Events: "welcome", "placed", "painted", "layers", "drawn", "status", "paused", "message"
- * ({text, kind}), "connected", "disconnected", "selection" ({rect}; cancelable), "pointer" ({x, y} in
- * device pixels, or null), "history", "catalog", "gesture" (the user moves). The detail is the server's message, or as given.
+ * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
+ * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
+ * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
 import { History } from "./history.js";
 import { Connection } from "./net.js";
-import { Paints } from "./paints.js";
+import { changed, Paints } from "./paints.js";
 import { canvasOf } from "./picture.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
+import { kept, observe } from "./state.js";
 
 const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
 const KEPT = 250; // frames back that the server surely keeps
@@ -25,7 +26,11 @@ export class Explorer extends EventTarget {
   layers = []; // the newest `layers`
   drawn = null; // the newest `drawn` of the newest frame
   status = null; // the newest `status`, until something was drawn
+  paused = null; // the message `paused`, until the view goes on
   connected = false;
+  lost = ""; // why there is no connection
+  pointer = null; // {x, y} in device pixels of the canvas
+  entry = 0; // of the browser's list of pages: the number of jumps to what is shown
   #frame = 0; // the newest id
   #chain = new Chain();
   #history = new History();
@@ -39,13 +44,19 @@ export class Explorer extends EventTarget {
   #ticking = 0;
   #time = 0;
   #focus = null;
+  #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
+  #trial = null; // a formula at the place of another one: {formula, step, scene}
   #returned = false; // to the base of a view that can't be drawn
 
-  /** @param {HTMLCanvasElement} canvas @param {{plain?: boolean, remote?: boolean, link?: string}} [options]
-   * `plain`: no WebGL2; `remote`: a slow line; `link`: of the scene to open first */
-  constructor(canvas, { plain = false, remote = false, link = "" } = {}) {
+  /** @param {HTMLCanvasElement} canvas
+   * @param {{plain?: boolean, remote?: boolean, link?: string, entry?: number, past?: Table}} [options] `plain`: no
+   * WebGL2; `remote`: a slow line; `link`: of the scene to open first; `entry`, `past`: where a page before a reload was */
+  constructor(canvas, { plain = false, remote = false, link = "", entry = 0, past = {} } = {}) {
     super();
+    observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
+    this.entry = entry;
+    Object.assign(this.#history, past);
     this.#first = link ? { link } : {};
     this.stage = new Stage(canvas, () => this.#wake(), { plain });
     this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
@@ -73,10 +84,12 @@ export class Explorer extends EventTarget {
   get size() { return [this.stage.canvas.width, this.stage.canvas.height]; }
   get canUndo() { return this.#history.canUndo; }
   get canRedo() { return this.#history.canRedo; }
+  /** Turns a second that the palette is cycled by. */
+  get speed() { return this.#paints.speed; }
 
   /** Whether the canvas shows the view's exact pixels, and nothing is under way. */
   get settled() {
-    return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled
+    return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled && !this.#fit
       && this.drawn?.pass === "exact" && this.drawn.paint === this.#paints.seq;
   }
 
@@ -116,6 +129,18 @@ export class Explorer extends EventTarget {
 
   get #opening() { return Boolean(this.#flight?.open) || this.#queue.some(({ open }) => open); }
 
+  /** Degrees that the picture is turned by, with all moves until now. */
+  get rotation() {
+    const [a, , c] = this.map, turned = (this.placed?.rotation ?? 0) - Math.atan2(-c, a) * 180 / Math.PI * (this.scene?.view?.mirror ? -1 : 1);
+    return (turned + 540) % 360 - 180;
+  }
+
+  /** Turn the picture until it stands upright. @param {string} [step] as of `move` */
+  upright(step = "") {
+    const turn = Math.round(100 * this.rotation) * (this.scene.view?.mirror ? -1 : 1);
+    if (turn) this.move({ turn, step });
+  }
+
   /** Draw for another size of the canvas. @param {number[]} size device pixels */
   resize(size) {
     const before = this.size;
@@ -129,44 +154,81 @@ export class Explorer extends EventTarget {
   }
 
   /** Show another scene: the keys of the message `open`.
-   * @param {object} what @param {string} [step] as of `move`: a flight and its end are undone as one */
-  open(what, step = "") {
+   * @param {Table} what @param {string} [step] as of `move`: a flight and its end are undone as one
+   * @param {boolean} [jump] whether the browser's Back returns to what is shown now */
+  open(what, step = "", jump = Boolean(this.placed)) {
     const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
-    if (this.placed) this.#remember(step);
+    const noted = this.placed ? this.#remember(step) : null;
+    this.#fit = null;
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
-    this.#queue.push({ open: sent });
+    this.#queue.push({ open: sent, noted, jump });
     this.#wake();
   }
 
   /** Show the whole of the scene's formula. */
-  home() {
-    if (!this.scene) return;
-    const { mirror, stretch, stretch_angle } = this.scene.view ?? {};
-    const view = Object.fromEntries(Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined));
-    this.open({ scene: { ...this.scene, view } });
+  home() { if (this.scene) this.open({ scene: { ...this.scene, view: kindOf(this.scene.view) } }); }
+
+  /** Show another place. @param {Table} view some of center, width or zoom, rotation; the others stay */
+  place(view) {
+    const { center, width, rotation } = this.placed, size = view.zoom ? {} : { width };
+    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), center, rotation, ...size, ...view } } });
+  }
+
+  /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
+   * @param {string|Table} formula */
+  changeFormula(formula) {
+    const { center, width, rotation, octaves, julia } = this.placed, step = `flight to formula ${this.#frame}`;
+    if (julia || octaves < 1) return this.open({ formula }, step);
+    const scene = { ...this.scene, title: "", note: "", formula, view: { ...kindOf(this.scene.view), center, width, rotation } };
+    this.open({ scene }, step);
+    this.#queue.at(-1).trial = { formula, step, scene };
+  }
+
+  /** Show the whole set of a formula of which nothing is seen here. */
+  #leave({ formula, step, scene }, jump) {
+    this.#trial = null;
+    this.open({ formula }, step, jump);
+    this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => this.open({ scene })]);
   }
 
   #remember(step) {
-    this.#history.note(step, () => this.#now());
-    this.#say("history");
+    return this.#history.note(step, () => this.#now());
   }
 
   /** Return the state of now; what is not placed yet fills it in later. */
   #now() {
     const last = this.#queue.at(-1) ?? this.#flight;
-    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin };
-    const state = { frame: 0, scene: null, origin: 0, color: this.scene.color };
+    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin, entry: this.entry };
+    const state = { frame: 0, scene: null, origin: 0, color: this.scene.color, entry: this.entry };
     (last.after ??= []).push(state);
     return state;
   }
 
-  undo() { this.#show(this.#history.undo(() => this.#now())); }
-  redo() { this.#show(this.#history.redo(() => this.#now())); }
+  undo() { this.#turn(this.#history.undo(() => this.#now())); }
+  redo() { this.#turn(this.#history.redo(() => this.#now())); }
+  /** Show what was shown at an entry of the browser's list. @param {number} entry @returns {boolean} whether it is known */
+  turnTo(entry) {
+    const state = this.#history.turnTo(entry, () => this.#now());
+    this.entry = entry;
+    this.#show(state);
+    return Boolean(state);
+  }
+  /** What undo and redo return to, in a page that is loaded again. */
+  get past() { return this.#history.toJSON(); }
+
+  /** Show a state of undo; the browser's list follows. */
+  #turn(state) {
+    if (!state) return;
+    const by = state.entry - this.entry;
+    this.entry = state.entry;
+    this.#show(state);
+    if (by) this.#say("turned", { by });
+  }
 
   #show(state) {
     if (!state) return;
+    this.#fit = null;
     this.#queue.push({ state });
-    this.#say("history");
     this.#wake();
   }
 
@@ -180,12 +242,24 @@ export class Explorer extends EventTarget {
   }
 
   /** Change colors. `live`: more changes follow at once; density, offset, blend and opacity are
-   * then shown without the server, which gets the newest table at the end.
-   * @param {object} color the whole table `color` @param {{live?: boolean}} [options] */
-  paint(color, { live = false } = {}) {
+   * then shown without the server, which gets the newest table at the end. `fit`: a layer (0: the base) whose
+   * values change; density and offset are fitted to the new ones, as a part of the same step of undo.
+   * @param {Table} color the whole table `color` @param {{live?: boolean, fit?: number}} [options] */
+  paint(color, { live = false, fit } = {}) {
     if (!this.scene) return;
     if (!this.#paints.live) this.#remember("paint");
+    this.#fit = fit === undefined ? null : { layer: fit };
     this.#paints.set(color, live);
+  }
+
+  /** Fit what waits for its values; without an answer, it waits for the next values. */
+  async #fitted() {
+    const fit = this.#fit, { layer } = fit;
+    const told = await this.request({ t: "fit", layer, chosen: true }).catch(() => null);
+    if (!told || fit !== this.#fit) return;
+    this.#fit = null;
+    const { density, offset } = told;
+    this.#paints.set(changed(this.scene.color, layer, { density, offset }), false);
   }
 
   /** Cycle the palette. @param {number} speed turns a second; 0 stops, in the colors then shown */
@@ -206,17 +280,17 @@ export class Explorer extends EventTarget {
 
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `film`, `lookup`, or `export`
    * with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
-   * @param {object} message @returns {Promise<object|null>} rejects with an Error; null: replaced */
+   * @param {Table} message @returns {Promise<Table|null>} rejects with an Error; null: replaced */
   request(message) {
     if (!this.connected) return Promise.reject(new Error("the connection is lost"));
-    return this.requests.ask(message.at ? { ...message, at: this.#here(message.at) } : message);
+    return this.requests.ask(signed(message.at ? { ...message, at: this.#here(message.at) } : message));
   }
 
-  /** Start a `find`, `surprise` or `export`. @param {object} message without `job` and `frame`
-   * @param {(message: object) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
-   * @returns {{id: number, done: Promise<object>, cancel: () => void}} rejects with `error.cancelled` */
+  /** Start a `find`, `surprise` or `export`. @param {Table} message without `job` and `frame`
+   * @param {(message: Table) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
+   * @returns {{id: number, done: Promise<Table>, cancel: () => void}} rejects with `error.cancelled` */
   job(message, onProgress) {
-    if (this.connected) return this.requests.job(message, onProgress);
+    if (this.connected) return this.requests.job(signed(message), onProgress);
     return { id: 0, done: Promise.reject(new Error("the connection is lost")), cancel() {} };
   }
 
@@ -230,7 +304,10 @@ export class Explorer extends EventTarget {
   /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array} */
   readPixels() { return this.stage.read(this.map); }
   /** Let a paused view go on. */
-  goOn() { this.connection.send({ t: "go_on", frame: this.#chain.newest }); }
+  goOn() {
+    this.paused = null;
+    this.connection.send({ t: "go_on", frame: this.#chain.newest });
+  }
 
   /** Call a function before each frame of the screen, with the seconds since the last.
    * @param {(seconds: number) => void} each @returns {() => void} ends it */
@@ -284,15 +361,15 @@ export class Explorer extends EventTarget {
     else if (message.frame !== this.#chain.newest) return;
     else if (message.t === "layers") this.#described(message);
     else if (message.t === "drawn") this.#finished(message);
-    else if (message.t === "status") this.#say("status", this.status = message);
-    else if (message.t === "paused") this.#say("paused", message);
+    else if (message.t === "status") this.status = message;
+    else if (message.t === "paused") this.paused = message;
   }
 
   #welcomed(message) {
     this.connected = true;
+    this.lost = "";
     this.welcome = message;
     this.#say("welcome", message);
-    this.#say("connected");
     // After a lost connection, the server gets the scene that is shown.
     this.#queue.unshift({ open: this.scene ? { scene: this.scene } : this.#first, again: Boolean(this.scene) });
     this.#wake();
@@ -312,16 +389,19 @@ export class Explorer extends EventTarget {
       this.scene = message.scene;
     } else {
       const { zoom, ...view } = this.scene.view ?? {};
-      const { center, width: across, rotation } = message;
-      this.scene = { ...this.scene, view: { ...view, center, width: across, rotation }, image: { ...this.scene.image, size: message.size } };
+      const { center, width: across, rotation, title, author, note, size } = message;
+      this.scene = { ...this.scene, title, author, note, view: { ...view, center, width: across, rotation }, image: { ...this.scene.image, size } };
     }
     this.placed = message;
     this.#returned = flight.returned;
-    this.drawn = null;
+    this.drawn = this.status = this.paused = null;
+    this.#trial = flight.trial;
+    if (flight.jump) this.entry += 1;
     for (const state of flight.after ?? []) {
       const scene = message.scene ?? { ...this.scene, color: state.color };
-      Object.assign(state, { frame: message.frame, scene, origin: this.#origin });
+      Object.assign(state, { frame: message.frame, scene, origin: this.#origin, entry: this.entry });
     }
+    if (flight.jump) this.#say("jump");
     this.#say("placed", message);
     this.#paints.next();
     this.#wake();
@@ -337,7 +417,6 @@ export class Explorer extends EventTarget {
     const fresh = this.#paints.takeFresh(this.layers, message.layers) && !this.stage.picture.empty;
     this.layers = message.layers;
     this.stage.colors(message.layers, fresh);
-    this.#say("layers", message);
   }
 
   #finished(message) {
@@ -346,25 +425,36 @@ export class Explorer extends EventTarget {
     this.status = null;
     this.stage.arrived(message.pass);
     this.#say("drawn", message);
+    if (this.#fit && this.#paints.settled) this.#fitted();
+    const trial = this.#trial;
+    this.#trial = null;
+    if (trial && message.pass === "coarse" && message.least === message.most) this.#leave(trial, false);
   }
 
   #failed(message) {
     const flight = this.#flight;
+    if (flight?.trial && message.frame === flight.id) {
+      this.#flight = null;
+      return this.#leave(flight.trial, true);
+    }
+    if (this.#trial && message.frame === this.#chain.newest && message.re === "open") return this.#leave(this.#trial, false);
     if (flight && message.frame === flight.id) {
       this.#flight = null;
       const never = [flight, ...this.#queue].flatMap(({ after }) => after ?? []);
-      this.#history.clean((state) => never.includes(state));
+      this.#history.clean((state) => never.includes(state) || state === flight.noted);
       this.#queue = []; // moves of a frame that does not exist
       if (flight.open && !this.placed && this.#first.link) {
         this.#first = {};
         this.#queue.push({ open: {} });
       }
-      this.#say("history");
       this.#wake();
     } else if (message.re === "view" && message.frame === this.#chain.newest && this.placed.base && !this.#returned) {
       this.#queue = [{ state: { frame: this.placed.base, scene: this.scene, origin: this.#origin }, returned: true }];
       this.#wake();
-    } else if (message.re === "paint" && this.#paints.refused(message.seq)) this.#say("painted", { ...message, color: this.scene.color });
+    } else if (message.re === "paint" && this.#paints.refused(message.seq)) {
+      this.#fit = null;
+      this.#say("painted", { ...message, color: this.scene.color });
+    }
     this.#paints.next();
     this.#tell(message.message, "error");
   }
@@ -392,10 +482,22 @@ export class Explorer extends EventTarget {
     this.#paints.lost();
     this.connected = false;
     this.drawn = this.status = null;
+    this.lost = line || "The server does not answer. Trying again.";
     this.#say("disconnected", { text: line });
   }
 
   #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 
-  #tell(text, kind = "info") { this.#say("message", { text, kind }); }
+  #tell(text, kind = "info", action = null) { this.#say("message", { text, kind, action }); }
+}
+
+/** Return a message with the user's name, if what it makes is kept. @param {Table} message */
+function signed(message) {
+  const author = kept.get("author", ""), keeps = ["export", "link"].includes(message.t) || (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
+  return author && keeps ? { ...message, author } : message;
+}
+
+/** Return the keys of a view that a formula's plane has, and not its place. */
+function kindOf({ mirror, stretch, stretch_angle } = /** @type {Table} */ ({})) {
+  return Object.fromEntries(Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined));
 }

@@ -93,8 +93,9 @@ export class Chain {
       this.start(frame);
       return null;
     }
-    const entries = [...this.#maps].slice(-255).map(([id, each]) => [id, compose(each, step)]);
-    this.#maps = new Map(entries.filter(([, each]) => related(each)));
+    const entries = [...this.#maps].slice(-255).map(([id, each]) => ({ id, map: compose(each, step) }));
+    this.#maps = new Map();
+    for (const { id, map: its } of entries) if (related(its)) this.#maps.set(id, its);
     this.#maps.set(frame, IDENTITY);
     this.newest = frame;
     return step;

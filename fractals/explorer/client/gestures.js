@@ -3,6 +3,7 @@
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
 const DOUBLE = 128; // that a double click zooms
 const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
+const SLACK_ANGLE = 10, UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
 const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
 
 /** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
@@ -53,16 +54,21 @@ export function attachGestures(explorer, canvas) {
     else if (gesture?.kind === "box") gesture.show(point);
   });
 
-  for (const name of ["pointerup", "pointercancel"]) {
+  for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
+      if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
       if (down.size) begin(down.size === 1 ? "drag" : "pinch", event);
     });
   }
   canvas.addEventListener("pointerleave", () => tell(null));
-  canvas.addEventListener("contextmenu", (event) => event.preventDefault());
+  // A right click, and a long press where the browser tells of it.
+  canvas.addEventListener("contextmenu", (event) => {
+    event.preventDefault();
+    explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
+  });
 
   canvas.addEventListener("dblclick", (event) => {
     explorer.move({ at: fine(place(event)), scale: event.shiftKey || event.altKey ? -DOUBLE : DOUBLE });
@@ -76,7 +82,7 @@ export function attachGestures(explorer, canvas) {
   function begin(kind, event) {
     const points = [...down.values()], step = `gesture ${++count}`;
     if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true };
-    else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, start: spread(points) };
+    else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
   }
 
@@ -94,7 +100,10 @@ export function attachGestures(explorer, canvas) {
   function pinch() {
     const { middle, length, angle } = spread([...down.values()]);
     const { start } = gesture;
-    const scale = Math.round(64 * Math.log2(length / start.length)), turn = Math.round(100 * (angle - start.angle));
+    const scale = Math.round(64 * Math.log2(length / start.length));
+    const twist = (angle - start.angle + 540) % 360 - 180;
+    if (Math.abs(twist) > SLACK_ANGLE) gesture.slack ||= Math.sign(twist) * SLACK_ANGLE;
+    const turn = gesture.slack ? Math.round(100 * (twist - gesture.slack)) : 0;
     const at = fine(gesture.middle), by = fine(middle).map((part, k) => part - at[k]);
     let turned = (turn - gesture.turn) % 36_000;
     if (Math.abs(turned) > 18_000) turned -= Math.sign(turned) * 36_000;
@@ -103,7 +112,7 @@ export function attachGestures(explorer, canvas) {
   }
 }
 
-/** Return middle, distance and angle (degrees, counter-clockwise) of two points. */
+/** Return middle, distance and angle (degrees, counter-clockwise) of two points. @param {number[][]} points */
 function spread([[a, b], [c, d]]) {
   return { middle: [(a + c) / 2, (b + d) / 2], length: Math.max(1, Math.hypot(c - a, d - b)), angle: Math.atan2(b - d, c - a) * 180 / Math.PI };
 }
@@ -130,7 +139,8 @@ function box(explorer, canvas, from) {
   return { show, end };
 }
 
-/** Zoom until a rectangle fills the canvas. @param {number[]} rect in sixteenths of a pixel */
+/** Zoom until a rectangle fills the canvas. @param {import("./explorer.js").Explorer} explorer
+ * @param {number[]} rect in sixteenths of a pixel */
 export function zoomInto(explorer, [x0, y0, x1, y1]) {
   const [width, height] = explorer.size, at = [Math.round((x0 + x1) / 2), Math.round((y0 + y1) / 2)];
   const scale = Math.floor(64 * Math.log2(Math.min(16 * width / (x1 - x0), 16 * height / (y1 - y0))));

@@ -1,48 +1,72 @@
 /** What undo and redo return to: frames, and the scenes that they show. */
+import { observe } from "./state.js";
 
 const DEPTH = 200;
-const TOGETHER = 500; // ms between moves of one step
+const TOGETHER = 700; // ms between moves of one step
 
-/** @typedef {{frame: number, scene: object|null, origin: number}} State `scene` null: not placed yet */
+/** @typedef {{frame: number, scene: Table|null, origin: number, entry: number}} State `scene` null: not placed yet;
+ * `entry`: of the browser's list of pages, which has one for each jump */
 
 export class History {
-  #back = [];
-  #forth = [];
+  back = [];
+  forth = [];
   #step = "";
   #when = 0;
 
-  get canUndo() { return this.#back.length > 0; }
-  get canRedo() { return this.#forth.length > 0; }
+  constructor() { observe(this, "back", "forth"); }
+
+  get canUndo() { return this.back.length > 0; }
+  get canRedo() { return this.forth.length > 0; }
 
   /** Note the state before a change. @param {string} step changes of the same name, shortly one
-   * after the other, are one step; those of "flight 1" are one step however long it takes; "" is
-   * always a step of its own @param {() => State} now */
+   * after the other, are one step; those of "flight 1" and "gesture 1" are one step however long it takes;
+   * "" is always a step of its own @param {() => State} now @returns {State|null} what was noted */
   note(step, now) {
-    const soon = step.startsWith("flight ") || performance.now() - this.#when < TOGETHER;
+    const soon = /^(flight|gesture) /.test(step) || performance.now() - this.#when < TOGETHER;
     const same = step && step === this.#step && soon;
     this.#step = step;
     this.#when = performance.now();
-    if (same) return;
-    this.#back.push(now());
-    if (this.#back.length > DEPTH) this.#back.shift();
-    this.#forth = [];
+    if (same) return null;
+    const state = now();
+    this.back = [...this.back, state].slice(-DEPTH);
+    this.forth = [];
+    return state;
   }
 
   /** @param {() => State} now @returns {State|undefined} the state to show */
-  undo(now) { return this.#go(this.#back, this.#forth, now); }
+  undo(now) { return this.#go("back", "forth", now); }
 
-  redo(now) { return this.#go(this.#forth, this.#back, now); }
+  redo(now) { return this.#go("forth", "back", now); }
+
+  /** Return to the newest state before a jump, or to the first one after it. @param {number} entry
+   * @param {() => State} now @returns {State|undefined} */
+  turnTo(entry, now) {
+    const here = now(), past = here.entry > entry;
+    const [from, to] = past ? ["back", "forth"] : ["forth", "back"];
+    const there = this[from].findLastIndex((state) => (past ? state.entry <= entry : state.entry >= entry));
+    let state;
+    while (there >= 0 && this[from].length > there) state = this.#go(from, to, () => state ?? here);
+    return state;
+  }
+
+  /** Keep what is known of the states, for the page's next life. @returns {Table} */
+  toJSON() {
+    const plain = (states) => states.filter(({ scene }) => scene).map(({ scene, entry }) => ({ frame: 0, scene, origin: -1, entry }));
+    return { back: plain(this.back), forth: plain(this.forth) };
+  }
 
   #go(from, to, now) {
     this.#step = "";
-    if (!from.length) return undefined;
-    to.push(now());
-    return from.pop();
+    const state = this[from].at(-1);
+    if (state === undefined) return undefined;
+    this[to] = [...this[to], now()];
+    this[from] = this[from].slice(0, -1);
+    return state;
   }
 
   /** Forget states whose frame was never placed. */
   clean(isLost) {
-    this.#back = this.#back.filter((state) => !isLost(state));
-    this.#forth = this.#forth.filter((state) => !isLost(state));
+    this.back = this.back.filter((state) => !isLost(state));
+    this.forth = this.forth.filter((state) => !isLost(state));
   }
 }

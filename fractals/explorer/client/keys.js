@@ -8,7 +8,7 @@
  *
  * @typedef {import("./explorer.js").Explorer} Explorer
  * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
- *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void}} Command
+ *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void, hidden?: boolean}} Command
  */
 const OCTAVES_A_SECOND = 2;
 const ARROW = 0.1; // of the picture's shorter side
@@ -59,6 +59,7 @@ addCommands(
   { id: "rise", title: "Zoom out while held", group: "Move", keys: ["x"], ...dive(-1) },
   { id: "turn-left", title: "Turn counter-clockwise", group: "Move", keys: ["["], run: turn(TURN) },
   { id: "turn-right", title: "Turn clockwise", group: "Move", keys: ["]"], run: turn(-TURN) },
+  { id: "upright", title: "Stand upright", group: "Move", keys: ["\\"], run: (explorer) => explorer.upright() },
   { id: "home", title: "Show the whole set", group: "Move", keys: ["0", "Home"], run: (explorer) => explorer.home() },
   { id: "undo", title: "Undo", group: "Edit", keys: ["Control+z"], run: (explorer) => explorer.undo() },
   { id: "redo", title: "Redo", group: "Edit", keys: ["Control+y", "Control+Shift+Z"], run: (explorer) => explorer.redo() },
@@ -71,12 +72,18 @@ export function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return `${ctrlKey || metaKey ? "Control+" : ""}${altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${name}`;
 }
 
-/** Tell whether keys belong to a field, a list or a button and not to the picture. */
-function isTyping({ target, key }) {
+export const TEXT = ":is(input:not([type=range], [type=checkbox], [type=color], [type=file]), textarea)";
+const MOVED = "button, a, summary, select, input, [role=slider]"; // what arrows, Enter and Space act on
+
+/** Tell whether keys belong to a field, a list or a button and not to the picture. @param {KeyboardEvent} event */
+function isTyping({ target, key, ctrlKey, metaKey }) {
   if (!(target instanceof HTMLElement) || key === "Escape") return false;
-  if (target.closest("input, select, textarea, [contenteditable], dialog[open]")) return true;
-  const moves = key.startsWith("Arrow") || ["Home", "Enter", " "].includes(key);
-  return moves && target.closest("button, a, summary, [role=slider], [role=listbox], [role=menu], [role=tablist], [role=radiogroup]") !== null;
+  const command = ctrlKey || metaKey;
+  // A field into which nothing is typed has nothing to undo.
+  if (target.closest(TEXT)) return !(command && "zyZ".includes(key) && target.dataset.idle);
+  if (target.closest("select") && key.length === 1 && !command) return true; // letters choose
+  const moves = key.startsWith("Arrow") || key.startsWith("Page") || ["Home", "End", "Enter", " "].includes(key);
+  return moves && target.closest(MOVED) !== null;
 }
 
 /** @param {Explorer} explorer @param {HTMLElement} canvas */

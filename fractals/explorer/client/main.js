@@ -6,16 +6,17 @@ import { mountPanels } from "./panels/index.js";
 
 const LIMIT = 4096; // device pixels of a side
 const REST = 600; // ms without a move until the address gets the link
+const PAST = "fractals.past"; // what undo returned to before the page was loaded again
 const NEAR = 10; // ms until an answer begins: a slow line compresses
 
-const canvas = document.getElementById("view");
+const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
 const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?line=remote or local
 
 /** Tell whether the server is on this machine, by its name and by how soon it answers. */
 function isRemote() {
   if (options.has("line")) return options.get("line") === "remote";
   if (!["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) return true;
-  const times = performance.getEntriesByType("resource").map((each) => each.responseStart - each.requestStart);
+  const times = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource")).map((each) => each.responseStart - each.requestStart);
   return times.length > 0 && Math.min(...times) > NEAR; // an ssh tunnel has a local name too
 }
 
@@ -32,7 +33,7 @@ function watchSize(changed) {
   }).observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
 }
 
-/** Keep the scene's link in the address, and open a link that the user puts there. */
+/** Keep the scene's link in the address, with an entry for each jump; Back and Forward return to them. */
 function keepLink(explorer) {
   let timer = 0;
   const soon = () => {
@@ -41,12 +42,36 @@ function keepLink(explorer) {
       const { placed } = explorer;
       if (!explorer.connected || document.hidden) return;
       const answer = await explorer.request({ t: "link" }).catch(() => null);
-      if (answer && placed === explorer.placed) history.replaceState(null, "", `#${answer.link}`);
+      if (answer && placed === explorer.placed) history.replaceState(history.state, "", `#${answer.link}`);
     }, REST);
   };
   explorer.addEventListener("placed", soon);
   explorer.addEventListener("painted", soon);
-  addEventListener("hashchange", () => explorer.open({ link: location.hash.slice(1) }));
+  explorer.addEventListener("jump", () => {
+    if (history.state) history.pushState({ entry: explorer.entry }, "");
+    else history.replaceState({ entry: explorer.entry }, ""); // of a link that the user has put there
+  });
+  explorer.addEventListener("turned", (/** @type {any} */ { detail }) => history.go(detail.by));
+  addEventListener("popstate", ({ state }) => {
+    const link = location.hash.slice(1);
+    if (!state) explorer.open({ link });
+    else if (state.entry !== explorer.entry && !explorer.turnTo(state.entry) && link) explorer.open({ link }, "", false);
+  });
+  addEventListener("pagehide", () => {
+    try {
+      sessionStorage.setItem(PAST, JSON.stringify(explorer.past));
+    } catch {
+      sessionStorage.removeItem(PAST); // too much, or no storage
+    }
+  });
+}
+
+function past() {
+  try {
+    return JSON.parse(sessionStorage.getItem(PAST)) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 let explorer = null;
@@ -56,11 +81,15 @@ watchSize((size) => {
     return;
   }
   [canvas.width, canvas.height] = size;
-  explorer = new Explorer(canvas, { plain: options.has("plain"), remote: isRemote(), link: location.hash.slice(1) });
+  if (!history.state) history.replaceState({ entry: 0 }, "");
+  const { entry } = history.state;
+  explorer = new Explorer(canvas, { plain: options.has("plain"), remote: isRemote(), link: location.hash.slice(1), entry, past: past() });
   Object.assign(window, { explorer });
   attachGestures(explorer, canvas);
   attachKeys(explorer, canvas);
   mountPanels(explorer);
   keepLink(explorer);
+  const first = document.querySelector(".first"); // a still, until there is a picture
+  explorer.addEventListener("drawn", () => first.remove(), { once: true });
   explorer.start();
 });

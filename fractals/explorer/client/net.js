@@ -20,7 +20,7 @@ export class Connection {
 
   /**
    * @param {string} url
-   * @param {{hello: () => object, text: (message: object) => void,
+   * @param {{hello: () => Table, text: (message: Table) => void,
    *   wanted: (message: import("./decode.js").Message) => boolean,
    *   binary: (message: import("./decode.js").Message) => void,
    *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded

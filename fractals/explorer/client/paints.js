@@ -1,4 +1,5 @@
 /** The colors of the scene: what the user changes, what the server has accepted, and cycling. */
+import { observe } from "./state.js";
 
 const LAST_SEQ = 65_535;
 const NUMBERS = ["density", "offset", "blend", "opacity"]; // the shader takes these as they are
@@ -10,17 +11,18 @@ export class Paints {
   #accepted = null;
   #live = false; // the user is changing colors
   #fresh = false; // new values follow
-  #speed = 0; // turns a second
+  speed = 0; // turns a second
 
-  /** @param {import("./explorer.js").Explorer} explorer @param {(color: object) => boolean} send false: not now */
+  /** @param {import("./explorer.js").Explorer} explorer @param {(color: Table) => boolean} send false: not now */
   constructor(explorer, send) {
+    observe(this, "speed");
     this.explorer = explorer;
     this.send = send;
   }
 
-  get settled() { return !this.#flight && !this.#wanted && !this.#live && !this.#speed; }
+  get settled() { return !this.#flight && !this.#wanted && !this.#live && !this.speed; }
   get live() { return this.#live; }
-  get cycling() { return this.#speed !== 0; }
+  get cycling() { return this.speed !== 0; }
 
   /** Start with the colors of a scene that was opened. */
   start(color) {
@@ -30,7 +32,7 @@ export class Paints {
     this.#accepted = color;
   }
 
-  /** Show other colors, and send them. @param {object} color @param {boolean} live more follow at once */
+  /** Show other colors, and send them. @param {Table} color @param {boolean} live more follow at once */
   set(color, live) {
     const { explorer } = this, quick = sameButNumbers(color, this.#accepted ?? {});
     this.#live = live;
@@ -52,14 +54,14 @@ export class Paints {
   }
 
   /** Take the answer `painted`. */
-  accepted({ seq, color, values }) {
+  accepted({ seq, color, values, title, author, note }) {
     const { explorer } = this;
     this.#flight = null;
     this.seq = seq;
     this.#accepted = color;
     this.#fresh = values;
     explorer.drawn = null;
-    if (!this.#wanted && !this.#live) explorer.scene = { ...explorer.scene, color };
+    explorer.scene = { ...explorer.scene, title, author, note, ...(!this.#wanted && !this.#live && { color }) };
   }
 
   /** Return to the accepted colors, because newer ones are not valid. @returns {boolean} whether it did */
@@ -71,7 +73,7 @@ export class Paints {
     return true;
   }
 
-  /** Tell whether values for other colors follow. @param {object[]} before @param {object[]} after layers */
+  /** Tell whether values for other colors follow. @param {Table[]} before @param {Table[]} after layers */
   takeFresh(before, after) {
     const same = (layer, k) => ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
     const fresh = this.#fresh || before.length !== after.length || !after.every(same);
@@ -88,7 +90,7 @@ export class Paints {
   /** Cycle the palette. @param {number} speed turns a second; 0 stops, and keeps the colors then shown */
   cycle(speed) {
     const { explorer, explorer: { stage, scene, layers } } = this, { phase } = stage;
-    this.#speed = speed;
+    this.speed = speed;
     stage.hideExact = speed !== 0;
     if (speed || !phase) return;
     stage.phase = 0;
@@ -101,8 +103,13 @@ export class Paints {
   /** Go on cycling. @param {number} seconds */
   tick(seconds) {
     const { stage } = this.explorer;
-    stage.phase = (stage.phase + this.#speed * seconds) % 1;
+    stage.phase = (stage.phase + this.speed * seconds) % 1;
   }
+}
+
+/** Return a table of colors in which the base (0) or a layer has other values. */
+export function changed(color, layer, values) {
+  return layer ? { ...color, layers: color.layers.with(layer - 1, { ...color.layers[layer - 1], ...values }) } : { ...color, ...values };
 }
 
 /** Tell whether two tables of colors differ at most in what the shader takes as it is. */

@@ -8,7 +8,7 @@ export class Picture {
   constructor(frame, size) {
     this.frame = frame;
     this.size = size;
-    /** @type {{layers: object[], tables: Uint16Array[]}|null} */
+    /** @type {{layers: Table[], tables: Uint16Array[]}|null} */
     this.colors = null;
     /** @type {{step: number, w: number, h: number, layers?: Float32Array[], pixels?: Uint8Array}|null} */
     this.coarse = null;
@@ -52,7 +52,7 @@ export class Picture {
     this.#changed("fine", { layer, x, y, w, h, data });
   }
 
-  /** Keep sRGB pixels. @param {import("./decode.js").Message} message */
+  /** Keep sRGB pixels. @param {Table} message of decode.js */
   addPixels({ x, y, w, h, step, data }) {
     const pixels = opaque(data);
     if (step > 1) {
@@ -86,7 +86,7 @@ export class Picture {
   }
 }
 
-/** Return a canvas of sRGB pixels. @param {import("./decode.js").Message} message */
+/** Return a canvas of sRGB pixels. @param {Table} message of decode.js */
 export function canvasOf({ w, h, data }) {
   const canvas = Object.assign(document.createElement("canvas"), { width: w, height: h });
   canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(opaque(data)), w, h), 0, 0);

@@ -44,7 +44,7 @@ export class Renderer {
   }
 
   /** Draw older pictures, and the newest one.
-   * @param {{image: object, map: number[]}[]} under from the bottom
+   * @param {{image: Table, map: number[], above: boolean}[]} under from the bottom
    * @param {import("./picture.js").Picture|null} picture
    * @param {{map: number[], coarse: boolean, exact: boolean, phase: number}} how */
   draw(under, picture, how) {

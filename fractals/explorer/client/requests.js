@@ -13,16 +13,16 @@ export class Requests {
   #julia = null; // {seq, onPreview} of the preview under way
   #wanted = null; // the next preview
 
-  /** @param {(message: object) => void} send @param {() => number} frame the newest placed frame */
+  /** @param {(message: Table) => void} send @param {() => number} frame the newest placed frame */
   constructor(send, frame) {
     this.send = send;
     this.frame = frame;
   }
 
-  /** Send a question. @returns {Promise<object|null>} null: a newer `pick` has replaced this one */
+  /** Send a question. @returns {Promise<Table|null>} null: a newer `pick` has replaced this one */
   ask(message) {
     const sent = { ...message }, { t } = message;
-    if (OF_A_FRAME.includes(t) || (t === "bookmark" && !message.remove)) sent.frame = this.frame();
+    if (OF_A_FRAME.includes(t) || (t === "bookmark" && !message.remove && !message.rename && !message.link)) sent.frame = this.frame();
     if (t === "export") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
     if (t === "pick") this.#take(({ answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
@@ -33,7 +33,7 @@ export class Requests {
   }
 
   /** Start a search, a sheet or an export. */
-  job(message, onProgress = () => {}) {
+  job(message, onProgress = (_told) => {}) {
     const id = ++this.#count;
     const done = new Promise((resolve, reject) => {
       this.#jobs.set(id, { onProgress, resolve, reject, sheet: new Map() });
@@ -83,7 +83,7 @@ export class Requests {
       return true;
     }
     const key = message.job ?? message.seq ?? message.frame;
-    const [first] = this.#take(({ answer, key: its }, k, all) => {
+    const [first] = this.#take((_, k, all) => {
       const belongs = (each) => each.answer === ANSWERS[message.re] && (key === undefined || each.key === key);
       return all.findIndex(belongs) === k;
     });

@@ -61,7 +61,7 @@ export class Stage {
     }
   }
 
-  /** Change numbers of the layers at once. @param {(layer: object, k: number) => object} change */
+  /** Change numbers of the layers at once. @param {(layer: Table, k: number) => Table} change */
   adjust(change) {
     for (const colors of [this.picture?.colors, this.coming]) {
       colors?.layers.forEach((layer, k) => Object.assign(layer, change(layer, k)));
@@ -94,7 +94,7 @@ export class Stage {
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
     const under = covers ? [] : this.older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
-    under.sort((one, other) => one.above - other.above || other.grain - one.grain);
+    under.sort((one, other) => Number(one.above) - Number(other.above) || other.grain - one.grain);
     renderer.draw(under, picture, how);
   }
 
@@ -129,7 +129,7 @@ export class Stage {
   }
 
   #restore() {
-    this.renderer.begin();
+    /** @type {import("./renderer.js").Renderer} */ (this.renderer).begin();
     this.older = [];
     this.picture?.restore();
     this.changed();

@@ -1,27 +1,5 @@
-/** Elements, icons and form fields. Text enters the page as text nodes only. */
-
-/**
- * Return an element with properties and children.
- * @param {string} tag a tag name, with classes after dots: "button.primary"
- * @param {Object<string, any>} [properties] `on...` listeners, `style` and `dataset` objects,
- *   `aria-...` and other attributes, or properties of the element; null and false are left out
- * @param {...(Node|string|number|null|false|Array)} children
- */
-export function element(tag, properties = {}, ...children) {
-  const [name, ...classes] = tag.split(".");
-  const made = document.createElement(name);
-  if (classes.length) made.className = classes.join(" ");
-  for (const [key, value] of Object.entries(properties)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if (key === "style") for (const rule in value) made.style.setProperty(rule, value[rule]);
-    else if (key === "dataset") Object.assign(made.dataset, value);
-    else if (key in made && !key.startsWith("aria")) made[key] = value;
-    else made.setAttribute(key, value === true ? "true" : value);
-  }
-  made.append(...children.flat(3).filter((child) => child || child === 0 || child === ""));
-  return made;
-}
+/** Icons and form fields. Each field shows what it is given; only what is being typed or dragged is its own. */
+import { html, useSignal } from "./html.js";
 
 /** Outlines on a grid of 24 x 24. */
 const ICONS = {
@@ -49,152 +27,144 @@ const ICONS = {
   copy: "M9 9h10v11H9zM15 9V4H5v11h4",
   edit: "M5 19l1-4L16 5l3 3L9 18zM14 7l3 3",
   check: "M5 12.500l5 5 9-11",
+  compass: "M12 3l4 9h-8zM8 12h8l-4 9z",
+  full: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   swap: "M4 9h14l-3.500-3.500M20 15H6l3.500 3.500",
   back: "M11 6l-6 6 6 6M5 12h14",
 };
 
-/** Return an icon, hidden from screen readers: its button has a name. */
-export function icon(name) {
-  const SVG = "http://www.w3.org/2000/svg";
-  const svg = document.createElementNS(SVG, "svg");
-  for (const [key, value] of [["viewBox", "0 0 24 24"], ["aria-hidden", "true"], ["class", "icon"]])
-    svg.setAttribute(key, value);
-  const path = document.createElementNS(SVG, "path");
-  path.setAttribute("d", ICONS[name]);
-  svg.append(path);
-  return svg;
+/** An icon, hidden from screen readers: its button has a name. */
+export const Icon = ({ name }) => html`<svg viewBox="0 0 24 24" aria-hidden="true" class="icon"><path d=${ICONS[name]} /></svg>`;
+
+/** A button with text, an icon, or both; if `bare`, an icon alone, whose name is `label`. */
+export function Button({ label, symbol = "", bare = false, kind = "", ...rest }) {
+  return html`<button type="button" class=${`${kind}${bare ? " bare" : ""}`} aria-label=${bare ? label : undefined} title=${bare ? label : undefined} ...${rest}>
+    ${symbol && html`<${Icon} name=${symbol} />`}${!bare && html`<span>${label}</span>`}
+  </button>`;
 }
 
-/** Return a button with text, an icon, or both; an icon alone has `label` as its name. */
-export function button(label, onclick, { kind = "", symbol = "", bare = false, ...rest } = {}) {
-  return element(
-    `button${kind && "." + kind.replaceAll(" ", ".")}${bare ? ".bare" : ""}`,
-    { type: "button", onclick, ...(bare && { "aria-label": label }), title: bare ? label : null, ...rest },
-    symbol && icon(symbol),
-    bare ? null : element("span", {}, label),
-  );
+/** A button that opens a file: dropping one needs a mouse. */
+export function FileButton({ label, take, kind = "" }) {
+  let input = null;
+  const chosen = () => {
+    if (input.files[0]) take(input.files[0]);
+    input.value = "";
+  };
+  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} />
+    <input type="file" class="file" tabindex="-1" aria-hidden="true" ref=${(made) => { input = made; }} onChange=${chosen} /></span>`;
 }
 
-let fields = 0;
+const idOf = (label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
 
-/** Return a labelled row for a control, which gets an id. */
-export function row(label, control, { value = null, hint = "" } = {}) {
-  const focusable = control.matches("input, select, textarea") ? control : control.querySelector("input, select, textarea");
-  if (focusable) focusable.id ||= `field-${(fields += 1)}`;
-  return element(
-    "div.row",
-    {},
-    element("div.row-head", {}, element("label", { htmlFor: focusable?.id ?? "" }, label), value),
-    control,
-    hint && element("p.hint", {}, hint),
-  );
+/** A labelled row. @param {{label: string, hint?: string, control: (id: string) => any}} options */
+export const Row = ({ label, hint = "", control }) => html`<div class="row"><div class="row-head"><label for=${idOf(label)}>${label}</label></div>
+  ${control(idOf(label))}${hint && html`<p class="hint">${hint}</p>`}</div>`;
+
+/** A field of text that is put when the user is done; until then it keeps what is typed. */
+export function TextField({ value, put, ...rest }) {
+  const draft = useSignal(null);
+  const done = ({ target }) => {
+    const typed = target.value;
+    draft.value = null;
+    put(typed);
+  };
+  const leave = (event) => {
+    if (event.key !== "Escape" || draft.value === null) return;
+    event.preventDefault(); // it ends the typing, and no more
+    draft.value = null;
+  };
+  return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
+    onInput=${({ target }) => { draft.value = target.value; }} onChange=${done} onBlur=${() => { draft.value = null; }} ...${rest} />`;
 }
 
 /**
- * A slider with its value as a number field beside the label.
- * @param {{label: string, value: number, least: number, most: number, step?: number, log?: boolean,
- *   hint?: string, digits?: number, oninput: (value: number) => void,
- *   onchange?: (value: number) => void}} options `log`: equal steps are equal factors; values up to
- *   0 then lie at the left end
+ * A slider with its value as a field beside the label.
+ * @param {{label: string, value: number, least: number, most: number, step?: number, log?: boolean, hint?: string,
+ *   digits?: number, track?: string, live?: ((value: number) => void)|false, put: (value: number) => void}} options
+ *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag
  */
-export function slider({ label, value, least, most, step = 0, log = false, hint = "", digits = 3, oninput, onchange = oninput }) {
-  const place = (number) => (log ? Math.log(Math.max(number, least) / least) / Math.log(most / least) : number);
-  const number = (at) => (log ? least * (most / least) ** at : at);
-  const text = (given) => String(Number(given.toPrecision(digits)));
-  const bar = element("input", {
-    type: "range",
-    min: log ? 0 : least,
-    max: log ? 1 : most,
-    step: log ? 0.001 : step || (most - least) / 500,
-    "aria-label": label,
-  });
-  const field = element("input.number", { type: "text", inputMode: "decimal", spellcheck: false, autocomplete: "off" });
-  const whole = step && step % 1 === 0;
-  const rounded = (given) => (whole ? Math.round(given) : Number(given.toPrecision(digits + 2)));
-  const show = (given) => {
-    const at = place(given);
-    bar.value = String(at);
-    bar.setAttribute("aria-valuetext", text(given));
-    const [low, high] = log ? [0, 1] : [least, most];
-    bar.style.setProperty("--at", `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`);
-    if (document.activeElement !== field) field.value = text(given);
+export function Slider({ label, value, least, most, step = 0, log = false, hint = "", digits = 3, track = "", live = false, put }) {
+  const draft = useSignal(null); // while it is dragged
+  const place = (given) => (log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given);
+  const rounded = (given) => (step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2)));
+  const drag = ({ target }) => {
+    const at = Number(target.value);
+    draft.value = rounded(log ? least * (most / least) ** at : at);
+    if (live) live(draft.value);
   };
-  bar.addEventListener("input", () => {
-    const now = rounded(number(Number(bar.value)));
-    show(now);
-    field.value = text(now);
-    oninput(now);
-  });
-  bar.addEventListener("change", () => onchange(rounded(number(Number(bar.value)))));
-  const typed = () => {
-    const given = Number(field.value.replace(",", "."));
-    if (field.value.trim() === "" || !Number.isFinite(given)) return;
-    show(given);
-    onchange(given);
+  const done = () => {
+    const now = draft.value;
+    if (now === null) return;
+    draft.value = null;
+    put(now);
   };
-  field.addEventListener("change", typed);
+  const typed = (text) => {
+    const given = Number(text.replace(",", "."));
+    if (text.trim() && Number.isFinite(given)) put(given);
+  };
+  const now = draft.value ?? value, text = String(Number(now.toPrecision(digits)));
+  const [low, high] = log ? [0, 1] : [least, most], at = place(now);
+  const style = { "--at": `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`, ...(track && { "--track": track }) };
   const short = label.length + hint.length < 38;
-  const made = row(label, field, { hint: short ? "" : hint, value: short && hint && element("span.faint", {}, hint) });
-  made.classList.add("slider-row");
-  made.querySelector(".row-head").append(field);
-  made.querySelector(".row-head").after(bar);
-  show(value);
-  return Object.assign(made, { show });
+  return html`<div class="row slider-row">
+    <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}
+      <${TextField} class="number" inputmode="decimal" id=${idOf(label)} value=${text} put=${typed} /></div>
+    <input type="range" aria-label=${label} aria-valuetext=${text} min=${low} max=${high} step=${log ? 0.001 : step || (most - least) / 500}
+      style=${style} value=${at} onInput=${drag} onChange=${done} onPointerUp=${done} onBlur=${done} />
+    ${!short && html`<p class="hint">${hint}</p>`}</div>`;
 }
 
 /** A drop-down list; choices are texts or [value, text]. */
-export function select(label, choices, value, onchange) {
-  const list = element(
-    "select",
-    { onchange: () => onchange(list.value) },
-    choices.map((choice) => {
-      const [name, text] = Array.isArray(choice) ? choice : [choice, words(choice)];
-      return element("option", { value: name, selected: name === value }, text);
-    }),
-  );
-  return Object.assign(row(label, list), { show: (now) => (list.value = now) });
-}
+export const Select = ({ label, choices, value, put }) => html`<${Row} label=${label} control=${(id) => html`<select id=${id} value=${value} onChange=${({ target }) => put(target.value)}>
+  ${pairs(choices).map(([name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
 
 /** A group of buttons of which one is pressed. */
-export function segments(label, choices, value, onchange) {
-  const group = element("div.segments", { role: "group", "aria-label": label });
-  const show = (now) => [...group.children].forEach((part) => part.setAttribute("aria-pressed", String(part.dataset.value === now)));
-  for (const choice of choices) {
-    const [name, text] = Array.isArray(choice) ? choice : [choice, words(choice)];
-    group.append(button(text, () => (show(name), onchange(name)), { dataset: { value: name } }));
-  }
-  show(value);
-  return Object.assign(group, { show });
-}
+export const Segments = ({ label, choices, value, put }) => html`<div class="segments" role="group" aria-label=${label}>
+  ${pairs(choices).map(([name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
+
+const pairs = (choices) => choices.map((choice) => (Array.isArray(choice) ? choice : [choice, words(choice)]));
 
 /** A switch with its label. */
-export function toggle(label, value, onchange) {
-  const box = element("input.switch", { type: "checkbox", role: "switch", checked: value, onchange: () => onchange(box.checked) });
-  return Object.assign(element("label.toggle", {}, element("span", {}, label), box), { show: (now) => (box.checked = now) });
+export const Toggle = ({ label, value, put }) => html`<label class="toggle"><span>${label}</span>
+  <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${({ target }) => put(target.checked)} /></label>`;
+
+/** The field of one option of a coloring or a formula. @param {{option: Table, value: any, put: (value: any, live?: boolean) => void}} given */
+export function OptionField({ option, value, put }) {
+  const { name, type, choices, least, most, meaning = "" } = option, label = words(name);
+  if (type === "choice" || choices?.length) return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
+  if (type === "bool") return html`<${Toggle} label=${label} value=${value} put=${put} />`;
+  if (type === "text" || least === undefined) {
+    const typed = (text) => (type === "text" ? put(text) : Number.isFinite(Number(text)) && put(Number(text)));
+    return html`<${Row} label=${label} hint=${meaning} control=${(id) => html`<${TextField} id=${id} value=${value} put=${typed} />`} />`;
+  }
+  // Bounds above zero that are decades apart are for equal factors.
+  return html`<${Slider} label=${label} value=${value} least=${least} most=${most} log=${least > 0 && most / least > 500} step=${type === "int" ? 1 : 0}
+    hint=${meaning} live=${option.part === "color" && ((now) => put(now, true))} put=${put} />`;
 }
 
-/** A foldable part of a panel. */
-export function section(title, open, ...children) {
-  return element("details.section", { open }, element("summary", {}, title), element("div.stack", {}, children));
-}
+const folds = {}; // whether the parts of panels are open, by their titles
 
-/** A bar of progress with its text; `show(share, text)`, share null: of unknown length. */
-export function progress(oncancel) {
-  const bar = element("progress", { max: 1, "aria-label": "Progress" });
-  const text = element("span.grow", {});
-  const made = element("div.progress", { hidden: true }, bar, element("div.line", {}, text, button("Cancel", oncancel, { kind: "quiet" })));
-  const show = (share, told) => {
-    made.hidden = false;
-    if (share === null || !Number.isFinite(share)) bar.removeAttribute("value");
-    else bar.value = Math.min(1, share);
-    text.textContent = told;
-  };
-  return Object.assign(made, { show, hide: () => (made.hidden = true) });
-}
+/** A foldable part of a panel; it stays as the user left it. */
+export const Section = ({ title, open = true, children }) => html`<details class="section" open=${folds[title] ?? open}
+  onToggle=${({ target }) => { folds[title] = target.open; }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
+
+/** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
+ * `share` null: of unknown length */
+export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=${!told}>
+  <progress key=${Number.isFinite(told?.share)} max="1" aria-label="Progress" value=${Number.isFinite(told?.share) ? Math.min(1, told.share) : undefined} />
+  <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
+
+/** A copy of a canvas. */
+export const Drawn = ({ picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+
+/** A button with a picture and a name. */
+export const Card = ({ title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}
+  <span class="caption">${title}</span>${below && html`<span class="faint mono">${below}</span>`}</button>`;
 
 const RETRIES = 30; // of a thumbnail that the server has not drawn yet
 const AT_ONCE = 3; // of the 6 connections that a browser opens: uploads and downloads need the others
 const queue = []; // thumbnails that are in view
+const loaded = new Set();
 let loading = 0;
 const inView = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
@@ -208,29 +178,45 @@ const inView = new IntersectionObserver((entries) => {
 function loadNext() {
   while (loading < AT_ONCE && queue.length) {
     const image = queue.shift();
-    if (image.isConnected) {
-      loading += 1;
-      image.src = image.dataset.src;
-    } else inView.observe(image); // its panel was closed
+    if (!image.isConnected) continue; // its panel was closed
+    loading += 1;
+    image.counted = true;
+    image.src = image.dataset.src;
   }
 }
 
-/** Return a picture. The server may have to draw it first; busy, it asks to come back. */
-export function thumbnail(src) {
-  const image = element("img.waiting", { alt: "", decoding: "async", width: 256, height: 144, dataset: { src } });
-  let left = RETRIES;
-  const ended = () => {
-    loading -= 1;
-    loadNext();
+/** Stay the same function, or each rendering would watch the image again. */
+const watch = (image) => image && !image.src && inView.observe(image);
+
+function ended({ target }) {
+  if (target.counted) loading -= 1;
+  target.counted = false;
+  loadNext();
+}
+
+/** A picture. The server may have to draw it first; busy, it asks to come back. */
+export function Thumbnail({ src }) {
+  const known = useSignal(loaded.has(src)).peek();
+  const arrived = (event) => {
+    event.target.classList.remove("waiting");
+    loaded.add(src);
+    ended(event);
   };
-  image.addEventListener("load", () => (image.classList.remove("waiting"), ended()));
-  image.addEventListener("error", () => {
-    image.removeAttribute("src");
-    if (left--) setTimeout(() => inView.observe(image), 1500 + 1500 * Math.random());
-    ended();
-  });
-  inView.observe(image);
-  return image;
+  const again = (event) => {
+    const { target } = event;
+    target.removeAttribute("src");
+    target.left = (target.left ?? RETRIES) - 1;
+    if (target.left) setTimeout(() => inView.observe(target), 1500 + 1500 * Math.random());
+    ended(event);
+  };
+  return html`<img class="waiting" alt="" decoding="async" width="256" height="144" src=${known ? src : undefined} data-src=${src} ref=${watch} onLoad=${arrived} onError=${again} />`;
+}
+
+/** Have the browser save a text as a file. */
+export function download(name, text) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: name });
+  link.click();
+  URL.revokeObjectURL(link.href);
 }
 
 /** "soft_light" -> "Soft light". */
@@ -247,8 +233,8 @@ export function duration(seconds) {
 }
 
 export function bytes(count) {
-  const unit = count < 1e6 ? ["kB", 1e3] : count < 1e9 ? ["MB", 1e6] : ["GB", 1e9];
-  return `${Number((count / unit[1]).toPrecision(2))} ${unit[0]}`;
+  const [unit, size] = /** @type {[string, number][]} */ ([["kB", 1e3], ["MB", 1e6], ["GB", 1e9]])[Number(count >= 1e6) + Number(count >= 1e9)];
+  return `${Number((count / size).toPrecision(2))} ${unit}`;
 }
 
 /** Return whether panels are sheets that cover the middle of the picture. */
@@ -256,23 +242,3 @@ export const narrow = () => matchMedia("(max-width: 700px)").matches;
 
 /** Return whether the user asked for less motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-/** Values kept in the browser; a browser without storage keeps them until the page closes. */
-export const kept = {
-  values: {},
-  get(key, missing) {
-    try {
-      return JSON.parse(localStorage.getItem(`fractals.${key}`)) ?? this.values[key] ?? missing;
-    } catch {
-      return this.values[key] ?? missing;
-    }
-  },
-  set(key, value) {
-    this.values[key] = value;
-    try {
-      localStorage.setItem(`fractals.${key}`, JSON.stringify(value));
-    } catch {
-      // The value stays in memory.
-    }
-  },
-};

@@ -1,19 +1,20 @@
 /** The find panel: minibrots, embedded Julia sets and periods of the view, and the flight there. */
-
+import { html } from "../html.js";
 import { addCommands } from "../keys.js";
-import { button, element, narrow, progress, section, still } from "../ui.js";
+import { observe } from "../state.js";
+import { Button, narrow, Progress, Section, still } from "../ui.js";
 import { difference, path } from "./flight.js";
 import { decimal } from "./scale.js";
 
 const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
+const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
-export function findPanel({ explorer, notify, julia, close }) {
+export function findPanel({ explorer, notify, julia, ui, close }) {
+  const own = observe({ told: null, answer: null }); // progress, and what was found
   let job = null;
   let flight = null;
   let flights = 0; // so far
-  const bar = progress(() => cancel());
-  const found = element("dl.facts", { "aria-live": "polite" });
 
   function cancel() {
     const busy = Boolean(job || flight);
@@ -24,28 +25,22 @@ export function findPanel({ explorer, notify, julia, close }) {
 
   async function search(message, title) {
     cancel();
-    found.replaceChildren();
-    bar.show(null, title);
-    const mine = explorer.job({ t: "find", ...message }, (told) => {
-      if (told.t === "progress") bar.show(told.of ? told.done / told.of : null, told.what);
+    Object.assign(own, { answer: null, told: { share: null, text: title } });
+    const mine = explorer.job({ t: "find", ...message }, ({ t, of, done, what }) => {
+      if (t === "progress") own.told = { share: of ? done / of : null, text: what };
     });
     job = mine;
     try {
       const answer = await mine.done;
       job = null;
-      facts(answer);
+      own.answer = answer;
       if (answer.scene) await fly(answer);
     } catch (error) {
       if (!error.cancelled) notify(error.message, "error");
     } finally {
       if (job === mine) job = null;
-      if (!job) bar.hide();
+      if (!job) own.told = null;
     }
-  }
-
-  function facts(answer) {
-    const lines = [["Period", answer.period?.toLocaleString("en")], ["Size", answer.size && decimal(answer.size)], ["Turned by", answer.angle === undefined ? null : `${Math.round(answer.angle)}°`]];
-    found.replaceChildren(...lines.filter(([, value]) => value !== null && value !== undefined).flatMap(([key, value]) => [element("dt", {}, key), element("dd", {}, String(value))]));
   }
 
   /** Fly to what was found, then open it: exact, and upright. */
@@ -58,7 +53,7 @@ export function findPanel({ explorer, notify, julia, close }) {
     if (plain && !still()) {
       const start = offset(center, explorer, mirror);
       const way = path(Math.hypot(...start) / first.size[0], octaves - first.octaves);
-      bar.show(0, "Flying there");
+      own.told = { share: 0, text: "Flying there" };
       if (!(await along(way, center, mirror, start, first.octaves))) return;
     }
     explorer.open({ scene }, `flight ${flights}`);
@@ -78,7 +73,7 @@ export function findPanel({ explorer, notify, julia, close }) {
       const stop = explorer.animate((seconds) => {
         time += seconds;
         const { octaves: deeper, share } = way.at(time);
-        bar.show(time / way.seconds, "Flying there");
+        own.told = { share: time / way.seconds, text: "Flying there" };
         // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
         const [a, b, c, d, e, f] = explorer.map;
         const { size, octaves: placed } = explorer.placed;
@@ -95,26 +90,41 @@ export function findPanel({ explorer, notify, julia, close }) {
   }
 
   const nucleus = () => search({ what: "nucleus" }, "Searching for a minibrot");
-  const embedded = (fraction, name) => () => search({ what: "julia", fraction }, `Searching for the Julia set at ${name}`);
-  const node = element("div.stack", {},
-    element("p.hint", {}, "Small copies of the set lie in every view of its border. While this panel is open, a box drawn with Shift searches a part of the view."),
-    button("Fly to the minibrot", nucleus, { kind: "primary wide-button" }),
-    bar, found,
-    button("Julia set of the middle", () => julia.enter(true), { kind: "wide-button" }),
-    matchMedia("(any-pointer: coarse)").matches && button("Preview Julia sets by touch", () => (julia.preview(), narrow() && close()), { kind: "wide-button" }),
-    section("Embedded Julia sets", true,
-      element("p.hint", {}, "On the way to the minibrot, at this share of the depth."),
-      element("div.segments", { role: "group", "aria-label": "Share of the depth" },
-        [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]].map(([fraction, name]) => button(name, embedded(fraction, name), { "aria-label": `Julia set at ${name} of the depth` })))),
-    section("More", true, element("div.line", {},
-      button("Period of the view", () => search({ what: "period" }, "Computing the period"), { kind: "quiet" }),
-      button("Misiurewicz point", () => search({ what: "misiurewicz" }, "Searching for a Misiurewicz point"), { kind: "quiet" }))));
   explorer.addEventListener("selection", (event) => {
-    if (!node.isConnected) return;
+    if (ui.open !== "find") return;
     event.preventDefault();
     search({ what: "nucleus", rect: event.detail.rect }, "Searching for a minibrot in the box");
   });
-  return { node, nucleus, cancel };
+
+  function Facts() {
+    const { period, size, angle } = own.answer ?? {};
+    const lines = [["Period", period?.toLocaleString("en")], ["Size", size && decimal(size)], ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`]];
+    return html`<dl class="facts" aria-live="polite">${lines.filter(([, value]) => value).map(([key, value]) => html`<dt key=${key}>${key}</dt><dd>${value}</dd>`)}</dl>`;
+  }
+
+  const preview = () => {
+    julia.preview();
+    if (narrow()) close();
+  };
+  const View = () => html`<div class="stack">
+    <p class="hint">Small copies of the set lie in every view of its border.${matchMedia("(any-pointer: fine)").matches
+      && " While this panel is open, a box drawn with Shift searches a part of the view."}</p>
+    <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />
+    <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
+    <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
+    ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label="Preview Julia sets by touch" kind="wide-button" onClick=${preview} />`}
+    <${Section} title="Embedded Julia sets">
+      <p class="hint">On the way to the minibrot, at this share of the depth.</p>
+      <div class="segments" role="group" aria-label="Share of the depth">${SHARES.map(([fraction, name]) => html`<${Button} key=${name} label=${name}
+        aria-label=${`Julia set at ${name} of the depth`} onClick=${() => search({ what: "julia", fraction }, `Searching for the Julia set at ${name}`)} />`)}</div>
+    <//>
+    <${Section} title="More"><div class="line">
+      <${Button} label="Period of the view" kind="quiet" onClick=${() => search({ what: "period" }, "Computing the period")} />
+      <${Button} label="Eye of the spiral" title="A Misiurewicz point" kind="quiet" onClick=${() => search({ what: "misiurewicz" }, "Searching for the eye of a spiral")} /></div>
+      <p class="hint">The eye of a spiral is a Misiurewicz point: the middle of a spiral that goes on at any depth. The period is that of the largest minibrot in view.</p>
+    <//></div>`;
+  const near = (what, rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
+  return { View, nucleus, near, cancel };
 }
 
 const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));

@@ -4,7 +4,7 @@ const RHO = Math.SQRT2; // how much zooming is preferred to panning; the paper's
 const PER_SECOND = 2.2; // of the path's length: about 4.5 octaves a second
 const LONGEST = 20; // seconds
 
-/** Return decimal text as [BigInt digits, power of ten]. */
+/** Return the digits of decimal text, and a power of ten. @returns {[bigint, number]} */
 function parts(text) {
   const [, sign, whole, fraction = "", power = "0"] = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
   return [BigInt(sign + (whole || "") + fraction || "0"), Number(power) - fraction.length];

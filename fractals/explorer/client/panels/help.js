@@ -1,7 +1,6 @@
 /** The help panel: all keys, by group, and what the mouse and the fingers do. */
-
+import { html } from "../html.js";
 import { commands } from "../keys.js";
-import { element } from "../ui.js";
 
 const POINTER = [
   ["Drag", "Move the picture"],
@@ -9,32 +8,25 @@ const POINTER = [
   ["Shift and drag", "Zoom to a box"],
   ["Double click", "Zoom in four times"],
   ["Two fingers", "Zoom and turn"],
+  ["Right click, long press", "Menu of the point"],
 ];
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc", " ": "Space", Control: "Ctrl" };
 
-const key = (text) => element("span.keys", {}, text.split(/(?<=.)\+/).map((name) => {
-  return element("kbd", {}, NAMES[name] ?? (name.length === 1 ? name.toUpperCase() : name));
-}));
-
-export function helpPanel({ explorer }) {
-  const group = (title, lines) => element("section", {}, element("h3", {}, title),
-    element("dl.keys-list", {}, lines.map(([names, text]) => element("div", {}, element("dt", {}, names), element("dd", {}, text)))));
-  const build = () => {
-    const groups = Map.groupBy(commands.filter((command) => !command.hidden), (command) => command.group);
-    return [group("Mouse and touch", POINTER.map(([what, text]) => [element("span", {}, what), text])),
-      ...[...groups].map(([title, list]) => group(title, list.map((command) => [shown(command.keys).map(key), command.title])))];
-  };
-  const about = element("p.hint");
-  const columns = element("div.columns");
-  return {
-    node: element("div.stack", {}, columns, about),
-    shown: () => {
-      columns.replaceChildren(...build());
-      const { version = "", device = "" } = explorer.welcome ?? {};
-      about.textContent = `fractals ${version}, drawing with ${device}`;
-    },
-  };
-}
+const Key = ({ keys }) => html`<span class="keys">${keys.split(/(?<=.)\+/).map((name) => html`<kbd>${NAMES[name] ?? (name.length === 1 ? name.toUpperCase() : name)}</kbd>`)}</span>`;
 
 /** Two keys fit in a line, or one with a modifier. */
 const shown = (keys) => keys.slice(0, keys[0].includes("+", 1) ? 1 : 2);
+
+const Group = ({ title, lines }) => html`<section><h3>${title}</h3><dl class="keys-list">${lines.map(([names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
+
+export function helpPanel({ explorer }) {
+  function View() {
+    const groups = Map.groupBy(commands.filter(({ hidden }) => !hidden), ({ group }) => group);
+    const { version = "", device = "" } = explorer.welcome ?? {};
+    return html`<div class="stack"><div class="columns">
+      <${Group} title="Mouse and touch" lines=${POINTER.map(([what, text]) => [html`<span>${what}</span>`, text])} />
+      ${[...groups].map(([title, list]) => html`<${Group} key=${title} title=${title} lines=${list.map(({ keys, title: does }) => [shown(keys).map((each) => html`<${Key} keys=${each} />`), does])} />`)}
+    </div><p class="hint">fractals ${version}, drawing with ${device}</p></div>`;
+  }
+  return { View };
+}

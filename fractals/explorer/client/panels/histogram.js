@@ -1,56 +1,42 @@
 /** The distribution of the view's values, each bar in its own color; dragging shifts the palette. */
+import { html } from "../html.js";
 
-import { element } from "../ui.js";
+export const BINS = 128;
 
-const BINS = 128;
-
-/** @param {(offset: number, done: boolean) => void} shift */
-export function histogramView(shift) {
-  const bars = element("div.bars");
-  const node = element("div.histogram", { role: "img", "aria-label": "Histogram of the view, in the colors of the palette" }, bars);
-  let data = null;
-  let paint = { density: 1, offset: 0 };
-
-  const fill = (background) => {
-    if (!data) return;
-    const turns = paint.density * (data.high - data.low);
-    const width = node.clientWidth || 300;
-    const period = width / Math.max(1e-6, Math.abs(turns));
-    const start = paint.density * data.low + paint.offset;
-    bars.style.background = background;
-    bars.style.backgroundSize = `${period}px 100%`;
-    bars.style.backgroundPositionX = `${-(start - Math.floor(start)) * period}px`;
+/**
+ * @param {{counts: Table|null, background: string, paint: Table, shift: (offset: number, live: boolean) => void}} options
+ *   `counts`: a message `histogram`, shown on a square-root scale, so that rare values remain visible
+ */
+export function Histogram({ counts, background, paint, shift }) {
+  const { density = 1, offset = 0 } = paint;
+  const style = counts ? { background, ...placed(counts, density, offset), clipPath: outline(counts.counts) } : {};
+  const grab = (event) => {
+    if (!counts) return;
+    event.currentTarget.from = { x: event.clientX, offset };
+    event.currentTarget.setPointerCapture(event.pointerId);
   };
-  let background = "";
-  /** Show colors: a CSS gradient, density and offset. */
-  const colors = (given, now) => {
-    background = given;
-    paint = { density: now.density ?? 1, offset: now.offset ?? 0 };
-    fill(background);
+  const drag = (live) => (event) => {
+    const { currentTarget: node } = event;
+    if (node.from) shift(node.from.offset - ((event.clientX - node.from.x) / node.clientWidth) * density * (counts.high - counts.low), live);
+    if (!live) node.from = null;
   };
-  /** Show the counts of a message `histogram`, on a square-root scale: rare values remain visible. */
-  const counts = (message) => {
-    data = message;
-    const most = Math.max(1, ...message.counts);
-    const step = 100 / message.counts.length;
-    const points = message.counts.flatMap((count, k) => {
-      const y = 100 - 100 * Math.sqrt(count / most);
-      return [`${k * step}% ${y}%`, `${(k + 1) * step}% ${y}%`];
-    });
-    bars.style.clipPath = `polygon(0% 100%, ${points.join(", ")}, 100% 100%)`;
-    fill(background);
-  };
-  let from = null;
-  node.addEventListener("pointerdown", (event) => {
-    if (!data) return;
-    from = { x: event.clientX, offset: paint.offset };
-    node.setPointerCapture(event.pointerId);
+  return html`<div class="histogram" role="img" aria-label="Histogram of the view, in the colors of the palette"
+    onPointerDown=${grab} onPointerMove=${drag(true)} onLostPointerCapture=${drag(false)}><div class="bars" style=${style}></div></div>`;
+}
+
+/** Return where the palette lies behind the bars: it repeats after one turn. @param {Table} counts */
+function placed({ low, high }, density, offset) {
+  const turns = Math.max(1e-6, Math.abs(density * (high - low))), start = density * low + offset;
+  const period = 100 / turns, shift = (start - Math.floor(start)) * period;
+  // A percentage of a position is of the room that the image leaves.
+  return { backgroundSize: `${period}% 100%`, backgroundPositionX: Math.abs(100 - period) < 1e-6 ? "0%" : `${(-100 * shift) / (100 - period)}%` };
+}
+
+function outline(counts) {
+  const most = Math.max(1, ...counts), step = 100 / counts.length;
+  const points = counts.flatMap((count, k) => {
+    const y = 100 - 100 * Math.sqrt(count / most);
+    return [`${k * step}% ${y}%`, `${(k + 1) * step}% ${y}%`];
   });
-  const moved = (event) => from.offset - ((event.clientX - from.x) / node.clientWidth) * paint.density * (data.high - data.low);
-  node.addEventListener("pointermove", (event) => from && shift(moved(event), false));
-  node.addEventListener("lostpointercapture", (event) => {
-    if (from) shift(moved(event), true);
-    from = null;
-  });
-  return { node, colors, counts, bins: BINS };
+  return `polygon(0% 100%, ${points.join(", ")}, 100% 100%)`;
 }

@@ -1,7 +1,9 @@
 /** The frame of the user interface: toolbar, panels, status line, messages, dropped files. */
-
-import { addCommands } from "../keys.js";
-import { button, element, kept, narrow } from "../ui.js";
+import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
+import { addCommands, TEXT } from "../keys.js";
+import { meaningOf } from "../paste.js";
+import { kept, observe } from "../state.js";
+import { Button, Icon, narrow } from "../ui.js";
 import { bookmarksPanel, galleryPanel, surprisePanel } from "./scenes.js";
 import { colorPanel } from "./color.js";
 import { exportPanel, sharePanel } from "./share.js";
@@ -10,7 +12,9 @@ import { formulaPanel } from "./formula.js";
 import { helpPanel } from "./help.js";
 import { inspectPanel } from "./inspect.js";
 import { juliaTool } from "./julia.js";
-import { statusLine } from "./status.js";
+import { pointMenu } from "./menu.js";
+import { FAVORITE_KEYS } from "./palettes.js";
+import { StatusLine } from "./status.js";
 
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More". */
 const PANELS = [
@@ -25,124 +29,64 @@ const PANELS = [
   { id: "export", title: "Export", key: "e", build: exportPanel },
   { id: "help", title: "Help", key: "?", build: helpPanel, wide: true },
 ];
-const MESSAGE_MS = 6000;
+const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["home", "Whole set", "0"]];
+const MESSAGE_MS = 6000, MOST_MESSAGES = 3;
+const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as what they tell
 
 /**
  * Build the user interface over the picture.
  * @param {import("../explorer.js").Explorer} explorer
  */
 export function mountPanels(explorer) {
-  const canvas = document.getElementById("view");
-  const root = document.getElementById("ui");
-  const context = { explorer, canvas, open, close, notify, upload, get opened() { return current?.id ?? ""; } };
-  const built = new Map();
-  let current = null;
-
-  const bar = element("nav.bar.glass", { "aria-label": "Panels" });
-  const slot = element("div.slot");
-  const messages = element("div.messages", { role: "alert" });
-  const tools = new Map();
-  for (const panel of PANELS) {
-    const tool = button(panel.title, () => (current?.id === panel.id ? close() : open(panel.id)), {
-      kind: panel.main ? "tool" : "tool extra",
-      symbol: panel.id,
-      "aria-label": panel.title,
-      "aria-expanded": "false",
-      "aria-keyshortcuts": panel.key,
-      dataset: { key: panel.key.toUpperCase(), panel: panel.id },
-    });
-    tools.set(panel.id, tool);
-    bar.append(tool);
-  }
-  const more = button("More", () => unfold(!bar.classList.contains("unfolded")), { kind: "tool more", symbol: "more", "aria-expanded": "false" });
-  bar.append(more);
-
-  const corner = element(
-    "div.corner.glass",
-    { role: "group", "aria-label": "History" },
-    ...[["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["home", "Whole set", "0"]].map(([name, title, key]) =>
-      button(title, () => explorer[name](), { symbol: name, bare: true, kind: `tool ${name}`, title: `${title} (${key})` }),
-    ),
-  );
-  const history = () => {
-    corner.querySelector(".undo").disabled = !explorer.canUndo;
-    corner.querySelector(".redo").disabled = !explorer.canRedo;
-  };
-  for (const name of ["placed", "painted", "history"]) explorer.addEventListener(name, history);
-  history();
-
-  const veil = element("div.veil", { hidden: true }, element("p.glass", {}, "Drop a scene, a picture or a palette"));
-  root.append(bar, slot, corner, statusLine(context), messages, veil);
-
-  function unfold(wide) {
-    bar.classList.toggle("unfolded", wide);
-    more.setAttribute("aria-expanded", String(wide));
-  }
+  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = document.getElementById("ui");
+  const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false });
+  const julia = juliaTool({ explorer, canvas });
+  const context = { explorer, canvas, ui, julia, open, close, notify, upload };
+  const menu = pointMenu(context);
+  const built = new Map(); // what a panel keeps while it is closed
+  let focusing = true; // whether an opened panel takes the focus
 
   function open(id, { focus = true } = {}) {
-    const panel = PANELS.find((one) => one.id === id);
     if (!explorer.catalog) return void explorer.addEventListener("catalog", () => open(id, { focus }), { once: true });
-    if (current?.id === id) return built.get(id);
-    close(false);
-    unfold(false);
-    if (!built.has(id)) built.set(id, frame(panel));
-    const made = built.get(id);
-    current = panel;
-    slot.append(made.node);
-    tools.get(id).setAttribute("aria-expanded", "true");
-    root.dataset.open = panel.wide ? "wide" : "side";
-    more.classList.toggle("on", !panel.main);
-    made.shown?.();
-    if (focus) made.node.querySelector("h2").focus({ preventScroll: true });
-    return made;
+    if (!built.has(id)) built.set(id, PANELS.find((panel) => panel.id === id).build(context));
+    focusing = focus;
+    Object.assign(ui, { open: id, unfolded: false });
+    return built.get(id);
   }
 
-  function close(focus = true) {
-    if (!current) return false;
-    const made = built.get(current.id);
-    tools.get(current.id).setAttribute("aria-expanded", "false");
-    current = null;
-    delete root.dataset.open;
-    more.classList.remove("on");
-    made.hidden?.();
-    made.node.remove();
-    if (focus) canvas.focus({ preventScroll: true });
+  function close() {
+    if (!ui.open) return false;
+    ui.open = "";
+    canvas.focus({ preventScroll: true });
     return true;
   }
+  const toggle = (id) => (ui.open === id ? close() : open(id));
 
-  /** Escape ends one thing: a search or flight, then a Julia set, then the panel. */
-  function escape() {
-    return [...built.values()].some((made) => made.cancel?.()) || julia.leave() || close();
-  }
+  /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || menu.close() || julia.cancel() || fold() || close() || julia.leave();
+  const fold = () => ui.unfolded && !(ui.unfolded = false);
 
-  function frame(panel) {
-    const made = panel.build(context);
-    const body = element("div.body", {}, made.node);
-    const head = element("header", {}, element("span.grip"), element("h2", { tabIndex: -1 }, panel.title), made.actions,
-      button("Close", () => close(), { symbol: "close", bare: true, kind: "quiet" }));
-    const node = element(`section.panel.glass${panel.wide ? ".wide" : ""}.panel-${panel.id}`, { "aria-label": panel.title }, head, body);
-    swipe(head, node, close);
-    return { ...made, node };
-  }
+  const dismiss = (id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
+  let count = 0;
 
-  function notify(text, kind = "info", action = null, lasting = Boolean(action)) {
-    const line = element(`div.message.glass.${kind}`, {}, element("span.grow", {}, text),
-      action && button(action[0], () => (action[1](), line.remove()), { kind: "quiet" }),
-      button("Dismiss", () => line.remove(), { symbol: "close", bare: true, kind: "quiet" }));
-    messages.append(line);
-    while (messages.children.length > 3) messages.firstChild.remove();
-    if (!lasting) setTimeout(() => line.remove(), kind === "error" ? 2 * MESSAGE_MS : MESSAGE_MS);
-    return line;
+  /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
+   * `id`: of a message that stays until it is dismissed, and replaces the one before it */
+  function notify(text, kind = "info", { action, id = `${(count += 1)}` } = {}) {
+    const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
+    ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
+    if (id === PAUSED || id === LOST) return;
+    setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
-  explorer.addEventListener("message", ({ detail }) => notify(detail.text, detail.kind));
-  let lost = null;
-  explorer.addEventListener("disconnected", ({ detail }) => {
-    const text = detail?.text || "The server does not answer. Trying again.";
-    if (lost?.isConnected && lost.firstChild.textContent === text) return;
-    lost?.remove();
-    lost = notify(text, "error", null, true);
+  explorer.addEventListener("message", (/** @type {any} */ { detail }) => notify(detail.text, detail.kind, detail));
+  effect(() => {
+    const { paused, lost } = explorer;
+    untracked(() => {
+      if (paused) notify(`This view has taken ${Math.round(paused.seconds)} s.`, "info", { id: PAUSED, action: ["Go on", () => explorer.goOn()] });
+      else dismiss(PAUSED);
+      if (lost) notify(lost, "error", { id: LOST });
+      else dismiss(LOST);
+    });
   });
-  explorer.addEventListener("connected", () => (lost?.remove(), (lost = null)));
 
   async function upload(file) {
     try {
@@ -157,41 +101,100 @@ export function mountPanels(explorer) {
       notify(unsent ? `${file.name} was not sent: it is a folder, or the server does not answer` : error.message, "error");
     }
   }
-  drop(veil, (file) => upload(file));
 
-  const julia = juliaTool(context);
-  root.append(...julia.node);
-  context.julia = julia;
+  function Bar() {
+    const shown = PANELS.find(({ id }) => id === ui.open);
+    return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
+      ${PANELS.map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
+        onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${key.toUpperCase()}>${title}</span></button>`)}
+      <${Button} label="More" symbol="more" kind=${shown && !shown.main ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
+  }
+
+  const Corner = () => html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
+    kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)} onClick=${() => explorer[name]()} />`)}</div>`;
+
+  /** Buttons for whom has neither wheel nor keys; the compass is there while the picture is turned. */
+  function Zooms() {
+    const angle = explorer.placed?.rotation ?? 0;
+    const zoom = (scale) => () => explorer.move({ scale, step: "zoom button" });
+    const full = () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen());
+    return html`<div class="zooms glass" role="group" aria-label="View">
+      ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
+      <${Button} label="Zoom in" symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label="Zoom out" symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
+      ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
+  }
+
+  function Panel({ id, title, wide }) {
+    const { View, Actions, shown, hidden } = built.get(id);
+    let head = null;
+    useLayoutEffect(() => { if (focusing) head.querySelector("h2").focus({ preventScroll: true }); }, []);
+    useEffect(() => {
+      shown?.();
+      return () => hidden?.();
+    }, []);
+    // On a phone the picture lies above the sheet: its middle is the middle of what is seen.
+    useLayoutEffect(() => {
+      const watch = new ResizeObserver(([{ target }]) => { canvas.style.translate = narrow() ? `0 ${-target.clientHeight / 2}px` : ""; });
+      watch.observe(head.parentNode);
+      return () => {
+        watch.disconnect();
+        canvas.style.translate = "";
+      };
+    }, []);
+    return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
+      <header ref=${(made) => { head = made; }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
+        <${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
+      <div class="body"><${View} /></div></section>`;
+  }
+
+  const Messages = () => html`<div class="messages" role="alert">${ui.messages.map(({ id, text, kind, action }) => html`<div key=${id} class=${`message glass ${kind}`}><span class="grow">${text}</span>
+    ${action && html`<${Button} label=${action[0]} kind="quiet" onClick=${() => (action[1](), dismiss(id))} />`}
+    <${Button} label="Dismiss" symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`)}</div>`;
+
+  function App() {
+    const shown = PANELS.find(({ id }) => id === ui.open);
+    return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}<${julia.View} /><${menu.View} />`;
+  }
+
+  effect(() => {
+    root.classList.toggle("bare", ui.bare);
+    root.dataset.open = ui.open && (PANELS.find(({ id }) => id === ui.open).wide ? "wide" : "side");
+  });
+  render(html`<${App} />`, root);
+  drop(ui, upload);
+  paste(context);
   addCommands(
-    ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void (current?.id === id ? close() : open(id)) })),
-    { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void root.classList.toggle("bare") },
-    { id: "close", group: "Panels", title: "Cancel, leave a Julia set, or close the panel", keys: ["Escape"], run: escape },
+    ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
+    { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => { ui.bare = !ui.bare; } },
+    { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
-    ...favourites(context),
+    ...favorites(context),
   );
   findCommands(context);
-  startPage(explorer, open, () => current?.id === "gallery" && close());
+  startPage(context);
   return context;
 }
 
 /** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
-function startPage(explorer, open, close) {
+function startPage({ explorer, ui, open, close }) {
+  addEventListener("popstate", ({ state }) => { if (state?.gallery && state.entry !== explorer.entry) open("gallery"); });
   if (location.hash) return;
   explorer.addEventListener("welcome", ({ detail }) => {
     if (!detail.gallery) return;
     open("gallery");
-    explorer.addEventListener("gesture", close, { once: true });
+    explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
   }, { once: true });
 }
 
-/** The commands that choose favourite palettes; F5, F11 and F12 stay the browser's. */
-function favourites({ explorer, notify }) {
-  return [1, 2, 3, 4, 6, 7, 8, 9, 10].map((number, index) => ({
-    id: `favourite-${number}`,
+/** The commands that choose favorite palettes. */
+function favorites({ explorer, notify }) {
+  return FAVORITE_KEYS.map((key, index) => ({
+    id: `favorite-${key}`,
     group: "Color",
     title: "Favorite palettes: F1 to F4, F6 to F10",
     hidden: index > 0,
-    keys: [`F${number}`],
+    keys: [key],
     run: () => {
       const palette = kept.get("favourites", [])[index];
       if (palette) explorer.paint({ ...explorer.scene.color, palette });
@@ -200,34 +203,49 @@ function favourites({ explorer, notify }) {
   }));
 }
 
-/** A panel on a phone is dragged down to close it. */
-function swipe(head, node, close) {
-  let start = null;
-  head.addEventListener("pointerdown", (event) => {
-    if (event.target.closest("button") || !narrow()) return;
-    start = event.clientY;
-    head.setPointerCapture(event.pointerId);
-  });
-  head.addEventListener("pointermove", (event) => {
-    if (start !== null) node.style.transform = `translateY(${Math.max(0, event.clientY - start)}px)`;
-  });
-  const end = (event) => {
-    if (start === null) return;
-    const far = event.clientY - start > 80;
-    start = null;
-    node.style.transform = "";
+/** Return the listeners of a panel's head: on a phone it is dragged down to close it. */
+function swipe(close) {
+  const end = ({ currentTarget: head, clientY }) => {
+    const far = clientY - (head.from ?? clientY) > 80;
+    head.from = undefined;
+    head.parentNode.style.transform = "";
     if (far) close();
   };
-  head.addEventListener("pointerup", end);
-  head.addEventListener("pointercancel", end);
+  return {
+    onPointerDown: (event) => {
+      if (event.target.closest("button, input") || !narrow()) return;
+      event.currentTarget.from = event.clientY;
+      event.currentTarget.setPointerCapture(event.pointerId);
+    },
+    onPointerMove: ({ currentTarget: head, clientY }) => {
+      if (head.from !== undefined) head.parentNode.style.transform = `translateY(${Math.max(0, clientY - head.from)}px)`;
+    },
+    onPointerUp: end,
+    onPointerCancel: end,
+  };
 }
 
-function drop(veil, take) {
+/** Open what is pasted anywhere but into a field of text: a link, a scene, a place, a file. */
+function paste({ explorer, notify, upload }) {
+  addEventListener("paste", (event) => {
+    const { target, clipboardData: data } = event;
+    if (!explorer.scene || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
+    const [file] = data.files, text = data.getData("text"), found = meaningOf(text);
+    if (file) upload(file);
+    else if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
+    else if (found.file) upload(new File([text], found.file));
+    else if (found.view) explorer.place(found.view);
+    else explorer.open(found);
+  });
+}
+
+/** Take a file that is dropped anywhere. */
+function drop(ui, take) {
   let depth = 0;
   const files = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   const show = (step) => {
     depth = Math.max(0, depth + step);
-    veil.hidden = depth === 0;
+    ui.dragged = depth > 0;
   };
   addEventListener("dragenter", (event) => files(event) && show(1));
   addEventListener("dragleave", (event) => files(event) && show(-1));

@@ -1,72 +1,75 @@
 /** The inspect panel: the point under the pointer with all digits, count, value, distance, period. */
-
-import { button, element, section, toggle } from "../ui.js";
+import { html, useSignalEffect } from "../html.js";
+import { observe } from "../state.js";
+import { Button, Row, Section, TextField, Toggle } from "../ui.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
 
 export function inspectPanel({ explorer, canvas, notify }) {
-  let full = false;
-  let pinned = null;
-  let waiting = 0;
+  const own = observe({ full: false, point: null, told: null }); // `point`: in device pixels; null: the middle
   let busy = false;
-  const values = {};
-  const facts = element("dl.facts", { "aria-live": "polite" }, ["Count", "Value", "Distance", "Period"].flatMap((name) => {
-    values[name] = element("dd", {}, "–");
-    return [element("dt", {}, name), values[name]];
-  }));
-  const texts = ["Real part", "Imaginary part", "Width"].map((name) => {
-    const digits = element("output.digits.mono", { tabIndex: 0, "aria-label": name });
-    const copy = button(`Copy ${name.toLowerCase()}`, () => copyText(digits.textContent, notify), { symbol: "copy", bare: true, kind: "quiet" });
-    return { digits, node: element("div.coordinate", {}, element("div.line", {}, element("span.grow.strong", {}, name), element("span.faint", {}), copy), digits) };
-  });
-  const put = (index, text) => {
-    texts[index].digits.textContent = text;
-    const count = text.replace(/e.*$/i, "").replace(/\D/g, "").replace(/^0+/, "").length;
-    texts[index].node.querySelector(".faint").textContent = count > 20 ? `${count} digits` : "";
-  };
+  const pointed = () => { own.point = explorer.pointer ?? own.point; };
+  explorer.addEventListener("pointer", pointed);
+  canvas.addEventListener("blur", () => { own.point = null; });
 
-  async function pick(at) {
-    if (busy || !node.isConnected || !explorer.placed) return;
+  async function pick() {
+    if (busy || !explorer.placed) return;
     busy = true;
+    const { x, y } = own.point ?? { x: explorer.placed.size[0] / 2, y: explorer.placed.size[1] / 2 };
     try {
-      const told = await explorer.request({ t: "pick", at: at.map((value) => Math.round(value * 16)), ...(full ? { full } : {}) });
-      if (!told) return; // a newer point was asked for
-      put(0, told.center[0]);
-      put(1, told.center[1]);
-      values.Count.textContent = told.inside ? "does not escape" : told.count.toLocaleString("en");
-      values.Value.textContent = told.value === null ? "–" : Number(told.value).toPrecision(8);
-      values.Distance.textContent = told.distance ?? "–";
-      values.Period.textContent = told.period?.toLocaleString("en") ?? "–";
+      const told = await explorer.request({ t: "pick", at: [Math.round(16 * x), Math.round(16 * y)], ...(own.full && { full: true }) });
+      if (told) own.told = told; // if not, a newer point was asked for
     } catch (error) {
       notify(error.message, "error");
     } finally {
       busy = false;
     }
   }
-  const middle = () => [explorer.placed.size[0] / 2, explorer.placed.size[1] / 2];
-  const again = () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => pick(pinned ?? middle()), REST_MS);
-  };
-  explorer.addEventListener("pointer", ({ detail }) => {
-    if (!node.isConnected || !detail) return;
-    pinned = [detail.x, detail.y];
-    again();
-  });
-  explorer.addEventListener("placed", () => {
-    if (!node.isConnected) return;
-    put(2, explorer.placed.width);
-    again();
-  });
-  canvas.addEventListener("blur", () => (pinned = null));
-  const more = toggle("Distance and period, which take longer", false, (value) => ((full = value), again()));
-  const node = element("div", {}, section("Point under the pointer", true, facts, more), section("Coordinates", true, texts.map((text) => text.node)));
-  const shown = () => {
-    if (explorer.pointer) pinned = [explorer.pointer.x, explorer.pointer.y];
-    if (explorer.placed) put(2, explorer.placed.width);
-    again();
-  };
-  return { node, shown };
+
+  function Coordinate({ name, digits }) {
+    const count = digits.replace(/e.*$/i, "").replace(/\D/g, "").replace(/^0+/, "").length;
+    return html`<div class="coordinate">
+      <div class="line"><span class="grow strong">${name}</span><span class="faint">${count > 20 && `${count} digits`}</span>
+        <${Button} label=${`Copy ${name.toLowerCase()}`} symbol="copy" bare kind="quiet" onClick=${() => copyText(digits, notify)} /></div>
+      <output class="digits mono" tabindex="0" aria-label=${name}>${digits}</output></div>`;
+  }
+
+  /** Fields: the middle of the picture, and how much of the plane it shows. */
+  function Place({ center: [x, y], zoom, width, rotation }) {
+    const fields = [
+      ["Center, real part", x, (text) => ({ center: [text, y] })],
+      ["Center, imaginary part", y, (text) => ({ center: [x, text] })],
+      ["Zoom", zoom, (text) => ({ zoom: text })],
+      ["Picture width", width, (text) => ({ width: text })],
+      ["Rotation in degrees", String(rotation), (text) => ({ rotation: Number(text.replace("°", "")) })],
+    ];
+    return html`${fields.map(([label, value, view]) => html`<${Row} key=${label} label=${label}
+      control=${(id) => html`<${TextField} id=${id} class="mono" value=${value} put=${(text) => explorer.place(view(text.trim().replaceAll("−", "-")))} />`} />`)}
+      <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
+  }
+
+  function View() {
+    useSignalEffect(() => {
+      if (!explorer.placed || (own.full, own.point) === undefined) return;
+      const waiting = setTimeout(pick, REST_MS);
+      return () => clearTimeout(waiting);
+    });
+    const { center = ["", ""], inside, count, value, distance, period } = own.told ?? {};
+    const facts = {
+      Count: inside ? "does not escape" : count?.toLocaleString("en"),
+      Value: value === null || value === undefined ? null : Number(value).toPrecision(8),
+      Distance: distance,
+      Period: period?.toLocaleString("en"),
+    };
+    return html`<div>
+      <${Section} title="Point under the pointer">
+        <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
+        <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(full) => { own.full = full; }} /><//>
+      <${Section} title="Coordinates">
+        <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} /><//>
+      ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;
+  }
+  return { View, shown: pointed };
 }
 
 export async function copyText(text, notify) {

@@ -2,106 +2,92 @@
  * Julia sets: a preview under the pointer while J is held, a click goes in, Escape comes back. Where
  * there are no keys, a button starts previews of the points that a finger touches.
  */
-
-import { button, element } from "../ui.js";
+import { html } from "../html.js";
+import { observe } from "../state.js";
+import { Button, Drawn } from "../ui.js";
 
 const SIZE = 256; // of the preview, in pixels
 
 export function juliaTool({ explorer, canvas }) {
-  const picture = element("canvas", { width: SIZE, height: SIZE });
-  const text = element("span", {}, "Click to go in");
-  const done = button("Done", (event) => (event.stopPropagation(), stop()), { kind: "quiet" });
-  const node = element("figure.julia.glass", { hidden: true, onclick: () => enter() }, picture, element("figcaption", {}, text, done));
-  const back = element("div.back.glass", { hidden: true }, button("Back to the map", () => leave(), { symbol: "back", kind: "quiet" }));
-  let held = false;
+  // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
+  const own = observe({ mode: "", picture: null, place: {}, map: null });
   let pointer = null; // device pixels
   let finger = null; // the id of the touch that is down
-  let from = null; // the scene before the Julia set
 
   const show = () => {
-    if (!held || !pointer || explorer.placed?.julia) return;
-    const at = pointer.map((value) => Math.round(value * 16));
-    explorer.julia({ at, size: SIZE }, (preview) => {
-      if (!held) return;
-      picture.getContext("2d").drawImage(explorer.pixelsOf(preview), 0, 0, SIZE, SIZE);
-      node.hidden = false;
+    if (!own.mode || !pointer || explorer.placed?.julia) return;
+    explorer.julia({ at: pointer.map((value) => Math.round(value * 16)), size: SIZE }, (preview) => {
+      if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
-    const ratio = canvas.width / canvas.clientWidth || 1;
-    const [x, y] = pointer.map((value) => value / ratio);
-    let top = Math.max(16, Math.min(y - 90, canvas.clientHeight - SIZE));
+    const ratio = canvas.width / canvas.clientWidth || 1, [x, y] = pointer.map((value) => value / ratio);
     // A preview under a finger would be hidden, and the end of the touch would go in.
-    if (node.classList.contains("touched")) top = y > canvas.clientHeight / 2 ? 80 : canvas.clientHeight - SIZE - 90;
-    node.style.left = `${Math.min(x + 24, canvas.clientWidth - SIZE / 1.4 - 24)}px`;
-    node.style.top = `${top}px`;
+    const away = y > canvas.clientHeight / 2 ? 80 : canvas.clientHeight - SIZE - 90;
+    const top = own.mode === "touched" ? away : Math.max(16, Math.min(y - 90, canvas.clientHeight - SIZE));
+    own.place = { left: `${Math.min(x + 24, canvas.clientWidth - SIZE / 1.4 - 24)}px`, top: `${top}px` };
   };
-  const start = () => {
-    if (held) return;
-    held = true;
-    text.textContent = "Click to go in";
+  const start = (mode = "held") => {
+    if (own.mode) return;
+    own.mode = mode;
     pointer ??= [canvas.width / 2, canvas.height / 2];
     show();
   };
-  const stop = () => {
-    held = false;
-    node.hidden = true;
-    node.classList.remove("touched");
-  };
-  /** Preview the points that are touched, until one is entered or Escape is pressed. */
-  const preview = () => {
-    node.classList.add("touched");
-    start();
-    text.textContent = "Tap here to go in";
-  };
+  const stop = () => Object.assign(own, { mode: "", picture: null });
   explorer.addEventListener("pointer", ({ detail }) => {
     pointer = detail ? [detail.x, detail.y] : null;
     show();
   });
-  /** Go into the Julia set of the pointer's point, or of the middle. */
-  const enter = (middle = false) => {
+  const middle = () => [8 * canvas.width, 8 * canvas.height];
+  /** Go into the Julia set of a point, in sixteenths of a pixel: by default the pointer's, or the middle. */
+  const enter = (at = pointer?.map((value) => Math.round(value * 16)) ?? middle()) => {
     if (!explorer.placed || explorer.placed.julia) return false;
-    const at = (pointer && middle !== true ? pointer : [canvas.width / 2, canvas.height / 2]).map((value) => Math.round(value * 16));
-    const { center, width, rotation } = explorer.placed;
-    from = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
+    const { center, width, rotation, frame } = explorer.placed;
+    own.map = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
     stop();
-    explorer.open({ julia: { frame: explorer.placed.frame, at } });
+    explorer.open({ julia: { frame, at } });
   };
+  const cancel = () => own.mode === "touched" && (stop(), true);
   const leave = () => {
-    if (node.classList.contains("touched")) return stop(), true;
-    if (!from || !explorer.placed?.julia) return false;
-    explorer.open({ scene: { ...from, color: explorer.scene.color } });
-    from = null;
+    if (!own.map || !explorer.placed?.julia) return false;
+    explorer.open({ scene: { ...own.map, color: explorer.scene.color } });
+    own.map = null;
     return true;
   };
   // In the capture phase: a click while J is held goes in, and moves nothing.
   canvas.addEventListener("pointerdown", (event) => {
-    if (!held) return;
+    if (!own.mode) return;
     event.stopImmediatePropagation();
     event.preventDefault();
-    if (!node.classList.contains("touched")) return enter();
+    if (own.mode === "held") return enter();
     finger = event.pointerId;
     touch(event);
   }, { capture: true });
   const touch = (event) => {
-    if (!held || event.pointerId !== finger) return;
+    if (!own.mode || event.pointerId !== finger) return;
     event.stopImmediatePropagation();
     const { left, top, width, height } = canvas.getBoundingClientRect();
     pointer = [((event.clientX - left) * canvas.width) / width, ((event.clientY - top) * canvas.height) / height];
     show();
   };
   canvas.addEventListener("pointermove", touch, { capture: true });
-  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => (finger = null), { capture: true });
-  explorer.addEventListener("placed", () => {
-    if (!explorer.placed.julia) from = null;
-    back.hidden = !from || !explorer.placed.julia;
-  });
+  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { finger = null; }, { capture: true });
+  explorer.addEventListener("placed", () => { if (!explorer.placed.julia) own.map = null; });
   addEventListener("blur", stop);
+
+  function View() {
+    const touched = own.mode === "touched", done = (event) => (event.stopPropagation(), stop());
+    return html`${own.picture && html`<figure class=${`julia glass${touched ? " touched" : ""}`} style=${own.place} onClick=${() => enter()}><${Drawn} picture=${own.picture} />
+      <figcaption><span>${touched ? "Tap here to go in" : "Click to go in"}</span><${Button} label="Done" kind="quiet" onClick=${done} /></figcaption></figure>`}
+      ${own.map && explorer.placed?.julia && html`<div class="back glass"><${Button} label="Back to the map" symbol="back" kind="quiet" onClick=${leave} /></div>`}`;
+  }
   return {
-    node: [node, back],
+    View,
+    cancel,
     leave,
     enter,
-    preview,
+    middle,
+    preview: () => start("touched"),
     commands: [
-      { id: "julia", group: "Find", title: "Hold: Julia set of the point under the pointer; click goes in", keys: ["j"], start, stop },
+      { id: "julia", group: "Find", title: "Hold: Julia set of the point under the pointer; click goes in", keys: ["j"], start: () => start(), stop },
       { id: "julia-enter", group: "Find", title: "Go into the Julia set of the point under the pointer, or the middle", keys: ["Shift+J"], run: () => enter() },
     ],
   };

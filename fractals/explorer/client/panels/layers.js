@@ -1,68 +1,42 @@
 /** The stack of layers: which one is edited, order, blend, opacity. */
-
-import { button, element, select, slider, words } from "../ui.js";
-import { gradient, shownPalette } from "./colors.js";
+import { html } from "../html.js";
+import { Button, Select, Slider, words } from "../ui.js";
+import { coloringName, gradient, shownPalette } from "./colors.js";
 
 const MOST = 16; // of a scene
 
 /**
- * @param {object} catalog
- * @param {{pick: (index: number) => void, change: (color: object, live?: boolean) => void}} actions
- *   index 0 is the base, k the layer k − 1
+ * @param {{color: Table, picked: number, catalog: Table, pick: (index: number) => void,
+ *   change: (color: Table, live?: boolean, fit?: number) => void}} options `picked` 0 is the base, k the layer k − 1
  */
-export function layerStack(catalog, { pick, change }) {
-  const list = element("ol.layers", { "aria-label": "Layers, from the top" });
-  // The fields stay while layers change, or what is being typed into one would be lost.
-  const blend = select("Blend", catalog.blends, "auto", (value) => edit("blend", value, true));
-  const opacity = slider({ label: "Opacity", value: 1, least: 0, most: 1, oninput: (value) => edit("opacity", value, true), onchange: (value) => edit("opacity", value) });
-  const tune = element("div.stack", { hidden: true }, blend, opacity);
-  let color = {};
-  let picked = 0;
-
-  const layers = () => color.layers ?? [];
-  const put = (now, live = false) => change({ ...color, layers: now }, live);
-  const edit = (key, value, live) => put(layers().map((layer, k) => (k === picked - 1 ? { ...layer, [key]: value } : layer)), live);
-  const move = (index, step) => {
-    const now = [...layers()];
-    const [one] = now.splice(index - 1, 1);
-    now.splice(index - 1 + step, 0, one);
-    put(now);
-    pick(index + step);
+export function Layers({ color, picked, catalog, pick, change }) {
+  const layers = color.layers ?? [], layer = layers[picked - 1];
+  const put = (now, index = picked, live = false, fit = undefined) => {
+    pick(index);
+    change({ ...color, layers: now }, live, fit);
   };
-  const add = () => {
-    const now = [...layers(), { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 }];
-    put(now);
-    pick(now.length);
+  const edit = (changes, live = false) => put(layers.with(picked - 1, { ...layer, ...changes }), picked, live);
+  const move = (step) => {
+    const others = layers.toSpliced(picked - 1, 1);
+    put(others.toSpliced(picked - 1 + step, 0, layer), picked + step);
   };
-  const remove = (index) => {
-    pick(Math.max(0, Math.min(picked, layers().length - 1)));
-    put(layers().filter((_, k) => k !== index - 1));
+  const remove = () => put(layers.toSpliced(picked - 1, 1), Math.min(picked, layers.length - 1));
+  const add = () => layers.length < MOST && put([...layers, { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 }], layers.length + 1, false, layers.length + 1);
+
+  const item = (paint, index) => {
+    const name = words(coloringName(paint)), chosen = index === picked;
+    return html`<li key=${index} class=${`layer${chosen ? " picked" : ""}`}>
+      <button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(index)}>
+        <span class="chip" style=${{ background: gradient(shownPalette(paint, catalog), catalog) }}></span><span class="grow">${name}</span>
+        <span class="faint">${index ? `${words(paint.blend ?? "auto")} · ${Math.round(100 * (paint.opacity ?? 1))} %` : "Base"}</span></button>
+      ${chosen && index > 0 && html`<span class="line tight">
+        <${Button} label=${`Move ${name} up`} symbol="up" bare kind="quiet" disabled=${index === layers.length} onClick=${() => move(1)} />
+        <${Button} label=${`Move ${name} down`} symbol="down" bare kind="quiet" disabled=${index === 1} onClick=${() => move(-1)} />
+        <${Button} label=${`Remove ${name}`} symbol="trash" bare kind="quiet" onClick=${remove} /></span>`}</li>`;
   };
-
-  function item(paint, index) {
-    const name = words(paint.coloring?.name ?? paint.coloring ?? "smooth");
-    const chosen = index === picked;
-    return element(`li.layer${chosen ? ".picked" : ""}`, {},
-      element("button.layer-name", { type: "button", "aria-pressed": String(chosen), onclick: () => pick(index) },
-        element("span.chip", { style: { background: gradient(shownPalette(paint, catalog), catalog) } }),
-        element("span.grow", {}, name),
-        element("span.faint", {}, index ? `${words(paint.blend ?? "auto")} · ${Math.round(100 * (paint.opacity ?? 1))} %` : "Base")),
-      chosen && index > 0 && element("span.line.tight", {},
-        button(`Move ${name} up`, () => move(index, 1), { symbol: "up", bare: true, kind: "quiet", disabled: index === layers().length }),
-        button(`Move ${name} down`, () => move(index, -1), { symbol: "down", bare: true, kind: "quiet", disabled: index === 1 }),
-        button(`Remove ${name}`, () => remove(index), { symbol: "trash", bare: true, kind: "quiet" })));
-  }
-
-  function show(now, index) {
-    color = now;
-    picked = index;
-    const all = [color, ...layers()].map(item).reverse();
-    list.replaceChildren(...all);
-    const layer = layers()[picked - 1];
-    tune.hidden = !layer;
-    blend.show(layer?.blend ?? "auto");
-    opacity.show(layer?.opacity ?? 1);
-  }
-  const more = button("Add a layer", () => (layers().length < MOST ? add() : null), { symbol: "plus", kind: "wide-button" });
-  return { node: element("div.stack", {}, list, tune, more), show };
+  return html`<div class="stack"><ol class="layers" aria-label="Layers, from the top">${[color, ...layers].map(item).reverse()}</ol>
+    ${layer && html`<div class="stack" key=${picked}>
+      <${Select} label="Blend" choices=${catalog.blends} value=${layer.blend ?? "auto"} put=${(blend) => edit({ blend })} />
+      <${Slider} label="Opacity" value=${layer.opacity ?? 1} least=${0} most=${1} live=${(opacity) => edit({ opacity }, true)} put=${(opacity) => edit({ opacity })} /></div>`}
+    <${Button} label="Add a layer" symbol="plus" kind="wide-button" onClick=${add} /></div>`;
 }

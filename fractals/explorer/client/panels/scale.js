@@ -1,6 +1,6 @@
 /** The scale of a picture in numbers and in words: sizes of two things in the ratio of the zoom. */
 
-/** [log10 of the ratio, the pair]; sizes in meters from textbooks, rounded to half a decade. */
+/** log10 of the ratio, and the pair; sizes in meters from textbooks, rounded to half a decade. @type {[number, string][]} */
 const PAIRS = [
   [0.3, "a close look"],
   [1, "a hand beside a child"],

@@ -1,43 +1,41 @@
 /** Scenes to choose from: the gallery, a sheet of twelve surprises, the user's bookmarks. */
-
-import { button, element, progress, thumbnail, words } from "../ui.js";
-import { fileButton } from "./files.js";
+import { html } from "../html.js";
+import { observe } from "../state.js";
+import { Button, Card, download, Drawn, FileButton, Progress, TextField, Thumbnail, words } from "../ui.js";
 
 const SHEET = 12;
 
-/** Return a card with a picture and a name. */
-function card(image, title, onclick, extra = null) {
-  return element("li", {}, element("button.card", { type: "button", onclick }, image, element("span.caption", {}, title)), extra);
-}
-
 export function galleryPanel({ explorer, close, upload }) {
-  const filter = element("input.search", { type: "search", placeholder: "Search", "aria-label": "Search the gallery", oninput: () => {
-    const wanted = filter.value.trim().toLowerCase();
-    for (const item of list.children) item.hidden = !item.textContent.toLowerCase().includes(wanted);
-  } });
-  const list = element("ul.cards", { "aria-label": "Scenes" }, explorer.catalog.scenes.map(({ name, title }) =>
-    card(thumbnail(`/thumbnail/scene/${name}`), title, () => (explorer.open({ gallery: name }), close()))));
-  return { node: list, actions: element("div.line.grow.end", {}, filter, fileButton("Open file", upload, "quiet")) };
+  const own = observe({ wanted: "" });
+  const choose = (name) => {
+    history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
+    explorer.open({ gallery: name });
+    close();
+  };
+  const Actions = () => html`<div class="line grow end"><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
+    onInput=${({ target }) => { own.wanted = target.value; }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
+  const fits = (title) => title.toLowerCase().includes(own.wanted.trim().toLowerCase());
+  const View = () => html`<ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map(({ name, title }) => html`<li key=${name} hidden=${!fits(title)}>
+    <${Card} title=${title} onClick=${() => choose(name)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//></li>`)}</ul>`;
+  return { View, Actions };
 }
 
 export function surprisePanel({ explorer, notify, close }) {
+  const own = observe({ cards: [], told: null });
   let job = null;
-  let sheet = 0;
-  const list = element("ul.cards", { "aria-label": "Surprises" });
-  const bar = progress(() => job?.cancel());
+  const choose = (scene) => {
+    explorer.open({ scene });
+    close();
+  };
 
   async function draw() {
     job?.cancel();
-    sheet += 1;
-    let count = 0;
-    list.replaceChildren(...Array.from({ length: SHEET }, () => element("li.empty", { "aria-hidden": "true" })));
-    bar.show(0, "Mutating this scene");
-    const mine = explorer.job({ t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) }, (told) => {
-      if (told.t !== "surprised") return;
-      count += 1;
-      const image = explorer.pixelsOf(told.preview);
-      list.replaceChild(card(image, words(told.label), () => (explorer.open({ scene: told.scene }), close())), list.children[told.index]);
-      bar.show(count / SHEET, `${count} of ${SHEET}`);
+    Object.assign(own, { cards: new Array(SHEET).fill(null), told: { share: 0, text: "Mutating this scene" } });
+    const mine = explorer.job({ t: "surprise", seed: Math.floor(Math.random() * 2 ** 31) }, ({ t, index, label, scene, preview }) => {
+      if (t !== "surprised") return;
+      own.cards = own.cards.with(index, { label, scene, picture: explorer.pixelsOf(preview) });
+      const count = own.cards.filter(Boolean).length;
+      own.told = { share: count / SHEET, text: `${count} of ${SHEET}` };
     });
     job = mine;
     try {
@@ -47,59 +45,64 @@ export function surprisePanel({ explorer, notify, close }) {
     } finally {
       if (job === mine) {
         job = null;
-        bar.hide();
-        for (const empty of list.querySelectorAll(".empty")) empty.remove();
+        Object.assign(own, { told: null, cards: own.cards.filter(Boolean) });
       }
     }
   }
+  const item = (made, index) => (made ? html`<li key=${index}><${Card} title=${words(made.label)} onClick=${() => choose(made.scene)}><${Drawn} picture=${made.picture} /><//></li>`
+    : html`<li key=${`empty ${index}`} class="empty" aria-hidden="true"></li>`);
   return {
-    node: element("div.stack", {}, bar, list),
-    actions: element("div.line.grow.end", {}, button("Twelve more", draw, { symbol: "surprise", kind: "quiet" })),
-    shown: () => sheet || draw(),
+    View: () => html`<div class="stack"><${Progress} told=${own.told} cancel=${() => job?.cancel()} /><ul class="cards" aria-label="Surprises">${own.cards.map(item)}</ul></div>`,
+    Actions: () => html`<div class="line grow end"><${Button} label="Twelve more" symbol="surprise" kind="quiet" onClick=${draw} /></div>`,
+    shown: () => own.cards.length || draw(),
     hidden: () => job?.cancel(),
   };
 }
 
 export function bookmarksPanel({ explorer, notify }) {
-  const list = element("ul.cards.small", { "aria-label": "Bookmarks" });
-  const empty = element("p.hint", {}, "No bookmarks yet. Go to a place that you like, and keep it.");
-  const title = element("input.grow", { type: "text", "aria-label": "Title of the bookmark", placeholder: "Title", maxLength: 200 });
+  const own = observe({ items: [], title: "", renamed: "" }); // `renamed`: the id of a bookmark whose name is a field
 
   async function ask(message) {
     try {
-      show((await explorer.request(message)).items);
+      own.items = (await explorer.request(message)).items;
     } catch (error) {
       notify(error.message, "error");
     }
   }
-  function show(items) {
-    empty.hidden = items.length > 0;
-    films.hidden = items.length < 2;
-    list.replaceChildren(...items.map((item) =>
-      card(thumbnail(item.thumbnail), item.title || "Untitled", () => explorer.open({ link: item.link }),
-        button(`Remove ${item.title || "Untitled"}`, () => ask({ t: "bookmark", remove: item.id }), { symbol: "trash", bare: true, kind: "corner-button" }))));
-  }
-  const form = element("form.line", { onsubmit: (event) => {
+  const keep = (event) => {
     event.preventDefault();
-    ask({ t: "bookmark", title: title.value.trim() || explorer.scene?.title || explorer.placed?.formula || "" });
-    title.value = "";
-  } }, title, button("Keep this place", null, { kind: "primary", type: "submit" }));
-  if (!explorer.welcome?.bookmarks) {
-    return { node: element("p.hint", {}, "This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.") };
-  }
+    ask({ t: "bookmark", title: own.title.trim() || explorer.scene?.title || explorer.placed?.formula || "" });
+    own.title = "";
+  };
+  const rename = (id, title) => {
+    own.renamed = "";
+    ask({ t: "bookmark", rename: id, title: title.trim() });
+  };
+  const remove = async (id, link, title) => {
+    await ask({ t: "bookmark", remove: id });
+    notify(`${title || "Untitled"} was removed.`, "info", { action: ["Undo", () => ask({ t: "bookmark", link })] });
+  };
   /** Save the bookmarks as the keys of a film, and say how to make it. */
   const film = async () => {
     try {
       const { toml, keys, left_out } = await explorer.request({ t: "film" });
-      const link = element("a", { href: URL.createObjectURL(new Blob([toml], { type: "application/toml" })), download: "film.toml" });
-      link.click();
-      URL.revokeObjectURL(link.href);
+      download("film.toml", toml);
       const rest = left_out ? ` ${left_out} of other formulas are left out.` : "";
-      notify(`film.toml has ${keys} keys.${rest} Make the film with: fractals film film.toml -o film.mp4`, "info");
+      notify(`film.toml has ${keys} keys.${rest} Make the film with: fractals film film.toml -o film.mp4`);
     } catch (error) {
       notify(error.message, "error");
     }
   };
-  const films = button("Film through these places", film, { kind: "wide-button" });
-  return { node: element("div.stack", {}, form, empty, list, films), shown: () => ask({ t: "bookmarks" }) };
+  if (!explorer.welcome?.bookmarks) return { View: () => html`<p class="hint">This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.</p>` };
+  const View = () => html`<div class="stack">
+    <form class="line" onSubmit=${keep}><input type="text" class="grow" aria-label="Title of the bookmark" placeholder="Title" maxlength="200" value=${own.title}
+      onInput=${({ target }) => { own.title = target.value; }} /><${Button} label="Keep this place" kind="primary" type="submit" /></form>
+    ${own.items.length === 0 && html`<p class="hint">No bookmarks yet. Go to a place that you like, and keep it.</p>`}
+    <ul class="cards small" aria-label="Bookmarks">${own.items.map(({ id, title, link, thumbnail }) => html`<li key=${id}>
+      <${Card} title=${own.renamed === id ? "" : title || "Untitled"} onClick=${() => explorer.open({ link })}><${Thumbnail} src=${thumbnail} /><//>
+      ${own.renamed === id && html`<${TextField} aria-label="New title" maxlength="200" value=${title} put=${(text) => rename(id, text)} />`}
+      <${Button} label=${`Rename ${title || "Untitled"}`} symbol="edit" bare kind="corner-button left" onClick=${() => { own.renamed = own.renamed === id ? "" : id; }} />
+      <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`)}</ul>
+    ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${film} />`}</div>`;
+  return { View, shown: () => ask({ t: "bookmarks" }) };
 }

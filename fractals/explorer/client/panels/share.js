@@ -1,111 +1,104 @@
 /** Share and export: a link, texts, and a picture file of any size. */
-
-import { bytes, button, duration, element, progress, row, segments, select, toggle } from "../ui.js";
+import { html, useSignalEffect } from "../html.js";
+import { kept, observe } from "../state.js";
+import { bytes, Button, duration, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
 import { copyText } from "./inspect.js";
 
-const FORECAST_MS = 300; // after the last change of a size
+const REST_MS = 300; // after the last change, before the server is asked
+const TEXTS = [
+  ["Link", "link", "Holds the whole scene with all digits. Opens in a browser that reaches this explorer."],
+  ["TOML", "toml", "A file for fractals render."],
+  ["Command line", "command", "Draws this picture without the explorer."],
+];
+
+/** A field for the user's name, which is asked once. */
+const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(id) =>
+  html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel({ explorer, notify }) {
-  const parts = [
-    ["Link", "link", "Holds the whole scene with all digits. Opens in a browser that reaches this explorer."],
-    ["TOML", "toml", "A file for fractals render."],
-    ["Command line", "command", "Draws this picture without the explorer."],
-  ].map(([name, key, hint]) => {
-    const text = element("textarea.mono", { readOnly: true, rows: key === "toml" ? 9 : 3, spellcheck: false });
-    const copy = button(`Copy ${name === "TOML" ? name : name.toLowerCase()}`, () => copyText(text.value, notify), { symbol: "copy", kind: "quiet" });
-    return { key, text, node: element("div.stack", {}, row(name, text, { hint }), element("div.line", {}, copy)) };
-  });
-  async function sync() {
-    if (!node.isConnected) return;
-    try {
-      const told = await explorer.request({ t: "link" });
-      for (const { key, text } of parts) text.value = key === "link" ? `${location.origin}${location.pathname}#${told.link}` : told[key];
-    } catch (error) {
-      notify(error.message, "error");
-    }
-  }
-  let waiting = 0;
-  const later = () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(sync, FORECAST_MS);
+  const own = observe({ told: /** @type {Table} */ ({}) });
+  const ask = () => {
+    const { scene } = explorer; // the texts are shown as long as it is
+    explorer.request({ t: "link" }).then(
+      (told) => { own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` }; }, (error) => notify(error.message, "error"));
   };
-  const node = element("div.stack.spaced", {}, parts.map((part) => part.node));
-  for (const event of ["placed", "painted"]) explorer.addEventListener(event, later);
-  return { node, shown: sync };
+
+  function View() {
+    useSignalEffect(() => {
+      kept.get("author", ""); // another name is another text
+      if (!explorer.placed || !explorer.scene) return;
+      const waiting = setTimeout(ask, REST_MS);
+      return () => clearTimeout(waiting);
+    });
+    const told = own.told.scene === explorer.scene ? own.told : {};
+    return html`<div class="stack spaced">${TEXTS.map(([name, key, hint]) => html`<div key=${key} class="stack">
+      <${Row} label=${name} hint=${hint} control=${(id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
+      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}<${Author} /></div>`;
+  }
+  return { View };
 }
 
+const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
+const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"]];
+const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
+
 export function exportPanel({ explorer, notify }) {
+  if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
+  const own = observe({ size: null, samples: "2", format: "png", keep: false, forecast: "", told: null, file: null }); // `size` null: as seen
   let job = null;
-  let waiting = 0;
-  let asked = 0;
-  const number = (name, value) => element("input", { type: "number", min: 1, max: 100000, value, "aria-label": name, oninput: () => later() });
-  const [width, height] = [number("Width in pixels", 3840), number("Height in pixels", 2160)];
-  const presets = () => {
-    const [w, h] = explorer.placed?.size ?? [1920, 1080];
-    return [["screen", "As seen", w, h], ["hd", "Full HD", 1920, 1080], ["4k", "4K", 3840, 2160], ["8k", "8K", 7680, 4320], ["a3", "A3 print", 4961, 3508], ["square", "Square", 2048, 2048], ["phone", "Phone", 1440, 3120]];
-  };
-  const sizes = element("div.chips", { role: "group", "aria-label": "Sizes" });
-  const samples = select("Samples a pixel", [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]], "2", () => later());
-  const format = segments("Format", [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"]], "png", () => {});
-  const keep = toggle("Go on when this page closes", false, () => {});
-  const forecast = element("p.forecast", { role: "status" });
-  const result = element("div.stack", { "aria-live": "polite" });
-  const bar = progress(() => job?.cancel());
-  const message = () => ({ t: "export", size: [Number(width.value), Number(height.value)], supersampling: Number(samples.querySelector("select").value) });
-  const later = () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(estimate, FORECAST_MS);
-    for (const chip of sizes.children) chip.setAttribute("aria-pressed", String(chip.dataset.size === `${width.value}x${height.value}`));
-  };
-  async function estimate() {
-    if (!node.isConnected || job) return;
-    asked += 1;
-    const mine = asked;
+  const seen = () => explorer.placed?.size ?? [1920, 1080];
+  const message = () => ({ t: "export", size: own.size ?? seen(), supersampling: Number(own.samples) });
+
+  async function estimate(asked) {
+    const tell = (text) => { if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text; };
     try {
-      const told = await explorer.request({ ...message(), forecast: true });
-      if (mine === asked) forecast.textContent = `About ${duration(told.seconds)} and ${bytes(told.memory)} of memory for ${(told.samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.`;
+      const { seconds, memory, samples } = await explorer.request({ ...asked, forecast: true });
+      tell(`About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.`);
     } catch (error) {
-      if (mine === asked) forecast.textContent = error.message;
+      tell(error.message);
     }
   }
   async function draw() {
     if (job) return;
-    result.replaceChildren();
-    start.classList.add("primary");
-    bar.show(null, "Starting");
-    const kind = format.querySelector('[aria-pressed="true"]').dataset.value;
-    job = explorer.job({ ...message(), format: kind, keep: keep.querySelector("input").checked }, (told) => {
-      if (told.t === "progress") bar.show(told.of ? told.done / told.of : null, told.what);
+    Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
+    job = explorer.job({ ...message(), format: own.format, keep: own.keep }, ({ t, of, done, what }) => {
+      if (t === "progress") own.told = { share: of ? done / of : null, text: what };
     });
-    start.disabled = true;
-    bar.scrollIntoView({ block: "nearest" });
     try {
-      const told = await job.done;
-      const link = element("a.button.primary.wide-button", { href: told.url, download: "" }, `Download (${bytes(told.bytes)})`);
-      result.append(link, element("p.hint", {}, `Drawn in ${duration(told.seconds)}. The server keeps the file for 10 minutes.`));
-      start.classList.remove("primary");
-      link.focus();
+      own.file = await job.done;
     } catch (error) {
       notify(error.cancelled ? "The export was cancelled." : error.message, error.cancelled ? "info" : "error");
     } finally {
       job = null;
-      start.disabled = false;
-      bar.hide();
+      own.told = null;
     }
   }
-  const start = button("Export", draw, { kind: "primary wide-button", symbol: "export" });
-  const node = explorer.welcome?.export === false
-    ? element("p.hint", {}, "This server exports no files. The command under Share draws the picture on your machine.")
-    : element("div.stack", {}, sizes, element("div.line", {}, width, element("span.faint", {}, "×"), height, element("span.faint", {}, "pixels")),
-      samples, row("Format", format), keep, forecast, start, bar, result);
-  const shown = () => {
-    sizes.replaceChildren(...presets().map(([, title, w, h]) => button(title, () => {
-      [width.value, height.value] = [w, h];
-      later();
-    }, { kind: "chip-button", dataset: { size: `${w}x${h}` } })));
-    if (!asked) [width.value, height.value] = presets()[0].slice(2);
-    later();
-  };
-  return { node, shown };
-}
 
+  const Side = ({ name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
+    onInput=${({ target }) => { own.size = size.with(index, Number(target.value)); }} />`;
+
+  function View() {
+    useSignalEffect(() => {
+      const asked = message();
+      if (own.told || !explorer.placed) return;
+      const waiting = setTimeout(() => estimate(asked), REST_MS);
+      return () => clearTimeout(waiting);
+    });
+    const size = own.size ?? seen(), { file } = own;
+    const focus = (link) => link?.focus();
+    return html`<div class="stack">
+      <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
+        aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
+      <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
+      <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
+      <div class="row"><span class="row-head">Format</span><${Segments} label="Format" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} /></div>
+      <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} />
+      ${!kept.get("author", "") && html`<${Author} />`}
+      <p class="forecast" role="status">${own.forecast}</p>
+      <${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} />
+      <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
+      <div class="stack" aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
+        <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div></div>`;
+  }
+  return { View };
+}

@@ -1,0 +1,2 @@
+export function useEffect(effect: () => void | (() => void), inputs?: unknown[]): void;
+export function useLayoutEffect(effect: () => void | (() => void), inputs?: unknown[]): void;

@@ -1,0 +1,56 @@
+/** The menu of a point: what can be done there. */
+import { html, useLayoutEffect } from "../html.js";
+import { observe } from "../state.js";
+import { Button } from "../ui.js";
+import { copyText } from "./inspect.js";
+
+const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spiral is searched for
+const SIZE = [206, 330]; // CSS pixels, about
+
+export function pointMenu({ explorer, notify, open, julia, canvas }) {
+  const own = observe({ shown: null }); // {at, x, y}
+  const close = () => {
+    if (!own.shown) return false;
+    own.shown = null;
+    canvas.focus({ preventScroll: true });
+    return true;
+  };
+  explorer.addEventListener("menu", ({ detail }) => { own.shown = detail; });
+  explorer.addEventListener("gesture", () => { own.shown = null; });
+
+  const around = ([x, y]) => {
+    const reach = Math.round(16 * AROUND * Math.min(...explorer.size));
+    return [x - reach, y - reach, x + reach, y + reach];
+  };
+  const find = (what) => (at) => open("find", { focus: false }).near(what, around(at));
+  const center = (at) => explorer.move({ by: explorer.size.map((side, k) => 8 * side - at[k]) });
+  const copy = async (at) => {
+    const told = await explorer.request({ t: "pick", at }).catch((error) => notify(error.message, "error"));
+    if (told) copyText(told.center.join(" "), notify);
+  };
+  /** @type {[string, (at: number[]) => void][]} */
+  const ITEMS = [
+    ["Center here", center],
+    ["Julia set of this point", (at) => julia.enter(at)],
+    ["Minibrot near here", find("nucleus")],
+    ["Eye of the spiral near here", find("misiurewicz")],
+    ["Copy the coordinates", copy],
+    ["Keep as a bookmark", () => open("bookmark")],
+  ];
+
+  function Menu({ at, x, y }) {
+    let made = null;
+    useLayoutEffect(() => made.querySelector("button").focus({ preventScroll: true }), [x, y]);
+    const step = (event) => {
+      const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      const all = [...event.currentTarget.children];
+      all.at((all.indexOf(document.activeElement) + by) % all.length).focus();
+    };
+    const style = { left: `${Math.max(8, Math.min(x, innerWidth - SIZE[0]))}px`, top: `${Math.max(8, Math.min(y, innerHeight - SIZE[1]))}px` };
+    return html`<div class="menu glass" role="menu" aria-label="At this point" style=${style} ref=${(node) => { made = node; }} onKeyDown=${step}>
+      ${ITEMS.map(([label, run]) => html`<${Button} key=${label} label=${label} role="menuitem" onClick=${() => (close(), run(at))} />`)}</div>`;
+  }
+  return { View: () => own.shown && html`<${Menu} ...${own.shown} />`, close };
+}

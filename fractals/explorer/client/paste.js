@@ -1,0 +1,27 @@
+/** What a pasted text means: a link, a scene, a file of another program, or a place. */
+
+const NUMBER = /[+-]?\s?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
+const WORDS = /^(?:\b(?:re|im|real|imag|imaginary|part|center|centre|zoom|magnification|width|x|y|c|i|at|and)\b|[\s,;:=()[\]{}@/|*+"'-])*$/i;
+
+/**
+ * Return the keys of an `open` message for a text, a `view`, or `file`: a name under which the server reads the text.
+ * A place is "re im", "re im zoom" or "re, im, width 1e-5"; a third number below 1 is a width.
+ * @param {string} text @returns {{link?: string, toml?: string, file?: string, view?: Table}|null} null: it means nothing
+ */
+export function meaningOf(text) {
+  const given = text.trim().replaceAll("−", "-").replace(/ ?[×·] ?10\^/g, "e");
+  const link = /^(?:\S*#)?(eN[\w-]{20,})$/.exec(given); // how deflated text begins, in base64
+  if (link) return { link: link[1] };
+  if (/^Re *:/m.test(given) && /^Im *:/m.test(given)) return { file: "pasted.kfr" };
+  const view = placeOf(given);
+  if (view) return { view };
+  if (given.startsWith("{")) return { file: "pasted.json" };
+  return /^[\w."]+ *= *\S/m.test(given) ? { toml: given } : null;
+}
+
+function placeOf(text) {
+  const numbers = text.match(NUMBER)?.map((number) => number.replace(/[\s+]+(?=[\d.])|^\+/g, "")) ?? [];
+  if (![2, 3].includes(numbers.length) || !WORDS.test(text.replace(NUMBER, " "))) return null;
+  const [re, im, size] = numbers, small = size && (/width/i.test(text) || size.includes("e-") || Number(size) < 1);
+  return { center: [re, im], ...(size && { [small ? "width" : "zoom"]: size }) };
+}

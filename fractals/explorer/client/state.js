@@ -1,0 +1,42 @@
+/** State that the page is a function of: fields that are signals, and values kept in the browser. */
+import { signal } from "./lib/signals-core.js";
+
+/**
+ * Make fields signals: a component that reads one is rendered again when it changes.
+ * @template {Table} T @param {T} object @param {...string} names default: all @returns {T}
+ */
+export function observe(object, ...names) {
+  for (const name of names.length ? names : Object.keys(object)) {
+    const cell = signal(/** @type {Table} */ (object)[name]);
+    Object.defineProperty(object, name, { enumerable: true, get: () => cell.value, set: (value) => { cell.value = value; } });
+  }
+  return object;
+}
+
+const cells = new Map();
+
+/** Values kept in the browser; a browser without storage keeps them until the page closes. */
+export const kept = {
+  get(key, missing) { return cellOf(key).value ?? missing; },
+  set(key, value) {
+    cellOf(key).value = value;
+    try {
+      localStorage.setItem(`fractals.${key}`, JSON.stringify(value));
+    } catch {
+      // The value stays in memory.
+    }
+  },
+};
+
+function cellOf(key) {
+  if (!cells.has(key)) cells.set(key, signal(stored(key)));
+  return cells.get(key);
+}
+
+function stored(key) {
+  try {
+    return JSON.parse(localStorage.getItem(`fractals.${key}`));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { meaningOf } from "../../../fractals/explorer/client/paste.js";
+
+const center = ["-0.7453", "0.1127"];
+
+test("a place is two numbers, with a zoom or a width", () => {
+  for (const text of ["-0.7453 0.1127", "-0.7453, 0.1127", "(−0.7453; 0.1127)", "-0.7453 + 0.1127i", "re = -0.7453\nim = 0.1127".replace("\n", ", "), "x: -0.7453 y: +0.1127"])
+    assert.deepEqual(meaningOf(text), { view: { center } }, text);
+  for (const text of ["-0.7453 0.1127 1e5", "-0.7453 0.1127 @ 1e5", "Re: -0.7453, Im: 0.1127, Zoom: 1e5"])
+    assert.deepEqual(meaningOf(text), { view: { center, zoom: "1e5" } }, text);
+  for (const text of ["-0.7453 0.1127 1e-1000", "-0.7453, 0.1127, width 1e-1000"])
+    assert.deepEqual(meaningOf(text), { view: { center, width: "1e-1000" } }, text);
+  assert.deepEqual(meaningOf("-0.7453 0.1127 0.004").view.width, "0.004");
+});
+
+test("all digits are kept", () => {
+  const digits = `-0.${"74364388703715870475".repeat(50)}`;
+  assert.deepEqual(meaningOf(`${digits} 0.1 1e900`).view, { center: [digits, "0.1"], zoom: "1e900" });
+});
+
+test("links, scenes and files of others are told apart", () => {
+  const link = "eNo9jksKwjAURedZxbHgQLC1";
+  assert.deepEqual(meaningOf(link), { link });
+  assert.deepEqual(meaningOf(`http://127.0.0.1:8000/#${link}\n`), { link });
+  const toml = 'title = "A"\n\n[view]\nwidth = "0.1"';
+  assert.deepEqual(meaningOf(toml), { toml });
+  assert.deepEqual(meaningOf('[view]\nwidth = "0.1"'), { toml: '[view]\nwidth = "0.1"' });
+  assert.deepEqual(meaningOf("Re: -1.5\nIm: 0.2\nZoom: 1E20\nIterations: 500"), { file: "pasted.kfr" });
+  assert.deepEqual(meaningOf('{"formula": "mandelbrot"}'), { file: "pasted.json" });
+});
+
+test("other text is nothing", () => {
+  for (const text of ["", "hello", "1", "1 2 3 4", "call 555 1234 now", "eNo", "see you at 3, or 4"]) assert.equal(meaningOf(text), null, text);
+});
