@@ -112,8 +112,9 @@ def load(kind: str, name: str) -> Callable[..., Any]:
 
 def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
-    kinds = (kind for kind in FORMULAS if name in names(kind))
-    return load(next(kinds, "formula"), name)
+    kinds = [kind for kind in FORMULAS if name in _modules(kind)]
+    kinds = kinds or [kind for kind in FORMULAS if name in _installed(kind)]
+    return load(kinds[0] if kinds else "formula", name)
 
 
 def read(kind: str, name: str) -> dict[str, Any]:
