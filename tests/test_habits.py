@@ -183,7 +183,7 @@ def test_the_name_of_another_kind_is_no_scene(name, words):
 
 
 def test_names_of_formulas_are_folded():
-    assert fractals.Scene(formula="Burning-Ship").formula.name == "burning_ship"
+    assert fractals.Scene(formula="Burning Ship").formula.name == "burning_ship"
     assert fractals.names("scene") == fractals.names("scenes")
 
 

@@ -166,9 +166,12 @@ def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
         raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
     if isinstance(given, str):
+        if NAME.fullmatch(given):
+            return {"name": given}
         folded = given.strip().lower().replace("-", "_").replace(" ", "_")
-        name = folded if folded in catalog.names("formula") else given
-        return {"name": name} if NAME.fullmatch(name) else {"name": "expression", "step": given}
+        if NAME.fullmatch(folded) and folded in catalog.names("formula"):
+            return {"name": folded}
+        return {"name": "expression", "step": given}
     return given
 
 
