@@ -152,7 +152,7 @@ def test_driver_without_toolkit(run, monkeypatch, request_, code, words):
 BAD = [
     (("render", "--formula", "mandelbrt"), 2, "did you mean 'mandelbrot'"),
     (("render", "--formula", "multibrot,power=99"), 2, "power is a whole number from 2 to 8"),
-    (("render", "mandelbrot,power=3"), 2, "is given as --formula mandelbrot,power=3"),
+    (("render", "mandelbrot,power=3"), 2, "it is a formula: --formula mandelbrot,power=3"),
     (("render", "--formula", "mandelbrot,power=3"), 2, "an option of halley, multibrot, newton"),
     (("render", "--formula", "multibrot,powr=3"), 2, "known options: 'power'"),
     (("render", "--palette", "embr"), 2, "did you mean 'ember'"),
@@ -223,7 +223,7 @@ BAD = [
     (("recolor", "nosuch.npz"), 3, "no such file"),
     (("show", "nosuch"), 2, "unknown scene"),
     (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
-    (("list", "foo"), 2, "choose formulas, colorings, palettes, scenes or formats"),
+    (("list", "foo"), 2, "choose formulas, variations, colorings, palettes, scenes or formats"),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),
 ]
@@ -365,12 +365,12 @@ def test_read_only_folder(run, monkeypatch):
 
 
 def test_gpu_out_of_memory_is_one_line(run, monkeypatch):
-    from fractals.backends.cuda.backend import StreamSlot
+    from fractals.backends.cuda.backend import SimulatedSlot
 
     def empty(self, shape, dtype):
         raise RuntimeError("[2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY")
 
-    monkeypatch.setattr(StreamSlot, "empty", empty)
+    monkeypatch.setattr(SimulatedSlot, "empty", empty)
     code, _, err = run("render", "--device", "simulator")
     assert code == 1
     assert one_line(err)

@@ -144,6 +144,9 @@ OPTIONS = [
     "bits",
     "dpi",
     "compression",
+    "quality",
+    "brightness",
+    "gamma",
 ]
 ODD = [
     "",

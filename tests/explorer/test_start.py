@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 
 import fractals
 from fractals import catalog
-from fractals.errors import FractalsError, OptionError
+from fractals.errors import FractalsError, OptionError, to_install
 from fractals.explorer import pages, server
 from fractals.scene.keywords import SceneKeywords
 from fractals.tools import surprise
@@ -40,7 +40,9 @@ def test_a_missing_extra_is_one_line(monkeypatch, run):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "uvicorn" else found(name)
     )
-    with pytest.raises(FractalsError, match="requires uvicorn: pip install 'fractals-numba"):
+    with pytest.raises(
+        FractalsError, match=f"requires uvicorn: {re.escape(to_install('explore'))}"
+    ):
         fractals.explore(browser=False)
     code, _, err = run("explore", "--no-browser")
     assert (code, err.count("\n")) == (1, 1)

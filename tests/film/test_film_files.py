@@ -1,6 +1,7 @@
 """Films as files: videos that ffmpeg reads back, loops, sequences, sound, and refusals."""
 
 import os
+import re
 import wave
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import fractals
 from fractals import FractalsError, OptionError, SceneError
+from fractals.errors import to_install
 from fractals.films import encode, writing
 from fractals.films.planes import Planes
 from fractals.films.work import folder_of
@@ -262,7 +264,7 @@ def no_ffmpeg(monkeypatch, tmp_path):
 
 
 def test_no_ffmpeg(tmp_path, cycle, no_ffmpeg, monkeypatch):
-    with pytest.raises(FractalsError, match=r"ffmpeg is not found: install it, or pip install"):
+    with pytest.raises(FractalsError, match=re.escape(to_install("film"))):
         cycle.save(tmp_path / "film.mp4")
     cycle.save(tmp_path / "loop.webp", frames=(0, 2))
     monkeypatch.setenv("FRACTALS_FFMPEG", "/nowhere/ffmpeg")

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import mpmath
 import numpy as np
@@ -12,7 +13,7 @@ from support.scenes import scene
 
 import fractals
 from fractals import EscapeData, InputError, OptionError, catalog
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, to_install
 from fractals.io.raw import exr
 
 try:
@@ -265,6 +266,6 @@ def test_without_the_library(tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "OpenEXR", None)
     raw = fractals.compute(scene(), device="python")
     for attempt in (raw.save, EscapeData.load):
-        with pytest.raises(FractalsError, match=r"pip install 'fractals-numba\[exr\]'"):
+        with pytest.raises(FractalsError, match=re.escape(to_install("exr"))):
             attempt(tmp_path / "a.exr")
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from support import gradients
 
 from fractals import Scene, catalog
 from fractals.errors import SceneError
-from fractals.io.foreign import first_of, fraktaler3, kfr, par, rust_fractal, xpf
+from fractals.io.foreign import first_of, flame, fraktaler3, kfr, par, rust_fractal, xpf
 from fractals.io.foreign._par_colors import colors_of
 from fractals.io.foreign._view import FOLDS
 from fractals.io.load import load_scene
@@ -142,7 +142,7 @@ def test_opcodes_after_a_higher_power_are_expressions():
         ("location.zoom = -1\n", "location.zoom: '-1' is not greater than 0"),
         ("image.width = 0\n", "image: 0x576 is no size"),
         ("transform.exponential_map = true\n", "that projection is unsupported"),
-        ("location.real = [1]\n", "location.real: '[1]' is not a decimal number"),
+        ("location.real = [1]\n", "location.real: [1], of type list, is not a finite real number"),
         ("a = 1\nb =\n", "line 2"),
     ],
 )
@@ -362,6 +362,9 @@ VALID = {
     rust_fractal: 'real = "0.5"\nimag = "1e-5"\nzoom = "1E50"\niterations = 10\nrotate = 0.5\n',
     xpf: "(initstate)\n(formula 'mandel)(view 0 0.5 1e-3 1)(angle -30.5)(julia #t)\n"
     '(juliaseed 0.1 0.2)(maxiter 500);x\n(usrform "z^2")(plane 0)\n',
+    flame: '<flame name="a" size="9 7" center="0 0" scale="3" quality="9"><xform weight="1" '
+    'linear="1" coefs="0.5 0 0 0.5 1 0"/><xform weight="0.5" swirl="1" coefs="0 1 1 0 0 0" '
+    'chaos="1 0.5"/><palette count="2" format="RGB">000000FFFFFF</palette></flame>',
     par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}"
     "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}"
     "frm:own(XAXIS) { z = pixel, n = 0:\n if (n < 2)\n z = fn1(z)^p1\n else\n z = |z| + pixel\n"
@@ -373,6 +376,8 @@ def test_every_format_has_a_sample_that_the_tests_write():
     """Files of other programs are not in the repository, so a plain checkout needs samples."""
     views = {form.make().name for form in VALID}
     assert views | set(gradients.VALID) == set(catalog.names("format"))
+    for form, text in VALID.items():
+        assert load_scene(form.read(text.encode(), "").table)
 
 
 PIECES = st.one_of(

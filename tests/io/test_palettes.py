@@ -1,5 +1,6 @@
 """Palettes by name: written and read again, embedded in scenes, and of the package cmap."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from support.gradients import (
 import fractals
 from fractals import catalog
 from fractals.color import palette
-from fractals.errors import InputError, OptionError
+from fractals.errors import InputError, OptionError, to_install
 from fractals.io import palettes
 
 
@@ -157,8 +158,8 @@ def test_color_maps_of_cmap():
 
 def test_without_cmap(monkeypatch):
     monkeypatch.setitem(sys.modules, "cmap", None)
-    words = r"requires the package cmap: pip install '.*\[palettes\]'"
+    words = f"requires the package cmap: {re.escape(to_install('palettes'))}"
     with pytest.raises(OptionError, match=words):
         palettes.find("cmap:viridis")
-    with pytest.raises(InputError, match=r"unknown palette 'viridis'.*hundreds more with pip"):
+    with pytest.raises(InputError, match=r"unknown palette 'viridis'.*hundreds more with"):
         fractals.load_scene(palette="viridis")

@@ -102,9 +102,9 @@ def test_tiles_of_a_file_have_the_types_of_computed_ones(tmp_path, monkeypatch):
     fractals.compute_to(tmp_path / "a.fz", scene(), device="python")
     given, to_device = [], CpuBackend.to_device
 
-    def noted(self, array):
+    def noted(self, array, kept=False):
         given.append(array)
-        return to_device(self, array)
+        return to_device(self, array, kept)
 
     monkeypatch.setattr(CpuBackend, "to_device", noted)
     fractals.recolor(EscapeData.load(tmp_path / "a.fz"), device="cpu")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import time
 import types
@@ -282,7 +283,7 @@ def test_slurm_needs_its_commands(tmp_path, monkeypatch):
     with pytest.raises(FractalsError, match="slurm:3 needs the command sbatch"):
         pools.open_pool("slurm:3")
     monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
-    with pytest.raises(FractalsError, match=r"pip install 'fractals-numba\[cluster,slurm\]'"):
+    with pytest.raises(FractalsError, match=re.escape(to_install("cluster", "slurm"))):
         pools.open_pool("slurm:3")
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SAMPLES
 
 import fractals
 from fractals.errors import SceneError
@@ -250,11 +249,9 @@ def test_what_a_flame_has_not_is_one_line():
         fractals.explore(scene, browser=False, block=False)
 
 
-def test_flames_of_others():
+def test_flames_of_others(data):
     """Of the shared files, all flames of known variations are read, and the rest is named."""
-    files = sorted([*SAMPLES.glob("formats/flame/*"), *SAMPLES.glob("formats/flam3/*test*")])
-    if not files:
-        pytest.skip("no files of other programs beside the checkout")
+    files = sorted([*data.glob("formats/flame/*"), *data.glob("formats/flam3/*test*")])
     read, refused = 0, []
     for path in files:
         for name, _ in formats.entries(str(path)):

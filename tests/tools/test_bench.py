@@ -12,7 +12,7 @@ from support.drawings import opened
 import fractals
 from fractals.backends import probe
 from fractals.cli.verbs import cli
-from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError
+from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError, to_install
 from fractals.rendering.sampling import coordinates
 from fractals.tools.bench import measure, report
 from fractals.tools.bench import measure as bench
@@ -267,7 +267,7 @@ def test_a_chart_is_refused_before_anything_is_measured(monkeypatch, tmp_path):
     with pytest.raises(OptionError, match=r"chart\.gif.*\.png"):
         report.check_plot(tmp_path / "chart.gif", False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(fractals.FractalsError, match=r"pip install 'fractals-numba\[plot\]'"):
+    with pytest.raises(fractals.FractalsError, match=re.escape(to_install("plot"))):
         report.check_plot(tmp_path / "chart.png", False)
 
 
