@@ -168,10 +168,16 @@ export class Explorer extends EventTarget {
   /** Show the whole of the scene's formula. */
   home() { if (this.scene) this.open({ scene: { ...this.scene, view: kindOf(this.scene.view) } }); }
 
-  /** Show another place. @param {Table} view some of center, width or zoom, rotation; the others stay */
-  place(view) {
-    const { center, width, rotation } = this.placed, size = view.zoom ? {} : { width };
-    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), center, rotation, ...size, ...view } } });
+  /** Show another place: some of center, width or zoom, rotation; the others stay, also those that are asked for and
+   * not shown yet. @param {Table|((asked: Table) => Table)} change */
+  place(change) {
+    const { center, width, rotation } = this.placed;
+    const asked = [this.#flight, ...this.#queue].findLast((each) => each?.view)?.view ?? { center, width, rotation };
+    const given = typeof change === "function" ? change(asked) : change;
+    const { width: _width, zoom: _zoom, ...rest } = asked;
+    const view = { ...(given.width || given.zoom ? rest : asked), ...given };
+    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), ...view } } });
+    this.#queue.at(-1).view = view;
   }
 
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.

@@ -37,8 +37,8 @@ export function inspectPanel({ explorer, canvas, notify }) {
   /** Fields: the middle of the picture, and how much of the plane it shows. */
   function Place({ center: [x, y], zoom, width, rotation }) {
     const fields = [
-      ["Center, real part", x, (text) => ({ center: [text, y] })],
-      ["Center, imaginary part", y, (text) => ({ center: [x, text] })],
+      ["Center, real part", x, (text) => (asked) => ({ center: [text, asked.center[1]] })],
+      ["Center, imaginary part", y, (text) => (asked) => ({ center: [asked.center[0], text] })],
       ["Zoom", zoom, (text) => ({ zoom: text })],
       ["Picture width", width, (text) => ({ width: text })],
       ["Rotation in degrees", String(rotation), (text) => ({ rotation: Number(text.replace("°", "")) })],
