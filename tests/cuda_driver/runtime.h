@@ -24,6 +24,7 @@ typedef struct Thread {
     u32 tid[3];
     struct Block *block;
     Range stack;
+    u64 *visits;  // of each basic block, where instructions are counted
 } Thread;
 
 enum { SITES = 64 };
@@ -39,7 +40,8 @@ typedef struct Block {
     const u64 *(*exchange)(Thread *, u32 members, u64 value, int line);
 } Block;
 
-/* The tables that a translated module exports: `entries` and `variables`, each ends with a null name. */
+/* The tables that a translated module exports: `entries` and `variables`, each ends with a null name,
+   and the numbers of instructions of its basic `blocks`, which end with 0. */
 typedef struct { u32 offset, size; } Parameter;
 typedef struct {
     const char *name;

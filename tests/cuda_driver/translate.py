@@ -54,6 +54,7 @@ PARAMETER = re.compile(
     re.VERBOSE,
 )
 NUMBER = re.compile(r"-?\d")
+ENDS = ("bra", "brx", "ret", "exit", "trap")  # of basic blocks
 
 
 class Module:
@@ -71,6 +72,8 @@ class Module:
         self.data, self.shared_size = bytearray(), 0
         self.functions = []
         self.together = False  # threads wait for each other: they run side by side
+        self.counted = "STANDIN_COUNT" in os.environ
+        self.blocks = []  # instructions of each basic block, where they are counted
         self._read()
 
     def line(self, at):
@@ -151,6 +154,7 @@ class Module:
         lines.append("  {0}};\nconst Variable variables[] = {")
         lines += [f'  {{"{name}", {at}, {size}}},' for name, at, size in self.variables]
         lines.append("  {0}};")
+        lines.append(f"const u32 blocks[] = {{{', '.join(map(str, [*self.blocks, 0]))}}};")
         lines.append(f"const u64 data_size = {len(self.data)};")
         lines.append(f"const u8 data[] = {{{', '.join(map(str, self.data)) or 0}}};")
         return "\n".join(lines) + "\n"
@@ -177,7 +181,7 @@ class Function:
 
     def code(self):
         at, end = self.body
-        label = ""
+        label, self.begins = "", True
         while self.module.text[at:end].strip():
             found = STATEMENT.match(self.module.text, at, end)
             if not found:
@@ -186,7 +190,7 @@ class Function:
             if found[1]:
                 self.lines.append(f"  {found[1]}")
             elif found[2]:
-                label = found[2]
+                label, self.begins = found[2], True
                 self.lines.append(f"{self.label(label)}:;")
             else:
                 text = re.sub(r"\s+", " ", found[3].strip())
@@ -224,18 +228,30 @@ class Function:
             self.module.variable("shared", rest)
 
     def _instruction(self, text, line):
+        if self.module.counted:
+            self._count()
         guard = re.match(r"@(!?)(%[\w$]+)\s+(.*)", text)
         if guard:
             self.lines.append(f"  if ({guard[1]}{self.register(guard[2])}) {{")
             text = guard[3]
         try:
-            Instruction(self, text, line).translate()
+            made = Instruction(self, text, line)
+            made.translate()
         except Unknown as error:
             raise Unknown(f"line {line}: {error}") from None
         except (LookupError, ValueError, TypeError) as error:
             raise Unknown(f"line {line}: unknown form of `{text}` ({error!r})") from None
         if guard:
             self.lines.append("  }")
+        self.begins |= made.name in ENDS
+
+    def _count(self):
+        blocks = self.module.blocks
+        if self.begins:
+            self.lines.append(f"  t->visits[{len(blocks)}]++;")
+            blocks.append(0)
+        blocks[-1] += 1
+        self.begins = False
 
     # --- what instructions are made of
 
