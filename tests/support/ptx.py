@@ -55,8 +55,8 @@ def compile_kernels(draw, capability=(9, 0)):
     with (
         pretended_gpu(capability),
         mock.patch.object(probe, "gpus", return_value=([card], "")),
-        mock.patch.object(cuda, "select_device"),
         mock.patch.object(cuda, "stream", return_value=0),
+        mock.patch.object(backend, "gpu_of", lambda cuda, index: backend.SimulatedGpu(cuda)),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
         mock.patch.object(backend, "program", lambda make, *_, **__: make(None)),
         mock.patch.object(_Kernel, "bind", lambda kernel: found.append(code(kernel))),
@@ -88,7 +88,7 @@ class _InHostMemory(base.HostMemory, backend.CudaBackend):
         base.HostMemory.__init__(self)
         super(base.HostMemory, self).__init__(*arguments, **options)  # that of CudaBackend
 
-    def to_device(self, array):
+    def to_device(self, array, kept=False):
         return np.array(array)  # writable, as device arrays are
 
 
