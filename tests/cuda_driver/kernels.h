@@ -174,18 +174,15 @@ static u64 *visits_of(u32 thread) { return visits.data() + thread * running->ker
 
 /* A warp issues a basic block as often as the thread that comes there most. */
 static void count_instructions(u32 threads) {
-    u64 taken = 0, issued = 0, at = 0;
-    for (u64 size : running->kernel->module->blocks) {
-        for (u32 first = 0; first < threads; first += 32) {
-            u64 most = 0;
-            for (u32 i = first; i < std::min(first + 32, threads); i++) {
-                taken += size * visits_of(i)[at];
-                most = std::max(most, visits_of(i)[at]);
-            }
-            issued += size * most;
+    u64 taken = 0, issued = 0;
+    auto &sizes = running->kernel->module->blocks;
+    for (size_t at = 0; at < sizes.size(); at++)
+        for (u64 i = 0, most = 0; i < threads; i++) {
+            u64 times = visits_of(i)[at], before = i % 32 ? most : 0;
+            taken += sizes[at] * times;
+            issued += sizes[at] * (std::max(times, before) - before);
+            most = std::max(times, before);
         }
-        at++;
-    }
     string name = string("kernel ") + running->kernel->entry->name;
     counters()[name + " instructions"].calls += taken;
     counters()[name + " warp instructions"].calls += issued;

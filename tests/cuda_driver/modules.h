@@ -96,7 +96,7 @@ static CUresult load(const void *image, Module **made) {
     auto *module = new Module;
     module->ptx = stem + ".ptx";
     module->variables = (const Variable *)dlsym(opened, "variables");
-    for (auto *size = (const u32 *)dlsym(opened, "blocks"); *size; size++) module->blocks.push_back(*size);
+    for (auto *size = (const u32 *)dlsym(opened, "blocks"); *size != ~0u; size++) module->blocks.push_back(*size);
     module->data = (const u8 *)dlsym(opened, "data");
     module->size = *(const u64 *)dlsym(opened, "data_size");
     for (auto *entry = (const Entry *)dlsym(opened, "entries"); entry->name; entry++) {

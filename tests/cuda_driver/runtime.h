@@ -6,16 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int8_t i8;
-typedef int16_t i16;
-typedef int32_t i32;
-typedef int64_t i64;
-typedef __int128 i128;
-typedef unsigned __int128 u128;
+typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t u64;
+typedef int8_t i8; typedef int16_t i16; typedef int32_t i32; typedef int64_t i64;
+typedef __int128 i128; typedef unsigned __int128 u128;
 
 typedef struct { u64 begin, size; } Range;
 
@@ -41,7 +34,7 @@ typedef struct Block {
 } Block;
 
 /* The tables that a translated module exports: `entries` and `variables`, each ends with a null name,
-   and the numbers of instructions of its basic `blocks`, which end with 0. */
+   and the numbers of instructions of its basic `blocks`, which end with ~0. */
 typedef struct { u32 offset, size; } Parameter;
 typedef struct {
     const char *name;
