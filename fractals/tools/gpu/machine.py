@@ -2,7 +2,7 @@
 
 Numba's extra `gpu` compiles kernels to PTX, which suits every card, and to the machine code of one
 compute capability. The tools `cuobjdump` and `nvdisasm` list machine code; without them the
-instructions of PTX are counted, which are nearly as many.
+instructions of PTX are counted, which are nearly as many in a loop of floating-point arithmetic.
 """
 
 import functools
@@ -147,7 +147,7 @@ def work_of(
     """
     length = LIMITS.steps_per_check
     counts = np.asarray(count, np.int64)
-    before = np.maximum(counts - 1, 0) // length  # blocks that no orbit of the sample left
+    before = np.maximum(counts - 1, 0) // length  # blocks in which the orbit did not escape
     blocks = np.where(before < (limit - 1) // length, before + 1, before)
     marks = 1 + np.ceil(np.log2(np.maximum(blocks, 1)))  # after 1, 2, 4, 8, ... blocks
     step = Work(instructions_per_iteration(formula, precision), doubles(formula, precision))
