@@ -77,7 +77,7 @@ def divergence_command(
     if output is not None:
         check_png(output, overwrite)
     shapes = [parse_block(text) for text in blocks] or access.BLOCKS
-    count = counts_of(requested_scene(scenes, options))
+    count, _ = counts_of(requested_scene(scenes, options))
     found = [access.measure(count, shape) for shape in shapes]
     rows = [f"{'block':10}{'lanes busy':>12}{'slots busy':>12}{'warp steps':>16}"]
     for each in found:
@@ -181,15 +181,18 @@ def predict_command(
 ) -> None:
     """Predict the time of a picture on a GPU from counted instructions.
 
-    The time is what the card's cores need to issue the instructions of all iterations. Copies,
-    colors and launches come on top, so a measured time is longer.
+    The time is what the card's cores need to issue the instructions of all iterations, and for the
+    kernel of fractals also those that a sample takes beside them. Copies, colors and launches come
+    on top, so a measured time is longer. Interior samples are taken to run to the limit of
+    iterations, as with --no-interior-shortcuts; the kernel of fractals ends most of them early.
     """
     from fractals.tools.gpu import access, machine
 
     scene = requested_scene(scenes, options)
     number = cast(machine.Precision, precision)
+    name, shape = scene.make_formula().name, parse_block(block)
+    own = instructions is doubles is None
     if instructions is None:
-        name = scene.make_formula().name
         instructions = machine.instructions_per_iteration(name, number)
         doubles = machine.doubles(name, number) if doubles is None else doubles
     elif doubles is None:
@@ -200,17 +203,27 @@ def predict_command(
         cards = [machine.Card("this card", cores, clock, share(double))]
     else:
         cards = [machine.card(card)] if card else list(machine.CARDS.values())
-    busy = access.measure(counts_of(scene), parse_block(block))
-    found = [machine.predict(busy.warp_steps, instructions, each, doubles) for each in cards]
+    count, limit = counts_of(scene)
+    busy = access.measure(count, shape)
+    steps = busy.warp_steps
+    work = machine.Work(instructions * steps, doubles * steps)
+    if own:
+        work = machine.work_of(count, limit, shape, name, number)
+    each_step = [amount / max(steps, 1) for amount in work]
+    found = [machine.predict(steps, each_step[0], each, each_step[1]) for each in cards]
     table = {
         **busy.to_table(),
         "instructions": instructions,
         "doubles": doubles,
+        "warp_instructions": work.instructions,
         "precision": precision,
         "predictions": [each.to_table() for each in found],
     }
     head = f"{instructions:g} instructions an iteration, {precision}, "
-    rows = [f"{head}{busy.lanes_busy:.1%} of lanes busy; at least:"]
+    head += f"{work.instructions:,.0f} of all warps, {busy.lanes_busy:.1%} of lanes busy; at least"
+    if own and (count == limit).any():
+        head += ", if interior samples take all iterations"
+    rows = [f"{head}:"]
     for each in found:
         rate = each.iterations_per_second / 1e12
         rows.append(f"{each.card.title:22}{1e3 * each.seconds:12.4f} ms{rate:10.2f} T it/s")
@@ -280,8 +293,8 @@ def share(text: str) -> float:
     return value
 
 
-def counts_of(scene: "Scene") -> "NDArray[Any]":
-    """Return the counts of all samples of a scene, computed on the CPU.
+def counts_of(scene: "Scene") -> "tuple[NDArray[Any], int]":
+    """Return the counts of all samples of a scene, computed on the CPU, and their limit.
 
     An `OptionError` refuses perturbation, where counts are not the steps taken.
     """
@@ -290,10 +303,11 @@ def counts_of(scene: "Scene") -> "NDArray[Any]":
     samples = scene.image.supersampling
     across, down = scene.image.size
     single = scene.replace(size=(across * samples, down * samples), supersampling=1)
-    if fractals.plan(single, device="cpu").method != "direct":
+    plan = fractals.plan(single, device="cpu")
+    if plan.method != "direct":
         raise OptionError("perturbation skips steps, so counts say nothing: choose a wider view")
     count: NDArray[Any] = fractals.compute(single, device="cpu").count
-    return count
+    return count, plan.max_iterations
 
 
 for instrument in (divergence_command, access_command, instructions_command, predict_command):

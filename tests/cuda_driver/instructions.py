@@ -45,12 +45,7 @@ INTEGERS = {
     "prmt": "prmt_{T}({a}, {b}, {c})",
     "selp": "{c:pred} ? {a} : {b}",
 }
-PREDICATES = {
-    "and": "{a} & {b}",
-    "or": "{a} | {b}",
-    "xor": "{a} ^ {b}",
-    "not": "!{a}",
-}
+PREDICATES = {"and": "{a} & {b}", "or": "{a} | {b}", "xor": "{a} ^ {b}", "not": "!{a}"}
 REALS = {
     "add": "{a} + {b}",
     "sub": "{a} - {b}",
@@ -85,18 +80,11 @@ for _name, _expression in APPROXIMATIONS.items():
     REALS |= {f"{_name}.approx": _expression, f"{_name}.approx.ftz": _expression}
 REALS["div.full"] = APPROXIMATIONS["div"]
 
-STATEMENTS = {  # whole instructions, without operands that matter
-    "ret": "return;",
-    "ret.uni": "return;",
-    "exit": "return;",
-    "trap": "t->block->fail(t, 719, 0, 0, {line});",
-    "nanosleep": "",
-}
-for _scope in ("gl", "sys", "cta"):
-    STATEMENTS[f"membar.{_scope}"] = "__sync_synchronize();"
-for _order in ("acq_rel", "sc"):
-    for _scope in ("gpu", "sys", "cta"):
-        STATEMENTS[f"fence.{_order}.{_scope}"] = "__sync_synchronize();"
+STATEMENTS = dict.fromkeys(("ret", "ret.uni", "exit"), "return;")  # operands do not matter
+STATEMENTS |= {"trap": "t->block->fail(t, 719, 0, 0, {line});", "nanosleep": ""}
+for _fence, _first in (("membar", "gl"), ("fence.acq_rel", "gpu"), ("fence.sc", "gpu")):
+    for _scope in (_first, "sys", "cta"):
+        STATEMENTS[f"{_fence}.{_scope}"] = "__sync_synchronize();"
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 UNSIGNED = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
 LOGIC = {"and": "&", "or": "|", "xor": "^"}
@@ -285,10 +273,8 @@ def atom(i):
     """Atomics: `red` is `atom` without its result."""
     operation = i.modifiers[-1]
     i.allow(*SPACES, *ORDERED, "acq_rel", *SCOPES, operation)
-    kind = i.type if i.type[0] in "sf" and operation in ("add", "min", "max") else "u"
-    kind = (
-        f"u{8 * SIZES[i.type]}" if kind == "u" or (kind[0] == "s" and operation == "add") else kind
-    )
+    own = {"s": ("min", "max"), "f": ("add", "min", "max")}.get(i.type[0], ())
+    kind = i.type if operation in own else f"u{8 * SIZES[i.type]}"
     if (operation, kind) not in ATOMS:
         raise Unknown(f"unknown instruction `{i.text}`")
     first = 1 if i.name == "atom" else 0
@@ -301,11 +287,8 @@ def atom(i):
         i.emit(f"{call};")
 
 
-ATOMS = {
-    (name, f"u{bits}")
-    for bits in (32, 64)
-    for name in ("add", "and", "or", "xor", "exch", "cas", "min", "max")
-}
+_EVERY = ("add", "and", "or", "xor", "exch", "cas", "min", "max")
+ATOMS = {(name, f"u{bits}") for bits in (32, 64) for name in _EVERY}
 ATOMS |= {(name, kind) for name in ("min", "max") for kind in ("s32", "s64")}
 ATOMS |= {("inc", "u32"), ("dec", "u32"), ("add", "f32"), ("add", "f64")}
 
@@ -362,12 +345,9 @@ def lop3(i):
     i.allow()
     a, b, c = (i.value(at, "b32") for at in (1, 2, 3))
     table = int(i.operands[4], 0)
+    ways = [k for k in range(8) if table >> k & 1]
     signs = ("~", "")
-    terms = [
-        f"({signs[k >> 2]}{a} & {signs[k >> 1 & 1]}{b} & {signs[k & 1]}{c})"
-        for k in range(8)
-        if table >> k & 1
-    ]
+    terms = [f"({signs[k >> 2]}{a} & {signs[k >> 1 & 1]}{b} & {signs[k & 1]}{c})" for k in ways]
     i.set(0, " | ".join(terms) or "0", "b32")
 
 

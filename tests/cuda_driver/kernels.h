@@ -168,6 +168,26 @@ static void resume() {
     setcontext(&crowd.now->start);
 }
 
+static thread_local std::vector<u64> visits;  // of each thread to each basic block of the module
+
+static u64 *visits_of(u32 thread) { return visits.data() + thread * running->kernel->module->blocks.size(); }
+
+/* A warp issues a basic block as often as the thread that comes there most. */
+static void count_instructions(u32 threads) {
+    u64 taken = 0, issued = 0;
+    auto &sizes = running->kernel->module->blocks;
+    for (size_t at = 0; at < sizes.size(); at++)
+        for (u64 i = 0, most = 0; i < threads; i++) {
+            u64 times = visits_of(i)[at], before = i % 32 ? most : 0;
+            taken += sizes[at] * times;
+            issued += sizes[at] * (std::max(times, before) - before);
+            most = std::max(times, before);
+        }
+    string name = string("kernel ") + running->kernel->entry->name;
+    counters()[name + " instructions"].calls += taken;
+    counters()[name + " warp instructions"].calls += issued;
+}
+
 static void run_together(Block &block) {
     u32 count = block.ntid[0] * block.ntid[1] * block.ntid[2];
     u64 size = (65536 + 2 * running->kernel->entry->local + 4095) / 4096 * 4096;
@@ -185,7 +205,7 @@ static void run_together(Block &block) {
         Fiber &f = crowd.fibers[i];
         u8 *stack = crowd.stacks + size * i;
         f.thread = {{i % block.ntid[0], i / block.ntid[0] % block.ntid[1], i / block.ntid[0] / block.ntid[1]},
-                    &block, {(u64)stack, size}};
+                    &block, {(u64)stack, size}, visits_of(i)};
         f.number = i;
         f.begun = f.done = false;
         getcontext(&f.start);
@@ -214,11 +234,15 @@ static void run_together(Block &block) {
 
 static void run_alone(Block &block) {
     u8 none[16], *here = (u8 *)__builtin_frame_address(0);
-    Thread thread = {{0, 0, 0}, &block, {(u64)here - (256u << 10), 256u << 10}};
+    Thread thread = {{0, 0, 0}, &block, {(u64)here - (256u << 10), 256u << 10}, nullptr};
     auto &[x, y, z] = thread.tid;
+    u32 number = 0;
     for (z = 0; z < block.ntid[2]; z++)
         for (y = 0; y < block.ntid[1]; y++)
-            for (x = 0; x < block.ntid[0]; x++) running->kernel->entry->run(&thread, running->params, none);
+            for (x = 0; x < block.ntid[0]; x++) {
+                thread.visits = visits_of(number++);
+                running->kernel->entry->run(&thread, running->params, none);
+            }
 }
 
 // --- A grid
@@ -237,7 +261,7 @@ static CUresult run_kernel(Device *device, Kernel *kernel, const u32 *grid, cons
     static thread_local std::vector<u8> shared;
     static thread_local Block block;
     static thread_local Run run;
-    static thread_local u64 turn, count;
+    static thread_local u64 turn, count, threads;
     u64 data = kernel->module->on(device);
     if (!data && kernel->module->size) return CUDA_ERROR_OUT_OF_MEMORY;
     memset(&block, 0, sizeof block);
@@ -255,12 +279,14 @@ static CUresult run_kernel(Device *device, Kernel *kernel, const u32 *grid, cons
     run.device = device, run.kernel = kernel, run.params = params, run.code = CUDA_SUCCESS;
     running = &run;
     if (setjmp(run.failed)) return run.code;
-    count = (u64)grid[0] * grid[1] * grid[2];
+    count = (u64)grid[0] * grid[1] * grid[2], threads = size[0] * size[1] * size[2];
     for (turn = 0; turn < count; turn++) {
         u64 at = block_at(turn, count, launch);
         block.ctaid[0] = at % grid[0], block.ctaid[1] = at / grid[0] % grid[1], block.ctaid[2] = at / grid[0] / grid[1];
         memset(block.shared, 0xA5, block.shared_size);
+        visits.assign(threads * kernel->module->blocks.size(), 0);
         kernel->entry->together ? run_together(block) : run_alone(block);
+        if (!visits.empty()) count_instructions(threads);
     }
     return CUDA_SUCCESS;
 }

@@ -19,6 +19,7 @@ struct Module {
     string ptx;  // the file, for messages
     std::map<string, Kernel> kernels;
     const Variable *variables;
+    std::vector<u64> blocks;  // instructions of each, where they are counted
     const u8 *data;
     u64 size;
     std::mutex lock;
@@ -72,7 +73,7 @@ static CUresult load(const void *image, Module **made) {
         say("a module without PTX: was this process started by run.py?");
         return CUDA_ERROR_INVALID_IMAGE;
     }
-    string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size()), library = stem + ".so";
+    string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size()) + (settings().counted ? "-counted" : ""), library = stem + ".so";
     mkdir(settings().cache.c_str(), 0777);
     if (access(library.c_str(), R_OK)) {
         string draft = stem + "." + std::to_string(getpid()) + ".ptx";
@@ -95,6 +96,7 @@ static CUresult load(const void *image, Module **made) {
     auto *module = new Module;
     module->ptx = stem + ".ptx";
     module->variables = (const Variable *)dlsym(opened, "variables");
+    for (auto *size = (const u32 *)dlsym(opened, "blocks"); *size != ~0u; size++) module->blocks.push_back(*size);
     module->data = (const u8 *)dlsym(opened, "data");
     module->size = *(const u64 *)dlsym(opened, "data_size");
     for (auto *entry = (const Entry *)dlsym(opened, "entries"); entry->name; entry++) {

@@ -24,16 +24,8 @@ NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"
 HEADERS = ("cu13/include", "cuda_runtime/include")  # in the wheels of CUDA 13 and of CUDA 12
 LINKERS = ("cu13/lib/libnvJitLink.so.13", "nvjitlink/lib/libnvJitLink.so.12")
 TRANSLATOR = ("translate.py", "instructions.py", "runtime.h")
-COMPILER = [
-    "g++",
-    "-std=c++17",
-    "-O2",
-    "-fPIC",
-    "-shared",
-    "-Wall",
-    "-Wextra",
-    "-fvisibility=hidden",
-]
+COMPILER = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra"]
+COMPILER += ["-fvisibility=hidden"]
 
 
 def found(names):
@@ -74,9 +66,7 @@ def cards_header(include):
         lines.append("}},")
     lines.append("};\nstatic const struct { int code; const char *name; } ERRORS[] = {")
     header = (include / "cuda.h").read_text("utf-8")
-    for name, code in re.findall(
-        r"^ *(CUDA_(?:SUCCESS|ERROR_\w+)) *= *(\d+)", header, re.MULTILINE
-    ):
+    for name, code in re.findall(r"(?m)^ *(CUDA_(?:SUCCESS|ERROR_\w+)) *= *(\d+)", header):
         lines.append(f'  {{{code}, "{name}"}},')
     return "\n".join([*lines, "};"]) + "\n"
 
@@ -90,9 +80,8 @@ def build():
     """Build both libraries, unless those of these sources are there; return their folder."""
     include, linker = found(HEADERS), found(LINKERS)
     sources = sorted([*HERE.glob("*.cpp"), *HERE.glob("*.h"), HERE / "cards.toml", HERE / "run.py"])
-    folder = (
-        BUILD / f"cuda{linker.name.rpartition('.')[2]}-{digest([*sources, include / 'cuda.h'])}"
-    )
+    version = linker.name.rpartition(".")[2]
+    folder = BUILD / f"cuda{version}-{digest([*sources, include / 'cuda.h'])}"
     if folder.exists():
         return folder
     BUILD.mkdir(exist_ok=True)
@@ -101,8 +90,8 @@ def build():
     defined = [f'-D{name}="{value}"' for name, value in (("SOURCE", HERE), ("BUILD", BUILD))]
     for source, library in (("driver.cpp", "libcuda.so.1"), ("linker.cpp", linker.name)):
         command = [*COMPILER, *defined, f"-I{made}", f"-I{include}", f"-Wl,-soname,{library}"]
-        target = ["-o", str(made / library), "-lpthread", "-ldl"]
-        subprocess.run([*command, str(HERE / source), *target], check=True)
+        command += [str(HERE / source), "-o", str(made / library), "-lpthread", "-ldl"]
+        subprocess.run(command, check=True)
     (made / "libcuda.so").symlink_to("libcuda.so.1")
     try:
         made.rename(folder)
@@ -122,9 +111,8 @@ def environment(**settings):
     inherited.pop("NUMBA_ENABLE_CUDASIM", None)
     # A card must not find what was compiled for the stand-in, in a cache that both share.
     compiled = Path(inherited.get("NUMBA_CACHE_DIR", BUILD))
-    inherited["NUMBA_CACHE_DIR"] = str(
-        compiled if compiled.name == "standin" else compiled / "standin"
-    )
+    if compiled.name != "standin":
+        inherited["NUMBA_CACHE_DIR"] = str(compiled / "standin")
     # Modules of another translator are not used again.
     inherited.setdefault(
         "STANDIN_CACHE", str(BUILD / f"modules-{digest(HERE / n for n in TRANSLATOR)}")

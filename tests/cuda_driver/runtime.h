@@ -6,16 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int8_t i8;
-typedef int16_t i16;
-typedef int32_t i32;
-typedef int64_t i64;
-typedef __int128 i128;
-typedef unsigned __int128 u128;
+typedef uint8_t u8; typedef uint16_t u16; typedef uint32_t u32; typedef uint64_t u64;
+typedef int8_t i8; typedef int16_t i16; typedef int32_t i32; typedef int64_t i64;
+typedef __int128 i128; typedef unsigned __int128 u128;
 
 typedef struct { u64 begin, size; } Range;
 
@@ -24,6 +17,7 @@ typedef struct Thread {
     u32 tid[3];
     struct Block *block;
     Range stack;
+    u64 *visits;  // of each basic block, where instructions are counted
 } Thread;
 
 enum { SITES = 64 };
@@ -39,7 +33,8 @@ typedef struct Block {
     const u64 *(*exchange)(Thread *, u32 members, u64 value, int line);
 } Block;
 
-/* The tables that a translated module exports: `entries` and `variables`, each ends with a null name. */
+/* The tables that a translated module exports: `entries` and `variables`, each ends with a null name,
+   and the numbers of instructions of its basic `blocks`, which end with ~0. */
 typedef struct { u32 offset, size; } Parameter;
 typedef struct {
     const char *name;

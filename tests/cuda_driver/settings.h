@@ -84,6 +84,7 @@ struct Settings {
     std::vector<Fault> faults;
     std::vector<const Card *> cards;
     string profile = setting("STANDIN_PROFILE");
+    bool counted = !setting("STANDIN_COUNT").empty();
     string cache = setting("STANDIN_CACHE", BUILD "/modules");
 
     Settings() {

@@ -655,6 +655,34 @@ driver.call("cuMemFree", __import__("ctypes").c_uint64(driver.memory(10)))"""
     assert profile["unfreed"] == [1, 0]
 
 
+COUNTING = """.visible .entry k() {
+.reg .b32 %r<2>; .reg .f32 %f<2>; .reg .pred %p<2>;
+mov.u32 %r1, %tid.x;
+$L:
+neg.f32 %f1, %f1;
+sub.s32 %r1, %r1, 1;
+setp.ge.s32 %p1, %r1, 0;
+@%p1 bra $L;
+ret; }"""
+
+
+@pytest.mark.parametrize("barrier", ["", "bar.sync 0;\nret;"], ids=["alone", "together"])
+def test_instructions_are_counted_of_threads_and_of_warps(built, tmp_path, barrier):
+    """Of thread k: two, and k + 1 times three, because machine code has no negation."""
+    program = f"""import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})
+from conftest import Driver
+driver = Driver({str(built / "libcuda.so.1")!r}); driver.start()
+driver.launch(driver.kernel({COUNTING.replace("ret;", barrier or "ret;")!r}), block=(20, 2, 1))
+driver.call("cuCtxSynchronize")"""
+    settings = {"profile": tmp_path / "profile", "cache": tmp_path / "modules", "count": 1}
+    environment = standin.environment(**settings)
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=60)
+    calls = json.loads((tmp_path / "profile").read_text())["calls"]
+    fixed = 3 if barrier else 2
+    assert calls["kernel k instructions"] == 40 * fixed + 2 * 3 * sum(range(1, 21))
+    assert calls["kernel k warp instructions"] == 2 * (fixed + 3 * 20)
+
+
 def test_functions_are_in_the_order_of_the_header():
     if standin.missing():
         pytest.skip(standin.missing())

@@ -9,9 +9,13 @@ import json
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 import run as standin
 from PIL import Image
+
+from fractals.backends.cuda import LIMITS
+from fractals.tools.gpu import access, machine
 
 pytestmark = [
     pytest.mark.standin,
@@ -203,3 +207,81 @@ def test_memory_of_other_sizes_is_used_again(program, tmp_path):
     assert (code, out) == (0, "drawn\n"), said
     assert "Traceback" not in said
     assert calls(profile)["cuMemAlloc"] < 24 * 8
+
+
+# --- Predictions of fractals.tools.gpu, against the instructions that are executed
+
+LESSON = f"""
+import sys
+sys.path.insert(0, {str(LESSONS)!r})
+import numpy as np
+import step_11_mandelbrot_gpu as lesson
+
+across, down = map(int, sys.argv[1:])
+grid = -(-96 // across), -(-64 // down)
+np.save("counts", lesson.draw(lesson.one_pixel_each, grid, (across, down), (96, 64), 1000))
+"""
+OWN = """
+import sys
+import fractals
+import numpy as np
+
+scene = {"julia": ("0.2500015", "0"), "width": 1.6, "size": (48, 48), "supersampling": 1}
+scene |= {"max_iterations": 10000, "precision": sys.argv[1]}
+np.save("counts", fractals.compute(**scene, device="cuda").count)
+"""
+SLOW = ("--julia=0.2500015,0", "--width", "1.6", "--size", "48x48", "--supersampling", "1")
+SLOW += ("-n", "10000")
+
+
+@pytest.fixture
+def executed(program, tmp_path):
+    """Return a function that runs a script: its counts, and the instructions of threads and warps.
+
+    The PTX of its kernels is then in the folder `modules`.
+    """
+
+    def call(script, *words):
+        profile, cache = tmp_path / "profile", tmp_path / "modules"
+        (tmp_path / "script.py").write_text(script)
+        code, _, said = program("script.py", *words, profile=profile, count=1, cache=cache)
+        assert code == 0, said
+        found = calls(profile).items()
+        warps = sum(n for name, n in found if name.endswith(" warp instructions"))
+        every = sum(n for name, n in found if name.endswith(" instructions"))
+        return np.load(tmp_path / "counts.npy").astype(int), every - warps, warps
+
+    return call
+
+
+def about(predicted):
+    return pytest.approx(predicted, rel=0.05)
+
+
+@pytest.mark.parametrize("block", [(32, 1), (8, 4)], ids=str)
+def test_the_loop_and_the_divergence_of_a_lesson_are_those_executed(executed, program, block):
+    counts, instructions, warps = executed(LESSON, *map(str, block))
+    words = ("one_pixel_each", "float64, float64, float64, int64, int32[:,::1]", "--json")
+    script = str(LESSONS / "step_11_mandelbrot_gpu.py")
+    code, out, said = program("fractals", "gpu", "instructions", script, *words)
+    assert code == 0, said
+    loop = json.loads(out)["instructions"]
+    found = access.measure(counts, block)
+    assert instructions == about(loop * counts.sum())
+    assert warps == about(loop * found.warp_steps)
+    assert instructions / (access.WARP * warps) == about(found.lanes_busy)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_the_prediction_of_a_picture_is_what_is_executed(executed, program, tmp_path, precision):
+    """Orbits of this Julia set take some 2500 iterations, and none is ended early."""
+    counts, instructions, warps = executed(OWN, precision)
+    (ptx,) = (tmp_path / "modules").glob("*.ptx")
+    loop = machine.hot_loop(machine.virtual_instructions(ptx.read_text()))
+    assert instructions == about(len(loop) / LIMITS.steps_per_check * counts.sum())
+    words = ("--precision", precision, "--json")
+    code, out, said = program("fractals", "gpu", "predict", *SLOW, *words)
+    assert code == 0, said
+    found = json.loads(out)
+    assert warps == about(found["warp_instructions"])
+    assert instructions / (access.WARP * warps) == about(found["lanes_busy"])

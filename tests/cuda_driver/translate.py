@@ -15,16 +15,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-from instructions import (  # noqa: E402 (the driver runs this file alone)
-    AXES,
-    REGISTERS,
-    SIZES,
-    SPACES,
-    Instruction,
-    Unknown,
-    c_type,
-    split,
-)
+# The driver runs this file alone.
+from instructions import AXES, REGISTERS, SIZES, SPACES, Instruction, Unknown, c_type, split  # noqa: E402
 
 COMPILER = ["gcc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-w", "-mfma", "-Wl,-z,defs"]
 COMPILER += ["-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv"]
@@ -54,6 +46,7 @@ PARAMETER = re.compile(
     re.VERBOSE,
 )
 NUMBER = re.compile(r"-?\d")
+ENDS = ("bra", "brx", "ret", "exit", "trap")  # of basic blocks
 
 
 class Module:
@@ -71,6 +64,8 @@ class Module:
         self.data, self.shared_size = bytearray(), 0
         self.functions = []
         self.together = False  # threads wait for each other: they run side by side
+        self.counted = bool(os.environ.get("STANDIN_COUNT"))
+        self.blocks = []  # instructions of each basic block, where they are counted
         self._read()
 
     def line(self, at):
@@ -137,9 +132,8 @@ class Module:
         """Return the module in C."""
         bodies = [function.code() for function in self.functions]
         entries = [function for function in self.functions if function.is_entry]
-        lines = ['#include "runtime.h"']
-        lines += [f"{function.prototype()};" for function in self.functions]
-        lines += bodies
+        prototypes = [f"{function.prototype()};" for function in self.functions]
+        lines = ['#include "runtime.h"', *prototypes, *bodies]
         for function in entries:
             offsets = ", ".join(f"{{{at}, {size}}}" for _, at, size in function.parameters)
             lines.append(f"static const Parameter {function.c_name}_p[] = {{{offsets or '{0}'}}};")
@@ -151,6 +145,7 @@ class Module:
         lines.append("  {0}};\nconst Variable variables[] = {")
         lines += [f'  {{"{name}", {at}, {size}}},' for name, at, size in self.variables]
         lines.append("  {0}};")
+        lines.append(f"const u32 blocks[] = {{{', '.join(map(str, [*self.blocks, -1]))}}};")
         lines.append(f"const u64 data_size = {len(self.data)};")
         lines.append(f"const u8 data[] = {{{', '.join(map(str, self.data)) or 0}}};")
         return "\n".join(lines) + "\n"
@@ -177,7 +172,7 @@ class Function:
 
     def code(self):
         at, end = self.body
-        label = ""
+        label, self.begins = "", True
         while self.module.text[at:end].strip():
             found = STATEMENT.match(self.module.text, at, end)
             if not found:
@@ -186,7 +181,7 @@ class Function:
             if found[1]:
                 self.lines.append(f"  {found[1]}")
             elif found[2]:
-                label = found[2]
+                label, self.begins = found[2], True
                 self.lines.append(f"{self.label(label)}:;")
             else:
                 text = re.sub(r"\s+", " ", found[3].strip())
@@ -224,18 +219,29 @@ class Function:
             self.module.variable("shared", rest)
 
     def _instruction(self, text, line):
-        guard = re.match(r"@(!?)(%[\w$]+)\s+(.*)", text)
+        negated, guard, text = re.match(r"(?:@(!?)(%[\w$]+)\s+)?(.*)", text).groups()
+        made = Instruction(self, text, line)
+        if self.module.counted:
+            self._count(made)
         if guard:
-            self.lines.append(f"  if ({guard[1]}{self.register(guard[2])}) {{")
-            text = guard[3]
+            self.lines.append(f"  if ({negated}{self.register(guard)}) {{")
         try:
-            Instruction(self, text, line).translate()
+            made.translate()
         except Unknown as error:
             raise Unknown(f"line {line}: {error}") from None
         except (LookupError, ValueError, TypeError) as error:
             raise Unknown(f"line {line}: unknown form of `{text}` ({error!r})") from None
         if guard:
             self.lines.append("  }")
+
+    def _count(self, instruction):
+        blocks = self.module.blocks
+        if self.begins:
+            self.lines.append(f"  t->visits[{len(blocks)}]++;")
+            blocks.append(0)  # instructions
+        # Machine code negates an operand where it is used.
+        blocks[-1] += instruction.name != "neg" or instruction.type[0] != "f"
+        self.begins = instruction.name in ENDS
 
     # --- what instructions are made of
 

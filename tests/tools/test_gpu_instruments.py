@@ -183,12 +183,35 @@ def test_the_command_predict(run):
     (named,) = found["predictions"]
     own = ("--cores", "2560", "--clock", "1.59", "--instructions", "9.8")
     (other,) = json.loads(run("gpu", "predict", *small, *own)[1])["predictions"]
-    assert other["seconds"] == pytest.approx(2 * named["seconds"])
+    own = (*own[:-1], "4.9")
+    (half,) = json.loads(run("gpu", "predict", *small, *own)[1])["predictions"]
+    assert other["seconds"] == pytest.approx(2 * half["seconds"])
+    assert half["seconds"] < named["seconds"]  # which has also what a sample takes
+    assert found["warp_instructions"] == pytest.approx(named["seconds"] * 2560 * 1.59e9 / 32)
     assert found["instructions"] == machine.INSTRUCTIONS["mandelbrot"][0]
     assert found["doubles"] == 0
-    words = (*small, "--card", "t4", "--precision", "float64")
+    words = (*small, *own[:-2], "--double", "1/32", "--precision", "float64")
+    words = (*words, "--instructions", "5", "--doubles", "4.3")
     (double,) = json.loads(run("gpu", "predict", *words)[1])["predictions"]
-    assert double["seconds"] / named["seconds"] == pytest.approx((5 - 0.7) * 32 / 4.9)
+    assert double["seconds"] / half["seconds"] == pytest.approx((5 - 0.7) * 32 / 4.9)
+    assert "if interior samples" in run("gpu", "predict", *small[:-1])[1].decode()
+
+
+def test_the_work_of_fractals_own_kernel():
+    """A block of 16 iterations is run again where an orbit escaped; a search sets marks."""
+    sample, test, mark = 157, 4.9 + 5, 19
+    for counts, blocks, tested, marks in (
+        ([16] * 32, 1, 16, 1),
+        ([40] * 32, 3, 8, 3),
+        ([100] * 32, 6, 4, 4),  # the limit: nothing is run again
+        ([16] * 31 + [100], 6, 16, 4),  # a warp takes the most of its threads
+    ):
+        work = machine.work_of([counts], 100, (32, 1), "mandelbrot", "float32")
+        expected = 4.9 * 16 * blocks + test * tested + mark * marks + sample
+        assert work.instructions == pytest.approx(expected)
+        assert work.doubles == 0
+    work = machine.work_of([[16] * 32], 100, (32, 1), "mandelbrot", "float64")
+    assert work.doubles == pytest.approx(4.3 * 16 + 7.3 * 16 + 13)
 
 
 @pytest.mark.parametrize(

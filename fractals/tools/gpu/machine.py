@@ -2,7 +2,7 @@
 
 Numba's extra `gpu` compiles kernels to PTX, which suits every card, and to the machine code of one
 compute capability. The tools `cuobjdump` and `nvdisasm` list machine code; without them the
-instructions of PTX are counted, which are nearly as many.
+instructions of PTX are counted, which are nearly as many in a loop of floating-point arithmetic.
 """
 
 import functools
@@ -15,10 +15,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import ArrayLike
+
 from fractals.backends import probe
+from fractals.backends.cuda import LIMITS
 from fractals.catalog import did_you_mean
 from fractals.errors import FractalsError, OptionError, shown, to_install
-from fractals.tools.gpu.access import WARP, run_file
+from fractals.tools.gpu.access import WARP, measure, run_file
 
 # Predicted time of a picture on a GPU, from counted instructions, cores and clock.
 #
@@ -75,6 +79,10 @@ INSTRUCTIONS = {
 }
 # Of those in float64, per iteration: copies and jumps at a block's end, the rest is arithmetic.
 NOT_DOUBLE = 0.7
+# Of an escape kernel beside these, in machine code of the same capability: an iteration that is
+# tested alone (3 of them float64 arithmetic), a mark of the search for a cycle, and a sample with
+# its position, the test for the main cardioid and its result (13 in float64).
+PER_TEST, PER_MARK, PER_SAMPLE = (5, 3), (19, 0), (157, 13)
 
 
 class Prediction(NamedTuple):
@@ -121,6 +129,39 @@ def doubles(formula: str, precision: Precision) -> float:
     )
 
 
+class Work(NamedTuple):
+    """What all warps of a kernel execute together, an instruction counted once for a warp."""
+
+    instructions: float
+    doubles: float  # those of float64 arithmetic
+
+
+def work_of(
+    count: ArrayLike, limit: int, block: tuple[int, int], formula: str, precision: Precision
+) -> Work:
+    """Return what the warps of fractals' own kernel execute for a picture's counts.
+
+    The kernel tests an orbit after blocks of iterations. The block in which the orbit escaped is
+    run again, an iteration at a time. Samples that reach the `limit` take all iterations here; the
+    kernel ends most of them early.
+    """
+    length = LIMITS.steps_per_check
+    counts = np.asarray(count, np.int64)
+    before = np.maximum(counts - 1, 0) // length  # blocks in which the orbit did not escape
+    blocks = np.where(before < (limit - 1) // length, before + 1, before)
+    marks = 1 + np.ceil(np.log2(np.maximum(blocks, 1)))  # after 1, 2, 4, 8, ... blocks
+    step = Work(instructions_per_iteration(formula, precision), doubles(formula, precision))
+    found = np.zeros(2)
+    for times, each in (
+        (length * blocks, step),
+        (counts - length * before, np.add(step, PER_TEST)),
+        (marks, PER_MARK),
+        (np.ones_like(counts), PER_SAMPLE),
+    ):
+        found += measure(times, block).warp_steps * np.array(each)
+    return Work(float(found[0]), float(found[1]) if precision == "float64" else 0.0)
+
+
 def predict(warp_steps: int, instructions: float, on: Card, doubles: float = 0.0) -> Prediction:
     """Return the shortest time in which a card can execute the steps of all warps.
 
@@ -141,6 +182,8 @@ VIRTUAL = re.compile(r"^(?:(\$\w+):|\s*(?:@!?%p\d+\s+)?([a-z][\w.]*)\s*([^;]*);)
 ARITHMETIC = re.compile(
     r"[FD](ADD|MUL|FMA|SETP?|MNMX|SEL)|(add|sub|mul|fma|setp|min|max)\S*\.f\d\d"
 )
+# PTX's negations: machine code negates an operand where it is used.
+FREE = re.compile(r"NOP$|neg\.f\d\d")
 DOUBLE = re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)|\S+\.f64")
 TOOLS = ("nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm")
 
@@ -229,7 +272,7 @@ def hot_loop(code: Sequence[Instruction]) -> list[Instruction]:
         if instruction.target is not None and instruction.target < place
     ]
     inner = [a for a in loops if not any(b[0] in a and b[-1] in a and a != b for b in loops)]
-    bodies = [[code[i] for i in loop if code[i].name != "NOP"] for loop in inner]
+    bodies = [[code[i] for i in loop if not FREE.match(code[i].name)] for loop in inner]
     return max(
         bodies, key=lambda body: sum(bool(ARITHMETIC.match(c.name)) for c in body), default=[]
     )
