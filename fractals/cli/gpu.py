@@ -206,7 +206,7 @@ def predict_command(
     count, limit = counts_of(scene)
     busy = access.measure(count, shape)
     steps = busy.warp_steps
-    work = machine.Work(instructions * steps, doubles * steps)
+    work = machine.WarpWork(instructions * steps, doubles * steps)
     if own:
         work = machine.work_of(count, limit, shape, name, number)
     each_step = [amount / max(steps, 1) for amount in work]
