@@ -181,10 +181,10 @@ def predict_command(
 ) -> None:
     """Predict the time of a picture on a GPU from counted instructions.
 
-    The time is what the card's cores need to issue the instructions of all iterations, and for the
-    kernel of fractals also those that a sample takes beside them. Copies, colors and launches come
-    on top, so a measured time is longer. Interior samples are taken to run to the limit of
-    iterations, as with --no-interior-shortcuts; the kernel of fractals ends most of them early.
+    The time is what the card's cores need to issue the instructions of all iterations and, without
+    --instructions, those that the kernel of fractals takes beside them for each sample. Copies,
+    colors and launches come on top. Interior samples are taken to run to the limit of iterations,
+    though the kernel of fractals ends most of them early.
     """
     from fractals.tools.gpu import access, machine
 
