@@ -181,10 +181,10 @@ def predict_command(
 ) -> None:
     """Predict the time of a picture on a GPU from counted instructions.
 
-    The time is what the card's cores need to issue the instructions of all iterations, and for the
-    kernel of fractals also those that a sample takes beside them. Copies, colors and launches come
-    on top, so a measured time is longer. Interior samples are taken to run to the limit of
-    iterations, as with --no-interior-shortcuts; the kernel of fractals ends most of them early.
+    The time is what the card's cores need to issue the instructions of all iterations and, without
+    --instructions, those that the kernel of fractals takes beside them for each sample. Copies,
+    colors and launches come on top. Interior samples are taken to run to the limit of iterations,
+    though the kernel of fractals ends most of them early.
     """
     from fractals.tools.gpu import access, machine
 
@@ -206,7 +206,7 @@ def predict_command(
     count, limit = counts_of(scene)
     busy = access.measure(count, shape)
     steps = busy.warp_steps
-    work = machine.Work(instructions * steps, doubles * steps)
+    work = machine.WarpWork(instructions * steps, doubles * steps)
     if own:
         work = machine.work_of(count, limit, shape, name, number)
     each_step = [amount / max(steps, 1) for amount in work]

@@ -129,7 +129,7 @@ def doubles(formula: str, precision: Precision) -> float:
     )
 
 
-class Work(NamedTuple):
+class WarpWork(NamedTuple):
     """What all warps of a kernel execute together, an instruction counted once for a warp."""
 
     instructions: float
@@ -138,7 +138,7 @@ class Work(NamedTuple):
 
 def work_of(
     count: ArrayLike, limit: int, block: tuple[int, int], formula: str, precision: Precision
-) -> Work:
+) -> WarpWork:
     """Return what the warps of fractals' own kernel execute for a picture's counts.
 
     The kernel tests an orbit after blocks of iterations. The block in which the orbit escaped is
@@ -150,7 +150,7 @@ def work_of(
     before = np.maximum(counts - 1, 0) // length  # blocks in which the orbit did not escape
     blocks = np.where(before < (limit - 1) // length, before + 1, before)
     marks = 1 + np.ceil(np.log2(np.maximum(blocks, 1)))  # after 1, 2, 4, 8, ... blocks
-    step = Work(instructions_per_iteration(formula, precision), doubles(formula, precision))
+    step = WarpWork(instructions_per_iteration(formula, precision), doubles(formula, precision))
     found = np.zeros(2)
     for times, each in (
         (length * blocks, step),
@@ -159,7 +159,7 @@ def work_of(
         (np.ones_like(counts), PER_SAMPLE),
     ):
         found += measure(times, block).warp_steps * np.array(each)
-    return Work(float(found[0]), float(found[1]) if precision == "float64" else 0.0)
+    return WarpWork(float(found[0]), float(found[1]) if precision == "float64" else 0.0)
 
 
 def predict(warp_steps: int, instructions: float, on: Card, doubles: float = 0.0) -> Prediction:
