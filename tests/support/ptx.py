@@ -88,6 +88,8 @@ class _InHostMemory(base.HostMemory, backend.CudaBackend):
         base.HostMemory.__init__(self)
         super(base.HostMemory, self).__init__(*arguments, **options)  # that of CudaBackend
 
+    tally = backend.CudaBackend.tally
+
     def to_device(self, array, kept=False):
         return np.array(array)  # writable, as device arrays are
 
