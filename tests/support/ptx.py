@@ -15,7 +15,7 @@ from unittest import mock
 import numba
 import numpy as np
 
-from fractals.backends import base, probe
+from fractals.backends import base, devices, probe
 from fractals.backends.cuda import backend, kernel
 from fractals.backends.numba_private import pretended_gpu
 from fractals.tools.gpu.machine import hot_loop, instructions, resources
@@ -58,6 +58,7 @@ def compile_kernels(draw, capability=(9, 0)):
         mock.patch.object(cuda, "stream", return_value=0),
         mock.patch.object(backend, "gpu_of", lambda cuda, index: backend.SimulatedGpu(cuda)),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
+        mock.patch.dict(devices._gpus, clear=True),
         mock.patch.object(backend, "program", lambda make, *_, **__: make(None)),
         mock.patch.object(_Kernel, "bind", lambda kernel: found.append(code(kernel))),
         mock.patch.object(_Kernel, "launch"),
