@@ -132,7 +132,7 @@ def gpus() -> tuple[list[Device], str]:
 
 
 def numba_simulates() -> bool:
-    """Tell whether the user asks for Numba's simulator, in place of a GPU and of ours."""
+    """Tell whether the user asks for Numba's simulator, in place of a GPU and of our simulator."""
     return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
 

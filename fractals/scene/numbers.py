@@ -207,7 +207,7 @@ def _fraction_text(value: Fraction) -> str:
 
 
 def _binary_text(value: Fraction, bits: int) -> str:
-    """Return the shortest text, as a rule, of which a float of so many bits is the nearest one."""
+    """Return a short text whose nearest float of this number of bits is the value."""
     size, sign = abs(value), "-" if value < 0 else ""
     half_step = Fraction(2) ** (size.numerator.bit_length() - size.denominator.bit_length() - bits)
     digits = int(bits * math.log10(2))

@@ -84,7 +84,7 @@ class Machine:
         )
 
     def player(self, transforms: int) -> tuple[Trajectories, Bins]:
-        """Return the memory of a thread, for a flame of so many transforms."""
+        """Return the memory of a thread, for a flame of this number of transforms."""
         room = self.pool + LANES * (transforms + 1)
         places = np.zeros((PLACES, room), np.int32)
         places[SAME] = np.arange(room)

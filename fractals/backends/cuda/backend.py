@@ -69,8 +69,8 @@ class Block:
 class StreamSlot:
     """A stream of a GPU, and the memory of the threads that use it, one after the other.
 
-    A stream does its work in the order in which it was given. So a block that Python has let go can
-    be used again at once, even if the GPU still works on it.
+    A stream does its work in the order in which it was given. So a block that Python no longer uses
+    can be used again at once, even if the GPU still works on it.
     """
 
     def __init__(self, cuda, gpu):
