@@ -59,13 +59,16 @@ def private_names():
     return sorted(found - OWN)
 
 
-def draw(name, arguments, folder, version=None):
-    """Draw with a name renamed, nothing compiled before; return what stderr says."""
+def draw(name, arguments, folder, version=None, compiled=None):
+    """Draw with a name renamed; return what stderr says.
+
+    `compiled`: the folder of compiled code; an empty one if not given.
+    """
     script = SCRIPT.replace("VERSION", repr(version)).replace("ARGUMENTS", repr([*arguments]))
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]),
-        "NUMBA_CACHE_DIR": str(folder / f"compiled-{name}"),
+        "NUMBA_CACHE_DIR": compiled or str(folder / f"compiled-{name}"),
     }
     done = subprocess.run(
         [sys.executable, "-c", script.replace("NAME", name or "no name")],
@@ -92,7 +95,8 @@ def expected(tmp_path_factory):
 
     def usual(device):
         if device not in found:
-            assert "is not known" not in draw("", picture(device), folder)
+            shared = os.environ["NUMBA_CACHE_DIR"] if device == "--cpu" else None
+            assert "is not known" not in draw("", picture(device), folder, compiled=shared)
             found[device] = (folder / "drawn.png").read_bytes()
         return found[device]
 
