@@ -261,7 +261,7 @@ class FilmOptions(Options):
         "if there is one, because zeros in place of digits lead to views of one color.",
     )
     cycle: float | None = option(
-        None, "Move the palette once round in so many seconds, in an endless loop."
+        None, "Turn the palette once in this number of seconds, in an endless loop."
     )
     seconds: float | None = option(
         None, "Length of the film (default: that of the scene, or 1.5 octaves a second)."

@@ -91,7 +91,7 @@ def _tokens(text: str, characters: int, most: int) -> list[Token]:
 
 
 def tokens_of(text: str, pattern: re.Pattern[str], most: float = math.inf) -> list[Token]:
-    """Return the tokens of a text, with at most so many operations, and one for its end.
+    """Return the tokens of a text, and one for its end; `most` limits its operations.
 
     The pattern has groups by the kinds of `Token`.
     """
