@@ -503,9 +503,12 @@ def _declare_built_in(function: Any, result: Callable[..., Any], lower: Any, *ki
 
     body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
     template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
+    # Where a name of Numba has changed, an error comes here, before anything is declared.
+    tried = (types.float64,) * len(kinds)
+    template(cpu_target.typing_context).apply(tried, {})
+    extending.lower_builtin(function, *kinds)(lower)
     templates.infer(template)
     templates.infer_global(function, types.Function(template))
-    extending.lower_builtin(function, *kinds)(lower)
 
 
 def _pair(*kinds: Any) -> Any:
