@@ -83,7 +83,8 @@ def _limit(given: Any) -> Any:
         number = Decimal(decimal_text(given)) if given != "auto" else Decimal(1)
     except ValueError:
         number = Decimal(0)
-    if number % 1 or not 1 <= number <= MAX_ITERATIONS:
+    # the range first: the remainder of a number of more digits than a Decimal keeps is an error
+    if not 1 <= number <= MAX_ITERATIONS or number % 1:
         raise ValueError(
             f"'{shown(given, 40)}' is not 'auto' or a whole number from 1 to {MAX_ITERATIONS}"
         )

@@ -206,6 +206,7 @@ BAD = [
     ({"iteration": {"max_iterations": 1.5}}, ["iteration.max_iterations: '1.5'"]),
     ({"iteration": {"max_iterations": True}}, ["iteration.max_iterations: 'True'"]),
     ({"iteration": {"max_iterations": "2000000001"}}, ["iteration.max_iterations: '2000000001'"]),
+    ({"iteration": {"max_iterations": 10**40}}, ["iteration.max_iterations: '1000"]),
     ({"iteration": {"max_iterations": "0000000000019999999999"}}, ["iteration.max_iterations: "]),
     ({"iteration": {"escape_radius": 1}}, ["iteration.escape_radius: ", "2"]),
     ({"iteration": {"escape_radius": math.inf}}, ["iteration.escape_radius: "]),
