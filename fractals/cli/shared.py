@@ -102,7 +102,7 @@ def scene_table() -> dict[str, Any]:
         embedded = dict(embed_files(table, file.parent, None))
     except (InputError, OptionError) as error:
         raise SceneError(f"{shown(file)}: {error}") from None
-    validate(embedded, shown(file))
+    validate(embedded, file)
     return embedded
 
 

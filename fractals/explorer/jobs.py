@@ -23,7 +23,6 @@ from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
@@ -145,7 +144,7 @@ class Jobs:
             if table := facts.get("scene"):
                 table["image"] = {"size": list(scene.image.size)}
                 table["color"] = scene.to_table()["color"]
-                place = FrameView.of(validate(table, ""), scene.image.size)
+                place = FrameView.of(validate(table), scene.image.size)
                 facts["octaves"] = octaves(place)
             session.say("found", job=message.job, what=message.what, **facts)
 
@@ -174,7 +173,7 @@ class Jobs:
             return
         if session.options.read_only:
             raise OptionError("this server is read-only: it exports nothing")
-        check_cost(plan, force=True)
+        plan.check_memory()
         self._check(session, message.job, "export", MAX_EXPORTS)
         self.tidy()
         name = secrets.token_hex(16)

@@ -160,7 +160,7 @@ def main() -> None:
     end_with_stdin()
     limit(*LIMITS[wanted["do"]])
     try:
-        scene = validate(wanted["scene"], "")
+        scene = validate(wanted["scene"])
         if wanted["do"] == "find":
             found = find(scene, wanted["what"], wanted["fraction"])
         elif wanted["do"] == "compile":

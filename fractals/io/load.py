@@ -289,7 +289,7 @@ def load_scene(
         merged = merge(merged, table)
     for key, value in keys.items():
         merged = merge(merged, embed_files(nest(key, value), Path(), lost))
-    return validate(merged, ", ".join(shown(s, 300) for s in sources if isinstance(s, str | Path)))
+    return validate(merged, *(s for s in sources if isinstance(s, str | Path)))
 
 
 def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:

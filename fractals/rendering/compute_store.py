@@ -41,7 +41,6 @@ from fractals.rendering.drawing import (
 )
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import ResumeData, Stop, known_of, load_known, save_known
-from fractals.rendering.measured import check_cost
 from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
 from fractals.scene.keywords import StoreKeywords
@@ -136,7 +135,7 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
         work = _tiles(plan, store.rows if store else tile_rows(scene), missing)
         plan = replace(plan, tiles=tuple(work))
         # Each thread has its numbers twice: computed, and being written.
-        check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
+        replace(plan, threads=2 * max(1, backend.threads)).check_memory()
         drawing = open_drawing(plan, backend, options, known=known)
         store = store or _create(path, drawing)
         _check_found(store, drawing)
@@ -255,7 +254,7 @@ def _compute_part(
         return _computed(plan, timings, store, store.tiles - len(missing), left)
     work = _tiles(plan, store.rows, own)
     plan = replace(plan, tiles=tuple(work))
-    check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
+    replace(plan, threads=2 * max(1, backend.threads)).check_memory()
     known = load_known(parts_of(store))
     drawing = open_drawing(plan, backend, options, known=known)
     _check_found(store, drawing)

@@ -43,7 +43,7 @@ from fractals.rendering.iteration import (
     Stop,
     never,
 )
-from fractals.rendering.measured import check_cost, check_time
+from fractals.rendering.measured import check_forecast, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
 from fractals.rendering.sampling import Index
@@ -259,7 +259,9 @@ def _open_plan(
 ) -> tuple[Plan, Backend]:
     choice = choose(options.device)
     plan = _plan_for(choice.device, scene, options, keeps, iterates)
-    check_cost(plan, options.force)
+    if plan.deep and not options.force:
+        check_forecast(plan)
+    plan.check_memory()
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if device.kind != plan.device:  # the GPU was found and could not be opened
         plan = _plan_for(device, scene, options, keeps, iterates)
@@ -327,7 +329,7 @@ def open_drawing(
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
-    if stored is None and not options.force:
+    if plan.deep and stored is None and not options.force:
         check_time(plan, source)
     for line in take_messages():
         options.on_message(line)

@@ -449,7 +449,7 @@ class Scene(Table):
         table = self.to_values()
         for key, value in changes.items():
             table = merge(table, nest(key, value))
-        return validate(table, "")
+        return validate(table)
 
     def unframed(self) -> "Scene":
         """Return the scene as it is drawn: with the width in place of a frame."""
@@ -580,26 +580,29 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def validate(table: Mapping[str, Any], origin: str) -> Scene:
-    """Return the scene of a table, or raise one `SceneError` that lists all invalid values."""
+def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
+    """Return the scene of a table, or raise one `SceneError` that lists all invalid values.
+
+    `origins`: the files or the names that the table comes from, for the message.
+    """
     version = table.get("version", VERSION)
-    prefix = f"{origin}: " if origin else ""
-    if isinstance(version, int) and version > VERSION:
-        raise SceneError(
-            f"{prefix}a scene of version {shown(version, 40)}, and this program reads up to "
-            f"{VERSION}: pip install --upgrade fractals-numba"
-        )
-    if many := _overfull(table):
-        raise SceneError(f"{prefix}{many}")
     try:
+        if isinstance(version, int) and version > VERSION:
+            raise SceneError(
+                f"a scene of version {shown(version, 40)}, and this program reads up to "
+                f"{VERSION}: pip install --upgrade fractals-numba"
+            )
+        if many := _overfull(table):
+            raise SceneError(many)
         return Scene.model_validate(table)
     except ValidationError as error:
         lines = listed(explained(error, Scene))
-        raise SceneError("\n".join(prefix + line for line in lines)) from None
-    except FractalsError as error:  # from a palette
-        raise SceneError(f"{prefix}{error}") from None
+    except FractalsError as error:
+        lines = [str(error)]
     except UnicodeEncodeError as error:  # from pydantic, which keeps texts as UTF-8
-        raise SceneError(f"{prefix}'{shown(error.object)}' is no Unicode text") from None
+        lines = [f"'{shown(error.object)}' is no Unicode text"]
+    prefix = ", ".join(shown(name, 300) for name in origins) + ": " * bool(origins)
+    raise SceneError("\n".join(prefix + line for line in lines))
 
 
 def _overfull(table: Mapping[str, Any]) -> str:

@@ -341,7 +341,7 @@ def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | No
         return _sessions[key]
     refuse_other(facts_of_this_program(), job["program"])
     header = parse_json(job["header"])
-    scene = validate(header["scene"], "")  # inline data only: nothing opens a file that it names
+    scene = validate(header["scene"])  # inline data only: nothing opens a file that it names
     device = settings.device if job["device"] == "auto" else job["device"]
     options = RenderOptions(
         device=device,
