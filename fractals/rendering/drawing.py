@@ -48,6 +48,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
 from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Antialiasing, Fill, Painter
+from fractals.rendering.smaller import Room
 from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
@@ -205,6 +206,7 @@ class Drawing:
     # Seconds of each stage so far. `run` adds to them.
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
+    room: Room = field(default_factory=Room)  # how large tiles may be
 
     @property
     def summary(self) -> Summary:
@@ -325,7 +327,7 @@ def open_drawing(
     painter = None
     if plan.colors or stored is not None:
         painter = Painter(backend, plan, pixel_type(plan.scene), values)
-    drawing = Drawing(plan, backend, source, painter, timings)
+    drawing = Drawing(plan, backend, source, painter, timings, room=Room(options.on_message))
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
@@ -388,7 +390,7 @@ def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray
         backend.to_host(on_device, part)
         return clock.end("color")
 
-    run(drawing, plan.tiles, Sink(look))
+    run(drawing, plan.tiles, Sink(drawing.room.in_parts(look)))
     return whole
 
 
@@ -407,19 +409,28 @@ def draw_tile(
     The tile is any rectangle within the picture. `out`, of ``drawing.dtype`` and shape
     (tile.height, tile.width, 3), receives the sRGB values; it is undefined if `stop` returned True.
     """
-    return draw_tile_to(drawing, tile, lambda rgb: [(rgb, out)], stop)
+
+    def parts(part: Tile, rgb: Any) -> list[tuple[Any, NDArray[Any]]]:
+        return [(rgb, out[part.within(tile)])]
+
+    return draw_tile_to(drawing, tile, parts, stop)
+
+
+Parts = Callable[[Tile, Any], Sequence[tuple[Any, NDArray[Any]]]]
 
 
 def draw_tile_to(
-    drawing: Drawing,
-    tile: Tile,
-    parts: Callable[[Any], Sequence[tuple[Any, NDArray[Any]]]],
-    stop: Stop = never,
+    drawing: Drawing, tile: Tile, parts: Parts, stop: Stop = never
 ) -> dict[str, float]:
     """Draw a tile as `draw_tile` does, into several arrays.
 
-    ``parts(rgb)`` returns parts of its pixels on the device, and the arrays to which they go.
+    ``parts(tile, rgb)`` returns parts of a tile's pixels on the device, and the arrays to which
+    they go. It is called for parts of the tile where a GPU lacks the memory for all of it.
     """
+    return drawing.room.in_parts(partial(_draw_tile, drawing, parts))(tile, stop)
+
+
+def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
     source, painter, backend = drawing.source, drawing.painter, drawing.backend
     assert painter, "the drawing keeps raw numbers only"
     clock, last, offset = backend.clock(), source.max_iterations, source.count_offset
@@ -448,7 +459,7 @@ def draw_tile_to(
         clock.lap("iterate")
         rgb = shade_tile(drawing, tile, raw)
         clock.lap("color")
-    backend.all_to_host([*tallies, *parts(rgb)])
+    backend.all_to_host([*tallies, *parts(tile, rgb)])
     drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
     spent = clock.end("copy")
     if source.stage != "iterate":
@@ -465,11 +476,17 @@ def compute_tile(
     Each receives the tile's samples, shape (tile.height * n, tile.width * n) with a supersampling
     of n; they are undefined if `stop` returned True.
     """
-    clock = drawing.backend.clock()
-    raw = drawing.source.iterate(tile, stop=stop)
-    clock.lap("iterate")
-    copy_numbers(drawing, raw, planes)
-    return clock.end("copy")
+    n = drawing.plan.supersampling
+
+    def compute(part: Tile, stop: Stop) -> dict[str, float]:
+        clock = drawing.backend.clock()
+        raw = drawing.source.iterate(part, stop=stop)
+        clock.lap("iterate")
+        own = part.within(tile, n)
+        copy_numbers(drawing, raw, {name: plane[own] for name, plane in planes.items()})
+        return clock.end("copy")
+
+    return drawing.room.in_parts(compute)(tile, stop)
 
 
 def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
@@ -574,6 +591,7 @@ def run(
     passed, total = perf_counter() - looped, sum(spent.values())
     for stage, seconds in spent.items():
         drawing.timings[stage] += passed * seconds / total
+    drawing.room.tell()
 
 
 def pixel_sink(drawing: Drawing, pixels: Pixels) -> Sink:

@@ -53,6 +53,10 @@ class Tile(NamedTuple):
         rows = slice(self.y * n, (self.y + self.height) * n)
         return rows, slice(self.x * n, (self.x + self.width) * n)
 
+    def within(self, other: "Tile", n: int = 1) -> tuple[slice, slice]:
+        """Return the tile's rows and columns in an array of another tile's samples."""
+        return self._replace(x=self.x - other.x, y=self.y - other.y).window(n)
+
 
 def make_tiles(
     scene: Scene, device: str, max_iterations: int, threads: int = 1, deep: bool = False

@@ -416,7 +416,7 @@ def _band_sink(drawing: Drawing, bands: Bands) -> Sink:
             begun = perf_counter()
             bands.wait_for_room(tile)
             waited = perf_counter() - begun
-            seconds = draw_tile_to(drawing, tile, partial(bands.parts, tile), stop)
+            seconds = draw_tile_to(drawing, tile, bands.parts, stop)
             bands.drawn(tile)
             begun = perf_counter()
             if drawing.backend.threads:

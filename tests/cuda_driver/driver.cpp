@@ -74,7 +74,7 @@ CUresult cuInit(unsigned) {
     world().initialised = true;
     return CUDA_SUCCESS;
 }
-CUresult cuDriverGetVersion(int *version) { CALL return answer(version, CUDA_VERSION); }
+CUresult cuDriverGetVersion(int *version) { CALL return answer(version, settings().version ? settings().version : CUDA_VERSION); }
 
 // --- Devices
 
@@ -84,7 +84,7 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice dev) { ON_DEVICE snprint
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     ON_DEVICE
     memset(uuid, 0xFA, sizeof *uuid);
-    uuid->bytes[15] = (char)device->index;
+    uuid->bytes[15] = (char)settings().places[device->index];
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) { ON_DEVICE return answer(bytes, device->total); }
@@ -433,6 +433,8 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuui
     bool old = (name == "cuCtxSynchronize" || name == "cuCtxGetDevice") && version < 13000;
     if (old || (name == "cuStreamGetCtx" && version < 12050)) names = {name};
     *function = nullptr;
+    for (auto &each : settings().lacks)
+        if (each == name) names.clear();
     for (auto &each : names)
         if (!*function) *function = dlsym(self, each.c_str());
     answer(status, *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);

@@ -82,7 +82,10 @@ struct Settings {
     u64 seed = strtoull(setting("STANDIN_SEED", "1").c_str(), nullptr, 10);
     u64 memory = 0;  // bytes; 0: what the card has
     std::vector<Fault> faults;
-    std::vector<const Card *> cards;
+    std::vector<const Card *> cards;  // those that CUDA_VISIBLE_DEVICES leaves
+    std::vector<int> places;          // of each among all cards
+    int version = atoi(setting("STANDIN_VERSION", "0").c_str());  // of the driver; 0: of cuda.h
+    std::vector<string> lacks = words(setting("STANDIN_LACKS"));  // functions that it does not have
     string profile = setting("STANDIN_PROFILE");
     bool counted = !setting("STANDIN_COUNT").empty();
     string cache = setting("STANDIN_CACHE", BUILD "/modules");
@@ -113,6 +116,21 @@ struct Settings {
             cards.push_back(found);
         }
         if (cards.size() > 8) REFUSE("STANDIN_CARDS has %zu cards; at most 8", cards.size());
+        auto all = cards;
+        for (size_t i = 0; i < all.size(); i++) places.push_back((int)i);
+        const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+        if (!visible) return;
+        cards.clear(), places.clear();
+        for (auto &word : words(visible)) {  // numbers or the beginnings of UUIDs, up to a wrong one
+            size_t i = 0;
+            while (i < all.size() && word != std::to_string(i) && (word.size() < 5 || uuid(all[i], (int)i).rfind(word, 0))) i++;
+            if (i == all.size()) break;
+            cards.push_back(all[i]), places.push_back((int)i);
+        }
+    }
+    /* What nvidia-smi -L would call a card; a MIG device has an own name. */
+    static string uuid(const Card *card, int place) {
+        return (strstr(card->name, "MIG") ? "MIG-" : "GPU-") + string("fafafafa-fafa-fafa-fafa-fafafafafa0") + std::to_string(place);
     }
     int fault(const string &name, long call) const {
         for (auto &each : faults)
