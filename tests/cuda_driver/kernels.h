@@ -4,8 +4,6 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
-#include <fstream>
-
 #include "modules.h"
 #include "streams.h"
 
@@ -24,7 +22,7 @@ struct Fiber {
     Thread thread;
     jmp_buf place;
     ucontext_t start;
-    bool begun, done, moved;  // moved: it went on since the last round
+    bool begun, done;
     u32 number;
 };
 /* A warp: what its lanes give, what they then all read, and which lanes have come. */
@@ -36,10 +34,11 @@ struct Warp {
 struct Crowd {
     std::vector<Fiber> fibers;
     std::vector<Warp> warps;
-    u8 *stacks = nullptr;
+    std::unique_ptr<u8[]> stacks;
     u64 bytes = 0;
     u32 at_barrier, ended;
     u64 barriers;
+    bool moved;  // a thread went on in this round
     jmp_buf scheduler;
     Fiber *now;
 };
@@ -47,25 +46,19 @@ static thread_local Crowd crowd;
 
 // --- A kernel that fails
 
+/* A line of PTX, and the line of the source that the .loc before it names. */
 static string line_of(const string &file, int wanted, string *source) {
     std::ifstream in(file);
     string text, found;
-    std::map<string, string> files;
-    for (int line = 1; line <= wanted && std::getline(in, text); line++) {
-        size_t at = text.find_first_not_of(" \t");
-        found = at == string::npos ? "" : text.substr(at);
-        unsigned number, row;
-        if (sscanf(found.c_str(), ".loc %u %u", &number, &row) == 2)
-            *source = std::to_string(number) + " " + std::to_string(row);
+    std::map<unsigned, string> files;
+    unsigned number, given, row = 0;
+    char name[1024];
+    for (int line = 1; std::getline(in, text); line++) {
+        if (line == wanted) found = text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
+        if (line <= wanted) sscanf(text.c_str(), " .loc %u %u", &given, &row);
+        if (sscanf(text.c_str(), " .file %u \"%1023[^\"]", &number, name) == 2) files[number] = name;
     }
-    while (std::getline(in, text)) {  // the names of files stand at the end
-        char name[1024];
-        unsigned number;
-        if (sscanf(text.c_str(), " .file %u \"%1023[^\"]", &number, name) == 2)
-            files[std::to_string(number)] = name;
-    }
-    size_t space = source->find(' ');
-    if (space != string::npos) *source = files[source->substr(0, space)] + ":" + source->substr(space + 1);
+    if (row) *source = files[given] + ":" + std::to_string(row);
     return found;
 }
 
@@ -86,7 +79,7 @@ static void kernel_failed(Thread *t, int code, u64 address, u32 size, int line) 
         char shown[32];
         snprintf(shown, sizeof shown, "%#lx", address);
         what = std::to_string(size) + " bytes at " + shown + " are in no allocation that the device may use";
-        Range near = running->device->has(address) ? running->device->before(address) : Range{0, 0};
+        Range near = running->device->has(address) ? running->device->allocated.before(address) : Range{0, 0};
         if (near.size) what += ": " + std::to_string(address - near.begin) + " bytes from the begin of one of " + std::to_string(near.size);
     }
     say("kernel %s, block (%u, %u, %u), thread (%u, %u, %u): %s\n  line %d of %s: %s%s%s",
@@ -110,20 +103,16 @@ static void rest() {
 /* Wait until `ready`; when no thread of the block goes on any more, the kernel fails. */
 template <typename F> static void wait_until(F ready) {
     while (!ready()) rest();
-    crowd.now->moved = true;
+    crowd.moved = true;
 }
 
 static void barrier(Thread *, int) {
     u64 mine = crowd.barriers;
-    crowd.now->moved = true;
-    if (++crowd.at_barrier + crowd.ended == crowd.fibers.size()) {
-        crowd.at_barrier = 0;
-        crowd.barriers++;
-        return;
-    }
-    wait_until([=] {
+    crowd.moved = true;
+    crowd.at_barrier++;
+    wait_until([=] {  // threads that ended do not come
         if (crowd.barriers == mine && crowd.at_barrier + crowd.ended == crowd.fibers.size()) {
-            crowd.at_barrier = 0;  // the last threads ended and did not come
+            crowd.at_barrier = 0;
             crowd.barriers++;
         }
         return crowd.barriers != mine;
@@ -137,7 +126,7 @@ static const u64 *exchange(Thread *t, u32 members, u64 value, int line) {
     u64 mine = warp.turn[lane];
     warp.given[lane] = value;
     warp.arrived |= 1u << lane;
-    crowd.now->moved = true;
+    crowd.moved = true;
     wait_until([&] {
         if (warp.turn[lane] != mine) return true;
         if (((warp.arrived | warp.ended) & members) != members) return false;
@@ -156,7 +145,7 @@ static void fiber_main() {
     u8 none[16];
     Fiber *self = crowd.now;
     running->kernel->entry->run(&self->thread, running->params, none);
-    self->done = self->moved = true;
+    self->done = crowd.moved = true;
     crowd.ended++;
     crowd.warps[self->number / 32].ended |= 1u << self->number % 32;
     _longjmp(crowd.scheduler, 1);
@@ -170,18 +159,18 @@ static void resume() {
 
 static thread_local std::vector<u64> visits;  // of each thread to each basic block of the module
 
-static u64 *visits_of(u32 thread) { return visits.data() + thread * running->kernel->module->blocks.size(); }
+static u64 *visits_of(u32 thread) { return visits.data() + thread * running->kernel->module->tables.block_count; }
 
 /* A warp issues a basic block as often as the thread that comes there most. */
 static void count_instructions(u32 threads) {
     u64 taken = 0, issued = 0;
-    auto &sizes = running->kernel->module->blocks;
-    for (size_t at = 0; at < sizes.size(); at++)
-        for (u64 i = 0, most = 0; i < threads; i++) {
+    const Tables &tables = running->kernel->module->tables;
+    for (u64 at = 0; at < tables.block_count; at++)
+        for (u64 i = 0, most = 0, size = tables.blocks[at]; i < threads; i++) {
             u64 times = visits_of(i)[at], before = i % 32 ? most : 0;
-            taken += sizes[at] * times;
-            issued += sizes[at] * (std::max(times, before) - before);
             most = std::max(times, before);
+            taken += size * times;
+            issued += size * (most - before);
         }
     string name = string("kernel ") + running->kernel->entry->name;
     counters()[name + " instructions"].calls += taken;
@@ -191,11 +180,7 @@ static void count_instructions(u32 threads) {
 static void run_together(Block &block) {
     u32 count = block.ntid[0] * block.ntid[1] * block.ntid[2];
     u64 size = (65536 + 2 * running->kernel->entry->local + 4095) / 4096 * 4096;
-    if (crowd.bytes < size * count) {
-        if (crowd.stacks) munmap(crowd.stacks, crowd.bytes);
-        crowd.bytes = size * count;
-        crowd.stacks = (u8 *)mmap(nullptr, crowd.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    }
+    if (crowd.bytes < size * count) crowd.stacks.reset(new u8[crowd.bytes = size * count]);
     crowd.fibers.resize(count);
     crowd.warps.assign((count + 31) / 32, Warp{});
     if (count % 32) crowd.warps.back().ended = ~0u << count % 32;
@@ -203,7 +188,7 @@ static void run_together(Block &block) {
     crowd.barriers = 0;
     for (u32 i = 0; i < count; i++) {
         Fiber &f = crowd.fibers[i];
-        u8 *stack = crowd.stacks + size * i;
+        u8 *stack = crowd.stacks.get() + size * i;
         f.thread = {{i % block.ntid[0], i / block.ntid[0] % block.ntid[1], i / block.ntid[0] / block.ntid[1]},
                     &block, {(u64)stack, size}, visits_of(i)};
         f.number = i;
@@ -213,23 +198,16 @@ static void run_together(Block &block) {
         f.start.uc_link = nullptr;
         makecontext(&f.start, fiber_main, 0);
     }
-    static thread_local u32 at, left;
-    static thread_local bool moved;
-    do {
-        left = 0;
-        moved = false;
+    static thread_local u32 at;
+    while (crowd.ended < crowd.fibers.size()) {
+        crowd.moved = false;
         for (at = 0; at < crowd.fibers.size(); at++) {
             crowd.now = &crowd.fibers[at];
-            if (crowd.now->done) continue;
-            crowd.now->moved = false;
-            if (!_setjmp(crowd.scheduler)) resume();
-            moved |= crowd.now->moved;
-            left += !crowd.now->done;
+            if (!crowd.now->done && !_setjmp(crowd.scheduler)) resume();
         }
-        if (left && !moved)
-            for (Fiber &f : crowd.fibers)
-                if (!f.done) kernel_failed(&f.thread, CUDA_ERROR_LAUNCH_TIMEOUT, 0, 0, 0);
-    } while (left);
+        for (Fiber &f : crowd.fibers)
+            if (!crowd.moved && !f.done) kernel_failed(&f.thread, CUDA_ERROR_LAUNCH_TIMEOUT, 0, 0, 0);
+    }
 }
 
 static void run_alone(Block &block) {
@@ -256,19 +234,24 @@ static u64 block_at(u64 turn, u64 count, u64 launch) {
     return (random % count + turn % count * (stride % count)) % count;
 }
 
-static CUresult run_kernel(Device *device, Kernel *kernel, const u32 *grid, const u32 *size, u32 dynamic,
-                           const u8 *params, u64 launch) {
+/* Blocks, threads of each, and bytes of shared memory that the launch adds. */
+struct Shape {
+    u32 grid[3], block[3], dynamic;
+};
+
+static CUresult run_kernel(Device *device, Kernel *kernel, const Shape &shape, const u8 *params, u64 launch) {
     static thread_local std::vector<u8> shared;
     static thread_local Block block;
     static thread_local Run run;
     static thread_local u64 turn, count, threads;
+    auto &grid = shape.grid;
     u64 data = kernel->module->on(device);
-    if (!data && kernel->module->size) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!data && kernel->module->tables.size) return CUDA_ERROR_OUT_OF_MEMORY;
     memset(&block, 0, sizeof block);
-    memcpy(block.ntid, size, sizeof block.ntid);
+    memcpy(block.ntid, shape.block, sizeof block.ntid);
     memcpy(block.nctaid, grid, sizeof block.nctaid);
-    block.dynamic_size = dynamic;
-    block.shared_size = (kernel->entry->shared + 15) / 16 * 16 + dynamic;
+    block.dynamic_size = shape.dynamic;
+    block.shared_size = (kernel->entry->shared + 15) / 16 * 16 + shape.dynamic;
     shared.resize(block.shared_size + 16);
     block.shared = (u8 *)(((u64)shared.data() + 15) / 16 * 16);
     block.data = (u8 *)data;
@@ -279,38 +262,37 @@ static CUresult run_kernel(Device *device, Kernel *kernel, const u32 *grid, cons
     run.device = device, run.kernel = kernel, run.params = params, run.code = CUDA_SUCCESS;
     running = &run;
     if (setjmp(run.failed)) return run.code;
-    count = (u64)grid[0] * grid[1] * grid[2], threads = size[0] * size[1] * size[2];
+    count = (u64)grid[0] * grid[1] * grid[2], threads = block.ntid[0] * block.ntid[1] * block.ntid[2];
     for (turn = 0; turn < count; turn++) {
         u64 at = block_at(turn, count, launch);
         block.ctaid[0] = at % grid[0], block.ctaid[1] = at / grid[0] % grid[1], block.ctaid[2] = at / grid[0] / grid[1];
         memset(block.shared, 0xA5, block.shared_size);
-        visits.assign(threads * kernel->module->blocks.size(), 0);
+        visits.assign(threads * kernel->module->tables.block_count, 0);
         kernel->entry->together ? run_together(block) : run_alone(block);
         if (!visits.empty()) count_instructions(threads);
     }
     return CUDA_SUCCESS;
 }
 
-static CUresult launch(Device *device, Kernel *kernel, const u32 *grid, const u32 *size, u32 dynamic,
-                       CUstream handle, void **values) {
+static CUresult launch(Device *device, Kernel *kernel, const Shape &shape, CUstream handle, void **values) {
     const Entry &entry = *kernel->entry;
+    auto &grid = shape.grid, &size = shape.block;
     u64 threads = (u64)size[0] * size[1] * size[2], blocks = (u64)grid[0] * grid[1] * grid[2];
     if (!threads || size[0] > 1024 || size[1] > 1024 || size[2] > 64 || threads > 1024) return CUDA_ERROR_INVALID_VALUE;
     if (!blocks || grid[0] > INT32_MAX || grid[1] > 65535 || grid[2] > 65535) return CUDA_ERROR_INVALID_VALUE;
-    if (entry.shared + dynamic > 49152) return CUDA_ERROR_INVALID_VALUE;
+    if (entry.shared + shape.dynamic > 49152) return CUDA_ERROR_INVALID_VALUE;
     auto stream = stream_of(device, handle);
     if (!stream || stream->device != device) return CUDA_ERROR_INVALID_HANDLE;
     std::vector<u8> params(entry.size + 16);
     for (u32 i = 0; i < entry.count; i++)
         memcpy(params.data() + entry.params[i].offset, values[i], entry.params[i].size);
-    std::array<u32, 6> shape = {grid[0], grid[1], grid[2], size[0], size[1], size[2]};
     static Counter &all = counters()["kernel"];
     submit(stream, [=] {
         long call = ++all.calls;
         kernel->counter->calls++;
         kernel->threads->calls += threads * blocks;
         int code = settings().fault("kernel", call);
-        if (!code) code = run_kernel(device, kernel, &shape[0], &shape[3], dynamic, params.data(), call);
+        if (!code) code = run_kernel(device, kernel, shape, params.data(), call);
         if (code) device->error = code;
     });
     return CUDA_SUCCESS;

@@ -8,9 +8,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -38,21 +40,20 @@ static string setting(const char *name, const char *otherwise = "") {
 
 static std::vector<string> words(const string &text) {
     std::vector<string> found;
-    for (size_t at = 0; at < text.size();) {
-        size_t end = std::min(text.find(',', at), text.size());
-        found.push_back(text.substr(at, end - at));
-        at = end + 1;
-    }
+    std::stringstream in(text);
+    for (string word; std::getline(in, word, ',');) found.push_back(word);
     return found;
 }
 
-static bool exported(const string &function) {
+/* A function of this library, of its newest version or of the first, or null. */
+static void *exported(const string &name, bool newest = true) {
     Dl_info here;
     dladdr((void *)&exported, &here);
     static void *self = dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-    for (const char *version : {"", "_v2", "_v3", "_v4"})
-        if (dlsym(self, (function + version).c_str())) return true;
-    return false;
+    void *found = nullptr;
+    for (const char *version : {"_v4", "_v3", "_v2", ""})
+        if (!found && (newest || !*version)) found = dlsym(self, (name + version).c_str());
+    return found;
 }
 
 /* Calls `from` to `to` of a function, or of "kernel" and "copy" as they run, end with a code. */
@@ -85,15 +86,13 @@ struct Settings {
     std::vector<const Card *> cards;
     string profile = setting("STANDIN_PROFILE");
     bool counted = !setting("STANDIN_COUNT").empty();
-    string cache = setting("STANDIN_CACHE", BUILD "/modules");
+    string cache = setting("STANDIN_CACHE", MODULES);
 
     Settings() {
-        const char *orders[] = {"eager", "late", "random", "synchronous"};
+        const std::vector<string> orders = {"eager", "late", "random", "synchronous"};
         string wanted = setting("STANDIN_ORDER", "eager");
-        int at = 0;
-        while (at < 4 && wanted != orders[at]) at++;
-        if (at == 4) REFUSE("STANDIN_ORDER is '%s', not eager, late, random or synchronous", wanted.c_str());
-        order = (Order)at;
+        order = Order(std::find(orders.begin(), orders.end(), wanted) - orders.begin());
+        if (order > SYNCHRONOUS) REFUSE("STANDIN_ORDER is '%s', not eager, late, random or synchronous", wanted.c_str());
         for (auto &text : words(setting("STANDIN_FAIL"))) faults.push_back(read_fault(text));
         read_cards(setting("STANDIN_CARDS", "h100"));
         char unit = 0, rest;
