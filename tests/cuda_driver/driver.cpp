@@ -34,7 +34,7 @@ static CUresult entered(const string &name, Counter &counter) {
 
 #define CALL                                                  \
     static const string name_ = without_version(__func__);    \
-    static Counter &counter = counters()[name_];              \
+    static Counter &counter = counter_of(name_);              \
     if (CUresult code_ = entered(name_, counter)) return code_;
 #define IN_CONTEXT                                            \
     CALL Device *device = current();                          \
@@ -61,9 +61,8 @@ static CUresult state(Device *device) { return (CUresult)device->error.load(); }
 
 CUresult cuGetErrorString(CUresult error, const char **text) { return cuGetErrorName(error, text); }
 CUresult cuGetErrorName(CUresult error, const char **text) {
-    *text = nullptr;
-    for (auto &each : ERRORS)
-        if (each.code == error) *text = each.name;
+    auto found = ERRORS.find(error);
+    *text = found == ERRORS.end() ? nullptr : found->second;
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuInit(unsigned) {
@@ -88,10 +87,8 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) { ON_DEVICE return answer(bytes, device->total); }
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute wanted, CUdevice dev) {
     ON_DEVICE
-    *value = wanted == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID ? device->index + 1 : 0;
-    for (auto &attribute : device->card->attributes)
-        if (attribute.id == wanted) *value = attribute.value;
-    return CUDA_SUCCESS;
+    if (wanted == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) return answer(value, device->index + 1);
+    return answer(value, device->attribute(wanted));
 }
 CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool) { ON_DEVICE (void)device; return CUDA_SUCCESS; }
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE return answer(pool, (CUmemoryPool)device); }
@@ -176,7 +173,7 @@ static CUresult kernel_attribute(int *value, CUfunction_attribute wanted, const 
         case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return answer(value, entry.local);
         case CU_FUNC_ATTRIBUTE_NUM_REGS: return answer(value, 40);  // invented: only ptxas knows
         case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return answer(value, world().devices[0]->card->capability);
+        case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return answer(value, world().devices[0]->capability());
         case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return answer(value, 49152 - entry.shared);
         default: return answer(value, 0);
     }
@@ -242,7 +239,7 @@ static CUresult copy(Device *device, Counter &counter, u64 to, u64 from, u64 siz
         staged = std::make_shared<std::vector<u8>>((u8 *)from, (u8 *)from + size);
         from = (u64)staged->data();
     }
-    static Counter &executed = counters()["copy"];
+    static Counter &executed = counter_of("copy");
     Place end = submit(stream, [=] {
         (void)staged;
         long call = ++executed.calls;
@@ -438,7 +435,7 @@ __attribute__((destructor)) static void report() {
     if (!out) return say("STANDIN_PROFILE: %s can't be written", settings().profile.c_str());
     string calls, bytes, unfreed;
     auto append = [](string &list, const string &item) { list += (list.empty() ? "" : ", ") + item; };
-    for (auto &[name, counter] : counters().all) {
+    for (auto &[name, counter] : all_counters()) {
         string key = "\"" + name + "\": ";
         append(calls, key + std::to_string(counter.calls));
         if (counter.bytes) append(bytes, key + std::to_string(counter.bytes));

@@ -7,15 +7,18 @@
 #include "modules.h"
 #include "streams.h"
 
-/* What one stream's thread is running. */
+/* What this thread, a stream's, is running. */
 struct Run {
     Device *device;
     Kernel *kernel;
     const u8 *params;
+    Block block;
+    std::vector<u8> shared;
+    std::vector<u64> visits;  // of each thread to each basic block of the module
     jmp_buf failed;
     CUresult code;
 };
-static thread_local Run *running;
+static thread_local Run running;
 
 /* A thread of a block whose threads wait for each other, with a stack of its own. */
 struct Fiber {
@@ -72,25 +75,25 @@ static string readable(const char *name) {
 
 static void kernel_failed(Thread *t, int code, u64 address, u32 size, int line) {
     Block &b = *t->block;
-    string source, text = line_of(running->kernel->module->ptx, line, &source), what = "trap";
+    string source, text = line_of(running.kernel->module->ptx, line, &source), what = "trap";
     if (code == CUDA_ERROR_MISALIGNED_ADDRESS) what = "address " + std::to_string(address) + " is no multiple of " + std::to_string(size);
     if (code == CUDA_ERROR_LAUNCH_TIMEOUT) what = "threads wait for others that never come";
     if (code == CUDA_ERROR_ILLEGAL_ADDRESS) {
         char shown[32];
         snprintf(shown, sizeof shown, "%#lx", address);
         what = std::to_string(size) + " bytes at " + shown + " are in no allocation that the device may use";
-        Range near = running->device->has(address) ? running->device->allocated.before(address) : Range{0, 0};
+        Range near = running.device->has(address) ? running.device->allocated.before(address) : Range{0, 0};
         if (near.size) what += ": " + std::to_string(address - near.begin) + " bytes from the begin of one of " + std::to_string(near.size);
     }
     say("kernel %s, block (%u, %u, %u), thread (%u, %u, %u): %s\n  line %d of %s: %s%s%s",
-        readable(running->kernel->entry->name).c_str(), b.ctaid[0], b.ctaid[1], b.ctaid[2], t->tid[0], t->tid[1],
-        t->tid[2], what.c_str(), line, running->kernel->module->ptx.c_str(), text.c_str(), source.empty() ? "" : "\n  source ",
+        readable(running.kernel->entry->name).c_str(), b.ctaid[0], b.ctaid[1], b.ctaid[2], t->tid[0], t->tid[1],
+        t->tid[2], what.c_str(), line, running.kernel->module->ptx.c_str(), text.c_str(), source.empty() ? "" : "\n  source ",
         source.c_str());
-    running->code = (CUresult)(code == CUDA_ERROR_LAUNCH_TIMEOUT ? CUDA_ERROR_LAUNCH_FAILED : code);
-    longjmp(running->failed, 1);
+    running.code = (CUresult)(code == CUDA_ERROR_LAUNCH_TIMEOUT ? CUDA_ERROR_LAUNCH_FAILED : code);
+    longjmp(running.failed, 1);
 }
 
-static Range allocation_for(Thread *, u64 address) { return usable(running->device, address); }
+static Range allocation_for(Thread *, u64 address) { return usable(running.device, address); }
 
 // --- Threads that wait for each other
 
@@ -144,7 +147,7 @@ static const u64 *exchange(Thread *t, u32 members, u64 value, int line) {
 static void fiber_main() {
     u8 none[16];
     Fiber *self = crowd.now;
-    running->kernel->entry->run(&self->thread, running->params, none);
+    running.kernel->entry->run(&self->thread, running.params, none);
     self->done = crowd.moved = true;
     crowd.ended++;
     crowd.warps[self->number / 32].ended |= 1u << self->number % 32;
@@ -157,14 +160,12 @@ static void resume() {
     setcontext(&crowd.now->start);
 }
 
-static thread_local std::vector<u64> visits;  // of each thread to each basic block of the module
-
-static u64 *visits_of(u32 thread) { return visits.data() + thread * running->kernel->module->tables.block_count; }
+static u64 *visits_of(u32 thread) { return running.visits.data() + thread * running.kernel->module->tables.block_count; }
 
 /* A warp issues a basic block as often as the thread that comes there most. */
 static void count_instructions(u32 threads) {
     u64 taken = 0, issued = 0;
-    const Tables &tables = running->kernel->module->tables;
+    const Tables &tables = running.kernel->module->tables;
     for (u64 at = 0; at < tables.block_count; at++)
         for (u64 i = 0, most = 0, size = tables.blocks[at]; i < threads; i++) {
             u64 times = visits_of(i)[at], before = i % 32 ? most : 0;
@@ -172,14 +173,14 @@ static void count_instructions(u32 threads) {
             taken += size * times;
             issued += size * (most - before);
         }
-    string name = string("kernel ") + running->kernel->entry->name;
-    counters()[name + " instructions"].calls += taken;
-    counters()[name + " warp instructions"].calls += issued;
+    string name = string("kernel ") + running.kernel->entry->name;
+    counter_of(name + " instructions").calls += taken;
+    counter_of(name + " warp instructions").calls += issued;
 }
 
 static void run_together(Block &block) {
     u32 count = block.ntid[0] * block.ntid[1] * block.ntid[2];
-    u64 size = (65536 + 2 * running->kernel->entry->local + 4095) / 4096 * 4096;
+    u64 size = (65536 + 2 * running.kernel->entry->local + 4095) / 4096 * 4096;
     if (crowd.bytes < size * count) crowd.stacks.reset(new u8[crowd.bytes = size * count]);
     crowd.fibers.resize(count);
     crowd.warps.assign((count + 31) / 32, Warp{});
@@ -219,7 +220,7 @@ static void run_alone(Block &block) {
         for (y = 0; y < block.ntid[1]; y++)
             for (x = 0; x < block.ntid[0]; x++) {
                 thread.visits = visits_of(number++);
-                running->kernel->entry->run(&thread, running->params, none);
+                running.kernel->entry->run(&thread, running.params, none);
             }
 }
 
@@ -240,36 +241,31 @@ struct Shape {
 };
 
 static CUresult run_kernel(Device *device, Kernel *kernel, const Shape &shape, const u8 *params, u64 launch) {
-    static thread_local std::vector<u8> shared;
-    static thread_local Block block;
-    static thread_local Run run;
-    static thread_local u64 turn, count, threads;
     auto &grid = shape.grid;
     u64 data = kernel->module->on(device);
     if (!data && kernel->module->tables.size) return CUDA_ERROR_OUT_OF_MEMORY;
-    memset(&block, 0, sizeof block);
+    Block &block = running.block = {};
     memcpy(block.ntid, shape.block, sizeof block.ntid);
     memcpy(block.nctaid, grid, sizeof block.nctaid);
     block.dynamic_size = shape.dynamic;
     block.shared_size = (kernel->entry->shared + 15) / 16 * 16 + shape.dynamic;
-    shared.resize(block.shared_size + 16);
-    block.shared = (u8 *)(((u64)shared.data() + 15) / 16 * 16);
+    running.shared.resize(block.shared_size + 16);
+    block.shared = (u8 *)(((u64)running.shared.data() + 15) / 16 * 16);
     block.data = (u8 *)data;
     block.allocation = allocation_for;
     block.fail = kernel_failed;
     block.barrier = barrier;
     block.exchange = exchange;
-    run.device = device, run.kernel = kernel, run.params = params, run.code = CUDA_SUCCESS;
-    running = &run;
-    if (setjmp(run.failed)) return run.code;
-    count = (u64)grid[0] * grid[1] * grid[2], threads = block.ntid[0] * block.ntid[1] * block.ntid[2];
-    for (turn = 0; turn < count; turn++) {
+    running.device = device, running.kernel = kernel, running.params = params;
+    if (setjmp(running.failed)) return running.code;
+    u64 count = (u64)grid[0] * grid[1] * grid[2], threads = block.ntid[0] * block.ntid[1] * block.ntid[2];
+    for (u64 turn = 0; turn < count; turn++) {
         u64 at = block_at(turn, count, launch);
         block.ctaid[0] = at % grid[0], block.ctaid[1] = at / grid[0] % grid[1], block.ctaid[2] = at / grid[0] / grid[1];
         memset(block.shared, 0xA5, block.shared_size);
-        visits.assign(threads * kernel->module->tables.block_count, 0);
+        running.visits.assign(threads * kernel->module->tables.block_count, 0);
         kernel->entry->together ? run_together(block) : run_alone(block);
-        if (!visits.empty()) count_instructions(threads);
+        if (!running.visits.empty()) count_instructions(threads);
     }
     return CUDA_SUCCESS;
 }
@@ -286,7 +282,7 @@ static CUresult launch(Device *device, Kernel *kernel, const Shape &shape, CUstr
     std::vector<u8> params(entry.size + 16);
     for (u32 i = 0; i < entry.count; i++)
         memcpy(params.data() + entry.params[i].offset, values[i], entry.params[i].size);
-    static Counter &all = counters()["kernel"];
+    static Counter &all = counter_of("kernel");
     submit(stream, [=] {
         long call = ++all.calls;
         kernel->counter->calls++;

@@ -62,6 +62,11 @@ struct Device {
 
     Device(int index, u64 begin, const Card *card, u64 total)
         : index(index), card(card), begin(begin), next(begin), total(total) {}
+    int attribute(CUdevice_attribute wanted) const {
+        auto found = card->attributes.find(wanted);
+        return found == card->attributes.end() ? 0 : found->second;
+    }
+    int capability() const { return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) + attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR); }
     /* New memory is filled with 0xA5, and a page that can't be touched is behind it. */
     CUresult allocate(u64 size, u64 *made) {
         if (!size) return CUDA_ERROR_INVALID_VALUE;

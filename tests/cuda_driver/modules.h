@@ -91,7 +91,7 @@ static CUresult load(const void *image, Module **made) {
     for (u64 i = 0; i < module->tables.entry_count; i++) {
         const Entry *entry = &module->tables.entries[i];
         string name = string("kernel ") + entry->name;
-        module->kernels[entry->name] = {module, entry, &counters()[name], &counters()[name + " threads"]};
+        module->kernels[entry->name] = {module, entry, &counter_of(name), &counter_of(name + " threads")};
     }
     *made = module;
     return CUDA_SUCCESS;

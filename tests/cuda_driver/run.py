@@ -50,21 +50,14 @@ def cards_header(include):
     """Return C++ of cards.toml, and of the errors that NVIDIA's header names."""
     cards = tomllib.loads((HERE / "cards.toml").read_text("utf-8"))
     every = cards.pop("every")
-    lines = [
-        "#pragma once\n#include <cuda.h>\n#include <vector>",
-        "struct Attribute { CUdevice_attribute id; int value; };",
-        "struct Card { const char *key, *name; unsigned long memory; int capability;",
-        "              std::vector<Attribute> attributes; };",
-        "static const std::vector<Card> CARDS = {",
-    ]
+    lines = ["static const std::vector<Card> CARDS = {"]
     for key, card in cards.items():
-        major, minor = card["compute_capability_major"], card["compute_capability_minor"]
         name, memory = card.pop("name"), card.pop("memory")
-        lines.append(f'{{"{key}", "{name}", {memory}ul, {10 * major + minor}, {{')
+        lines.append(f'{{"{key}", "{name}", {memory}ul, {{')
         for attribute, value in (every | card).items():
             lines.append(f"  {{CU_DEVICE_ATTRIBUTE_{attribute.upper()}, {value}}},")
         lines.append("}},")
-    lines.append("};\nstatic const struct { int code; const char *name; } ERRORS[] = {")
+    lines.append("};\nstatic const std::map<int, const char *> ERRORS = {")
     header = (include / "cuda.h").read_text("utf-8")
     for name, code in re.findall(r"(?m)^ *(CUDA_(?:SUCCESS|ERROR_\w+)) *= *(\d+)", header):
         lines.append(f'  {{{code}, "{name}"}},')

@@ -1,5 +1,6 @@
 // What the environment orders (the table in README.md), and what is counted.
 #pragma once
+#include <cuda.h>
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,10 +17,16 @@
 #include <string>
 #include <vector>
 
-#include "cards.h"  // made from cards.toml by run.py
 #include "runtime.h"
 
 using std::string;
+
+struct Card {
+    const char *key, *name;
+    u64 memory;
+    std::map<CUdevice_attribute, int> attributes;
+};
+#include "cards.h"  // made from cards.toml by run.py
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
     char text[2048];
@@ -105,11 +112,9 @@ struct Settings {
         string known;
         for (auto &card : CARDS) known += string(known.empty() ? "" : ", ") + card.key;
         for (auto &word : words(text == "none" ? "" : text)) {
-            const Card *found = nullptr;
-            for (auto &card : CARDS)
-                if (word == card.key) found = &card;
-            if (!found) REFUSE("STANDIN_CARDS names '%s'; known: %s, none", word.c_str(), known.c_str());
-            cards.push_back(found);
+            auto found = std::find_if(CARDS.begin(), CARDS.end(), [&](auto &card) { return word == card.key; });
+            if (found == CARDS.end()) REFUSE("STANDIN_CARDS names '%s'; known: %s, none", word.c_str(), known.c_str());
+            cards.push_back(&*found);
         }
         if (cards.size() > 8) REFUSE("STANDIN_CARDS has %zu cards; at most 8", cards.size());
     }
@@ -132,17 +137,14 @@ struct Counter {
     std::atomic<long> calls{0}, bytes{0};
 };
 
-struct Counters {
-    std::mutex lock;
-    std::map<string, Counter> all;
-    Counter &operator[](const string &name) {
-        std::lock_guard<std::mutex> held(lock);
-        return all[name];
-    }
-};
-static Counters &counters() {
-    static Counters *made = new Counters;
+static std::map<string, Counter> &all_counters() {
+    static auto *made = new std::map<string, Counter>;
     return *made;
+}
+static Counter &counter_of(const string &name) {
+    static std::mutex lock;
+    std::lock_guard<std::mutex> held(lock);
+    return all_counters()[name];
 }
 
 static string without_version(const string &name) {

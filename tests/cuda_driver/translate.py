@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -88,14 +87,17 @@ class Module:
         at = found.end()
         if self.text[at] == ";":  # a declaration
             return at + 1
-        end, depth = at, 0
-        while depth or end == at:
-            depth += {"{": 1, "}": -1}.get(self.text[end], 0)
-            end += 1
+        body, depth = [], 0
+        while depth or not body:
+            found = STATEMENT.match(self.text, at)
+            if not found:
+                raise Unknown(f"unknown: `{self.text[at : at + 80].strip()}`")
+            body.append((*found.groups(), self.line(found.start(3))))
+            depth += {"{": 1, "}": -1}.get(found[1], 0)
+            at = found.end()
         c_name = f"f{len(self.functions)}"
-        body = (at + 1, end - 1)
         self.functions[name] = Function(self, name, c_name, is_entry, result, parameters, body)
-        return end
+        return at
 
     def variable(self, space, declaration, external=False):
         head, _, values = declaration.partition("=")
@@ -155,7 +157,7 @@ class Function:
 
     def __init__(self, module, name, c_name, is_entry, result, parameters, body):
         self.module, self.name, self.c_name, self.is_entry = module, name, c_name, is_entry
-        self.body = body  # begin and end in the module's text
+        self.body = body  # a scope's bracket, a label or an instruction each, and the line
         self.parameters, self.size = layout(parameters)
         self.results, self.result_size = layout(result)
         self.places = {name: (f"params + {at}", size) for name, at, size in self.parameters}
@@ -170,29 +172,23 @@ class Function:
         return f"static void {self.c_name}(Thread *t, const u8 *params, u8 *result)"
 
     def code(self):
-        at, end = self.body
         label, self.begins = "", True
-        while self.module.text[at:end].strip():
-            found = STATEMENT.match(self.module.text, at, end)
-            if not found:
-                raise Unknown(f"unknown: `{self.module.text[at : at + 80].strip()}`")
-            at = found.end()
-            if found[1]:
-                self.lines.append(f"  {found[1]}")
-            elif found[2]:
-                label, self.begins = found[2], True
+        for bracket, name, statement, line in self.body:
+            text = re.sub(r"\s+", " ", statement or "").strip()
+            if bracket:
+                self.lines.append(f"  {bracket}")
+            elif name:
+                label, self.begins = name, True
                 self.lines.append(f"{self.label(label)}:;")
+            elif text.startswith(".branchtargets"):
+                self.tables[label] = split(text.partition(" ")[2])
+            elif text.startswith("."):
+                self._directive(text)
             else:
-                text = re.sub(r"\s+", " ", found[3].strip())
-                if text.startswith(".branchtargets"):
-                    self.tables[label] = split(text.partition(" ")[2])
-                elif text.startswith("."):
-                    self._directive(text)
-                else:
-                    self._instruction(text, self.module.line(found.start(3)))
+                self._instruction(text, line)
         registers = [f"  u{8 * SIZES[kind]} {name} = 0;" for name, kind in self.registers.items()]
         head = [self.prototype() + " {", *registers, *self.declared, "  u32 carry = 0;"]
-        return "\n".join([*head, *self.lines, "  return;", "}"])
+        return "\n".join([*head, *self.lines, "}"])
 
     def _directive(self, text):
         found = re.match(r"\.(reg|local|param|shared|pragma)\b\s*(.*)", text)
@@ -342,13 +338,10 @@ def bits(text, kind):
 
 def compile_c(code, library):
     """Compile C to a shared library, which has its name only once it is whole."""
-    library = Path(library).resolve()
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        source, made = Path(folder, "module.c"), Path(folder, "module.so")
-        source.write_text(code)
-        command = [*COMPILER, f"-I{HERE}", str(source), "-o", str(made), "-lm"]
-        subprocess.run(command, check=True)
-        os.replace(made, library)
+    draft = f"{library}.{os.getpid()}"
+    command = [*COMPILER, f"-I{HERE}", "-x", "c", "-", "-o", draft, "-lm"]
+    subprocess.run(command, input=code, text=True, check=True)
+    os.replace(draft, library)
 
 
 def main(ptx, library):
