@@ -86,11 +86,21 @@ for _fence, _first in (("membar", "gl"), ("fence.acq_rel", "gpu"), ("fence.sc", 
     for _scope in (_first, "sys", "cta"):
         STATEMENTS[f"{_fence}.{_scope}"] = "__sync_synchronize();"
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-UNSIGNED = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+COMPARISONS |= {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+COMPARISONS = {name: f"{{a}} {sign} {{b}}" for name, sign in COMPARISONS.items()}
+_NAN = "(isnan({a}) || isnan({b}))"
+REAL_COMPARISONS = {"num": f"!{_NAN}", "nan": _NAN}
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):  # with u: true where one is NaN
+    REAL_COMPARISONS[_name] = f"!{_NAN} && {COMPARISONS[_name]}"
+    REAL_COMPARISONS[f"{_name}u"] = f"{_NAN} || {COMPARISONS[_name]}"
 LOGIC = {"and": "&", "or": "|", "xor": "^"}
-AXES = {"tid": "t->tid", "ntid": "t->block->ntid"}
-AXES |= {"ctaid": "t->block->ctaid", "nctaid": "t->block->nctaid"}
 REGISTERS = {
+    **{f"tid.{axis}": f"t->tid[{at}]" for at, axis in enumerate("xyz")},
+    **{
+        f"{name}.{axis}": f"t->block->{name}[{at}]"
+        for name in ("ntid", "ctaid", "nctaid")
+        for at, axis in enumerate("xyz")
+    },
     "laneid": "lane(t)",
     "warpid": "thread_number(t) / 32",
     "clock": "nanoseconds()",
@@ -127,8 +137,6 @@ class Instruction:
         opcode, _, rest = text.partition(" ")
         self.function, self.line, self.text = function, line, text
         self.name, *parts = opcode.split(".")
-        if "::" in opcode:
-            parts = re.findall(r"\.([\w:]+)", opcode)
         self.types = [part for part in parts if part in SIZES]
         self.modifiers = [part for part in parts if part not in SIZES]
         self.key = ".".join([self.name, *self.modifiers])
@@ -157,11 +165,18 @@ class Instruction:
 
     def fill(self, template):
         bits = 8 * SIZES[self.type]
-        names = {name: Operand(self, at + 1) for at, name in enumerate("abcd")}
         kind = f"u{bits}" if self.type[0] == "b" else self.type
         double = f"{'i' if kind[0] == 's' else 'u'}{2 * bits}"
         narrow = "f" if kind == "f32" else ""
-        return template.format(**names, T=kind, C=c_type(kind), W=double, f=narrow, bits=bits)
+        names = {"T": kind, "C": c_type(kind), "W": double, "f": narrow, "bits": str(bits)}
+
+        def filled(found):
+            name, of = found.groups()
+            if name in names:
+                return names[name]
+            return self.value(1 + "abcd".index(name), self.wide() if of == "wide" else of)
+
+        return re.sub(r"\{(\w+):?(\w*)\}", filled, template)
 
     def wide(self):
         return f"{self.type[0]}{16 * SIZES[self.type]}"
@@ -179,16 +194,6 @@ class Instruction:
         for modifier in self.modifiers:
             if modifier not in known:
                 raise Unknown(f"unknown modifier .{modifier} of `{self.text}`")
-
-
-class Operand:
-    """An operand that a template names."""
-
-    def __init__(self, instruction, at):
-        self.instruction, self.at = instruction, at
-
-    def __format__(self, kind):
-        return self.instruction.value(self.at, self.instruction.wide() if kind == "wide" else kind)
 
 
 def c_type(kind):
@@ -313,21 +318,11 @@ def with_carry(i):
     i.emit(f"{f'carry = wide >> {bits} & 1; ' if 'cc' in i.modifiers else ''}}}")
 
 
-def _compared(i, name, a, b):
-    if i.type[0] != "f":
-        return f"({a} {(COMPARISONS | UNSIGNED)[name]} {b})"
-    if name in ("num", "nan"):
-        return f"{'!' if name == 'num' else ''}(isnan({a}) || isnan({b}))"
-    if name.endswith("u"):  # true where one is NaN
-        return f"(isnan({a}) || isnan({b}) || {a} {COMPARISONS[name[:-1]]} {b})"
-    unordered = f"!isnan({a}) && !isnan({b}) && " if name == "ne" else ""
-    return f"({unordered}{a} {COMPARISONS[name]} {b})"
-
-
 @translates("setp")
 def setp(i):
     comparison, *combined = i.modifiers
-    result = _compared(i, comparison, i.value(1), i.value(2))
+    table = REAL_COMPARISONS if i.type[0] == "f" else COMPARISONS
+    result = f"({i.fill(table[comparison])})"
     first, _, second = i.operands[0].partition("|")
     other = f"!{result}"
     if combined:
