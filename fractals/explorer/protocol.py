@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fractals.errors import OptionError, shown
 from fractals.io.png import fast_zlib
+from fractals.scene.table import explained
 
 VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
@@ -256,9 +257,7 @@ def parse(text: str) -> Any:
         text.encode("utf-8")
         return MESSAGES.validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise OptionError(f"{shown(where, 80)}: {shown(first['msg'])}".strip(": ")) from None
+        raise OptionError(explained(error, Message)[0]) from None
     except (ValueError, RecursionError) as error:
         raise OptionError(f"no message: {shown(error)}") from None
 

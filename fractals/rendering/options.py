@@ -341,7 +341,11 @@ class ExploreOptions(DeviceOptions):
         "Other machines reach the server only at an address of this machine that they know, or at "
         '"0.0.0.0", which stands for all.',
     )
-    port: int = option(0, "Port to listen at (default: a free one).", limits=(0, 65_535))
+    port: int = option(
+        0,
+        "Port to listen at (default: a free one, the same in each run if possible).",
+        limits=(0, 65_535),
+    )
     browser: bool = option(
         True,
         "Open no browser; `on_message` receives the address.",
