@@ -505,10 +505,12 @@ def _declare_built_in(function: Any, result: Callable[..., Any], lower: Any, *ki
     body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
     template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
     # Where a name of Numba has changed, an error comes here, before anything is declared.
-    tried = template(cpu_target.typing_context).apply((types.float64,) * len(kinds), {})
-    cpu_target.target_context.refresh()  # so that it knows how numbers are cast
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    tried = template(typing).apply((types.float64,) * len(kinds), {})
+    with _few_declarations(typing, target):
+        target.refresh()  # so that it knows how numbers are cast
     block = _block_of(len(kinds))
-    lower(cpu_target.target_context, ir.IRBuilder(block), tried, block.function.args)
+    lower(target, ir.IRBuilder(block), tried, block.function.args)
     extending.lower_builtin(function, *kinds)(lower)
     templates.infer(template)
     templates.infer_global(function, types.Function(template))
