@@ -16,7 +16,15 @@ from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import compiling
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cuda.kernel import CARD, find, first_line, make_add, make_kernel
+from fractals.backends.cuda.kernel import (
+    CARD,
+    find,
+    first_line,
+    give_body,
+    make_add,
+    make_kernel,
+    register_overloads,
+)
 from fractals.errors import DeviceError, DeviceLostError, DeviceMemoryError, FractalsError
 from fractals.kernels import escape
 
@@ -460,11 +468,17 @@ class CudaBackend:
     def _compiled(self, make_body, options):
         """Return the kernel of a program."""
 
+        def body():
+            register_overloads(self.cuda)
+            return self.cuda.jit(device=True)(make_body(self.target, *options))
+
         def make(store):
-            body = self.cuda.jit(device=True)(make_body(self.target, *options))
-            kernel = make_kernel(self.cuda, body)
-            if store:
-                numba_private.keep_kernel(kernel, store)
+            if not store:
+                return make_kernel(self.cuda, body())
+            kernel = make_kernel(self.cuda, None)
+            # A kernel whose code is kept needs no body, and no more of Numba than launches it.
+            compiled = functools.partial(give_body, kernel, body)
+            numba_private.keep_kernel(kernel, store, compiled)
             return kernel
 
         return program(make, "cuda", self._number, make_body, *options, scope=self.cuda)
