@@ -601,6 +601,8 @@ def _failing(shape=(), dtype=np.uint8):
     try:
         yield
     except Exception as error:
+        if isinstance(error, SystemError) and error.__cause__:  # as cuda-core passes some errors on
+            error = error.__cause__
         if _is_out_of_memory(error):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
             asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""

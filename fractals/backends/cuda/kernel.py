@@ -74,6 +74,8 @@ def stand_in(cuda: Any) -> Callable[[], None]:
 def first_line(error):
     """Return the driver's name of an error and the call that failed, or the first line."""
     text = str(error).strip()
+    if lacking := re.search(r"function (\w+) is not found", text):
+        return f"the driver is too old (it has no {lacking[1]}): update it"
     if name := re.search(r"CUDA_ERROR_\w+", text):
         call = re.search(r"Call to (\w+)", text)
         return f"{name[0]} in {call[1]}" if call else name[0]
