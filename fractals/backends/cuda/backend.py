@@ -16,7 +16,15 @@ from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import compiling
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cuda.kernel import CARD, find, first_line, make_add, make_kernel
+from fractals.backends.cuda.kernel import (
+    CARD,
+    find,
+    first_line,
+    give_body,
+    make_add,
+    make_kernel,
+    register_overloads,
+)
 from fractals.errors import DeviceError, DeviceLostError, DeviceMemoryError, FractalsError
 from fractals.kernels import escape
 
@@ -460,11 +468,17 @@ class CudaBackend:
     def _compiled(self, make_body, options):
         """Return the kernel of a program."""
 
+        def body():
+            register_overloads(self.cuda)
+            return self.cuda.jit(device=True)(make_body(self.target, *options))
+
         def make(store):
-            body = self.cuda.jit(device=True)(make_body(self.target, *options))
-            kernel = make_kernel(self.cuda, body)
-            if store:
-                numba_private.keep_kernel(kernel, store)
+            if not store:
+                return make_kernel(self.cuda, body())
+            kernel = make_kernel(self.cuda, None)
+            # A kernel whose code is kept needs no body, and no more of Numba than launches it.
+            compiled = functools.partial(give_body, kernel, body)
+            numba_private.keep_kernel(kernel, store, compiled)
             return kernel
 
         return program(make, "cuda", self._number, make_body, *options, scope=self.cuda)
@@ -587,6 +601,8 @@ def _failing(shape=(), dtype=np.uint8):
     try:
         yield
     except Exception as error:
+        if isinstance(error, SystemError) and error.__cause__:  # as cuda-core passes some errors on
+            error = error.__cause__
         if _is_out_of_memory(error):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
             asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
