@@ -157,6 +157,7 @@ static CUresult unload(Module *module) {
 CUresult cuModuleLoadData(CUmodule *module, const void *image) { IN_CONTEXT return load(image, (Module **)module); }
 CUresult cuModuleUnload(CUmodule module) { IN_CONTEXT return unload((Module *)module); }
 CUresult cuModuleGetFunction(CUfunction *kernel, CUmodule module, const char *name) { IN_CONTEXT return find_kernel((Module *)module, name, (void **)kernel); }
+CUresult cuModuleGetGlobal(CUdeviceptr *at, size_t *size, CUmodule module, const char *name) { IN_CONTEXT return find_variable(device, (Module *)module, name, at, size); }
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned) { CALL return load(image, (Module **)library); }
 CUresult cuLibraryUnload(CUlibrary library) { CALL return unload((Module *)library); }
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) { CALL return find_kernel((Module *)library, name, (void **)kernel); }
@@ -389,6 +390,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 // --- Kernels that are launched, and what is known of them
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute wanted, CUfunction kernel) { CALL return kernel_attribute(value, wanted, *((Kernel *)kernel)->entry); }
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { CALL return CUDA_SUCCESS; }
 CUresult cuFuncGetParamInfo(CUfunction kernel, size_t index, size_t *offset, size_t *size) { CALL return parameter(*((Kernel *)kernel)->entry, index, offset, size); }
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned shared, CUstream handle, void **params, void **) {
     IN_CONTEXT

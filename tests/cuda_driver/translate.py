@@ -231,8 +231,8 @@ class Function:
         if self.begins:
             self.lines.append(f"  t->visits[{len(blocks)}]++;")
             blocks.append(0)  # instructions
-        # Machine code negates an operand where it is used.
-        blocks[-1] += instruction.name != "neg" or instruction.type[0] != "f"
+        # Machine code takes -x or |x| of an operand where it is used.
+        blocks[-1] += instruction.name not in ("neg", "abs") or instruction.type[0] != "f"
         self.begins = instruction.name in ENDS
 
     # --- what instructions are made of

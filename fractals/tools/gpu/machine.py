@@ -261,8 +261,8 @@ VIRTUAL = re.compile(r"^(?:(\$\w+):|\s*(?:@!?%p\d+\s+)?([a-z][\w.]*)\s*([^;]*);)
 ARITHMETIC = re.compile(
     r"[FD](ADD|MUL|FMA|SETP?|MNMX|SEL)|(add|sub|mul|fma|setp|min|max)\S*\.f\d\d"
 )
-# PTX's negations: machine code negates an operand where it is used.
-FREE = re.compile(r"NOP$|neg\.f\d\d")
+# Of PTX, -x and |x|: machine code takes them of an operand where it is used.
+FREE = re.compile(r"NOP$|(neg|abs)\.f\d\d")
 DOUBLE = re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)|\S+\.f64")
 TOOLS = ("nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm")
 
