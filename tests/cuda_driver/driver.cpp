@@ -37,12 +37,12 @@ static CUresult entered(const string &name, Counter &counter) {
     static Counter &counter = counter_of(name_);              \
     if (CUresult code_ = entered(name_, counter)) return code_;
 #define IN_CONTEXT                                            \
-    CALL Device *device = current();                          \
+    CALL [[maybe_unused]] Device *device = current();         \
     if (!device) return CUDA_ERROR_INVALID_CONTEXT;           \
     if (device->error) return (CUresult)device->error.load();
 #define ON_DEVICE                                             \
     CALL if ((size_t)dev >= world().devices.size()) return CUDA_ERROR_INVALID_DEVICE; \
-    Device *device = world().devices[dev].get();
+    [[maybe_unused]] Device *device = world().devices[dev].get();
 #define ON_STREAM                                             \
     IN_CONTEXT auto stream = stream_of(device, handle);       \
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
@@ -61,8 +61,7 @@ static CUresult state(Device *device) { return (CUresult)device->error.load(); }
 
 CUresult cuGetErrorString(CUresult error, const char **text) { return cuGetErrorName(error, text); }
 CUresult cuGetErrorName(CUresult error, const char **text) {
-    auto found = ERRORS.find(error);
-    *text = found == ERRORS.end() ? nullptr : found->second;
+    *text = ERRORS.count(error) ? ERRORS.at(error) : nullptr;
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuInit(unsigned) {
@@ -88,16 +87,17 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) { ON_DEVICE return answer
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute wanted, CUdevice dev) {
     ON_DEVICE
     if (wanted == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) return answer(value, device->index + 1);
-    return answer(value, device->attribute(wanted));
+    auto &known = device->card->attributes;
+    return answer(value, known.count(wanted) ? known.at(wanted) : 0);
 }
-CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool) { ON_DEVICE (void)device; return CUDA_SUCCESS; }
+CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool) { ON_DEVICE return CUDA_SUCCESS; }
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE return answer(pool, (CUmemoryPool)device); }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE return answer(pool, (CUmemoryPool)device); }
 
 // --- Contexts: a device has one, its primary context
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice dev) { ON_DEVICE return answer(context, (CUcontext)device); }
-CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { ON_DEVICE (void)device; return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { ON_DEVICE return CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
     ON_DEVICE
     drain(device);
@@ -155,8 +155,9 @@ static CUresult unload(Module *module) {
 }
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) { IN_CONTEXT return load(image, (Module **)module); }
-CUresult cuModuleUnload(CUmodule module) { IN_CONTEXT (void)device; return unload((Module *)module); }
+CUresult cuModuleUnload(CUmodule module) { IN_CONTEXT return unload((Module *)module); }
 CUresult cuModuleGetFunction(CUfunction *kernel, CUmodule module, const char *name) { IN_CONTEXT return find_kernel((Module *)module, name, (void **)kernel); }
+CUresult cuModuleGetGlobal(CUdeviceptr *at, size_t *size, CUmodule module, const char *name) { IN_CONTEXT return find_variable(device, (Module *)module, name, at, size); }
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned) { CALL return load(image, (Module **)library); }
 CUresult cuLibraryUnload(CUlibrary library) { CALL return unload((Module *)library); }
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) { CALL return find_kernel((Module *)library, name, (void **)kernel); }
@@ -173,7 +174,7 @@ static CUresult kernel_attribute(int *value, CUfunction_attribute wanted, const 
         case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return answer(value, entry.local);
         case CU_FUNC_ATTRIBUTE_NUM_REGS: return answer(value, 40);  // invented: only ptxas knows
         case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return answer(value, world().devices[0]->capability());
+        case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return answer(value, world().devices[0]->card->capability);
         case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return answer(value, 49152 - entry.shared);
         default: return answer(value, 0);
     }
@@ -215,7 +216,6 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *at, void *host, unsigned) { IN_C
 CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice dev) { ON_DEVICE snprintf(text, size, "0000:%02x:00.0", device->index + 1); return CUDA_SUCCESS; }
 CUresult cuMemHostRegister(void *at, size_t size, unsigned) {
     IN_CONTEXT
-    (void)device;
     return world().registered.add((u64)at, size) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 }
 CUresult cuMemHostUnregister(void *at) {
@@ -325,19 +325,15 @@ CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
 }
 CUresult cuStreamCreateWithPriority(CUstream *handle, unsigned flags, int) { return cuStreamCreate(handle, flags); }
 CUresult cuStreamGetPriority(CUstream handle, int *priority) { ON_STREAM return answer(priority, 0); }
-#if CUDA_VERSION >= 12080
 CUresult cuStreamGetDevice(CUstream handle, CUdevice *found) { ON_STREAM return answer(found, stream->device->index); }
-#endif
 CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) { ON_STREAM return answer(flags, stream->blocking ? 0 : CU_STREAM_NON_BLOCKING); }
 CUresult cuStreamGetId(CUstream handle, unsigned long long *id) { ON_STREAM return answer(id, stream->number); }
 CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) { ON_STREAM return answer(context, (CUcontext)stream->device); }
-#if CUDA_VERSION >= 12050
 CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext *context, CUgreenCtx *green) {
     ON_STREAM
     answer(green, nullptr);
     return answer(context, (CUcontext)stream->device);
 }
-#endif
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
     ON_STREAM
     Place place = ((Event *)event)->recorded();
@@ -349,7 +345,7 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) { O
 CUresult cuStreamQuery(CUstream handle) { ON_STREAM return stream->end().passed() ? state(stream->device) : CUDA_ERROR_NOT_READY; }
 CUresult cuStreamSynchronize(CUstream handle) {
     ON_STREAM
-    if (stream == main_stream(stream->device))  // which has waited for the blocking ones
+    if (stream == main_stream(stream->device))  // which waits for the blocking ones
         for (auto &place : ends(stream->device, false)) place.wait();
     stream->end().wait();
     return state(stream->device);
@@ -384,7 +380,6 @@ CUresult cuEventSynchronize(CUevent event) { IN_CONTEXT ((Event *)event)->record
 CUresult cuEventDestroy(CUevent event) { CALL delete (Event *)event; return CUDA_SUCCESS; }
 CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
     IN_CONTEXT
-    (void)device;
     auto *a = (Event *)begin, *b = (Event *)end;
     if (!a->moment || !b->moment || !a->timed || !b->timed) return CUDA_ERROR_INVALID_HANDLE;
     if (!*a->moment || !*b->moment) return CUDA_ERROR_NOT_READY;
@@ -395,6 +390,7 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 // --- Kernels that are launched, and what is known of them
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute wanted, CUfunction kernel) { CALL return kernel_attribute(value, wanted, *((Kernel *)kernel)->entry); }
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { CALL return CUDA_SUCCESS; }
 CUresult cuFuncGetParamInfo(CUfunction kernel, size_t index, size_t *offset, size_t *size) { CALL return parameter(*((Kernel *)kernel)->entry, index, offset, size); }
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned shared, CUstream handle, void **params, void **) {
     IN_CONTEXT
@@ -433,7 +429,7 @@ CUresult cuProfilerStop() { CALL return CUDA_SUCCESS; }
 /* STANDIN_PROFILE: one line of JSON of each process, as it ends. */
 __attribute__((destructor)) static void report() {
     if (settings().profile.empty() || getpid() != world().process) return;
-    FILE *out = fopen(settings().profile.c_str(), "a");
+    std::ofstream out(settings().profile, std::ios::app);
     if (!out) return say("STANDIN_PROFILE: %s can't be written", settings().profile.c_str());
     string calls, bytes, unfreed;
     auto append = [](string &list, const string &item) { list += (list.empty() ? "" : ", ") + item; };
@@ -443,7 +439,6 @@ __attribute__((destructor)) static void report() {
         if (counter.bytes) append(bytes, key + std::to_string(counter.bytes));
     }
     for (auto &device : world().devices) append(unfreed, std::to_string(device->allocated.begins().size()));
-    fprintf(out, "{\"calls\": {%s}, \"bytes\": {%s}, \"unfreed\": [%s], \"page-locked\": %zu}\n",
-            calls.c_str(), bytes.c_str(), unfreed.c_str(), world().host.allocated.begins().size());
-    fclose(out);
+    out << "{\"calls\": {" << calls << "}, \"bytes\": {" << bytes << "}, \"unfreed\": [" << unfreed;
+    out << "], \"page-locked\": " << world().host.allocated.begins().size() << "}\n";
 }

@@ -33,10 +33,10 @@ INTEGERS = {
     "not": "~{a}",
     "shl": "shl_{T}({a}, {b:u32})",
     "shr": "shr_{T}({a}, {b:u32})",
-    "shf.l.wrap": "shf_l({a}, {b}, {c:u32} & 31)",
-    "shf.r.wrap": "shf_r({a}, {b}, {c:u32} & 31)",
-    "shf.l.clamp": "shf_l({a}, {b}, at_most_32({c:u32}))",
-    "shf.r.clamp": "shf_r({a}, {b}, at_most_32({c:u32}))",
+    "shf.l.wrap": "((u64){b} << 32 | {a}) << ({c:u32} & 31) >> 32",
+    "shf.r.wrap": "((u64){b} << 32 | {a}) >> ({c:u32} & 31)",
+    "shf.l.clamp": "((u64){b} << 32 | {a}) << at_most_32({c:u32}) >> 32",
+    "shf.r.clamp": "((u64){b} << 32 | {a}) >> at_most_32({c:u32})",
     "popc": ("__builtin_popcountll({a})", "u32"),
     "clz": ("({a} ? __builtin_clzll((u64){a}) - (64 - {bits}) : {bits})", "u32"),
     "brev": "brev_{T}({a})",
@@ -82,8 +82,8 @@ REALS["div.full"] = APPROXIMATIONS["div"]
 
 STATEMENTS = dict.fromkeys(("ret", "ret.uni", "exit"), "return;")  # operands do not matter
 STATEMENTS |= {"trap": "t->block->fail(t, 719, 0, 0, {line});", "nanosleep": ""}
-for _fence, _first in (("membar", "gl"), ("fence.acq_rel", "gpu"), ("fence.sc", "gpu")):
-    for _scope in (_first, "sys", "cta"):
+for _fence in ("membar", "fence.acq_rel", "fence.sc"):
+    for _scope in ("gl" if _fence == "membar" else "gpu", "sys", "cta"):
         STATEMENTS[f"{_fence}.{_scope}"] = "__sync_synchronize();"
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 COMPARISONS |= {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
@@ -96,16 +96,12 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):  # with u: true where one is 
 LOGIC = {"and": "&", "or": "|", "xor": "^"}
 REGISTERS = {
     **{f"tid.{axis}": f"t->tid[{at}]" for at, axis in enumerate("xyz")},
-    **{
-        f"{name}.{axis}": f"t->block->{name}[{at}]"
-        for name in ("ntid", "ctaid", "nctaid")
-        for at, axis in enumerate("xyz")
-    },
+    **{f"ntid.{axis}": f"t->block->ntid[{at}]" for at, axis in enumerate("xyz")},
+    **{f"ctaid.{axis}": f"t->block->ctaid[{at}]" for at, axis in enumerate("xyz")},
+    **{f"nctaid.{axis}": f"t->block->nctaid[{at}]" for at, axis in enumerate("xyz")},
     "laneid": "lane(t)",
     "warpid": "thread_number(t) / 32",
-    "clock": "nanoseconds()",
-    "clock64": "nanoseconds()",
-    "globaltimer": "nanoseconds()",
+    **dict.fromkeys(("clock", "clock64", "globaltimer"), "nanoseconds()"),
     "dynamic_smem_size": "t->block->dynamic_size",
     "total_smem_size": "t->block->shared_size",
     "lanemask_eq": "1u << lane(t)",
@@ -138,13 +134,10 @@ class Instruction:
         self.function, self.line, self.text = function, line, text
         self.name, *parts = opcode.split(".")
         self.types = [part for part in parts if part in SIZES]
+        self.type = self.types[-1] if self.types else "b32"
         self.modifiers = [part for part in parts if part not in SIZES]
         self.key = ".".join([self.name, *self.modifiers])
         self.operands = split(rest)
-
-    @property
-    def type(self):
-        return self.types[-1] if self.types else "b32"
 
     def translate(self):
         """Append the instruction's C to its function."""

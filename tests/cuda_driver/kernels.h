@@ -39,8 +39,7 @@ struct Crowd {
     std::vector<Warp> warps;
     std::unique_ptr<u8[]> stacks;
     u64 bytes = 0;
-    u32 at_barrier, ended;
-    u64 barriers;
+    u64 at_barrier, ended, barriers;
     bool moved;  // a thread went on in this round
     jmp_buf scheduler;
     Fiber *now;
@@ -50,7 +49,7 @@ static thread_local Crowd crowd;
 // --- A kernel that fails
 
 /* A line of PTX, and the line of the source that the .loc before it names. */
-static string line_of(const string &file, int wanted, string *source) {
+static string place_of(const string &file, int wanted) {
     std::ifstream in(file);
     string text, found;
     std::map<unsigned, string> files;
@@ -61,8 +60,8 @@ static string line_of(const string &file, int wanted, string *source) {
         if (line <= wanted) sscanf(text.c_str(), " .loc %u %u", &given, &row);
         if (sscanf(text.c_str(), " .file %u \"%1023[^\"]", &number, name) == 2) files[number] = name;
     }
-    if (row) *source = files[given] + ":" + std::to_string(row);
-    return found;
+    if (row) found += "\n  source " + files[given] + ":" + std::to_string(row);
+    return "line " + std::to_string(wanted) + " of " + file + ": " + found;
 }
 
 static string readable(const char *name) {
@@ -75,25 +74,26 @@ static string readable(const char *name) {
 
 static void kernel_failed(Thread *t, int code, u64 address, u32 size, int line) {
     Block &b = *t->block;
-    string source, text = line_of(running.kernel->module->ptx, line, &source), what = "trap";
-    if (code == CUDA_ERROR_MISALIGNED_ADDRESS) what = "address " + std::to_string(address) + " is no multiple of " + std::to_string(size);
-    if (code == CUDA_ERROR_LAUNCH_TIMEOUT) what = "threads wait for others that never come";
+    char what[256] = "trap";
+    if (code == CUDA_ERROR_MISALIGNED_ADDRESS) snprintf(what, sizeof what, "address %lu is no multiple of %u", address, size);
+    if (code == CUDA_ERROR_LAUNCH_TIMEOUT) strcpy(what, "threads wait for others that never come");
     if (code == CUDA_ERROR_ILLEGAL_ADDRESS) {
-        char shown[32];
-        snprintf(shown, sizeof shown, "%#lx", address);
-        what = std::to_string(size) + " bytes at " + shown + " are in no allocation that the device may use";
+        int end = snprintf(what, sizeof what, "%u bytes at %#lx are in no allocation that the device may use", size, address);
         Range near = running.device->has(address) ? running.device->allocated.before(address) : Range{0, 0};
-        if (near.size) what += ": " + std::to_string(address - near.begin) + " bytes from the begin of one of " + std::to_string(near.size);
+        if (near.size) snprintf(what + end, sizeof what - end, ": %lu bytes from the begin of one of %lu", address - near.begin, near.size);
     }
-    say("kernel %s, block (%u, %u, %u), thread (%u, %u, %u): %s\n  line %d of %s: %s%s%s",
+    say("kernel %s, block (%u, %u, %u), thread (%u, %u, %u): %s\n  %s",
         readable(running.kernel->entry->name).c_str(), b.ctaid[0], b.ctaid[1], b.ctaid[2], t->tid[0], t->tid[1],
-        t->tid[2], what.c_str(), line, running.kernel->module->ptx.c_str(), text.c_str(), source.empty() ? "" : "\n  source ",
-        source.c_str());
+        t->tid[2], what, place_of(running.kernel->module->ptx, line).c_str());
     running.code = (CUresult)(code == CUDA_ERROR_LAUNCH_TIMEOUT ? CUDA_ERROR_LAUNCH_FAILED : code);
     longjmp(running.failed, 1);
 }
 
-static Range allocation_for(Thread *, u64 address) { return usable(running.device, address); }
+/* What a kernel may use at an address: memory of its device, or page-locked memory. */
+static Range allocation_for(Thread *, u64 at) {
+    if (running.device->has(at)) return running.device->allocated.around(at);
+    return world().host.has(at) ? world().host.allocated.around(at) : world().registered.around(at);
+}
 
 // --- Threads that wait for each other
 
@@ -145,9 +145,8 @@ static const u64 *exchange(Thread *t, u32 members, u64 value, int line) {
 }
 
 static void fiber_main() {
-    u8 none[16];
     Fiber *self = crowd.now;
-    running.kernel->entry->run(&self->thread, running.params, none);
+    running.kernel->entry->run(&self->thread, running.params, nullptr);
     self->done = crowd.moved = true;
     crowd.ended++;
     crowd.warps[self->number / 32].ended |= 1u << self->number % 32;
@@ -164,34 +163,47 @@ static u64 *visits_of(u32 thread) { return running.visits.data() + thread * runn
 
 /* A warp issues a basic block as often as the thread that comes there most. */
 static void count_instructions(u32 threads) {
-    u64 taken = 0, issued = 0;
     const Tables &tables = running.kernel->module->tables;
-    for (u64 at = 0; at < tables.block_count; at++)
-        for (u64 i = 0, most = 0, size = tables.blocks[at]; i < threads; i++) {
-            u64 times = visits_of(i)[at], before = i % 32 ? most : 0;
-            most = std::max(times, before);
-            taken += size * times;
-            issued += size * (most - before);
+    const u32 *b = running.block.ctaid;
+    string name = string("kernel ") + running.kernel->entry->name, at = ", block " + std::to_string(b[0]) + " " + std::to_string(b[1]) + " " + std::to_string(b[2]);
+    for (u32 first = 0; first < threads; first += 32) {
+        u64 taken = 0, issued = 0;
+        for (u64 block = 0; block < tables.block_count; block++) {
+            u64 most = 0;
+            for (u32 i = first; i < std::min(first + 32, threads); i++) {
+                most = std::max(most, visits_of(i)[block]);
+                taken += tables.blocks[block] * visits_of(i)[block];
+            }
+            issued += tables.blocks[block] * most;
         }
-    string name = string("kernel ") + running.kernel->entry->name;
-    counter_of(name + " instructions").calls += taken;
-    counter_of(name + " warp instructions").calls += issued;
+        counter_of(name + " instructions").calls += taken;
+        counter_of(name + " warp instructions").calls += issued;
+        if (settings().counted != "warps") continue;
+        string warp = at + ", warp " + std::to_string(first / 32);
+        counter_of(name + " instructions" + warp).calls += taken;
+        counter_of(name + " warp instructions" + warp).calls += issued;
+    }
+}
+
+static u32 threads_of(const Block &block) { return block.ntid[0] * block.ntid[1] * block.ntid[2]; }
+
+static Thread thread_of(Block &block, u32 i, Range stack) {
+    u32 across = block.ntid[0], down = block.ntid[1];
+    return {{i % across, i / across % down, i / across / down}, &block, stack, visits_of(i)};
 }
 
 static void run_together(Block &block) {
-    u32 count = block.ntid[0] * block.ntid[1] * block.ntid[2];
+    u32 count = threads_of(block);
     u64 size = (65536 + 2 * running.kernel->entry->local + 4095) / 4096 * 4096;
     if (crowd.bytes < size * count) crowd.stacks.reset(new u8[crowd.bytes = size * count]);
     crowd.fibers.resize(count);
     crowd.warps.assign((count + 31) / 32, Warp{});
     if (count % 32) crowd.warps.back().ended = ~0u << count % 32;
-    crowd.at_barrier = crowd.ended = 0;
-    crowd.barriers = 0;
+    crowd.at_barrier = crowd.ended = crowd.barriers = 0;
     for (u32 i = 0; i < count; i++) {
         Fiber &f = crowd.fibers[i];
         u8 *stack = crowd.stacks.get() + size * i;
-        f.thread = {{i % block.ntid[0], i / block.ntid[0] % block.ntid[1], i / block.ntid[0] / block.ntid[1]},
-                    &block, {(u64)stack, size}, visits_of(i)};
+        f.thread = thread_of(block, i, {(u64)stack, size});
         f.number = i;
         f.begun = f.done = false;
         getcontext(&f.start);
@@ -212,16 +224,11 @@ static void run_together(Block &block) {
 }
 
 static void run_alone(Block &block) {
-    u8 none[16], *here = (u8 *)__builtin_frame_address(0);
-    Thread thread = {{0, 0, 0}, &block, {(u64)here - (256u << 10), 256u << 10}, nullptr};
-    auto &[x, y, z] = thread.tid;
-    u32 number = 0;
-    for (z = 0; z < block.ntid[2]; z++)
-        for (y = 0; y < block.ntid[1]; y++)
-            for (x = 0; x < block.ntid[0]; x++) {
-                thread.visits = visits_of(number++);
-                running.kernel->entry->run(&thread, running.params, none);
-            }
+    u8 *here = (u8 *)__builtin_frame_address(0);
+    for (u32 i = 0; i < threads_of(block); i++) {
+        Thread thread = thread_of(block, i, {(u64)here - (256u << 10), 256u << 10});
+        running.kernel->entry->run(&thread, running.params, nullptr);
+    }
 }
 
 // --- A grid
@@ -258,7 +265,7 @@ static CUresult run_kernel(Device *device, Kernel *kernel, const Shape &shape, c
     block.exchange = exchange;
     running.device = device, running.kernel = kernel, running.params = params;
     if (setjmp(running.failed)) return running.code;
-    u64 count = (u64)grid[0] * grid[1] * grid[2], threads = block.ntid[0] * block.ntid[1] * block.ntid[2];
+    u64 count = (u64)grid[0] * grid[1] * grid[2], threads = threads_of(block);
     for (u64 turn = 0; turn < count; turn++) {
         u64 at = block_at(turn, count, launch);
         block.ctaid[0] = at % grid[0], block.ctaid[1] = at / grid[0] % grid[1], block.ctaid[2] = at / grid[0] / grid[1];

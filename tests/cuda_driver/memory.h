@@ -62,11 +62,6 @@ struct Device {
 
     Device(int index, u64 begin, const Card *card, u64 total)
         : index(index), card(card), begin(begin), next(begin), total(total) {}
-    int attribute(CUdevice_attribute wanted) const {
-        auto found = card->attributes.find(wanted);
-        return found == card->attributes.end() ? 0 : found->second;
-    }
-    int capability() const { return 10 * attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) + attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR); }
     /* New memory is filled with 0xA5, and a page that can't be touched is behind it. */
     CUresult allocate(u64 size, u64 *made) {
         if (!size) return CUDA_ERROR_INVALID_VALUE;
@@ -116,10 +111,7 @@ struct World {
         return (u64)all;
     }
 };
-static World &world() {
-    static World *made = new World;
-    return *made;
-}
+static World &world() { return forever<World>(); }
 
 /* The device (or the host, as one) whose memory has an address, or null. */
 static Device *owner(u64 at) {
@@ -134,10 +126,4 @@ static bool covers(Range range, u64 at, u64 size) {
 
 static bool page_locked(u64 at, u64 size) {
     return covers(world().host.allocated.around(at), at, size) || covers(world().registered.around(at), at, size);
-}
-
-/* What a kernel of a device may use at an address: its memory, or page-locked memory. */
-static Range usable(Device *device, u64 at) {
-    if (device->has(at)) return device->allocated.around(at);
-    return world().host.has(at) ? world().host.allocated.around(at) : world().registered.around(at);
 }

@@ -69,7 +69,7 @@ static CUresult load(const void *image, Module **made) {
         return CUDA_ERROR_INVALID_IMAGE;
     }
     string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size());
-    if (settings().counted) stem += "-counted";
+    if (!settings().counted.empty()) stem += "-counted";
     string library = stem + ".so";
     mkdir(settings().cache.c_str(), 0777);
     if (access(library.c_str(), R_OK)) {

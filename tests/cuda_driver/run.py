@@ -24,8 +24,7 @@ NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"
 HEADERS = ("cu13/include", "cuda_runtime/include")  # in the wheels of CUDA 13 and of CUDA 12
 LINKERS = ("cu13/lib/libnvJitLink.so.13", "nvjitlink/lib/libnvJitLink.so.12")
 SOURCES = ("*.cpp", "*.h", "translate.py", "instructions.py", "cards.toml", "run.py")
-COMPILER = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra"]
-COMPILER += ["-fvisibility=hidden"]
+COMPILER = "g++ -std=c++17 -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra".split()
 
 
 def found(names):
@@ -53,7 +52,8 @@ def cards_header(include):
     lines = ["static const std::vector<Card> CARDS = {"]
     for key, card in cards.items():
         name, memory = card.pop("name"), card.pop("memory")
-        lines.append(f'{{"{key}", "{name}", {memory}ul, {{')
+        capability = 10 * card["compute_capability_major"] + card["compute_capability_minor"]
+        lines.append(f'{{"{key}", "{name}", {memory}ul, {capability}, {{')
         for attribute, value in (every | card).items():
             lines.append(f"  {{CU_DEVICE_ATTRIBUTE_{attribute.upper()}, {value}}},")
         lines.append("}},")

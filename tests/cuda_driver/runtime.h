@@ -100,8 +100,6 @@ INTEGERS(64)
 FIELDS(32)
 FIELDS(64)
 
-INLINE u32 shf_l(u32 a, u32 b, u32 n) { return (((u64)b << 32 | a) << n) >> 32; }
-INLINE u32 shf_r(u32 a, u32 b, u32 n) { return ((u64)b << 32 | a) >> n; }
 INLINE u32 at_most_32(u32 n) { return n < 32 ? n : 32; }
 
 INLINE u32 prmt_u32(u32 a, u32 b, u32 c)

@@ -24,6 +24,7 @@ using std::string;
 struct Card {
     const char *key, *name;
     u64 memory;
+    int capability;  // 90: 9.0
     std::map<CUdevice_attribute, int> attributes;
 };
 #include "cards.h"  // made from cards.toml by run.py
@@ -39,6 +40,12 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
 
 /* Ends the process: a wrong setting must not pass for a driver that failed. */
 #define REFUSE(...) (say(__VA_ARGS__), _exit(2))
+
+/* The one object of a type. It outlives the process, because Python then still calls the driver. */
+template <typename T> static T &forever() {
+    static T *made = new T;
+    return *made;
+}
 
 static string setting(const char *name, const char *otherwise = "") {
     const char *value = getenv(name);
@@ -95,7 +102,7 @@ struct Settings {
     int version = atoi(setting("STANDIN_VERSION", "0").c_str());  // of the driver; 0: of cuda.h
     std::vector<string> lacks = words(setting("STANDIN_LACKS"));  // functions that it does not have
     string profile = setting("STANDIN_PROFILE");
-    bool counted = !setting("STANDIN_COUNT").empty();
+    string counted = setting("STANDIN_COUNT");  // "1", or "warps" too
     string cache = setting("STANDIN_CACHE", MODULES);
 
     Settings() {
@@ -143,11 +150,7 @@ struct Settings {
     }
 };
 
-/* Never destroyed, because Python still calls the driver while the process ends. */
-static Settings &settings() {
-    static Settings *made = new Settings;
-    return *made;
-}
+static Settings &settings() { return forever<Settings>(); }
 
 // --- What is counted: calls and bytes of functions, of "kernel" and "copy", and of each kernel
 
@@ -155,10 +158,7 @@ struct Counter {
     std::atomic<long> calls{0}, bytes{0};
 };
 
-static std::map<string, Counter> &all_counters() {
-    static auto *made = new std::map<string, Counter>;
-    return *made;
-}
+static std::map<string, Counter> &all_counters() { return forever<std::map<string, Counter>>(); }
 static Counter &counter_of(const string &name) {
     static std::mutex lock;
     std::lock_guard<std::mutex> held(lock);

@@ -19,12 +19,10 @@ public:
     };
     Device *device;
     bool blocking;  // waits for the default stream, and the default stream for this one
-    u64 number;
+    static inline std::atomic<u64> made{0};
+    u64 number = made++;
 
-    Stream(Device *device, bool blocking) : device(device), blocking(blocking) {
-        static std::atomic<u64> made{0};
-        number = made++;
-    }
+    Stream(Device *device, bool blocking) : device(device), blocking(blocking) {}
     ~Stream() {
         if (worker.get_id() == std::this_thread::get_id()) worker.detach();
         else if (worker.joinable()) worker.join();

@@ -36,7 +36,7 @@ DECLARATION = re.compile(
            )""",
     re.VERBOSE,
 )
-SIGNATURE = re.compile(r"\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)")
+SIGNATURE = re.compile(r"\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?[^{;]*(;?)")
 VARIABLE = re.compile(r"\s*(?:\.align\s+(\d+)\s*)?\.(\w+)\s+([\w$%]+)\s*((?:\[\d*\])*)\s*$")
 PARAMETER = re.compile(
     r"""\s* \.(?:param|reg) \s+ (?:\.align\s+(\d+)\s*)? \.(\w+) \s+
@@ -61,43 +61,40 @@ class Module:
         self.variables = []  # (name, offset, size)
         self.data, self.shared_size = bytearray(), 0
         self.functions = {}  # by name
+        self.at = 0  # where reading is in the text
         self.together = False  # threads wait for each other: they run side by side
         self.counted = bool(os.environ.get("STANDIN_COUNT"))
         self.blocks = []  # instructions of each basic block, where they are counted
         self._read()
 
-    def line(self, at):
-        return bisect.bisect_left(self.ends, at) + 1
+    def _next(self, pattern):
+        """Return the match of a pattern where reading is now, and go on behind it."""
+        found = pattern.match(self.text, self.at)
+        if not found:
+            raise Unknown(f"unknown: `{self.text[self.at : self.at + 80].strip()}`")
+        self.at = found.end()
+        return found
 
     def _read(self):
-        at = 0
-        while self.text[at:].strip():
-            found = DECLARATION.match(self.text, at)
-            if not found:
-                raise Unknown(f"unknown: `{self.text[at : at + 80].strip()}`")
-            at = found.end()
+        while self.text[self.at :].strip():
+            found = self._next(DECLARATION)
             if found[2]:
-                at = self._function(at, found[2] == "entry")
+                self._function(found[2] == "entry")
             elif found[4]:
                 self.variable(found[4], found[5], "extern" in found[3])
 
-    def _function(self, at, is_entry):
-        found = SIGNATURE.match(self.text, at)
-        result, name, parameters, _ = found.groups()
-        at = found.end()
-        if self.text[at] == ";":  # a declaration
-            return at + 1
+    def _function(self, is_entry):
+        result, name, parameters, end = self._next(SIGNATURE).groups()
+        if end == ";":  # a declaration
+            return
         body, depth = [], 0
         while depth or not body:
-            found = STATEMENT.match(self.text, at)
-            if not found:
-                raise Unknown(f"unknown: `{self.text[at : at + 80].strip()}`")
-            body.append((*found.groups(), self.line(found.start(3))))
+            found = self._next(STATEMENT)
+            line = bisect.bisect_left(self.ends, found.start(3)) + 1
+            body.append((*found.groups(), line))
             depth += {"{": 1, "}": -1}.get(found[1], 0)
-            at = found.end()
         c_name = f"f{len(self.functions)}"
         self.functions[name] = Function(self, name, c_name, is_entry, result, parameters, body)
-        return at
 
     def variable(self, space, declaration, external=False):
         head, _, values = declaration.partition("=")
@@ -234,8 +231,8 @@ class Function:
         if self.begins:
             self.lines.append(f"  t->visits[{len(blocks)}]++;")
             blocks.append(0)  # instructions
-        # Machine code negates an operand where it is used.
-        blocks[-1] += instruction.name != "neg" or instruction.type[0] != "f"
+        # Machine code takes -x or |x| of an operand where it is used.
+        blocks[-1] += instruction.name not in ("neg", "abs") or instruction.type[0] != "f"
         self.begins = instruction.name in ENDS
 
     # --- what instructions are made of
@@ -336,23 +333,17 @@ def bits(text, kind):
     return number & ((1 << 8 * SIZES[kind]) - 1)
 
 
-def compile_c(code, library):
-    """Compile C to a shared library, which has its name only once it is whole."""
+def main(ptx, library):
+    """Translate and compile a file to a library, which has its name only once it is whole."""
+    try:
+        code = Module(Path(ptx).read_text()).code()
+    except Unknown as error:
+        sys.exit(f"stand-in driver: {error} ({ptx})")
     draft = f"{library}.{os.getpid()}"
     command = [*COMPILER, f"-I{HERE}", "-x", "c", "-", "-o", draft, "-lm"]
     subprocess.run(command, input=code, text=True, check=True)
     os.replace(draft, library)
 
 
-def main(ptx, library):
-    """Translate and compile a file; return what ends the program."""
-    try:
-        code = Module(Path(ptx).read_text()).code()
-    except Unknown as error:
-        return f"stand-in driver: {error} ({ptx})"
-    compile_c(code, library)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main(*sys.argv[1:])
