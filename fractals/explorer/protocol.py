@@ -207,7 +207,7 @@ class Follow(Message):
     t: Literal["follow"]
     job: Id
     name: Annotated[str, Field(max_length=64)]
-    frame: Id | None = None
+    frame: int = 0  # of no use
 
 
 class Cancel(Message):
