@@ -14,5 +14,6 @@ view.py        draws a view: coarse, values, exact
 frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers
 jobs.py        searches and exports, in processes of their own: work.py
+filming.py     films, in such processes, too
 compilers.py   visitors' formulas are compiled in such processes, too
 """

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
+from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.explorer import navigation, protocol, questions
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.compilers import Compilers, own_label
+from fractals.explorer.filming import Filming
 from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.pages import Pages, Thumbnails
@@ -44,6 +45,7 @@ class Explorer:
         self.scene, self.options = scene, options
         self.engine = Engine(options.device, options.threads)
         self.jobs = Jobs(options.device, options.threads)
+        self.filming = Filming(self.jobs, options.read_only)
         self.bookmarks = Bookmarks(None if options.read_only else data)
         thumbnails = Thumbnails(self.engine, cache)
         self.pages = Pages(options.read_only, thumbnails, self.jobs, self.bookmarks)
@@ -57,9 +59,10 @@ class Explorer:
             "bookmarks": self.bookmarks.on_list,
             "cancel": self.jobs.cancel,
             "export": self.jobs.export,
-            "film": self.bookmarks.on_film,
+            "film": self.filming.film,
             "find": self.jobs.find,
             "fit": questions.fit,
+            "follow": self.jobs.follow,
             "go_on": navigation.go_on,
             "histogram": questions.histogram,
             "julia": questions.julia,
@@ -71,7 +74,8 @@ class Explorer:
             "surprise": questions.surprise,
             "view": navigation.view,
         }
-        routes = [*self.pages.routes(), WebSocketRoute("/ws", self.client)]
+        sound = Route("/sound", self.filming.sound, methods=["POST"])
+        routes = [*self.pages.routes(), sound, WebSocketRoute("/ws", self.client)]
         served = Starlette(routes=routes, lifespan=self._lifespan)
         self.gate = Gate(served, bool(options.cert), Visitors(state))
         self.gate.full = self._full

@@ -18,7 +18,7 @@ VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
 MAX_SIDE = 4096  # device pixels of a canvas
 MAX_EXPORT = 32_768  # pixels of a side
-LARGE = ("open", "paint", "lookup")  # messages that hold scenes or palettes
+LARGE = ("open", "paint", "lookup", "film")  # messages that hold scenes, palettes or links
 
 VALUES, PIXELS, TABLE, PREVIEW = 1, 2, 4, 5  # kinds of binary messages
 RAW, DEFLATE = 0, 1
@@ -31,6 +31,7 @@ Sequence = Annotated[int, Field(ge=1, le=65_535)]
 Coordinate = Annotated[int, Field(gt=-(2**20), lt=2**20)]
 Pixel = tuple[Coordinate, Coordinate]
 Size = tuple[Annotated[int, Field(ge=1, le=MAX_SIDE)], Annotated[int, Field(ge=1, le=MAX_SIDE)]]
+FilmSide = Annotated[int, Field(ge=16, le=MAX_SIDE)]
 ExportSide = Annotated[int, Field(ge=1, le=MAX_EXPORT)]
 
 
@@ -179,6 +180,36 @@ class Export(Message):
     author: Author = ""
 
 
+class FilmMessage(Message):
+    """A film, in a process of its own."""
+
+    t: Literal["film"]
+    job: Id
+    frame: Id
+    what: Literal["dive", "onward", "places"] = "dive"
+    octaves: Annotated[float, Field(ge=-3000, le=3000)] = 10.0  # that an `onward` zooms in
+    places: Annotated[list[str], Field(max_length=60)] = []  # links
+    backwards: bool = False
+    seconds: Annotated[float, Field(ge=0.2, le=1800)] | None = None
+    fps: Annotated[int, Field(ge=1, le=60)] = 30
+    size: tuple[FilmSide, FilmSide] = (1280, 720)
+    format: Literal["mp4", "webm", "webp"] = "mp4"
+    sound: Annotated[str, Field(max_length=64)] = ""  # of `/sound`
+    preview: bool = False
+    forecast: bool = False
+    keep: bool = False
+    author: Author = ""
+
+
+class Follow(Message):
+    """More messages of a film, for a page that was loaded again."""
+
+    t: Literal["follow"]
+    job: Id
+    name: Annotated[str, Field(max_length=64)]
+    frame: int = 0  # of no use
+
+
 class Cancel(Message):
     """The end of a job."""
 
@@ -213,12 +244,6 @@ class Bookmark(Message):
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
 
 
-class FilmMessage(Message):
-    """A film through the bookmarks, as a scene."""
-
-    t: Literal["film"]
-
-
 class BookmarksMessage(Message):
     """The list of bookmarks."""
 
@@ -238,12 +263,13 @@ Known = Annotated[
     | Find
     | Surprise
     | Export
+    | FilmMessage
+    | Follow
     | Cancel
     | Link
     | GoOn
     | Bookmark
-    | BookmarksMessage
-    | FilmMessage,
+    | BookmarksMessage,
     Field(discriminator="t"),
 ]
 MESSAGES: TypeAdapter[Any] = TypeAdapter(Known)

@@ -46,10 +46,11 @@ EVERY = 0.2  # seconds between two messages of progress
 NICE = 10  # drawing the view comes first
 LIBRARIES = 2**30  # bytes, of Numba and LLVM
 # Of each kind of work: share of the free memory, seconds of CPU time, and what to do beyond these.
-# At most four searches, two exports and two compilers run at once.
+# At most four searches, two exports, two films and two compilers run at once.
 LIMITS = {
     "find": (0.2, 600, "the search took more than 10 minutes: search a smaller rectangle"),
     "export": (0.5, 0, ""),
+    "film": (0.5, 0, ""),
     "compile": (
         0.2,
         600,
@@ -154,6 +155,48 @@ def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[st
     return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
 
 
+def make_film(
+    scene: Scene,
+    path: str,
+    device: str,
+    threads: int | None,
+    asked: dict[str, Any],
+    backwards: bool,
+    sound: str | None,
+) -> dict[str, Any]:
+    """Make a film; `asked`: options of `fractals.film`."""
+    from fractals.films.film import Film, film
+
+    said, notes = Said(), list[str]()
+    made = film(
+        scene,
+        **asked,
+        device=device,
+        threads=threads,
+        progress=lambda done, of: said("frame", done, of),
+        on_message=notes.append,
+    )
+    if backwards:
+        made = Film(_backwards(made.scene), made.options)
+    saved = made.save(path, sound=sound)
+    return {
+        "bytes": saved.bytes,
+        "seconds": round(saved.seconds, 2),
+        "frames": saved.frames,
+        "flashes": saved.flashes,
+        "notes": [line for line in notes if "--" not in line],  # others are of the command line
+        "toml": made.scene.to_toml(),
+    }
+
+
+def _backwards(scene: Scene) -> Scene:
+    """Return the scene of a zoom with its two keys in turn."""
+    assert scene.film
+    table = scene.film.model_dump(mode="json", exclude_none=True)
+    first, last = table["keys"]
+    return scene.replace(film={**table, "keys": [{**last, "at": 0}, {**first, "at": last["at"]}]})
+
+
 def main() -> None:
     """Do what the line on stdin says."""
     wanted = json.loads(sys.stdin.readline())
@@ -165,6 +208,9 @@ def main() -> None:
             found = find(scene, wanted["what"], wanted["fraction"])
         elif wanted["do"] == "compile":
             found = compile_programs(scene, wanted["what"], wanted["device"])
+        elif wanted["do"] == "film":
+            keys = ("path", "device", "threads", "asked", "backwards", "sound")
+            found = make_film(scene, **{key: wanted[key] for key in keys})
         else:
             found = export(scene, wanted["path"], wanted["device"], wanted["threads"])
         say(t="found", **found)

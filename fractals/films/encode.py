@@ -452,6 +452,16 @@ def check_sound(file: str) -> None:
     _sound_input(file, 0.0)
 
 
+def check_audible(file: str) -> None:
+    """Raise an error where a file holds no sound."""
+    check_sound(file)
+    tried = ("-map", "0:a:0", "-t", "0.1", "-f", "null", "-")
+    try:
+        run([*COMMON, *_sound_input(file, 0.0), *tried])
+    except FractalsError:
+        raise FractalsError("this file holds no sound, or is damaged") from None
+
+
 def count_frames(path: Path, tell: Tell | None = None) -> int:
     """Return how many pictures a file holds, by its packets."""
     copied = ("-map", "0:v:0", "-c", "copy", "-f", "null", "-progress", "pipe:1", "-")

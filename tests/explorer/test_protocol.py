@@ -5,7 +5,6 @@ import json
 import math
 import socket
 import time
-import tomllib
 
 import numpy as np
 import PIL.Image
@@ -416,34 +415,6 @@ def test_bookmarks_are_scenes_in_files(server):
     assert [item["title"] for item in items] == ["A <b>place</b>"]
     assert again["center"] == SEAHORSE["view"]["center"]
     assert rest == []
-
-
-def test_bookmarks_are_the_keys_of_a_film(server):
-    deeper = {
-        "view": {"center": ["-0.74515806380161955527", "0.1125749162054165"], "width": "1e-9"}
-    }
-    julia = {"julia": ["-0.8", "0.156"]}
-
-    async def talk(client):
-        refused = await client.ask("film", "error")
-        for frame, scene in enumerate((SEAHORSE, julia, deeper), 1):
-            await client.say("open", frame=frame, scene=scene)
-            await client.until("placed", frame=frame)
-            kept = await client.ask("bookmark", "bookmarks", frame=frame, title=str(frame))
-            await asyncio.sleep(0.02)  # the files' times tell their order
-        told = await client.ask("film", "film")
-        for item in kept["items"]:
-            await client.ask("bookmark", "bookmarks", remove=item["id"])
-        return refused, told
-
-    refused, told = server.run(talk)
-    assert "requires two bookmarks" in refused["message"]
-    assert (told["keys"], told["left_out"]) == (2, 1)
-    scene = fractals.load_scene(tomllib.loads(told["toml"]))
-    first, last = scene.film.keys
-    assert (first.at, first.center) == (0, tuple(SEAHORSE["view"]["center"]))
-    assert (last.at, last.center) == (22.632, tuple(deeper["view"]["center"]))  # log2(0.0065e9)
-    assert len(fractals.film(scene)) == 60 * 22.632 // 1 + 1
 
 
 def test_films_of_scenes_from_outside_are_left_out(server):

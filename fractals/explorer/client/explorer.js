@@ -284,15 +284,15 @@ export class Explorer extends EventTarget {
     return true;
   }
 
-  /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `film`, `lookup`, or `export`
-   * with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
+  /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
+   * or `film` with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
    * @param {Table} message @returns {Promise<Table|null>} rejects with an Error; null: replaced */
   request(message) {
     if (!this.connected) return Promise.reject(new Error("the connection is lost"));
     return this.requests.ask(signed(message.at ? { ...message, at: this.#here(message.at) } : message));
   }
 
-  /** Start a `find`, `surprise` or `export`. @param {Table} message without `job` and `frame`
+  /** Start a `find`, `surprise`, `export` or `film`, or `follow` a film. @param {Table} message without `job` and `frame`
    * @param {(message: Table) => void} [onProgress] gets `progress`, and `surprised` with its `preview`
    * @returns {{id: number, done: Promise<Table>, cancel: () => void}} rejects with `error.cancelled` */
   job(message, onProgress) {
@@ -499,7 +499,7 @@ export class Explorer extends EventTarget {
 
 /** Return a message with the user's name, if what it makes is kept. @param {Table} message */
 function signed(message) {
-  const author = kept.get("author", ""), keeps = ["export", "link"].includes(message.t) || (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
+  const author = kept.get("author", ""), keeps = ["export", "film", "link"].includes(message.t) || (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
   return author && keeps ? { ...message, author } : message;
 }
 

@@ -11,6 +11,8 @@ const ICONS = {
   surprise: "M12 3l1.900 5.600L19.500 10.500l-5.600 1.900L12 18l-1.900-5.600L4.500 10.500l5.600-1.900zM18.500 16v4M16.500 18h4M5.500 16.500v3M4 18h3",
   bookmark: "M7 4h10v16l-5-4-5 4z",
   share: "M10 14a4 4 0 0 0 5.700 0l3-3a4 4 0 0 0-5.700-5.700l-1.200 1.200M14 10a4 4 0 0 0-5.700 0l-3 3a4 4 0 0 0 5.700 5.700l1.200-1.200",
+  film: "M4 5h16v14H4zM8.500 5v14M15.500 5v14M4 9.700h4.500M4 14.300h4.500M15.500 9.700H20M15.500 14.300H20",
+  grip: "M8 8h8M8 12h8M8 16h8",
   export: "M12 4v11M7.500 10.500L12 15l4.500-4.500M5 19.500h14",
   help: "M9.200 9a2.900 2.900 0 1 1 4.500 2.500c-1.100.7-1.700 1.200-1.700 2.500M12 17.500v.1",
   undo: "M8 6L4 10l4 4M4 10h10a5 5 0 0 1 0 10h-3",
@@ -44,14 +46,14 @@ export function Button({ label, symbol = "", bare = false, kind = "", ...rest })
 }
 
 /** A button that opens a file: dropping one needs a mouse. */
-export function FileButton({ label, take, kind = "" }) {
+export function FileButton({ label, take, kind = "", accept = "" }) {
   let input = null;
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
     input.value = "";
   };
   return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} />
-    <input type="file" class="file" tabindex="-1" aria-hidden="true" ref=${(made) => { input = made; }} onChange=${chosen} /></span>`;
+    <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(made) => { input = made; }} onChange=${chosen} /></span>`;
 }
 
 const idOf = (label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ

@@ -7,6 +7,7 @@ import { Button, Icon, narrow } from "../ui.js";
 import { bookmarksPanel, galleryPanel, surprisePanel } from "./scenes.js";
 import { colorPanel } from "./color.js";
 import { exportPanel, sharePanel } from "./share.js";
+import { filmPanel, resumeFilm } from "./film.js";
 import { findCommands, findPanel } from "./find.js";
 import { formulaPanel } from "./formula.js";
 import { helpPanel } from "./help.js";
@@ -27,6 +28,7 @@ const PANELS = [
   { id: "bookmark", title: "Bookmarks", key: "b", build: bookmarksPanel },
   { id: "share", title: "Share", key: "s", build: sharePanel },
   { id: "export", title: "Export", key: "e", build: exportPanel },
+  { id: "film", title: "Film", key: "v", build: filmPanel },
   { id: "help", title: "Help", key: "?", build: helpPanel, wide: true },
 ];
 const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["home", "Whole set", "0"]];
@@ -174,6 +176,7 @@ export function mountPanels(explorer) {
   );
   findCommands(context);
   startPage(context);
+  resumeFilm(context);
   return context;
 }
 

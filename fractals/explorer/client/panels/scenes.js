@@ -1,7 +1,7 @@
 /** Scenes to choose from: the gallery, a sheet of twelve surprises, the user's bookmarks. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Card, download, Drawn, FileButton, Progress, TextField, Thumbnail, words } from "../ui.js";
+import { Button, Card, Drawn, FileButton, Progress, TextField, Thumbnail, words } from "../ui.js";
 
 const SHEET = 12;
 
@@ -59,7 +59,7 @@ export function surprisePanel({ explorer, notify, close }) {
   };
 }
 
-export function bookmarksPanel({ explorer, notify }) {
+export function bookmarksPanel({ explorer, notify, open }) {
   const own = observe({ items: [], title: "", renamed: "" }); // `renamed`: the id of a bookmark whose name is a field
 
   async function ask(message) {
@@ -82,17 +82,6 @@ export function bookmarksPanel({ explorer, notify }) {
     await ask({ t: "bookmark", remove: id });
     notify(`${title || "Untitled"} was removed.`, "info", { action: ["Undo", () => ask({ t: "bookmark", link })] });
   };
-  /** Save the bookmarks as the keys of a film, and say how to make it. */
-  const film = async () => {
-    try {
-      const { toml, keys, left_out } = await explorer.request({ t: "film" });
-      download("film.toml", toml);
-      const rest = left_out ? ` ${left_out} of other formulas are left out.` : "";
-      notify(`film.toml has ${keys} keys.${rest} Make the film with: fractals film film.toml -o film.mp4`);
-    } catch (error) {
-      notify(error.message, "error");
-    }
-  };
   if (!explorer.welcome?.bookmarks) return { View: () => html`<p class="hint">This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.</p>` };
   const View = () => html`<div class="stack">
     <form class="line" onSubmit=${keep}><input type="text" class="grow" aria-label="Title of the bookmark" placeholder="Title" maxlength="200" value=${own.title}
@@ -103,6 +92,6 @@ export function bookmarksPanel({ explorer, notify }) {
       ${own.renamed === id && html`<${TextField} aria-label="New title" maxlength="200" value=${title} put=${(text) => rename(id, text)} />`}
       <${Button} label=${`Rename ${title || "Untitled"}`} symbol="edit" bare kind="corner-button left" onClick=${() => { own.renamed = own.renamed === id ? "" : id; }} />
       <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`)}</ul>
-    ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${film} />`}</div>`;
+    ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${() => open("film").add([])} />`}</div>`;
   return { View, shown: () => ask({ t: "bookmarks" }) };
 }

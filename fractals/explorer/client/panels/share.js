@@ -12,7 +12,7 @@ const TEXTS = [
 ];
 
 /** A field for the user's name, which is asked once. */
-const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(id) =>
+export const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(id) =>
   html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel({ explorer, notify }) {
