@@ -63,6 +63,7 @@ class Explorer:
             "open": navigation.open_scene,
             "paint": navigation.paint,
             "pick": questions.pick,
+            "sheet": questions.sheet,
             "surprise": questions.surprise,
             "view": navigation.view,
         }

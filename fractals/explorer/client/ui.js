@@ -29,6 +29,10 @@ const ICONS = {
   check: "M5 12.500l5 5 9-11",
   compass: "M12 3l4 9h-8zM8 12h8l-4 9z",
   full: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+  compare: "M4 5h16v14H4zM12 3v18M15 9h2M15 12h2M15 15h2",
+  grip: "M9 6.500h.1M15 6.500h.1M9 12h.1M15 12h.1M9 17.500h.1M15 17.500h.1",
+  hide: "M4 12c2.500-4 5-6 8-6s5.500 2 8 6c-2.500 4-5 6-8 6s-5.500-2-8-6zM4 20L20 4",
+  past: "M12 12m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0M12 7.500v5l3.500 2",
   swap: "M4 9h14l-3.500-3.500M20 15H6l3.500 3.500",
   back: "M11 6l-6 6 6 6M5 12h14",
 };
@@ -44,13 +48,13 @@ export function Button({ label, symbol = "", bare = false, kind = "", ...rest })
 }
 
 /** A button that opens a file: dropping one needs a mouse. */
-export function FileButton({ label, take, kind = "" }) {
+export function FileButton({ label, take, kind = "", ...rest }) {
   let input = null;
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
     input.value = "";
   };
-  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} />
+  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} ...${rest} />
     <input type="file" class="file" tabindex="-1" aria-hidden="true" ref=${(made) => { input = made; }} onChange=${chosen} /></span>`;
 }
 
@@ -145,8 +149,8 @@ export function OptionField({ option, value, put }) {
 const folds = {}; // whether the parts of panels are open, by their titles
 
 /** A foldable part of a panel; it stays as the user left it. */
-export const Section = ({ title, open = true, children }) => html`<details class="section" open=${folds[title] ?? open}
-  onToggle=${({ target }) => { folds[title] = target.open; }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
+export const Section = ({ title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[title] ?? open}
+  onToggle=${({ target }) => { if ((folds[title] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
@@ -210,6 +214,16 @@ export function Thumbnail({ src }) {
     ended(event);
   };
   return html`<img class="waiting" alt="" decoding="async" width="256" height="144" src=${known ? src : undefined} data-src=${src} ref=${watch} onLoad=${arrived} onError=${again} />`;
+}
+
+/** Copy a text, and say so. */
+export async function copyText(text, notify) {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify("Copied.");
+  } catch {
+    notify("The browser does not allow copying. Select the text and press Ctrl+C.", "error");
+  }
 }
 
 /** Have the browser save a text as a file. */
