@@ -160,5 +160,7 @@ class Bookmarks:
         elif message.frame:
             self.keep(session.scene(message.frame, message.author), message.title)
         else:
-            raise OptionError("give a frame or a link to keep, a bookmark to rename or remove, or an order")
+            raise OptionError(
+                "give a frame or a link to keep, a bookmark to rename or remove, or an order"
+            )
         session.say("bookmarks", items=self.table())

@@ -146,6 +146,7 @@ export function OptionField({ option, value, put }) {
     hint=${meaning} live=${option.part === "color" && ((now) => put(now, true))} put=${put} />`;
 }
 
+const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
 const folds = {}; // whether the parts of panels are open, by their titles
 
 /** A foldable part of a panel; it stays as the user left it. */
@@ -160,6 +161,22 @@ export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=
 
 /** A copy of a canvas. */
 export const Drawn = ({ picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+
+const addresses = new Map();
+
+/** A small picture that was kept as text, "data:image/jpeg;base64,...": the page may show its own blobs only. */
+export function Still({ src, ...rest }) {
+  if (!addresses.has(src)) {
+    const bytes = Uint8Array.from(atob(src.slice(src.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
+    addresses.set(src, URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })));
+    const [oldest] = addresses.keys();
+    if (addresses.size > MOST_STILLS) {
+      URL.revokeObjectURL(addresses.get(oldest));
+      addresses.delete(oldest);
+    }
+  }
+  return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
+}
 
 /** A button with a picture and a name. */
 export const Card = ({ title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}

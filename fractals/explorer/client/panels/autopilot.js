@@ -7,7 +7,7 @@ const SPEED = 0.35; // of a path's length a second: about 0.7 octaves
 const CHOICE = 3; // of the best views, one is chosen by chance
 const DEEPEST = 160; // octaves of a dive; it then rises, and begins another one
 const RISE = 4; // octaves, where nothing is found
-const REST_MS = 1500; // at a place, while the next one is searched for
+const REST_MS = 1500; // at a place, at least; the next one is searched for meanwhile
 
 export function autopilotTool({ explorer, notify, ui }) {
   const own = observe({ on: false });
@@ -43,9 +43,11 @@ export function autopilotTool({ explorer, notify, ui }) {
     const step = `flight autopilot ${count}`, from = explorer.placed.octaves;
     own.on = true;
     ui.bare = true;
-    notify("The autopilot flies on until you touch the picture or press a key.");
+    notify("The autopilot flies on until you move the picture or press Escape.");
+    let first = true;
     while (own.on) {
-      const found = explorer.placed.octaves - from > DEEPEST ? null : await next();
+      const [found] = await Promise.all([explorer.placed.octaves - from > DEEPEST ? null : next(), rest(first ? 0 : REST_MS)]);
+      first = false;
       if (!own.on) break;
       const target = found ?? { center: explorer.placed.center, octaves: Math.max(0, explorer.placed.octaves - RISE) };
       if (!found && explorer.placed.octaves < 0.5) {
@@ -56,7 +58,6 @@ export function autopilotTool({ explorer, notify, ui }) {
       const arrived = await flight.done;
       flight = null;
       if (!arrived) break;
-      await rest(REST_MS);
     }
     stop();
   }

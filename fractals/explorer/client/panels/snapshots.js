@@ -1,6 +1,7 @@
 /** Snapshots of places, and a picture that is laid over the view to compare with. */
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
+import { Still } from "../ui.js";
 
 const MOST = 12; // snapshots
 const WIDTH = 320; // pixels of a kept picture
@@ -19,7 +20,7 @@ export function snapshotsTool({ explorer, ui, notify, open }) {
     const all = [...snapshots(), { letter, scene, still: explorer.still(WIDTH).toDataURL("image/jpeg", 0.8) }].slice(-MOST);
     own.stills = { ...Object.fromEntries(Object.entries(own.stills).filter(([key]) => all.some((each) => each.letter === key))), [letter]: explorer.still() };
     kept.set("snapshots", all);
-    notify(`Snapshot ${letter} is kept.`, "info", { action: ["Show", () => open("past")] });
+    notify(`Snapshot ${letter} is kept.`, "info", { id: "snapshot", action: ["Show", () => open("past")] });
   }
   const remove = (letter) => kept.set("snapshots", snapshots().filter((each) => each.letter !== letter));
   /** Lay a snapshot over the picture; by default the newest one, or else what was there before the last step. */
@@ -52,5 +53,5 @@ export function snapshotsTool({ explorer, ui, notify, open }) {
 
 /** The picture that is laid over the canvas. */
 export const Over = ({ ui, canvas }) => ui.over && html`<figure class="over" style=${{ translate: canvas.style.translate }}>
-  ${typeof ui.over.picture === "string" ? html`<img alt="" src=${ui.over.picture} />` : html`<canvas width=${ui.over.picture.width} height=${ui.over.picture.height} ref=${(made) => made?.getContext("2d").drawImage(ui.over.picture, 0, 0)}></canvas>`}
+  ${typeof ui.over.picture === "string" ? html`<${Still} src=${ui.over.picture} />` : html`<canvas width=${ui.over.picture.width} height=${ui.over.picture.height} ref=${(made) => made?.getContext("2d").drawImage(ui.over.picture, 0, 0)}></canvas>`}
   ${ui.over.title && html`<figcaption class="glass">${ui.over.title}</figcaption>`}</figure>`;

@@ -1,7 +1,7 @@
 /** Surprise: twelve scenes like this one, favorites, and children of two of them. */
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
-import { Button, Card, Drawn, Progress, Section, words } from "../ui.js";
+import { Button, Card, Drawn, Progress, Section, Still, words } from "../ui.js";
 import { children } from "./breed.js";
 import { shownPalette, tableOf } from "./colors.js";
 import { drawSheet } from "./previews.js";
@@ -92,7 +92,7 @@ export function surprisePanel({ explorer, notify, open, close }) {
   };
   const Favorites = () => favorites().length > 0 && html`<${Section} title="Favorites">
     <ul class="cards" aria-label="Favorites">${favorites().map((each, index) => html`<li key=${each.still}>
-      <${Card} title=${words(each.label)} onClick=${() => choose(each.scene)}><img alt="" src=${each.still} /><//>
+      <${Card} title=${words(each.label)} onClick=${() => choose(each.scene)}><${Still} src=${each.still} /><//>
       <${Button} label=${`Parent: ${words(each.label)}`} symbol="check" bare kind=${`corner-button left ${own.parents.includes(index) ? "on" : "passing"}`} aria-pressed=${String(own.parents.includes(index))} onClick=${() => parent(index)} />
       <${Button} label=${`Remove the favorite ${words(each.label)}`} symbol="trash" bare kind="corner-button passing" onClick=${() => { kept.set("surprises", favorites().toSpliced(index, 1)); own.parents = []; }} /></li>`)}</ul>
     ${favorites().length > 1 && html`<div class="line"><p class="hint grow">${own.parents.length < 2 ? "Tick two of them to breed them." : ""}</p><${Button} label="Breed these two" symbol="surprise" kind="primary" disabled=${own.parents.length < 2} onClick=${breed} /></div>`}<//>`;
