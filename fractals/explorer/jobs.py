@@ -231,11 +231,13 @@ class Jobs:
         """End a job."""
         if job := session.jobs.get(message.job):
             job.kill()
-        elif session.engine.busy((session, "surprise")):
-            session.engine.cancel((session, "surprise"))
-            session.say("failed", job=message.job, message="cancelled", cancelled=True)
-        else:
+            return
+        drawn = [(session, name) for name in ("sheet", "surprise")]
+        if not any(session.engine.busy(key) for key in drawn):
             raise OptionError(f"the job {message.job} does not run")
+        for key in drawn:
+            session.engine.cancel(key)
+        session.say("failed", job=message.job, message="cancelled", cancelled=True)
 
     def leave(self, session: Session) -> None:
         """End the jobs of a client that left, but those that it keeps.
