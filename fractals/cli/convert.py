@@ -51,9 +51,10 @@ STRIP = 24  # characters of a palette's strip on a terminal
 def list_command(
     context: click.Context, what: str | None, preview: str | None, overwrite: bool, as_json: bool
 ) -> None:
-    """List formulas, colorings, palettes, scenes, file formats or the variations of flames.
+    """List formulas, colorings, palettes, scenes, file formats, attractors or variations of flames.
 
-    WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats or variations.
+    WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats, attractors or
+    variations.
     """
     if what is None:
         write_out(context.get_help() + "\n")
@@ -91,6 +92,8 @@ def about_name(kind: str, name: str) -> tuple[str, list[str]]:
         return f"{' '.join(made.suffixes):12} {made.title}: {uses}", []
     if kind == "variation":
         return made.title, [f"{name}_{key}={value:g}" for key, value in made.parameters.items()]
+    if kind == "attractor":
+        return made.title, [f"{key}={value:g}" for key, value in made.parameters.items()]
     lines = []
     for key, part in (made.options if kind == "coloring" else {}).items():
         reach = ", ".join(part.choices)

@@ -1,0 +1,110 @@
+"""The points of a scatter image are thrown, and hits are counted."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.devices import choose, open_chosen
+from fractals.backends.probe import memory_size
+from fractals.errors import OptionError
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, make_scatter_plan
+from fractals.scene.model import Scene
+from fractals.threads import Progress, run_tiles
+
+LAUNCH = {"python": 1, "simulator": 4, "cuda": 64}  # chunks that one launch plays
+
+
+class Player:
+    """Plays chunks of a scatter image, and adds up what they hit."""
+
+    def __init__(self, plan: ScatterPlan, backend: Backend) -> None:
+        self.plan, self.backend = plan, backend
+
+    def play(self, before: Hits, last: int, progress: Progress | None) -> Hits:
+        """Return the hits of more chunks, up to the one before `last`, with those before."""
+        game = self._by_machine if self.plan.device == "cpu" else self._by_kernel
+        sums, hits = game(range(before.chunks, last), progress)
+        sums += before.sums
+        return self.plan.hits(sums, last, before.hits + hits)
+
+    def _by_machine(
+        self, chunks: range, progress: Progress | None
+    ) -> tuple[NDArray[np.int64], int]:
+        """Play on the threads of the CPU."""
+        from fractals.backends.cpu.chaos import POOL, Machine
+
+        plan, threads = self.plan, self.backend.threads
+        machine = Machine(plan.precision, plan.formula, plan.shape)
+        data, window = plan.formula.data(np.dtype(plan.precision).type), plan.window()
+        players = [machine.player() for _ in range(threads)]
+        free = list(players)
+
+        def work(part: range) -> Mapping[str, float]:
+            player = free.pop()  # of the list, one step under the interpreter's lock
+            machine.play(player, data, plan.game(part[0]), window, len(part) * CHUNK)
+            free.append(player)
+            return {}
+
+        run_tiles(_parted(chunks, POOL // CHUNK), work, threads, progress)
+        for player in players:
+            machine.play(player, data, plan.game(0), window, 0)
+        return machine.sums(), sum(int(bins.tally[0]) for _, bins in players)
+
+    def _by_kernel(self, chunks: range, progress: Progress | None) -> tuple[NDArray[np.int64], int]:
+        """Play on a GPU, in the simulator or in plain Python: a thread a trajectory."""
+        plan, backend = self.plan, self.backend
+        to_device = backend.to_device
+
+        def moved(part: Any) -> Any:
+            if isinstance(part, tuple):
+                return part._make(moved(value) for value in part)  # type: ignore[attr-defined]
+            return to_device(part) if isinstance(part, np.ndarray) else part
+
+        run = backend.compile(*plan.formula.kernel)
+        data, window = moved(plan.formula.data(backend.real)), moved(plan.window())
+        sums = to_device(np.zeros(4 * math.prod(plan.shape), np.int64))
+        hits = 0
+
+        def work(part: range) -> Mapping[str, float]:
+            nonlocal hits
+            seen = np.zeros((len(part), CHUNK), np.int32)
+            on_device = to_device(seen)
+            run(on_device, data, plan.game(part[0]), window, sums)
+            backend.to_host(on_device, seen)
+            hits += int(seen.sum())
+            return {}
+
+        run_tiles(_parted(chunks, LAUNCH[plan.device]), work, 0, progress)
+        found = np.empty(4 * math.prod(plan.shape), np.int64)
+        backend.to_host(sums, found)
+        return found.reshape(*plan.shape, 4), hits
+
+
+def _parted(chunks: range, at_once: int) -> Sequence[range]:
+    return [chunks[k : k + at_once] for k in range(0, len(chunks), at_once)]
+
+
+def open_player(scene: Scene, options: RenderOptions) -> Player:
+    """Return what plays a scatter image on the device asked for."""
+    choice = choose(options.device)
+    if choice.device.others:  # its GPUs would need sums of their own, added up in the end
+        choice = choice._replace(device=replace(choice.device, others=()))
+        options.on_message("a scatter image is drawn on one GPU")
+    threads = options.threads or choice.device.cores or 1
+    plan = make_scatter_plan(scene, choice.device.kind, threads)
+    free = memory_size()
+    if free and plan.memory > 0.9 * free:
+        raise OptionError(
+            f"the picture takes {plan.memory / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are "
+            "free: give a smaller --size, or less --supersampling"
+        )
+    device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
+    if note:
+        options.on_message(note)
+    return Player(replace(plan, device=device.kind), backend)
