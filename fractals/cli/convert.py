@@ -245,10 +245,13 @@ def is_palette(table: dict[str, Any]) -> bool:
 def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Write raw numbers as another type of file."""
     from fractals.io.escape_data import EscapeData
+    from fractals.rendering.families import load_raw
 
     if Path(source).absolute() == Path(target).absolute():
         raise OptionError(f"'{source}' is the source: name another file to write")
-    raw = EscapeData.load(source)
+    raw = load_raw(source)
+    if not isinstance(raw, EscapeData):
+        raise OptionError(f"{source}: only raw numbers of escape-time images are converted")
     raw.save(target, overwrite=overwrite)
     lost = catalog.load("raw", Path(target).suffix[1:].lower())().lost
     report_lost(target, [f"{target}: {lost}"] if lost else [], as_json)
@@ -340,8 +343,15 @@ def show_palette(file: str, as_json: bool) -> bool:
 def show_raw(file: str) -> "Scene":
     """Say what is in a file of raw numbers, and return its scene."""
     from fractals.io.escape_data import EscapeData
+    from fractals.io.files import read_store_header
     from fractals.io.store import open_store
+    from fractals.rendering.families import load_raw
 
+    if file.lower().endswith(".fz") and "family" in read_store_header(Path(file)):
+        found = load_raw(file)
+        tell(f"{file}: {found}")
+        scene: Scene = found.scene
+        return scene
     if file.lower().endswith(".fz"):
         store = open_store(file)
         done = int(store.done().sum())

@@ -39,6 +39,7 @@ class ScatterPlan:
     threads: int
     width: Fraction
     center: tuple[Fraction, Fraction]
+    reserve: int = 0  # least margin: that of a store
 
     @property
     def method(self) -> str:
@@ -68,6 +69,11 @@ class ScatterPlan:
 
     @property
     def margin(self) -> int:
+        """Return how many buckets beyond the picture's edge are counted."""
+        return max(self.needed_margin, self.reserve)
+
+    @property
+    def needed_margin(self) -> int:
         """Return how many buckets beyond the picture's edge its pixels depend on."""
         display = self.scene.display
         wide = max(display.estimator_radius, display.estimator_minimum)
@@ -100,6 +106,11 @@ class ScatterPlan:
     def memory(self) -> int:
         """Return about how many bytes the sums and the light take."""
         return math.prod(self.shape) * BYTES_A_BUCKET
+
+    @property
+    def file_size(self) -> int:
+        """Return the bytes of a store."""
+        return math.prod(self.shape) * 32
 
     @property
     def seconds(self) -> float:
@@ -147,17 +158,17 @@ class ScatterPlan:
     def hits(self, sums: NDArray[np.int64], chunks: int, hits: int) -> "Hits":
         """Return what some chunks add up to."""
         samples = chunks * CHUNK * self.scene.scatter.steps
-        return Hits(self.scene, sums, chunks, samples, hits)
+        return Hits(self.scene, sums, chunks, samples, hits, self.margin)
 
     def no_hits(self) -> "Hits":
         """Return what no chunk adds up to."""
         return self.hits(np.zeros((*self.shape, 4), np.int64), 0, 0)
 
-    def game(self, chunk: int) -> scatter.Game:
-        """Return the trajectories from a chunk on."""
+    def game(self, first: int) -> scatter.Game:
+        """Return the trajectories from one on."""
         own = self.scene.scatter
         seed = own.seed & scatter.MASK, own.seed >> 32
-        return scatter.Game(chunk * CHUNK, own.steps, self.fuse, *seed)
+        return scatter.Game(first, own.steps, self.fuse, *seed)
 
 
 def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
@@ -191,6 +202,7 @@ class Hits:
     chunks: int  # how many chunks are in them
     samples: int  # points that were plotted, in view or not
     hits: int  # points in view
+    margin: int  # buckets beyond the edge of the picture, on each side
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -1,6 +1,7 @@
 """The points of a scatter image are thrown, and hits are counted."""
 
 import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
-from fractals.backends.devices import choose, open_chosen
+from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.probe import memory_size
-from fractals.errors import OptionError
+from fractals.errors import DifferenceError, OptionError
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, make_scatter_plan
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
+CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
 LAUNCH = {"python": 1, "simulator": 4, "cuda": 64}  # chunks that one launch plays
 
 
@@ -28,13 +30,35 @@ class Player:
 
     def play(self, before: Hits, last: int, progress: Progress | None) -> Hits:
         """Return the hits of more chunks, up to the one before `last`, with those before."""
-        game = self._by_machine if self.plan.device == "cpu" else self._by_kernel
-        sums, hits = game(range(before.chunks, last), progress)
+        sums, hits = self.sums(range(before.chunks * CHUNK, last * CHUNK), progress)
         sums += before.sums
         return self.plan.hits(sums, last, before.hits + hits)
 
+    def check(self, seed: int) -> None:
+        """Compare the hits of some trajectories with those of plain Python.
+
+        `DifferenceError`: they differ.
+        """
+        plan = self.plan
+        first = random.Random(seed).randrange(max(1, plan.chunks * CHUNK - CHECKED))
+        short = plan.scene.replace(steps=min(STEPS, plan.scene.scatter.steps))
+        python = open_backend(choose("python").device, plan.precision)
+        found = []
+        for kind, backend in ((plan.device, self.backend), ("python", python)):
+            player = Player(replace(plan, scene=short, device=kind), backend)
+            found.append(player.sums(range(first, first + CHECKED), None)[0])
+        if not np.array_equal(found[0], found[1]):
+            raise DifferenceError(
+                f"the points of trajectory {first} and the next differ from those of plain Python"
+            )
+
+    def sums(self, trajectories: range, progress: Progress | None) -> tuple[NDArray[np.int64], int]:
+        """Return the sums of some trajectories, and how many of their points are in view."""
+        by = self._by_machine if self.plan.device == "cpu" else self._by_kernel
+        return by(trajectories, progress)
+
     def _by_machine(
-        self, chunks: range, progress: Progress | None
+        self, trajectories: range, progress: Progress | None
     ) -> tuple[NDArray[np.int64], int]:
         """Play on the threads of the CPU."""
         from fractals.backends.cpu.chaos import POOL, Machine
@@ -47,16 +71,18 @@ class Player:
 
         def work(part: range) -> Mapping[str, float]:
             player = free.pop()  # of the list, one step under the interpreter's lock
-            machine.play(player, data, plan.game(part[0]), window, len(part) * CHUNK)
+            machine.play(player, data, plan.game(part[0]), window, len(part))
             free.append(player)
             return {}
 
-        run_tiles(_parted(chunks, POOL // CHUNK), work, threads, progress)
+        run_tiles(_parted(trajectories, POOL), work, threads, progress)
         for player in players:
             machine.play(player, data, plan.game(0), window, 0)
         return machine.sums(), sum(int(bins.tally[0]) for _, bins in players)
 
-    def _by_kernel(self, chunks: range, progress: Progress | None) -> tuple[NDArray[np.int64], int]:
+    def _by_kernel(
+        self, trajectories: range, progress: Progress | None
+    ) -> tuple[NDArray[np.int64], int]:
         """Play on a GPU, in the simulator or in plain Python: a thread a trajectory."""
         plan, backend = self.plan, self.backend
         to_device = backend.to_device
@@ -73,21 +99,21 @@ class Player:
 
         def work(part: range) -> Mapping[str, float]:
             nonlocal hits
-            seen = np.zeros((len(part), CHUNK), np.int32)
+            seen = np.zeros((-(-len(part) // CHUNK), min(CHUNK, len(part))), np.int32)
             on_device = to_device(seen)
             run(on_device, data, plan.game(part[0]), window, sums)
             backend.to_host(on_device, seen)
             hits += int(seen.sum())
             return {}
 
-        run_tiles(_parted(chunks, LAUNCH[plan.device]), work, 0, progress)
+        run_tiles(_parted(trajectories, CHUNK * LAUNCH[plan.device]), work, 0, progress)
         found = np.empty(4 * math.prod(plan.shape), np.int64)
         backend.to_host(sums, found)
         return found.reshape(*plan.shape, 4), hits
 
 
-def _parted(chunks: range, at_once: int) -> Sequence[range]:
-    return [chunks[k : k + at_once] for k in range(0, len(chunks), at_once)]
+def _parted(trajectories: range, at_once: int) -> Sequence[range]:
+    return [trajectories[k : k + at_once] for k in range(0, len(trajectories), at_once)]
 
 
 def open_player(scene: Scene, options: RenderOptions) -> Player:
