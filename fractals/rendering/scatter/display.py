@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.color.palette import parse_color
-from fractals.kernels import develop, scatter
+from fractals.kernels import develop
 from fractals.kernels.elementary import exp, log
 from fractals.rendering.scatter.filters import filter_taps
 from fractals.rendering.scatter.plan import Hits, ScatterPlan
@@ -59,18 +59,15 @@ class Show:
         """Return the light of all buckets: the logarithm of the hits, and its estimate."""
         plan, backend = self._plan, self._backend
         display, real = plan.scene.display, backend.real
-        area = float(plan.relative_width**2) * plan.scene.image.size[1] / plan.scene.image.size[0]
-        quality = hits.samples / math.prod(plan.scene.image.size)
-        k1 = display.brightness * 268 / 256 * develop.WHITE
-        k2 = plan.step**2 / (area * develop.WHITE * quality)
+        k1, k2, gains, weight = plan.exposure(hits)
         light = np.empty((*plan.shape, 4), real)
         run, sums = backend.compile(develop.make_density_body), backend.to_device(hits.sums)
-        constants = real(k1), real(k2)
+        constants = real(k1), real(k2), backend.to_device(gains.astype(real))
         self._in_bands(light, lambda top, out: self._fill(run, out, sums, top, *constants))
         radius = max(display.estimator_radius, display.estimator_minimum)
         if not radius:
             return light
-        kinds, weights, reaches = spreads(display, plan.step, hits.sums[..., 3])
+        kinds, weights, reaches = spreads(display, plan.step, hits.sums[..., 3] // weight)
         far = longest_reaches(kinds, reaches)
         inputs = light, kinds, weights.astype(real), reaches, far
         moved = [backend.to_device(part) for part in inputs]
@@ -108,14 +105,13 @@ def tone_of(display: Display, real: Any, white: int) -> develop.Tone:
 
 
 def spreads(
-    display: Display, step: int, count: NDArray[np.int64]
+    display: Display, step: int, hits: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
     """Return the kinds, the weights and the reaches of `fractals.kernels.develop`.
 
     The radius is (estimator_radius * step + 1) / n ** estimator_curve, where n is how many hits
     there are in a bucket, or of several buckets a pixel around it.
     """
-    hits = count // scatter.HIT
     if step > 1:
         hits = _around(hits, step // 2)
         if step % 2 == 0:

@@ -6,7 +6,7 @@ pixel. So a better picture is the same one continued.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import OptionError, SceneError
-from fractals.kernels import scatter
+from fractals.kernels import develop, scatter
 from fractals.kernels.attractor import Attractor
+from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.flame import Flame
 from fractals.rendering.scatter.filters import filter_taps
 from fractals.scene.geometry import matrix, place_of
@@ -24,6 +25,9 @@ from fractals.scene.model import Scene
 
 CHUNK = 256  # trajectories
 MAX_TRAJECTORIES = 2**31
+PILOT = 256  # columns of the picture in which a pilot counts
+LIMIT = 2000  # steps of an orbit where the scene says "auto"
+ORBIT = 200.0  # points of trajectories that take as long as an orbit, by a rough guess
 SAMPLES = {"cpu": 3e7, "python": 1e4, "simulator": 1e6, "cuda": 1e9}  # a second and thread
 PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "cuda": 1e8}  # buckets shown a second
 BYTES_A_BUCKET = 32 + 2 * 16 + 4
@@ -34,7 +38,7 @@ class ScatterPlan:
     """How a scatter image is computed and shown."""
 
     scene: Scene
-    formula: Flame | Attractor
+    formula: Flame | Attractor | Buddhabrot
     device: str
     threads: int
     width: Fraction
@@ -48,9 +52,38 @@ class ScatterPlan:
 
     @property
     def precision(self) -> str:
-        """Return the number type of the points; "auto" is float32, which shows no difference."""
+        """Return the number type of the points; "auto" is float32, which shows no difference.
+
+        Small cells of a Buddhabrot need float64.
+        """
         given = self.scene.iteration.precision
-        return "float32" if given == "auto" else given
+        usual = "float64" if self.orbits else "float32"
+        return usual if given == "auto" else given
+
+    @property
+    def orbits(self) -> bool:
+        """Tell whether a trajectory is an orbit of any length."""
+        return isinstance(self.formula, Buddhabrot)
+
+    @property
+    def steps(self) -> int:
+        """Return the points of a trajectory; an orbit counts as one."""
+        return steps_of(self.scene)
+
+    @property
+    def limit(self) -> int:
+        """Return the most steps of an orbit."""
+        given = self.scene.iteration.max_iterations
+        if isinstance(self.formula, Buddhabrot) and self.formula.limits:
+            return max(self.formula.limits) + 1
+        return LIMIT if given == "auto" else given
+
+    @property
+    def kernel(self) -> tuple[Any, ...]:
+        """Return what makes the kernel of GPUs, and its options."""
+        if isinstance(self.formula, Buddhabrot):
+            return self.formula.kernel_of(self.scene.julia is not None)
+        return self.formula.kernel
 
     @property
     def relative_width(self) -> Fraction:
@@ -90,7 +123,7 @@ class ScatterPlan:
     def chunks(self) -> int:
         """Return how many chunks give the scene's quality."""
         points = self.scene.scatter.quality * math.prod(self.scene.image.size)
-        return max(1, math.ceil(points / (CHUNK * self.scene.scatter.steps)))
+        return max(1, math.ceil(points / (CHUNK * self.steps)))
 
     @property
     def fuse(self) -> int:
@@ -100,7 +133,7 @@ class ScatterPlan:
     @property
     def samples(self) -> int:
         """Return how many points are plotted."""
-        return self.chunks * CHUNK * self.scene.scatter.steps
+        return self.chunks * CHUNK * self.steps
 
     @property
     def memory(self) -> int:
@@ -115,7 +148,7 @@ class ScatterPlan:
     @property
     def seconds(self) -> float:
         """Return a rough estimate of the seconds, without compiling."""
-        rest = 1 + self.fuse / self.scene.scatter.steps
+        rest = ORBIT if self.orbits else 1 + self.fuse / self.steps
         played = self.samples * rest / SAMPLES[self.device]
         return (played + math.prod(self.shape) / PIXELS[self.device]) / max(1, self.threads)
 
@@ -127,11 +160,33 @@ class ScatterPlan:
             "precision": self.precision,
             "size": list(self.scene.image.size),
             "supersampling": self.step,
-            "points": self.samples,
+            "orbits" if self.orbits else "points": self.samples,
             "chunks": self.chunks,
             "seconds": float(f"{self.seconds:.2g}"),
             "memory": self.memory,
         }
+
+    def exposure(self, hits: "Hits") -> tuple[float, float, NDArray[np.float64], int]:
+        """Return brightness, the density of a hit, and factors of the channels; see `make_density`.
+
+        Last comes what a hit adds to a bucket's count. Of orbits nobody knows how many points are
+        in view, so their mean density is that of a flame whose points are all in view.
+        """
+        display, (width, height) = self.scene.display, self.scene.image.size
+        k1 = display.brightness * 268 / 256 * develop.WHITE
+        area = float(self.relative_width**2) * height / width
+        gains = np.ones(4)
+        if not self.orbits:
+            quality = hits.samples / (width * height)
+            return k1, self.step**2 / (area * develop.WHITE * quality), gains, scatter.HIT
+        m = self.margin
+        inner = hits.sums[m : hits.sums.shape[0] - m, m : hits.sums.shape[1] - m]
+        means = inner.reshape(-1, 4).sum(axis=0) / inner[..., 0].size
+        if isinstance(self.formula, Buddhabrot) and self.formula.limits:
+            gains[:3] = means[:3].min() / np.maximum(means[:3], 1e-9)
+        weight = int(hits.sums[..., 3].sum()) // max(1, hits.hits)
+        area = 16 * height / width
+        return k1, 1 / (area * max(float(means[3]), 1e-9)), gains, max(scatter.HIT, weight)
 
     def window(self) -> scatter.Window:
         """Return where points fall."""
@@ -157,12 +212,28 @@ class ScatterPlan:
 
     def hits(self, sums: NDArray[np.int64], chunks: int, hits: int) -> "Hits":
         """Return what some chunks add up to."""
-        samples = chunks * CHUNK * self.scene.scatter.steps
+        samples = chunks * CHUNK * self.steps
         return Hits(self.scene, sums, chunks, samples, hits, self.margin)
 
     def no_hits(self) -> "Hits":
         """Return what no chunk adds up to."""
         return self.hits(np.zeros((*self.shape, 4), np.int64), 0, 0)
+
+    def pilot(self) -> "ScatterPlan":
+        """Return the plan of the picture in which a pilot counts: small, and without an edge."""
+        width, height = self.scene.image.size
+        size = PILOT, max(1, round(PILOT * height / width))
+        scene = self.scene.replace(size=size, supersampling=1, estimator_radius=0.0)
+        return replace(self, scene=scene.replace(estimator_minimum=0.0, filter="box"), reserve=0)
+
+    def orbit_numbers(self) -> dict[str, Any]:
+        """Return what the orbits of a Buddhabrot depend on, besides its own options."""
+        julia = self.scene.julia
+        return {
+            "limit": self.limit,
+            "escape_radius": self.scene.iteration.escape_radius,
+            "julia": tuple(map(float, julia)) if julia else None,
+        }
 
     def game(self, first: int) -> scatter.Game:
         """Return the trajectories from one on."""
@@ -175,8 +246,8 @@ def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
     """Return how a scene is drawn on a kind of device; see `fractals.rendering.plan.make_plan`."""
     scene = scene.unframed()
     formula = scene.make_any_formula()
-    assert isinstance(formula, Flame | Attractor)
-    if scene.julia is not None:
+    assert isinstance(formula, Flame | Attractor | Buddhabrot)
+    if scene.julia is not None and not isinstance(formula, Buddhabrot):
         raise SceneError(f"julia: the formula '{formula.name}' has no Julia sets")
     if scene.view.projection != "plane":
         raise SceneError("view.projection: a scatter image is drawn in the plane")
@@ -185,12 +256,17 @@ def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
     width, center = place_of(scene, formula)
     plan = ScatterPlan(scene, formula, device, threads, width, center)
     if plan.chunks * CHUNK > MAX_TRAJECTORIES:
-        most = MAX_TRAJECTORIES * scene.scatter.steps / math.prod(scene.image.size)
+        most = MAX_TRAJECTORIES * plan.steps / math.prod(scene.image.size)
         raise OptionError(
             f"quality {scene.scatter.quality:g} takes more than {MAX_TRAJECTORIES} trajectories: "
             f"give at most {most:.0f}, or more --steps"
         )
     return plan
+
+
+def steps_of(scene: Scene) -> int:
+    """Return the points of a trajectory; an orbit of any length counts as one."""
+    return 1 if isinstance(scene.make_any_formula(), Buddhabrot) else scene.scatter.steps
 
 
 @dataclass
@@ -206,7 +282,14 @@ class Hits:
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
+        if self.orbits:
+            return {"orbits": self.samples, "points_in_view": self.hits}
         return {"points": self.samples, "in_view": float(f"{self.share:.4g}")}
+
+    @property
+    def orbits(self) -> bool:
+        """Tell whether samples are orbits, each of many points."""
+        return isinstance(self.scene.make_any_formula(), Buddhabrot)
 
     @property
     def share(self) -> float:
@@ -214,4 +297,6 @@ class Hits:
         return self.hits / max(1, self.samples)
 
     def __str__(self) -> str:
+        if self.orbits:
+            return f"{self.samples / 1e6:.3g} M orbits, {self.hits / 1e6:.3g} M points in view"
         return f"{self.samples / 1e6:.3g} M points, {100 * self.share:.3g} % in view"

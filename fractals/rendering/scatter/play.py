@@ -13,13 +13,15 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
+from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.scatter.cells import Cells, moved
 from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, make_scatter_plan
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
-LAUNCH = {"python": 1, "simulator": 4, "cuda": 64}  # chunks that one launch plays
+LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "cuda": 64}  # chunks that one launch plays
 
 
 class Player:
@@ -27,6 +29,21 @@ class Player:
 
     def __init__(self, plan: ScatterPlan, backend: Backend) -> None:
         self.plan, self.backend = plan, backend
+        self._data: Any = None
+
+    def data(self) -> Any:
+        """Return the numbers of the formula, which a Buddhabrot finds by a pilot."""
+        if self._data is None:
+            plan, formula = self.plan, self.plan.formula
+            if not isinstance(formula, Buddhabrot):
+                self._data = formula.data(self.backend.real)
+            else:
+                pilot = plan.pilot()
+                found = Cells(
+                    formula, self.backend, pilot.orbit_numbers(), pilot.window(), plan.game(0)
+                )
+                self._data = found.orbits()
+        return self._data
 
     def play(self, before: Hits, last: int, progress: Progress | None) -> Hits:
         """Return the hits of more chunks, up to the one before `last`, with those before."""
@@ -54,7 +71,8 @@ class Player:
 
     def sums(self, trajectories: range, progress: Progress | None) -> tuple[NDArray[np.int64], int]:
         """Return the sums of some trajectories, and how many of their points are in view."""
-        by = self._by_machine if self.plan.device == "cpu" else self._by_kernel
+        machine = self.plan.device == "cpu" and not self.plan.orbits
+        by = self._by_machine if machine else self._by_kernel
         return by(trajectories, progress)
 
     def _by_machine(
@@ -64,8 +82,9 @@ class Player:
         from fractals.backends.cpu.chaos import POOL, Machine
 
         plan, threads = self.plan, self.backend.threads
+        assert not isinstance(plan.formula, Buddhabrot)
         machine = Machine(plan.precision, plan.formula, plan.shape)
-        data, window = plan.formula.data(np.dtype(plan.precision).type), plan.window()
+        data, window = self.data(), plan.window()
         players = [machine.player() for _ in range(threads)]
         free = list(players)
 
@@ -83,17 +102,11 @@ class Player:
     def _by_kernel(
         self, trajectories: range, progress: Progress | None
     ) -> tuple[NDArray[np.int64], int]:
-        """Play on a GPU, in the simulator or in plain Python: a thread a trajectory."""
+        """Play by kernels: a thread of a GPU a trajectory. On the CPU: orbits, by all threads."""
         plan, backend = self.plan, self.backend
         to_device = backend.to_device
-
-        def moved(part: Any) -> Any:
-            if isinstance(part, tuple):
-                return part._make(moved(value) for value in part)  # type: ignore[attr-defined]
-            return to_device(part) if isinstance(part, np.ndarray) else part
-
-        run = backend.compile(*plan.formula.kernel)
-        data, window = moved(plan.formula.data(backend.real)), moved(plan.window())
+        run = backend.compile(*plan.kernel)
+        data, window = moved(backend, self.data()), moved(backend, plan.window())
         sums = to_device(np.zeros(4 * math.prod(plan.shape), np.int64))
         hits = 0
 
@@ -103,10 +116,11 @@ class Player:
             on_device = to_device(seen)
             run(on_device, data, plan.game(part[0]), window, sums)
             backend.to_host(on_device, seen)
-            hits += int(seen.sum())
+            hits += int(seen.sum())  # under the interpreter's lock
             return {}
 
-        run_tiles(_parted(trajectories, CHUNK * LAUNCH[plan.device]), work, 0, progress)
+        threads = backend.threads if plan.device == "cpu" else 0
+        run_tiles(_parted(trajectories, CHUNK * LAUNCH[plan.device]), work, threads, progress)
         found = np.empty(4 * math.prod(plan.shape), np.int64)
         backend.to_host(sums, found)
         return found.reshape(*plan.shape, 4), hits

@@ -50,7 +50,7 @@ from fractals.io.store import (
 )
 from fractals.rendering.compute_store import Computed
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan
+from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, steps_of
 from fractals.rendering.scatter.play import Player, open_player
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene, validate
@@ -104,7 +104,7 @@ class HitStore:
 
     def load(self) -> Hits:
         """Return what the chunks so far add up to."""
-        samples = self.chunks * CHUNK * self.scene.scatter.steps
+        samples = self.chunks * CHUNK * steps_of(self.scene)
         return Hits(self.scene, self.sums(), self.chunks, samples, self.in_view, self.margin)
 
 
@@ -240,6 +240,7 @@ def _facts(scene: Scene) -> dict[str, Any]:
     precision = scene.iteration.precision
     return {
         "formula": scene.to_table()["formula"],
+        "julia": scene.julia,
         "view.center": center,
         "view.width": width,
         "view.rotation": view.rotation,
@@ -247,7 +248,7 @@ def _facts(scene: Scene) -> dict[str, Any]:
         "view.stretch": (view.stretch, view.stretch and view.stretch_angle),
         "image.size": scene.image.size,
         "image.supersampling": scene.image.supersampling,
-        "iteration.precision": "float32" if precision == "auto" else precision,
+        "iteration.precision": precision,
         "iteration.max_iterations": scene.iteration.max_iterations,
         "iteration.escape_radius": scene.iteration.escape_radius,
         "color.palette": scene.to_table()["color"]["palette"],
