@@ -293,7 +293,7 @@ def load_scene(
 
 
 def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
-    """Return a scene with the colors and the layers of `sources`, merged over its own.
+    """Return a scene with the colors, layers and display of `sources`, merged over its own.
 
     A `Scene` has every color, so the colors before it are replaced.
     """
@@ -302,7 +302,9 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     parts = (scene, *sources)
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
     merged = load_scene(*parts[last:], lost=lost)
-    return validate({**scene.to_values(), "color": merged.to_values()["color"]}, "")
+    table = merged.to_values()
+    looks = {"color": table["color"], "display": table.get("display", {})}
+    return validate({**scene.to_values(), **looks}, "")
 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from fractals.rendering.drawing import (
     open_plan,
     run,
 )
+from fractals.rendering.families import family_of
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import ResumeData, Stop, known_of, load_known, save_known
 from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
@@ -61,14 +62,17 @@ class Computed(PictureFacts):
     device, precision, method : str
         What computed the numbers; see `EscapeData`.
     tiles, before : int
-        Tiles of the store, and how many of them existed before.
+        Tiles of the store, or its chunks of points, and how many of them existed before.
     missing : int
         Tiles that are still missing, where only a part was asked for.
+    unit : str
+        "tiles", or of a scatter image "chunks".
     """
 
     tiles: int = 0
     before: int = 0
     missing: int = 0
+    unit: str = "tiles"
 
 
 @with_keywords(StoreKeywords, StoreOptions, RenderOptions)
@@ -106,8 +110,16 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
     scene, options, store_options = read_fitted_request(
         sources, keywords, StoreKeywords, RenderOptions, StoreOptions
     )
-    cluster, overwrite, part = store_options.cluster, store_options.overwrite, store_options.part
     scene.to_table()  # a formula without a name can't be kept
+    computed: Computed = family_of(scene).compute_to(path, scene, options, store_options)
+    return computed
+
+
+def compute_data_to(
+    path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+) -> Computed:
+    """Compute escape data into a store; see `compute_to`."""
+    cluster, overwrite, part = store_options.cluster, store_options.overwrite, store_options.part
     if part is not None:
         if overwrite or cluster is not None:
             other = "cluster" if cluster is not None else "overwrite"

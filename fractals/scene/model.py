@@ -170,7 +170,8 @@ def _formula(given: Any) -> Any:
         if NAME.fullmatch(given):
             return {"name": given}
         folded = given.strip().lower().replace("-", "_").replace(" ", "_")
-        if NAME.fullmatch(folded) and folded in catalog.names("formula"):
+        known = (folded in catalog.names(kind) for kind in catalog.FORMULAS)
+        if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
         return {"name": "expression", "step": given}
     return given
