@@ -127,11 +127,13 @@ def read(kind: str, name: str) -> dict[str, Any]:
 def unknown(kind: str, name: str) -> OptionError:
     """Return the error about an unknown name, with the nearest known name."""
     plural = {**PLURALS, "palette": "palettes", "gallery": "scenes"}
-    hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
+    hint = (
+        did_you_mean(name, names(kind)) or f"; fractals.names({plural.get(kind, kind)!r}) shows all"
+    )
     if kind == "gallery" and name.partition(",")[0] in names("formula"):
-        hint = f"; it is a formula: --formula {shown(name, 80)}, or the key formula"
+        hint = f"; it is a formula: formula='{shown(name, 80)}'"
     elif kind == "gallery" and name in names("palette"):
-        hint = f"; it is a palette: --palette {name}, or the key palette"
+        hint = f"; it is a palette: palette='{name}'"
     elif kind == "formula" and name == "julia":
         hint = "; a Julia set is that of any formula, with the key julia = [X, Y]"
     return OptionError(

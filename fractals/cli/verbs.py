@@ -14,6 +14,7 @@ from fractals.catalog import did_you_mean
 from fractals.cli import shared
 from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
 from fractals.cli.messages import (
+    Running,
     StdoutError,
     Verbosity,
     discard,
@@ -217,6 +218,7 @@ INTERRUPTED = 130
 def run_verb(arguments: list[str] | None = None) -> int:
     """Run the command line, and return its exit code."""
     Verbosity.quiet = Verbosity.verbose = False
+    Running.verb = None
     try:
         code = cli.main(arguments, prog_name="fractals", standalone_mode=False)
         if sys.stdout is not None:

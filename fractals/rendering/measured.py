@@ -105,7 +105,7 @@ def check_cost(planned: Plan, force: bool = False) -> None:
         )
     raise OptionError(
         f"{planned.size[0]}x{planned.size[1]} pixels of {planned.supersampling}x"
-        f"{planned.supersampling} samples need {needs}: give a smaller --size or --supersampling"
+        f"{planned.supersampling} samples need {needs}: give a smaller size= or supersampling="
         + (", or write a .png, which needs less (fractals.render_to)" if pixels else "")
     )
 
@@ -130,5 +130,5 @@ def _check_seconds(planned: Plan, seconds: float, limit: int) -> None:
     raise OptionError(
         f"at a width of {scientific(planned.width)} this takes about {seconds / 3600:.0f} hours "
         f"and {planned.memory / 2**30:.1f} GiB ({samples} samples of at most {limit} steps, "
-        f"{planned.bits or 53} bits): --force draws it all the same"
+        f"{planned.bits or 53} bits): force=True draws it all the same"
     )

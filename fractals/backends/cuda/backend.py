@@ -565,19 +565,21 @@ def _failing(shape=(), dtype=np.uint8):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
             asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
             raise FractalsError(
-                f"the GPU is out of memory{asked}: free some of it, draw a smaller --size, "
-                "or use --cpu"
+                f"the GPU is out of memory{asked}: free some of it, draw a smaller size=, "
+                "or use device='cpu'"
             ) from error
         if not type(error).__module__.startswith((CARD, "cuda.")):
             raise
         line = f"the GPU failed: {first_line(error)}"
         gpu = getattr(_bound, "to", None)
         if gpu and FATAL.search(line):
-            gpu.lost = f"{line}; this process can't use it any more: run it again, or with --cpu"
+            gpu.lost = (
+                f"{line}; this process can't use it any more: run it again, or with device='cpu'"
+            )
             gpu.free_nothing()
             line = gpu.lost
         else:
-            line += "; fractals devices tells what is there"
+            line += "; fractals.devices() tells what is there"
         raise FractalsError(line) from error
 
 

@@ -165,7 +165,7 @@ def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
         most = MAX_TRAJECTORIES * scene.scatter.steps / math.prod(scene.image.size)
         raise OptionError(
             f"quality {scene.scatter.quality:g} takes more than {MAX_TRAJECTORIES} trajectories: "
-            f"give at most {most:.0f}, or more --steps"
+            f"give at most {most:.0f}, or more steps="
         )
     return plan
 
@@ -349,7 +349,7 @@ def open_scattering(scene: Scene, options: RenderOptions) -> Scattering:
     if free and plan.memory > 0.9 * free:
         raise OptionError(
             f"the picture takes {plan.memory / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are "
-            "free: give a smaller --size, or less --supersampling"
+            "free: give a smaller size=, or less supersampling="
         )
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
