@@ -147,6 +147,7 @@ def report(step, seconds, iterations=None, unit="it/s", device="CPU", picture=No
         if earlier:
             other = max(reversed(earlier), key=lambda each: order(each["step"]))  # its last run
             line["times"] = rate / other["rate"]
+            line |= {} if against is None else {"against": str(against)}
             parts.append(f"{line['times']:.3g} x step {other['step']}")
         parts.append(f"{rate / 1e9:.3g} G {unit}")
         if unit == "it/s" and device == "CPU":

@@ -1,4 +1,4 @@
-"""Step D: training. The network of step B learns a picture, by derivatives, in batches."""
+"""Step D: the network of step B learns a picture, by derivatives, in batches."""
 
 import math
 
@@ -48,11 +48,13 @@ def kernel(points, goals, w, scale, gradients):  # a thread for each sample of t
 
 def gradients_of(points, goals, w, scale, on_device=on_gpu):
     found = np.zeros((len(points), *w.shape), np.float32)
+    scale /= goals.size  # the loss is the mean of the batch
     if on_device:
-        kernel[-(-len(points) // 64), 64](points, goals, w, scale / goals.size, found)
-    else:
-        for (x, y), goal, gradient in zip(points, goals, found, strict=True):
-            backward(x, y, w, goal, scale / goals.size, gradient)
+        points, goals, w, found = map(cuda.to_device, (points, goals, w, found))
+        kernel[-(-points.shape[0] // 64), 64](points, goals, w, scale, found)
+        return found.copy_to_host()
+    for (x, y), goal, gradient in zip(points, goals, found, strict=True):
+        backward(x, y, w, goal, scale, gradient)
     return found
 
 

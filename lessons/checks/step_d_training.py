@@ -13,9 +13,15 @@ def check(answer):
     """Raise AssertionError with one clear line unless `answer` solves the exercise."""
     random = np.random.default_rng(4)
     for samples, waves in ((1, 1), (1, 3), (8, 3)):
-        xs, goals, w = random.normal(size=samples), random.random(samples), random.random((waves, 3))
+        xs, goals, w = (
+            random.normal(size=samples),
+            random.random(samples),
+            random.random((waves, 3)),
+        )
         found = np.asarray(answer.gradient(xs.copy(), goals.copy(), w.copy()))
-        assert found.shape == w.shape, f"the gradient has the shape {found.shape}, expected {w.shape}"
+        assert found.shape == w.shape, (
+            f"the gradient has the shape {found.shape}, expected {w.shape}"
+        )
         right = np.zeros_like(w)
         for place in np.ndindex(w.shape):
             change = np.zeros_like(w)

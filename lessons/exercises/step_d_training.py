@@ -1,6 +1,6 @@
 """Exercise D: the derivative of a loss, backwards, as the mean of a batch.
 
-The network takes a number x and returns the sum of w[n, 2] * tanh(w[n, 0] * x + w[n, 1]) over all n.
+The network takes a number x. It returns the sum of w[n, 2] * tanh(w[n, 0] * x + w[n, 1]) over n.
 The loss of a sample is (network(x, w) - goal)². The derivative of tanh(t) is 1 - tanh(t)².
 """
 
