@@ -39,8 +39,8 @@ class Verbosity:
     verbose = False
 
 
-class Running:
-    """The verb that runs, whose options stand in messages."""
+class Called:
+    """The verb that was called, whose options stand in messages."""
 
     verb: click.Command | None = None
 
@@ -104,7 +104,7 @@ def _options() -> dict[str, str]:
     from fractals.rendering.options import OPTIONS
 
     found = {name: f"--{name.replace('_', '-')}" for name in (*KEYS, *OPTIONS)}
-    for each in Running.verb.params if Running.verb else ():
+    for each in Called.verb.params if Called.verb else ():
         long = [name for name in each.opts if name.startswith("--")]
         if long and each.name:
             found[each.name] = long[0]

@@ -199,7 +199,7 @@ def npy_header(text):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("header.json", None, "not a store that fractals compute wrote"),
+        ("header.json", None, "not a store that fractals wrote"),
         ("header.json", b"{", "header.json: "),
         ("header.json", b"\xff\xff", "header.json: "),
         ("z.npy", None, "z.npy is missing"),
