@@ -132,11 +132,11 @@ def unknown(kind: str, name: str) -> OptionError:
     plural = {**PLURALS, "palette": "palettes", "gallery": "scenes"}
     kinds = FORMULAS if kind == "formula" else (kind,)
     known = itertools.chain(*map(names, kinds))
-    hint = did_you_mean(name, known) or f"; fractals list {plural.get(kind, kind)} shows all"
+    hint = did_you_mean(name, known) or (f"; fractals.names({plural.get(kind, kind)!r}) shows all")
     if kind == "gallery" and any(name.partition(",")[0] in names(k) for k in FORMULAS):
-        hint = f"; it is a formula: --formula {shown(name, 80)}, or the key formula"
+        hint = f"; it is a formula: formula='{shown(name, 80)}'"
     elif kind == "gallery" and name in names("palette"):
-        hint = f"; it is a palette: --palette {name}, or the key palette"
+        hint = f"; it is a palette: palette='{name}'"
     elif kind == "formula" and name == "julia":
         hint = "; a Julia set is that of any formula, with the key julia = [X, Y]"
     return OptionError(

@@ -208,7 +208,7 @@ def most_connections(clients: int) -> int:
     if files < least:
         raise OptionError(
             f"{clients} clients require {least} open files, and {files} are the limit here: "
-            f"raise it with 'ulimit -n {least}', or give fewer --clients"
+            f"raise it with 'ulimit -n {least}', or give fewer clients="
         )
     return min(wanted, files - RESERVED)
 

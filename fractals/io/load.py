@@ -62,7 +62,7 @@ def _found(name: str, folder: Path, from_file: bool) -> Path:
         try:
             return palettes.beside(folder, Path(name))
         except InputError as error:
-            raise SceneError(str(error).replace("--palette, --coloring", "--audio")) from None
+            raise SceneError(str(error).replace("palette= or coloring=", "sound=")) from None
     return folder / name if os.path.isfile(folder / name) else Path(name)
 
 

@@ -396,7 +396,7 @@ def create_store(path: Path, header: Mapping[str, Any]) -> RawStore:
     if store.size > free:
         raise FractalsError(
             f"'{store.name}' takes {bytes_text(store.size)}, and {bytes_text(free)} are free "
-            "there: name a place on another disk, or give a smaller --size or --supersampling"
+            "there: name a place on another disk, or give a smaller size= or supersampling="
         )
     arrays = {store.files[name]: (dtype, store.shape) for name, dtype in store.planes.items()}
     with writing(path):
@@ -490,13 +490,14 @@ def check_same(store: RawStore, scene: Scene) -> None:
     if keys := differences(store.scene, scene):
         raise OptionError(
             f"'{store.path}' is there, of another scene: {', '.join(keys)} "
-            f"{'differs' if len(keys) == 1 else 'differ'}: name another store, or give --overwrite"
+            f"{'differs' if len(keys) == 1 else 'differ'}: name another store, or give "
+            "overwrite=True"
         )
     if lacking := make_layers(scene).lacking(store.planes):
         layer, names = lacking
         raise OptionError(
             f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring '{layer.label}' "
-            f"needs {', '.join(names)} too: name another store, or give --overwrite"
+            f"needs {', '.join(names)} too: name another store, or give overwrite=True"
         )
 
 
@@ -505,7 +506,7 @@ def check_version(store: RawStore) -> None:
     if store.program != __version__:
         raise OptionError(
             f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}: "
-            "the last digits of their numbers may differ. --overwrite computes all tiles again; "
+            "the last digits of their numbers may differ. overwrite=True computes all tiles again; "
             f"pip install fractals-numba=={store.program} resumes them"
         )
 
@@ -613,7 +614,7 @@ def _check_same(store: RawStore, k: int, part: StorePart) -> None:
             raise FractalsError(
                 f"tile {k + 1} of {store.tiles} in '{store.name}' differs from the result of "
                 f"{part.machine}: one of the machines that computed them is wrong. Remove "
-                f"'{PARTS}/{part.name}', or start again with --overwrite"
+                f"'{PARTS}/{part.name}', or start again with overwrite=True"
             )
 
 

@@ -191,12 +191,12 @@ def _check_found(store: RawStore, drawing: Drawing) -> None:
         raise FractalsError(
             f"'{store.path}' was begun with max_iterations {store.max_iterations}, "
             f"and here it would be {found[0]}: "
-            "resume it where it was begun, or give --overwrite"
+            "resume it where it was begun, or give overwrite=True"
         )
     if store.planes != drawing.planes:
         raise FractalsError(
             f"'{store.path}' keeps {', '.join(store.planes)}, and the colors of its own scene need "
-            f"{', '.join(drawing.planes)}: give --overwrite"
+            f"{', '.join(drawing.planes)}: give overwrite=True"
         )
 
 

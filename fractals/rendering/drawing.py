@@ -187,7 +187,7 @@ def _check_memory(samples: int) -> None:
         raise OptionError(
             "a coloring that sees the whole picture (histogram, rank) takes "
             f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
-            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller --size"
+            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller size="
         )
 
 
@@ -269,7 +269,7 @@ def _open_plan(
         plan = _plan_for(device, scene, options, keeps, iterates)
     if note and device.kind == "simulator":
         seconds = max(1, round(plan.seconds_for()))
-        note += f", expect about {seconds} s, --cpu is faster"
+        note += f", expect about {seconds} s, device='cpu' is faster"
     if note:
         options.on_message(note)
     if plan.layers.note:

@@ -110,5 +110,5 @@ def _check_seconds(planned: Plan, seconds: float, limit: int) -> None:
     raise OptionError(
         f"at a width of {scientific(planned.width)} this takes about {seconds / 3600:.0f} hours "
         f"and {planned.memory / 2**30:.1f} GiB ({samples} samples of at most {limit} steps, "
-        f"{planned.bits or 53} bits): --force draws it all the same"
+        f"{planned.bits or 53} bits): force=True draws it all the same"
     )

@@ -433,7 +433,7 @@ class Perturbation(GridMethod):
         ):
             raise OptionError(
                 f"the reference orbit is longer than {fitting} points, and more do not fit into "
-                f"memory ({free / 2**30:.1f} GiB are free): give a lower --max-iterations"
+                f"memory ({free / 2**30:.1f} GiB are free): give a lower max_iterations="
             )
         return found
 

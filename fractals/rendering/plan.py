@@ -311,7 +311,7 @@ class Plan:
         n = self.supersampling
         raise OptionError(
             f"{self.size[0]}x{self.size[1]} pixels of {n}x{n} samples need {needs}: give a smaller "
-            "--size or --supersampling"
+            "size= or supersampling="
             + ", or write a .png, which needs less (fractals.render_to)"
             * (self.keeps == "pixels")
         )
@@ -540,7 +540,7 @@ def _refuse_deep(formula: Formula, precision: str, log2_least: float) -> None:
     if precision == "float32":
         raise OptionError(
             f"the view is too deep for float32, which can go down to a width of "
-            f"{scientific(least)} here: --precision float64 goes to any depth"
+            f"{scientific(least)} here: precision='float64' goes to any depth"
         )
     made, hint = formula.step.__module__.replace(".", "/"), ""
     if formula.name == "expression":
@@ -560,7 +560,7 @@ def _check_range(scene: Scene, formula: Formula, precision: str) -> None:
         most = 2 ** (127 / 2 / formula.degree) - 1
         raise OptionError(
             f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
-            f"give at most {most:.0f}, or --precision float64"
+            f"give at most {most:.0f}, or precision='float64'"
         )
 
 

@@ -475,7 +475,7 @@ class Scene(Table):
         if not isinstance(formula, Formula):
             raise OptionError(
                 f"this is for escape-time formulas, and '{formula.name}' makes images of another "
-                f"family, {formula.family}: render, show, list and --dry-run know it"
+                f"family, {formula.family}: fractals.render and fractals.plan know it"
             )
         return formula
 
@@ -490,7 +490,7 @@ class Scene(Table):
         if isinstance(self.formula, AnyFormula):
             raise SceneError(
                 f"the formula '{self.formula.name}' is a function of yours: a scene can be saved "
-                "with a formula of the catalog (fractals list formulas) or an expression"
+                "with a formula of the catalog (fractals.names('formulas')) or an expression"
             )
         return self.to_values()
 

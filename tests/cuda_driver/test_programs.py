@@ -27,6 +27,20 @@ pytestmark = [
     pytest.mark.skipif(bool(standin.missing()), reason=standin.missing()),
 ]
 LESSONS = Path(__file__).parents[2] / "lessons"
+TRAINING = f"""
+import sys
+sys.path.insert(0, {str(LESSONS)!r})
+import numpy as np
+import step_d_training as step
+
+random = np.random.default_rng(1)
+points, goals = random.uniform(-1, 1, (70, 2)), random.random((70, 3))
+w = random.normal(0, 1, (step.WAVES, 7)).astype(np.float32)
+found = [step.gradients_of(points, goals, w, 4096, on_device) for on_device in (True, False)]
+assert step.on_gpu and np.abs(found[0]).max() > 1
+assert np.allclose(*found, rtol=1e-5, atol=1e-6)
+print("equal")
+"""
 PICTURE = ("render", "--size", "96x64", "--max-iterations", "300")
 DEEP = ("--center=-1.7499984109936540,-1.3e-17", "--width", "1e-30", "--max-iterations", "3000")
 LAYERS = """
@@ -187,6 +201,11 @@ def test_lessons_run_on_a_card(program, step):
     code, out, said = program(str(LESSONS / f"step_{step}.py"))
     assert code == 0, said
     assert "simulator" not in out
+
+
+def test_a_card_computes_the_gradients_of_a_batch(program):
+    code, out, said = program("-c", TRAINING)
+    assert (code, out) == (0, "equal\n"), said
 
 
 # --- Memory

@@ -69,7 +69,7 @@ def test_guard_and_dry_run_have_one_forecast(monkeypatch, run):
     """The guard went by a formula that knew nothing of the view."""
     drawn = on_a_minibrot(24, size=(64, 48), max_iterations=10**9)
     monkeypatch.setattr(measured, "_measured", lambda plan, source: 28 * 3600.0 * plan.threads)
-    with pytest.raises(OptionError, match=r"takes about 28 hours .*--force"):
+    with pytest.raises(OptionError, match=r"takes about 28 hours .*force=True"):
         fractals.compute(drawn, device="cpu", on_message=str)
     fractals.save_scene(drawn, "a.toml")
     assert json.loads(run("render", "a.toml", "--cpu", "--dry-run", "--json")[1])[

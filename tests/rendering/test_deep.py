@@ -461,7 +461,7 @@ def test_digits_that_are_missing_are_said():
 
 def test_what_takes_hours_must_be_forced():
     drawn = scene(width="1e-200000", size=(2, 2), max_iterations="auto")
-    refused = pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*--force")
+    refused = pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*force=True")
     with refused, deadline():
         fractals.compute(drawn, device="cpu")
 

@@ -425,7 +425,7 @@ def serve(
         raise OptionError(
             f"this machine reaches {shown(address, 80)} from {own}, a public address, and whoever "
             "reaches a worker without TLS runs code on it: give tls://... (see fractals "
-            "cluster-keys --help), or --insecure"
+            "cluster-keys --help), or insecure=True"
         )
     given: dict[str, Any] = {
         "scheduler_ip": where,

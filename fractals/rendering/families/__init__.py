@@ -137,7 +137,7 @@ class Plain:
     ) -> Rendered:
         """Draw a picture into a file."""
         if cluster is not None:
-            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave --cluster out")
+            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
         target = PictureFile(path, scene.image, overwrite)
         family: Any = self
         return written_to(target, family.render(scene, options))

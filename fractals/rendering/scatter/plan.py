@@ -259,7 +259,7 @@ def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
         most = MAX_TRAJECTORIES * plan.steps / math.prod(scene.image.size)
         raise OptionError(
             f"quality {scene.scatter.quality:g} takes more than {MAX_TRAJECTORIES} trajectories: "
-            f"give at most {most:.0f}, or more --steps"
+            f"give at most {most:.0f}, or more steps="
         )
     return plan
 

@@ -142,7 +142,7 @@ def open_player(scene: Scene, options: RenderOptions) -> Player:
     if free and plan.memory > 0.9 * free:
         raise OptionError(
             f"the picture takes {plan.memory / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are "
-            "free: give a smaller --size, or less --supersampling"
+            "free: give a smaller size=, or less supersampling="
         )
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:

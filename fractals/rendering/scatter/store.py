@@ -59,7 +59,7 @@ VERSION = 4  # of the format; stores of escape-time images have 2 and 3
 PARTS = 20  # in how many goes a store is written, at least
 SECONDS = 60.0  # most seconds between two goes, by the forecast
 SUMS = np.dtype("<i8")
-ANOTHER = "name another store, or give --overwrite"
+ANOTHER = "name another store, or give overwrite=True"
 
 
 class HitStore:
@@ -98,7 +98,7 @@ class HitStore:
         sums: NDArray[np.int64] = mapped(self.path / sums_name(self.chunks), SUMS, self.shape)
         if f"{zlib.crc32(sums.data):08x}" != self.crc:
             raise SceneError(
-                f"{self.name}: its sums are damaged: compute --overwrite computes them again"
+                f"{self.name}: its sums are damaged: overwrite=True computes them again"
             )
         return sums
 
@@ -159,7 +159,7 @@ def compute_hits_to(
     With a higher quality than that of the store, the store is continued.
     """
     if store_options.part is not None or store_options.cluster is not None:
-        other = "--part" if store_options.part is not None else "--cluster"
+        other = "part=" if store_options.part is not None else "cluster="
         raise OptionError(f"a scatter image is computed by one machine: leave {other} out")
     with claimed(path):
         there = (path / HEADER).exists() and not store_options.overwrite
@@ -210,7 +210,7 @@ def continued(store: HitStore, player: Player) -> tuple[Player, Hits]:
     if store.program != __version__:
         raise OptionError(
             f"'{store.name}' was begun by fractals {store.program}, and this is {__version__}: "
-            "the last digits of their points may differ. --overwrite computes all again; "
+            "the last digits of their points may differ. overwrite=True computes all again; "
             f"pip install fractals-numba=={store.program} goes on with it"
         )
     quality = max(player.plan.scene.scatter.quality, store.scene.scatter.quality)

@@ -116,7 +116,7 @@ def card(name: str) -> Card:
     key = name.lower().replace(" ", "").replace("-", "")
     if key not in CARDS:
         hint = did_you_mean(key[:50], CARDS) or f"; choose {', '.join(CARDS)}"
-        raise OptionError(f"unknown card '{shown(name, 40)}'{hint}, or give --cores and --clock")
+        raise OptionError(f"unknown card '{shown(name, 40)}'{hint}, or give cores= and clock=")
     return CARDS[key]
 
 
@@ -124,7 +124,7 @@ def instructions_per_iteration(formula: str, precision: Precision) -> float:
     """Return the counted machine instructions an iteration of a formula, without dz."""
     if formula not in INSTRUCTIONS:
         raise OptionError(
-            f"the instructions of '{shown(formula, 40)}' are not counted: give --instructions, "
+            f"the instructions of '{shown(formula, 40)}' are not counted: give instructions=, "
             f"or choose {', '.join(INSTRUCTIONS)}"
         )
     return INSTRUCTIONS[formula][precision == "float64"]
@@ -424,5 +424,5 @@ def parse_capability(text: str) -> tuple[int, int]:
     """
     found = re.fullmatch(r"(\d{1,2})\.(\d)", text)
     if not found:
-        raise OptionError(f"--capability: '{shown(text, 40)}' is not of the form 9.0")
+        raise OptionError(f"capability=: '{shown(text, 40)}' is not of the form 9.0")
     return int(found[1]), int(found[2])
