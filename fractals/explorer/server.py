@@ -285,7 +285,10 @@ def print_code(
     """Print an address for the camera of a phone, or tell why a phone does not reach it."""
     options = running.explorer.options
     if options.local and not options.allow_hosts:
-        tell("a phone does not reach this address: --host 0.0.0.0 lets the network in")
+        tell(
+            "a phone does not reach this address: fractals explore --host 0.0.0.0 lets the network "
+            "in"
+        )
     elif code := qr_code(page):
         sys.stderr.write(code)
         sys.stderr.flush()

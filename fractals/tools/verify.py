@@ -89,7 +89,7 @@ def verify(
     scene = load_scene(path)
     if not (family := family_of(scene)).single_pixels:
         if exact:
-            raise OptionError("exact counts are those of escape-time images: leave --exact out")
+            raise OptionError("exact counts are those of escape-time images: leave exact= out")
         return _compared_whole(path, scene, family, pixels, seed, on_message)
     # force: a few pixels cost little
     options = RenderOptions(device="python", force=True, on_message=on_message)

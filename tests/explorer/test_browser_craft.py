@@ -75,8 +75,8 @@ def test_without_a_graphics_card_the_canvas_is_plain_and_palettes_are_laid_over(
 def test_colorings_of_this_view_are_pictures_to_choose_from(new_tab):
     tab = new_tab()
     names = "['smooth', 'stripe_average', 'root']"  # `root` has no meaning here
-    tab.run(f"""() => {{ explorer.catalog = {{ ...explorer.catalog,
-        colorings: explorer.catalog.colorings.filter(({{ name }}) => {names}.includes(name)) }} }}""")
+    few = f"explorer.catalog.colorings.filter(({{ name }}) => {names}.includes(name))"
+    tab.run(f"() => {{ explorer.catalog = {{ ...explorer.catalog, colorings: {few} }}; }}")
     part = section(opened(tab, "Color"), "Coloring")
     cards = part.get_by_role("list", name="Colorings of this view")
     cards.scroll_into_view_if_needed()  # they are drawn while they are seen

@@ -127,7 +127,7 @@ class ScatterPlan:
 
     @property
     def fuse(self) -> int:
-        """Return the steps of a trajectory before its points are drawn."""
+        """Return how many first steps of a trajectory draw nothing."""
         return max(self.scene.scatter.fuse, self.formula.settle)
 
     @property
