@@ -54,7 +54,7 @@ class DeviceLostError(FractalsError):
 
     def __str__(self) -> str:
         """Return what failed, and what to do."""
-        return f"{self.args[0]}: run it again, or with --cpu"
+        return f"{self.args[0]}: run it again, or with device='cpu'"
 
 
 class DeviceMemoryError(FractalsError):

@@ -24,6 +24,7 @@ sys.dont_write_bytecode = False
 
 os.environ["FRACTALS_CACHE_DIR"] = COMPILED.name
 os.environ["XDG_CONFIG_HOME"] = COMPILED.name  # a developer's file of defaults changes no test
+os.environ["XDG_STATE_HOME"] = COMPILED.name  # nor do visitors of a developer's explorer
 
 # Examples take longer while other programs use the cores.
 hypothesis.settings.register_profile("fractals", deadline=None)

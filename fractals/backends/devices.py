@@ -97,7 +97,7 @@ def choose(request: str = "auto") -> Choice:
             reason = f"there are {len(found)}, numbered from 0"
         elif found and not reason:
             return Choice(found[index])
-        raise DeviceError(f"no CUDA GPU for '{request}' ({reason}); --cpu draws without one")
+        raise DeviceError(f"no CUDA GPU for '{request}' ({reason}); device='cpu' draws without one")
     if usable:
         return Choice(usable[0])
     if request == "gpu":
@@ -138,7 +138,7 @@ def _check_environment() -> None:
         given = os.environ.get(name, "").strip()
         if not re.fullmatch(usable, given):
             raise DeviceError(
-                f"{name}={shown(given, 40)} {meaning}: unset it, or give --device python, which is "
+                f"{name}={shown(given, 40)} {meaning}: unset it, or give device='python', which is "
                 "slow"
             )
 

@@ -233,7 +233,8 @@ def devices_command(as_json: bool) -> None:
 def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: bool) -> None:
     """Recompute random pixels of a picture with plain Python loops, and compare them.
 
-    Of deep views, some counts are also compared with those in arbitrary precision.
+    Of deep views, some counts are also compared with those in arbitrary precision. A flame is drawn
+    again on the CPU, and some of its trajectories are compared with those of plain Python.
 
     Exit code 5: pixels differ.
     """

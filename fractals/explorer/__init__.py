@@ -3,6 +3,7 @@
 server.py      `fractals.explore`: starts and ends the server
 application.py serves the page and the clients
 gate.py        accepts connections, strangers last, and checks every request
+visitors.py    addresses that open once, cookies that outlive the server
 pages.py       what it answers over HTTP, and thumbnails; bookmarks.py: files of scenes
 protocol.py    parses messages, and packs tiles
 session.py     a client: its colors, what waits to be sent to it, what it asked for
@@ -13,5 +14,6 @@ view.py        draws a view: coarse, values, exact
 frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers
 jobs.py        searches and exports, in processes of their own: work.py
+filming.py     films, in such processes, too
 compilers.py   visitors' formulas are compiled in such processes, too
 """

@@ -7,22 +7,24 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
+from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.explorer import navigation, protocol, questions
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.compilers import Compilers, own_label
+from fractals.explorer.filming import Filming
 from fractals.explorer.gate import Gate
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
 from fractals.explorer.session import Outbox, Session, TooManyMessages
+from fractals.explorer.visitors import Visitors
 from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 
 HELLO_SECONDS = 10.0
-NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4408, 4413, 4429, 1013
+NO_COOKIE, NO_HELLO, TOO_LONG, TOO_MANY, FULL = 4401, 4408, 4413, 4429, 1013
 
 
 class Explorer:
@@ -34,11 +36,16 @@ class Explorer:
         options: ExploreOptions,
         data: Path | None = None,
         cache: Path | None = None,
+        state: Path | None = None,
     ) -> None:
-        """`data`, `cache`: folders of bookmarks and of thumbnails; None: nothing is kept."""
+        """`data`, `cache`, `state`: folders of bookmarks, thumbnails and the secret of cookies.
+
+        None: nothing is kept.
+        """
         self.scene, self.options = scene, options
         self.engine = Engine(options.device, options.threads)
         self.jobs = Jobs(options.device, options.threads)
+        self.filming = Filming(self.jobs, options.read_only)
         self.bookmarks = Bookmarks(None if options.read_only else data)
         thumbnails = Thumbnails(self.engine, cache)
         self.pages = Pages(options.read_only, thumbnails, self.jobs, self.bookmarks)
@@ -52,9 +59,10 @@ class Explorer:
             "bookmarks": self.bookmarks.on_list,
             "cancel": self.jobs.cancel,
             "export": self.jobs.export,
-            "film": self.bookmarks.on_film,
+            "film": self.filming.film,
             "find": self.jobs.find,
             "fit": questions.fit,
+            "follow": self.jobs.follow,
             "go_on": navigation.go_on,
             "histogram": questions.histogram,
             "julia": questions.julia,
@@ -63,11 +71,26 @@ class Explorer:
             "open": navigation.open_scene,
             "paint": navigation.paint,
             "pick": questions.pick,
+            "sheet": questions.sheet,
             "surprise": questions.surprise,
             "view": navigation.view,
         }
-        routes = [*self.pages.routes(), WebSocketRoute("/ws", self.client)]
-        self.gate = Gate(Starlette(routes=routes, lifespan=self._lifespan), bool(options.cert))
+        sound = Route("/sound", self.filming.sound, methods=["POST"])
+        routes = [*self.pages.routes(), sound, WebSocketRoute("/ws", self.client)]
+        served = Starlette(routes=routes, lifespan=self._lifespan)
+        self.gate = Gate(served, bool(options.cert), Visitors(state))
+        self.gate.full = self._full
+
+    def _full(self, visitor: str) -> bool:
+        """Tell whether there is no room for a visitor, who may load an open page again."""
+        inside = any(session.visitor == visitor for session in list(self.sessions))
+        return not inside and len(self.sessions) >= self.options.clients
+
+    def shut_out(self) -> None:
+        """End all visits: each visitor requires an address again."""
+        self.gate.visitors.forget()
+        for session in list(self.sessions):
+            session.outbox.end(NO_COOKIE, "your visit was ended")
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
@@ -86,12 +109,13 @@ class Explorer:
             return
         outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
         session = Session(self.engine, self.scene, self.options, outbox, self.handlers)
+        session.visitor = socket.scope["visitor"]
         self.sessions.add(session)
         sending = asyncio.create_task(_send(socket, outbox))
         try:
             await self._receive(socket, session)
-        except (WebSocketDisconnect, ConnectionError):
-            pass
+        except (WebSocketDisconnect, ConnectionError, RuntimeError):
+            pass  # `_send` has closed the socket, or the client has left
         finally:
             sending.cancel()
             self.sessions.discard(session)
@@ -121,16 +145,15 @@ class Explorer:
             except Exception as error:
                 keys = protocol.names_of(text)
                 session.say("error", **{"re": "", **keys, "message": internal(error)})
-            if session.outbox.overfull:
-                await socket.close(TOO_MANY, "nothing is read")
+            if ending := session.outbox.ending:
+                await socket.close(*ending)
                 return
 
 
 async def _send(socket: WebSocket, outbox: Outbox) -> None:
     """Send what waits; uvicorn holds a send back while the line is full."""
     with contextlib.suppress(ConnectionError, WebSocketDisconnect, RuntimeError):
-        while True:
-            content = await outbox.take()
+        while content := await outbox.take():
             if isinstance(content, bytes):
                 await socket.send_bytes(content)
             else:
@@ -139,3 +162,5 @@ async def _send(socket: WebSocket, outbox: Outbox) -> None:
             # Neither of the two waits while there is room. The loop has to hear that the line was
             # cut, because asyncio logs each further write, and other clients have to be served.
             await asyncio.sleep(0)
+        assert outbox.ending
+        await socket.close(*outbox.ending)

@@ -4,24 +4,20 @@ import contextlib
 import os
 import re
 import secrets
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.session import Session
-from fractals.films.motion import width_text
 from fractals.io.files import open_inside, read_most, writing
 from fractals.io.load import save_scene
-from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import log2
 
-OCTAVES_A_SECOND, SECONDS_A_KEY = 1.0, 4.0  # of a film: its speed, and the least time between keys
 ID = re.compile(r"[0-9a-f]{32}")
 MAX_KEPT = 500
 MAX_FILE = 2**20  # bytes
+SECOND = 10**9  # nanoseconds: some file systems know no finer times
 
 
 def folder() -> Path:
@@ -71,6 +67,17 @@ class Bookmarks:
             save_scene(scene.replace(title=title), path, overwrite=True)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
+    def sort(self, names: list[str]) -> None:
+        """Put all bookmarks in an order, which the times of their files tell."""
+        known = self._names()
+        if self.where is None or sorted(names) != sorted(known):
+            raise OptionError("the bookmarks have changed: open the list again")
+        with writing(self.where):
+            paths = {name: self.where / f"{name}.toml" for name in known}
+            latest = max((path.stat().st_mtime_ns for path in paths.values()), default=0)
+            for k, name in enumerate(names):
+                os.utime(paths[name], ns=(latest, latest - k * SECOND))
+
     def remove(self, name: str) -> None:
         """Remove a bookmark."""
         if self.where is None or name not in self._names():
@@ -90,32 +97,6 @@ class Bookmarks:
                 )
         return found
 
-    def film(self) -> tuple[Scene, int]:
-        """Return a film through the bookmarks, and how many are left out.
-
-        The oldest bookmark comes first. A film has one formula, and one Julia set or none: those of
-        the newest bookmark, whose colors are the film's too. Fewer than two are an `OptionError`.
-        """
-        scenes = [scene for name in self._names() if (scene := self.find(name))]
-        same = [
-            scene
-            for scene in scenes
-            if (scene.formula, scene.julia) == (scenes[0].formula, scenes[0].julia)
-        ]
-        if len(same) < 2:
-            raise OptionError("a film requires two bookmarks of the same formula")
-        keys: list[dict[str, Any]] = []
-        seconds, before = 0.0, None
-        for scene in reversed(same):
-            width, center = place_of(scene, scene.make_formula())
-            if before is not None:
-                seconds += max(SECONDS_A_KEY, abs(log2(width / before)) / OCTAVES_A_SECOND)
-            exact = scene.view.center or tuple(str(Decimal(float(part))) for part in center)
-            view = {"center": exact, "width": width_text(width), "rotation": scene.view.rotation}
-            keys.append({"at": round(seconds, 3), **view})
-            before = width
-        return same[0].replace(film={"keys": keys}), len(scenes) - len(same)
-
     def _names(self) -> list[str]:
         found = []
         with contextlib.suppress(OSError):  # the folder is missing, or can't be read
@@ -129,16 +110,12 @@ class Bookmarks:
         """Answer the list."""
         session.say("bookmarks", items=self.table())
 
-    def on_film(self, session: Session, message: protocol.FilmMessage) -> None:
-        """Answer a film through the bookmarks."""
-        scene, left_out = self.film()
-        assert scene.film
-        session.say("film", toml=scene.to_toml(), keys=len(scene.film.keys), left_out=left_out)
-
     def on_change(self, session: Session, message: protocol.Bookmark) -> None:
-        """Keep, rename or remove a bookmark, and answer the list."""
+        """Keep, rename, remove or sort bookmarks, and answer the list."""
         if message.remove:
             self.remove(message.remove)
+        elif message.order is not None:
+            self.sort(message.order)
         elif message.rename:
             self.rename(message.rename, message.title)
         elif message.link:
@@ -146,5 +123,7 @@ class Bookmarks:
         elif message.frame:
             self.keep(session.scene(message.frame, message.author), message.title)
         else:
-            raise OptionError("give a frame or a link to keep, or a bookmark to rename or remove")
+            raise OptionError(
+                "give a frame or a link to keep, a bookmark to rename or remove, or an order"
+            )
         session.say("bookmarks", items=self.table())

@@ -8,8 +8,12 @@ that changes anything must come from a page of the server itself.
 """
 
 import asyncio
+import base64
 import contextlib
+import hashlib
 import hmac
+import http
+import re
 import secrets
 import socket
 import ssl
@@ -18,11 +22,15 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, MutableMapp
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
+from string import Template
 from typing import Any
 from urllib.parse import parse_qs
 
 from fractals.errors import OptionError
 from fractals.explorer.scheduler import print_line
+from fractals.explorer.session import Rate
+from fractals.explorer.visitors import AGE, Visitors
 
 # The door accepts connections: a bounded number, and strangers make room for guests.
 #
@@ -200,7 +208,7 @@ def most_connections(clients: int) -> int:
     if files < least:
         raise OptionError(
             f"{clients} clients require {least} open files, and {files} are the limit here: "
-            f"raise it with 'ulimit -n {least}', or give fewer --clients"
+            f"raise it with 'ulimit -n {least}', or give fewer clients="
         )
     return min(wanted, files - RESERVED)
 
@@ -212,8 +220,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
-    "connect-src 'self'; worker-src 'self'; font-src 'self'; manifest-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; media-src 'self'; worker-src 'self'; font-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS = (
     (b"content-security-policy", POLICY.encode()),
@@ -224,24 +232,30 @@ HEADERS = (
 )
 METHODS = ("GET", "HEAD", "POST")
 ENTER = "/enter"
+REQUESTS = 120.0, 1200.0  # of a visitor in a second, and at once: a page loads some 150 files
+BEARER = "bearer"  # the name of whoever has the token
 
 
 class Gate:
     """An ASGI application around another, which only sees requests that may pass."""
 
-    def __init__(self, app: App, secure: bool = False) -> None:
+    def __init__(self, app: App, secure: bool = False, visitors: Visitors | None = None) -> None:
         self.app, self.secure = app, secure
-        # Opens the page once, or any number of times as ``Authorization: Bearer``
+        self.visitors = visitors or Visitors()
+        # Opens the page any number of times, as ``Authorization: Bearer``
         self.token = secrets.token_urlsafe(32)
-        self._once = secrets.token_urlsafe(32)  # in the address that the browser is opened with
-        self._session = secrets.token_urlsafe(32)
+        self.full: Callable[[str], bool] = lambda visitor: False  # whether there is no room for one
+        self._rates: dict[str, Rate] = {}  # by visitor
         self._hosts: frozenset[str] = frozenset()
         # Where pages of the server come from, such as "http://127.0.0.1:8000"
         self.origins: frozenset[str] = frozenset()
         self._cookie = "fractals"
 
-    def serve_at(self, hosts: Iterable[str], port: int) -> None:
-        """Set the hosts that requests may name; a host may have a port of its own."""
+    def serve_at(self, hosts: Iterable[str], port: int, scope: str = "") -> None:
+        """Set the hosts that requests may name; a host may have a port of its own.
+
+        `scope`: what cookies are for, besides the port.
+        """
         scheme, usual = ("https", 443) if self.secure else ("http", 80)
         named = [host if _has_port(host) else f"{host}:{port}" for host in hosts]
         named += [name.rpartition(":")[0] for name in named if name.endswith(f":{usual}")]
@@ -249,60 +263,64 @@ class Gate:
         self.origins = frozenset(f"{scheme}://{name}" for name in self._hosts)
         # Cookies are shared between the ports of a host.
         self._cookie = f"fractals-{port}"
+        self.visitors.scope = f"{port} {scope}"
 
     def invitation(self) -> str:
         """Return a path that opens the page once."""
-        self._once = secrets.token_urlsafe(32)
-        return f"{ENTER}?token={self._once}"
+        return f"{ENTER}?token={self.visitors.invite()}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
-        status = self._refusal(scope)
+        visitor = self._visitor(scope["headers"])
+        status = self._refusal(scope, visitor)
         if scope["type"] == "websocket":
             if status:
                 await receive()
                 await _refuse_websocket(scope, send, status)
                 return
             with _served(scope):
-                await self.app(scope, receive, send)
+                await self.app({**scope, "visitor": visitor}, receive, send)
             return
-        send = _with_headers(send)
+        send = _answering(scope, send)
         if status:
             await _answer(send, status)
         elif scope["path"] == ENTER:
-            await self._enter(scope, send)
+            await self._enter(scope, send, visitor)
         else:
             with _served(scope):
                 await self.app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> int:
+    def _refusal(self, scope: Scope, visitor: str) -> int:
         """Return the status with which a request is refused; 0 where it may pass."""
         headers = scope["headers"]
         hosts = [value for name, value in headers if name == b"host"]
         if len(hosts) != 1 or hosts[0].decode("latin-1").lower() not in self._hosts:
             return 421
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
-        bearer = self._has_bearer(headers)
         websocket = scope["type"] == "websocket"
         if len(origins) > 1 or (origins and origins[0] not in self.origins):
             return 403
         if not websocket and scope["method"] not in METHODS:
             return 405
         changes = websocket or scope["method"] == "POST"
-        if changes and not origins and not bearer:
+        if changes and not origins and visitor != BEARER:
             return 403
         if not websocket and scope["path"] == ENTER:
             return 0
-        return 0 if bearer or self._has_cookie(headers) else 401
+        if not visitor:
+            return 401
+        if not self._rates.setdefault(visitor, Rate(*REQUESTS)).spend():
+            return 429
+        return 503 if scope["path"] == "/" and self.full(visitor) else 0
 
-    def _has_bearer(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    def _visitor(self, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """Return the name of the visitor that a request is of; "" for a stranger's."""
         given = [value for name, value in headers if name == b"authorization"]
-        return len(given) == 1 and hmac.compare_digest(given[0], f"Bearer {self.token}".encode())
-
-    def _has_cookie(self, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        if len(given) == 1 and hmac.compare_digest(given[0], f"Bearer {self.token}".encode()):
+            return BEARER
         for name, value in headers:
             if name != b"cookie":
                 continue
@@ -310,26 +328,26 @@ class Gate:
             try:
                 cookies.load(value.decode("latin-1"))
             except CookieError:
-                return False
-            given = cookies.get(self._cookie)
-            if given and hmac.compare_digest(given.value.encode(), self._session.encode()):
-                return True
-        return False
+                return ""
+            found = cookies.get(self._cookie)
+            if found and (visitor := self.visitors.known(found.value)):
+                return visitor
+        return ""
 
-    async def _enter(self, scope: Scope, send: Send) -> None:
-        """Exchange the one-time token for the cookie."""
+    async def _enter(self, scope: Scope, send: Send, visitor: str) -> None:
+        """Exchange the one-time token for the cookie; who has one already may come in."""
         query = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=4)
-        given = query.get("token", [""])[0]
-        known = hmac.compare_digest(given.encode("utf-8", "replace"), self._once.encode())
-        if scope["method"] != "GET" or not known:
+        made = self.visitors.admit(query.get("token", [""])[0]) if scope["method"] == "GET" else ""
+        if not made and not visitor:
             await _answer(send, 403)
             return
-        self._once = secrets.token_urlsafe(32)
-        cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
-        cookie += "; Secure" if self.secure else ""
+        head = [(b"location", b"/")]
+        if made:
+            cookie = f"{self._cookie}={made}; Path=/; HttpOnly; SameSite=Strict; Max-Age={AGE}"
+            head.append((b"set-cookie", (cookie + "; Secure" * self.secure).encode()))
         # A redirect keeps the token out of the page's address. Browsers hold a strict cookie back
         # on a redirect that another site began, but not on an address that a user opened.
-        await _answer(send, 303, [(b"location", b"/"), (b"set-cookie", cookie.encode())])
+        await _answer(send, 303, head)
 
 
 def _served(scope: Scope) -> AbstractContextManager[None]:
@@ -342,28 +360,87 @@ def _has_port(host: str) -> bool:
     return host.rpartition(":")[2].isdecimal() and not host.endswith("]")
 
 
-def _with_headers(send: Send) -> Send:
+# Pages that tell a visitor what is wrong. A browser gets a page, other programs a line.
+
+
+ENTER_AGAIN = (
+    "An address opens the page once, in one browser. Press Enter in the terminal in which "
+    "<code>fractals explore</code> runs: it prints another one, with a code for a phone's camera."
+)
+AGAIN = "This page tries again by itself."
+PROBLEMS = {
+    401: ("This browser is not known here", ENTER_AGAIN),
+    403: ("This address was used before, or is wrong", ENTER_AGAIN),
+    404: ("There is nothing at this address", "Files of an export are kept for 10 minutes."),
+    421: (
+        "The explorer does not have this name",
+        "Open the address that it printed. <code>--allow-host NAME</code> gives it another name.",
+    ),
+    429: ("Too much was asked for at once", AGAIN),
+    503: ("The explorer is full", f"As many visitors as it admits look about in it. {AGAIN}"),
+}
+WAIT = 5  # seconds until a page tries again
+PAGE = (Path(__file__).parent / "client" / "problem.html").read_text("utf-8")
+STYLE = PAGE.partition("<style>")[2].partition("</style>")[0]
+STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+PROBLEM_HEADERS = (
+    (
+        HEADERS[0][0],
+        POLICY.replace("style-src 'self'", f"style-src 'sha256-{STYLE_HASH}'").encode(),
+    ),
+    *HEADERS[1:],
+    (b"content-type", b"text/html; charset=utf-8"),
+)
+RETRY = ((b"retry-after", str(WAIT).encode()), (b"refresh", str(WAIT).encode()))
+
+
+def _answering(scope: Scope, send: Send) -> Send:
+    """Return a function that sends an answer with HEADERS, and a page in place of an error."""
+    wanted = b"".join(value for name, value in scope["headers"] if name == b"accept")
+    page = b""
+
     async def sending(message: MutableMapping[str, Any]) -> None:
+        nonlocal page
         if message["type"] == "http.response.start":
             own = {name for name, _ in HEADERS}
-            kept = [pair for pair in message.get("headers", []) if pair[0].lower() not in own]
-            message = {**message, "headers": [*kept, *HEADERS]}
-        await send(message)
+            head = [pair for pair in message.get("headers", []) if pair[0].lower() not in own]
+            status = message["status"]
+            added: Iterable[tuple[bytes, bytes]] = HEADERS
+            if status >= 400 and b"text/html" in wanted:
+                page, added = problem_page(status).encode(), PROBLEM_HEADERS
+                head = [pair for pair in head if not pair[0].lower().startswith(b"content-")]
+                head.append((b"content-length", str(len(page)).encode()))
+                head += RETRY if AGAIN in PROBLEMS.get(status, ("", ""))[1] else ()
+            await send({**message, "headers": [*head, *added]})
+        elif page:
+            if not message.get("more_body"):
+                body = b"" if scope["method"] == "HEAD" else page
+                await send({"type": "http.response.body", "body": body})
+        else:
+            await send(message)
 
     return sending
 
 
+def problem_page(status: int) -> str:
+    """Return the page of an error."""
+    title, text = PROBLEMS.get(status, (http.HTTPStatus(status).phrase, ""))
+    back = "" if status in (401, 403, 421) else '<p><a href="/">Open the explorer</a></p>'
+    return Template(PAGE).substitute(title=title, text=text, back=back, status=status)
+
+
 async def _answer(send: Send, status: int, headers: Iterable[tuple[bytes, bytes]] = ()) -> None:
-    body = (
-        b"" if status == 303 else f"{status}: open the address that the server printed\n".encode()
-    )
+    title, text = PROBLEMS.get(status, (http.HTTPStatus(status).phrase, ""))
+    line = f"{status}: {title}. {re.sub('<.*?>', '', text)}".strip(" .")
+    body = b"" if status == 303 else f"{line}\n".encode()
     head = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
         *headers,
     ]
-    if status >= 400:  # requests of a stranger that follow in the same connection are not read
+    if status in (401, 403, 405, 421):
+        # Requests of a stranger that follow in the same connection are not read.
         head.append((b"connection", b"close"))
     await send({"type": "http.response.start", "status": status, "headers": head})
     await send({"type": "http.response.body", "body": body})

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import Any
 
 from fractals.errors import OptionError
@@ -23,7 +24,6 @@ from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
@@ -93,8 +93,12 @@ def _locked(path: Path) -> int | None:
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
 MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
+RETURN_SECONDS = 60.0  # for which a film waits for its page
 TIDY_SECONDS = 60.0  # between two looks for such files
 QUOTA = 2**31  # bytes of exported files that are kept
+
+
+Finish = Callable[[dict[str, Any]], tuple[str, dict[str, Any]]]
 
 
 @dataclass(eq=False)
@@ -103,6 +107,22 @@ class Job(WorkProcess):
 
     kind: str = ""
     keep: bool = False  # whether it goes on when the client leaves
+    session: Session | None = None  # of the client; None once it has left
+    number: int = 0  # by which the client knows it
+    # By which a page that is loaded again finds it
+    name: str = field(default_factory=lambda: secrets.token_hex(16))
+    last: dict[str, Any] = field(default_factory=dict)  # the newest message
+    since: float = field(default_factory=monotonic)  # of the newest message
+
+    def say(self, kind: str, **keys: Any) -> None:
+        """Send a message to the client, and keep it for a page that is loaded again."""
+        self.last, self.since = {"kind": kind, **keys}, monotonic()
+        self.repeat()
+
+    def repeat(self) -> None:
+        """Send the newest message to the client."""
+        if self.session and self.last:
+            self.session.say(**self.last, job=self.number)
 
 
 @dataclass
@@ -120,6 +140,7 @@ class Jobs:
     def __init__(self, device: str, threads: int | None) -> None:
         self.device, self.threads = device, threads
         self.running: list[Job] = []
+        self.films: dict[str, Job] = {}  # those that run, and those that ended lately, by name
         self.files: dict[str, ExportedFile] = {}
         self._folder: ExportFolder | None = None
 
@@ -130,13 +151,26 @@ class Jobs:
             self._folder = ExportFolder()
         return self._folder.path
 
+    def new_folder(self) -> Path:
+        """Return a folder for a file, and for what its making leaves beside it."""
+        self.tidy()
+        made = self.folder / secrets.token_hex(16)
+        made.mkdir(mode=0o700)
+        return made
+
+    def exported(self, path: Path, facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Keep a file that was made, and return the message about it."""
+        name = secrets.token_hex(16)
+        self.files[name] = ExportedFile(path, facts["bytes"])
+        return "exported", {"url": f"/download/{name}/fractal{path.suffix}", **facts}
+
     def find(self, session: Session, message: protocol.Find) -> None:
         """Search a frame, or a rectangle of it."""
-        self._check(session, message.job, "find", MAX_SEARCHES)
+        self.check(session, message.job, "find", MAX_SEARCHES)
         scene = searched(session, message)
         wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
 
-        def finish(facts: dict[str, Any]) -> None:
+        def finish(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
             if center := facts.get("center"):
                 x, y = (Fraction(Decimal(text)) for text in center)
                 session.found[message.job] = x, y
@@ -145,11 +179,11 @@ class Jobs:
             if table := facts.get("scene"):
                 table["image"] = {"size": list(scene.image.size)}
                 table["color"] = scene.to_table()["color"]
-                place = FrameView.of(validate(table, ""), scene.image.size)
+                place = FrameView.of(validate(table), scene.image.size)
                 facts["octaves"] = octaves(place)
-            session.say("found", job=message.job, what=message.what, **facts)
+            return "found", {"what": message.what, **facts}
 
-        self._start(session, message.job, wanted, scene, finish)
+        self.start(session, message.job, wanted, scene, finish)
 
     def export(self, session: Session, message: protocol.Export) -> None:
         """Draw a frame into a file, or forecast how long that takes."""
@@ -174,36 +208,54 @@ class Jobs:
             return
         if session.options.read_only:
             raise OptionError("this server is read-only: it exports nothing")
-        check_cost(plan, force=True)
-        self._check(session, message.job, "export", MAX_EXPORTS)
-        self.tidy()
-        name = secrets.token_hex(16)
-        path = self.folder / f"{name}.{message.format}"
+        plan.check_memory()
+        self.check(session, message.job, "export", MAX_EXPORTS)
+        path = self.new_folder() / f"fractal.{message.format}"
         wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}
+        finish = partial(self.exported, path)
+        self.start(session, message.job, wanted, scene, finish, message.keep)
 
-        def finish(facts: dict[str, Any]) -> None:
-            self.files[name] = ExportedFile(path, facts["bytes"])
-            url = f"/download/{name}/fractal.{message.format}"
-            keys = {"bytes": facts["bytes"], "seconds": facts["seconds"]}
-            session.say("exported", job=message.job, url=url, **keys)
-
-        self._start(session, message.job, wanted, scene, finish, message.keep)
+    def follow(self, session: Session, message: protocol.Follow) -> None:
+        """Send the messages of a film to a page that was loaded again."""
+        job = self.films.get(message.name)
+        if job is None:
+            raise OptionError("the film is not there any more")
+        if job.session:
+            job.session.jobs.pop(job.number, None)
+        job.session, job.number = session, message.job
+        if job in self.running:
+            session.jobs[message.job] = job
+        job.repeat()
 
     def cancel(self, session: Session, message: protocol.Cancel) -> None:
         """End a job."""
         if job := session.jobs.get(message.job):
             job.kill()
-        elif session.engine.busy((session, "surprise")):
-            session.engine.cancel((session, "surprise"))
-            session.say("failed", job=message.job, message="cancelled", cancelled=True)
-        else:
+            return
+        drawn = [(session, name) for name in ("sheet", "surprise")]
+        if not any(session.engine.busy(key) for key in drawn):
             raise OptionError(f"the job {message.job} does not run")
+        for key in drawn:
+            session.engine.cancel(key)
+        session.say("failed", job=message.job, message="cancelled", cancelled=True)
 
     def leave(self, session: Session) -> None:
-        """End the jobs of a client that left, but those that it keeps."""
+        """End the jobs of a client that left, but those that it keeps.
+
+        A film waits for its page, which may be loaded again.
+        """
         for job in list(session.jobs.values()):
-            if not job.keep:
+            job.session = None
+            if job.kind == "film" and not job.keep:
+                waiting = threading.Timer(RETURN_SECONDS, self._end_alone, [job])
+                waiting.daemon = True
+                waiting.start()
+            elif not job.keep:
                 job.kill()
+
+    def _end_alone(self, job: Job) -> None:
+        if job.session is None:
+            job.kill()
 
     def end(self) -> None:
         """End all jobs, and remove all files."""
@@ -212,31 +264,34 @@ class Jobs:
         if self._folder:
             self._folder.remove()
 
-    def _check(self, session: Session, name: int, kind: str, most: int) -> None:
+    def check(self, session: Session, name: int, kind: str, most: int) -> None:
+        """Raise an `OptionError` where a client, or all together, have jobs of a kind enough."""
         if name in session.jobs or any(job.kind == kind for job in list(session.jobs.values())):
             raise OptionError("one at a time: cancel the one that runs")
         if sum(job.kind == kind for job in list(self.running)) >= most:
             raise OptionError("the server is busy with others: try again in a while")
 
-    def _start(
+    def start(
         self,
         session: Session,
-        name: int,
+        number: int,
         wanted: dict[str, Any],
         scene: Scene,
-        finish: Callable[[dict[str, Any]], None],
+        finish: Finish,
         keep: bool = False,
     ) -> None:
+        """Start a process; `finish` makes the last message of what it found."""
         line = json.dumps({**wanted, "scene": scene.to_table()}) + "\n"
-        job = Job(line, kind=wanted["do"], keep=keep)
-        session.jobs[name] = job
+        job = Job(line, kind=wanted["do"], keep=keep, session=session, number=number)
+        session.jobs[number] = job
         self.running.append(job)
-        arguments = session, name, job, finish
+        if job.kind == "film":
+            self.films[job.name] = job
+            job.say("started", name=job.name)
+        arguments = job, finish, Path(wanted["path"]) if "path" in wanted else None
         threading.Thread(target=self._follow, args=arguments, daemon=True).start()
 
-    def _follow(
-        self, session: Session, name: int, job: Job, finish: Callable[[dict[str, Any]], None]
-    ) -> None:
+    def _follow(self, job: Job, finish: Finish, path: Path | None) -> None:
         """Send a process's messages to its client; the job leaves the lists before the last one."""
         last: dict[str, Any] = {}
         try:
@@ -244,21 +299,25 @@ class Jobs:
                 if said["t"] in ("found", "failed"):
                     last = said
                 else:
-                    session.say(said.pop("t"), job=name, **said)
+                    job.say(said.pop("t"), **said)
         except Exception as error:
             last = {"t": "failed", "message": internal(error)}
-        session.jobs.pop(name, None)
         self.running.remove(job)
+        if job.session:
+            job.session.jobs.pop(job.number, None)
         if last.pop("t", "") == "found":
             try:
-                finish(last)
+                kind, keys = finish(last)
+                job.say(kind, **keys)
                 return
             except Exception as error:
                 last = {"message": internal(error)}
+        if path:
+            shutil.rmtree(path.parent, ignore_errors=True)
         cancelled = job.killed and not last
         early = "the process ended early, perhaps for lack of memory"
         ending = {"message": "cancelled" if cancelled else early, **last}
-        session.say("failed", job=name, cancelled=cancelled, **ending)
+        job.say("failed", cancelled=cancelled, **ending)
 
     async def tidy_now_and_then(self) -> None:
         """Remove what killed servers have left, and then files that become old."""
@@ -268,13 +327,22 @@ class Jobs:
             self.tidy()
 
     def tidy(self) -> None:
-        """Remove exported files that are old, or exceed the quota."""
-        total = sum(kept.bytes for kept in self.files.values())
+        """Remove exported files that are old, or exceed the quota, and what killed jobs left."""
+        now, total = monotonic(), sum(kept.bytes for kept in list(self.files.values()))
         for name, kept in list(self.files.items()):
-            if monotonic() - kept.since > KEPT_SECONDS or total > QUOTA:
+            if now - kept.since > KEPT_SECONDS or total > QUOTA:
                 total -= kept.bytes
                 self.files.pop(name, None)
                 kept.path.unlink(missing_ok=True)
+        for name, job in list(self.films.items()):
+            if job not in self.running and now - job.since > KEPT_SECONDS:
+                self.films.pop(name, None)
+        if self._folder and not self.running:
+            used = {kept.path.parent for kept in list(self.files.values())}
+            for path in self.folder.iterdir():
+                old = time() - path.stat().st_mtime > TIDY_SECONDS  # others are about to be used
+                if path.is_dir() and path not in used and old:
+                    shutil.rmtree(path, ignore_errors=True)
 
 
 def searched(session: Session, message: protocol.Find) -> Scene:

@@ -2,8 +2,10 @@
 
 import base64
 import io
+import json
 import math
 import re
+import tomllib
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
@@ -47,7 +49,7 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     if len(str(formula)) > MAX_EXPRESSION:
         raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")
     try:
-        return validate(table, "")
+        return validate(table)
     except OptionError as error:
         raise SceneError(str(error)) from None
 
@@ -107,7 +109,19 @@ def of_toml(text: str) -> Scene:
     except ValueError as error:
         if isinstance(error, InputError):
             raise
-        raise SceneError(shown(error)) from None
+        raise SceneError(in_words(error)) from None
+
+
+def in_words(error: Exception) -> str:
+    """Return what is wrong with a text or a file, for whom the words of a library mean nothing."""
+    if isinstance(error, UnicodeError):
+        return "not text in UTF-8"
+    if isinstance(error, json.JSONDecodeError):
+        return f"not JSON: line {error.lineno}, column {error.colno}"
+    if isinstance(error, tomllib.TOMLDecodeError):
+        text = str(error)
+        return f"not TOML: {shown(text[:1].lower() + text[1:])}"
+    return shown(error)
 
 
 def link_of(scene: Scene) -> str:
@@ -123,11 +137,12 @@ def of_link(text: str) -> Scene:
         inflate = zlib.decompressobj()
         data = inflate.decompress(packed, MAX_TEXT)
         if inflate.unconsumed_tail or not inflate.eof:
-            raise ValueError("too long, or cut short")
-        toml = data.decode("utf-8")
-    except (ValueError, zlib.error) as error:
-        raise SceneError(f"the link is damaged: {shown(error)}") from None
-    return of_toml(toml)
+            raise ValueError
+        return scene_of(parse_toml(data.decode("utf-8")))
+    except InputError:
+        raise
+    except (ValueError, RecursionError, zlib.error):
+        raise SceneError("the link is damaged or cut short: copy the whole of it again") from None
 
 
 def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
@@ -145,7 +160,7 @@ def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
     except (ValueError, OSError) as error:
         if isinstance(error, SceneError):
             raise
-        raise SceneError(f"{shown(name, 80)}: {shown(str(error))}") from None
+        raise SceneError(f"{shown(name, 80)}: {in_words(error)}") from None
 
 
 def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
@@ -194,5 +209,5 @@ def _text_in_picture(suffix: str, data: bytes) -> str | None:
     if suffix != ".png":
         return exif.comment_in(file)
     if not png.begins(file):
-        raise SceneError("not a PNG, or damaged at its beginning")
+        raise ValueError("not a PNG, or damaged at its beginning")
     return png.read_text(file, SCENE_KEY, MAX_JSON_BYTES)

@@ -164,6 +164,7 @@ TYPES = {
     ".webmanifest": "application/manifest+json",
     ".woff2": "font/woff2",
 }
+VIDEOS = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp"}  # shown by the page
 STRIP = (256, 16)  # pixels of a palette's thumbnail
 UPLOAD_SECONDS = 20.0
 MAX_ARRIVING = 4 * MAX_BYTES  # of all uploads together; slow ones hold little
@@ -320,7 +321,8 @@ class Pages:
         if kept is None or not kept.path.is_file():
             return Response(status_code=404)
         name = f"fractal{kept.path.suffix}"
-        return FileResponse(kept.path, filename=name, media_type="application/octet-stream")
+        kind = VIDEOS.get(kept.path.suffix, "application/octet-stream")
+        return FileResponse(kept.path, filename=name, media_type=kind)
 
     async def upload(self, request: Request) -> Response:
         """Answer the scene, or the palette, in a file's bytes."""

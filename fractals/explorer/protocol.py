@@ -12,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fractals.errors import OptionError, shown
 from fractals.io.png import fast_zlib
+from fractals.scene.table import explained
 
 VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
 MAX_SIDE = 4096  # device pixels of a canvas
 MAX_EXPORT = 32_768  # pixels of a side
-LARGE = ("open", "paint", "lookup")  # messages that hold scenes or palettes
+LARGE = ("open", "paint", "lookup", "film", "sheet")  # messages that hold scenes, palettes or links
 
 VALUES, PIXELS, TABLE, PREVIEW = 1, 2, 4, 5  # kinds of binary messages
 RAW, DEFLATE = 0, 1
@@ -30,6 +31,7 @@ Sequence = Annotated[int, Field(ge=1, le=65_535)]
 Coordinate = Annotated[int, Field(gt=-(2**20), lt=2**20)]
 Pixel = tuple[Coordinate, Coordinate]
 Size = tuple[Annotated[int, Field(ge=1, le=MAX_SIDE)], Annotated[int, Field(ge=1, le=MAX_SIDE)]]
+FilmSide = Annotated[int, Field(ge=16, le=MAX_SIDE)]
 ExportSide = Annotated[int, Field(ge=1, le=MAX_EXPORT)]
 
 
@@ -146,7 +148,7 @@ class Find(Message):
 
     t: Literal["find"]
     job: Id
-    what: Literal["nucleus", "period", "julia", "misiurewicz"]
+    what: Literal["nucleus", "period", "julia", "misiurewicz", "interesting"]
     frame: Id
     rect: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None = None
     fraction: Annotated[float, Field(gt=0, lt=1)] = 0.75
@@ -159,6 +161,17 @@ class Surprise(Message):
     job: Id
     frame: Id
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+
+
+class Sheet(Message):
+    """Small pictures of scenes that are like that of a frame."""
+
+    t: Literal["sheet"]
+    job: Id
+    frame: Id
+    scenes: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=40)]
+    fit: bool = False
+    width: Annotated[int, Field(ge=32, le=256)] = 256
 
 
 Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's yet
@@ -176,6 +189,36 @@ class Export(Message):
     forecast: bool = False
     keep: bool = False
     author: Author = ""
+
+
+class FilmMessage(Message):
+    """A film, in a process of its own."""
+
+    t: Literal["film"]
+    job: Id
+    frame: Id
+    what: Literal["dive", "onward", "places"] = "dive"
+    octaves: Annotated[float, Field(ge=-3000, le=3000)] = 10.0  # that an `onward` zooms in
+    places: Annotated[list[str], Field(max_length=60)] = []  # links
+    backwards: bool = False
+    seconds: Annotated[float, Field(ge=0.2, le=1800)] | None = None
+    fps: Annotated[int, Field(ge=1, le=60)] = 30
+    size: tuple[FilmSide, FilmSide] = (1280, 720)
+    format: Literal["mp4", "webm", "webp"] = "mp4"
+    sound: Annotated[str, Field(max_length=64)] = ""  # of `/sound`
+    preview: bool = False
+    forecast: bool = False
+    keep: bool = False
+    author: Author = ""
+
+
+class Follow(Message):
+    """More messages of a film, for a page that was loaded again."""
+
+    t: Literal["follow"]
+    job: Id
+    name: Annotated[str, Field(max_length=64)]
+    frame: int = 0  # of no use
 
 
 class Cancel(Message):
@@ -201,7 +244,7 @@ class GoOn(Message):
 
 
 class Bookmark(Message):
-    """A bookmark to keep, of a frame or a link; to rename, or to remove."""
+    """A bookmark to keep, of a frame or a link; to rename, or to remove; or an order of all."""
 
     t: Literal["bookmark"]
     frame: Id | None = None
@@ -210,12 +253,7 @@ class Bookmark(Message):
     author: Author = ""
     rename: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
-
-
-class FilmMessage(Message):
-    """A film through the bookmarks, as a scene."""
-
-    t: Literal["film"]
+    order: Annotated[list[str], Field(max_length=500)] | None = None  # ids, the first on top
 
 
 class BookmarksMessage(Message):
@@ -236,13 +274,15 @@ Known = Annotated[
     | Histogram
     | Find
     | Surprise
+    | Sheet
     | Export
+    | FilmMessage
+    | Follow
     | Cancel
     | Link
     | GoOn
     | Bookmark
-    | BookmarksMessage
-    | FilmMessage,
+    | BookmarksMessage,
     Field(discriminator="t"),
 ]
 MESSAGES: TypeAdapter[Any] = TypeAdapter(Known)
@@ -256,9 +296,7 @@ def parse(text: str) -> Any:
         text.encode("utf-8")
         return MESSAGES.validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise OptionError(f"{shown(where, 80)}: {shown(first['msg'])}".strip(": ")) from None
+        raise OptionError(explained(error, Message)[0]) from None
     except (ValueError, RecursionError) as error:
         raise OptionError(f"no message: {shown(error)}") from None
 

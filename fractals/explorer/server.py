@@ -7,10 +7,14 @@ import asyncio
 import contextlib
 import importlib.util
 import os
+import select
 import socket
 import ssl
+import sys
 import threading
+import time
 import webbrowser
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -28,6 +32,8 @@ if TYPE_CHECKING:
     from fractals.explorer.gate import Door
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
+ALL = ("0.0.0.0", "::")  # addresses that stand for all of this machine
+ELSEWHERE = {"0.0.0.0": "192.0.2.1", "::": "2001:db8::1"}  # of no machine: for documentation
 PING_SECONDS = 20.0
 BACKLOG = 2048  # connections that wait to be accepted: beyond it, guests wait for a second
 MAX_BYTES = 2**20  # of a certificate's or a key's file
@@ -40,16 +46,15 @@ def make_context(cert: str, key: str) -> ssl.SSLContext:
     Raise a `FractalsError` if a file can't be read or has other content, or if the key is not that
     of the certificate.
     """
-    for option, path, mark in (
-        ("--cert", cert, b"CERTIFICATE-----"),
-        ("--key", key, b"PRIVATE KEY-----"),
+    for kind, path, mark in (
+        ("certificate", cert, b"CERTIFICATE-----"),
+        ("private key", key, b"PRIVATE KEY-----"),
     ):
-        if mark not in _content(option, path):
-            wanted = "certificate" if option == "--cert" else "private key"
-            raise FractalsError(f"{option}: '{shown(path)}' holds no {wanted} in PEM format")
+        if mark not in _content(kind, path):
+            raise FractalsError(f"'{shown(path)}' holds no {kind} in PEM format")
 
     def refuse() -> str:  # OpenSSL would ask at the terminal, and the server would hang
-        raise OptionError(f"--key: '{shown(key)}' is encrypted: give a key without a passphrase")
+        raise OptionError(f"the key '{shown(key)}' is encrypted: give one without a passphrase")
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)  # at least TLS 1.2
     try:
@@ -59,17 +64,17 @@ def make_context(cert: str, key: str) -> ssl.SSLContext:
             reason = "the key is not that of the certificate"
         else:
             reason = f"a file is damaged ({error.reason or error})"
-        raise FractalsError(f"--cert '{shown(cert)}', --key '{shown(key)}': {reason}") from None
+        raise FractalsError(f"cert='{shown(cert)}', key='{shown(key)}': {reason}") from None
     return context
 
 
-def _content(option: str, path: str) -> bytes:
+def _content(kind: str, path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
             return file.read(MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise FractalsError(f"{option}: '{shown(path)}' can't be read: {reason}") from None
+        raise FractalsError(f"the {kind} '{shown(path)}' can't be read: {reason}") from None
 
 
 @dataclass
@@ -105,18 +110,21 @@ class Running:
 
         options = explorer.options
         host, port, uds = options.host, options.port, options.uds
+        usual = explorer.gate.visitors.port()
         tls = make_context(options.cert, options.key) if options.cert and options.key else None
         running = cls(explorer, Door(options.clients), tls)
         try:
-            running.sockets = [_unix_socket(uds)] if uds else _bound(host, port)
+            running.sockets = [_unix_socket(uds)] if uds else _bound(host, port, usual)
             running.port = (port or 8000) if uds else running.sockets[0].getsockname()[1]
         except OSError as error:
             where = uds or f"{host}:{port}"
             raise FractalsError(f"can't listen at {where}: {error.strerror or error}") from None
         hosts = [*LOCAL, *options.allow_hosts]
-        if host not in ("0.0.0.0", "::", *LOCAL):
+        if host not in LOCAL:
+            host = own_address(host)
             hosts.append(f"[{host}]" if ":" in host else host)
-        explorer.gate.serve_at(hosts, running.port)
+        scope = f"{host} {uds or ''} {options.read_only}"
+        explorer.gate.serve_at(hosts, running.port, scope)
         return running
 
     @property
@@ -125,8 +133,8 @@ class Running:
         options = self.explorer.options
         scheme = "https" if options.cert else "http"
         host = "127.0.0.1" if options.local else options.host
-        if host in ("0.0.0.0", "::"):
-            host = options.allow_hosts[0] if options.allow_hosts else socket.gethostname()
+        if host in ALL:
+            host = options.allow_hosts[0] if options.allow_hosts else own_address(host)
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     def invitation(self) -> str:
@@ -189,11 +197,34 @@ class Running:
             self.server.should_exit = True
 
 
-def _bound(host: str, port: int) -> list[socket.socket]:
-    """Return listening sockets: one, or at "localhost" one at 127.0.0.1 and one at ::1."""
+def own_address(host: str) -> str:
+    """Return the address at which others reach a server that listens at `host`."""
+    if host not in ALL:
+        return host
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as made, contextlib.suppress(OSError):
+        made.connect((ELSEWHERE[host], 9))  # finds the way there, and sends nothing
+        return str(made.getsockname()[0])
+    return socket.gethostname()
+
+
+def _bound(host: str, port: int, usual: int) -> list[socket.socket]:
+    """Return listening sockets: one, or at "localhost" one at 127.0.0.1 and one at ::1.
+
+    `usual`: the port that is taken for 0, if it is free.
+    """
     name = "127.0.0.1" if host == "localhost" else host
     family = socket.AF_INET6 if ":" in name else socket.AF_INET
-    first = socket.create_server((name, port), family=family, backlog=BACKLOG)
+
+    def at(port: int) -> socket.socket:
+        return socket.create_server((name, port), family=family, backlog=BACKLOG)
+
+    try:
+        first = at(port or usual)
+    except OSError:
+        if port:
+            raise
+        first = at(0)
     found = [first]
     if host == "localhost":
         with contextlib.suppress(OSError):  # no IPv6, or another program has the port there
@@ -219,10 +250,84 @@ def start(scene: Scene, options: ExploreOptions) -> Running:
 
     from fractals.explorer.application import Explorer
     from fractals.explorer.bookmarks import folder as bookmarks_folder
+    from fractals.explorer.visitors import state_folder
 
     cache = Path(platformdirs.user_cache_dir("fractals", False)) / "thumbnails"
     data = bookmarks_folder() if options.local else None
-    return Running.listen(Explorer(scene, options, data, cache))
+    return Running.listen(Explorer(scene, options, data, cache, state_folder()))
+
+
+# The terminal: Enter prints another address.
+
+
+MORE = "Enter prints another address; 'out' and Enter shuts all visitors out"
+QUIET = 2  # modules of light around a code
+
+
+def watch_terminal(running: Running, tell: Callable[[str], None]) -> None:
+    """Print another address whenever the user presses Enter, in a thread."""
+
+    def watch() -> None:
+        while line := _line():
+            if line.strip() == "out":
+                running.explorer.shut_out()
+                tell("all visitors are shut out")
+            page = running.invitation()
+            tell(f"exploring at {page} (the address opens once)")
+            print_code(running, page, tell)
+
+    threading.Thread(target=watch, name="fractals-terminal", daemon=True).start()
+
+
+def print_code(
+    running: Running, page: str, tell: Callable[[str], None] = lambda line: None
+) -> None:
+    """Print an address for the camera of a phone, or tell why a phone does not reach it."""
+    options = running.explorer.options
+    if options.local and not options.allow_hosts:
+        tell("a phone does not reach this address: --host 0.0.0.0 lets the network in")
+    elif code := qr_code(page):
+        sys.stderr.write(code)
+        sys.stderr.flush()
+
+
+def qr_code(text: str) -> str:
+    """Return a QR code for a terminal, black on white; "" without segno, of the extra explore."""
+    try:
+        import segno
+    except ImportError:
+        return ""
+    rows = [list(row) for row in segno.make(text, error="l").matrix_iter(border=QUIET)]
+    rows += [[0] * len(rows[0])] * (len(rows) % 2)
+    halves = {(0, 0): " ", (0, 1): "▄", (1, 0): "▀", (1, 1): "█"}
+    lines = []
+    for above, below in zip(rows[::2], rows[1::2], strict=True):
+        line = "".join(halves[int(a), int(b)] for a, b in zip(above, below, strict=True))
+        lines.append(f"\x1b[30;107m{line}\x1b[0m\n")
+    return "".join(lines)
+
+
+def _line() -> str:
+    """Wait for a line of the terminal; "" at its end.
+
+    Python's buffer of stdin would be locked when the program ends. A program in the background must
+    not read, because the system would stop it.
+    """
+    with contextlib.suppress(OSError, ValueError):  # the terminal was closed
+        descriptor = sys.stdin.fileno()
+        if os.name == "posix":
+            select.select([descriptor], [], [])
+            while os.tcgetpgrp(descriptor) != os.getpgrp():
+                time.sleep(1.0)
+                select.select([descriptor], [], [])
+        return os.read(descriptor, 1024).decode("utf-8", "replace")
+    return ""
+
+
+def _has_terminal() -> bool:
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        return sys.stdin.isatty() and sys.stderr.isatty()
+    return False
 
 
 def open_browser(address: str) -> None:
@@ -268,7 +373,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     tell = options.on_message
     if not options.local and not options.cert:
         tell(
-            f"{options.host}: others on the network can read plain HTTP: give --cert and --key, "
+            f"{options.host}: others on the network can read plain HTTP: give cert= and key=, "
             "or keep 127.0.0.1 and forward the port (ssh -L)"
         )
     page = running.invitation()
@@ -276,6 +381,10 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     if options.browser:
         open_browser(page)
     if options.block:
+        if _has_terminal():
+            print_code(running, page)
+            tell(MORE)
+            watch_terminal(running, tell)
         running.serve()
     else:
         threading.Thread(target=running.serve, name="fractals-server", daemon=True).start()

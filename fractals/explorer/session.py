@@ -1,6 +1,7 @@
 """A client: its frames and colors, what it may do, and the work that it has asked for."""
 
 import asyncio
+import contextlib
 import json
 import threading
 from collections import deque
@@ -24,6 +25,7 @@ from fractals.scene.model import Scene
 WINDOW = 2**20  # bytes under way, beyond which nothing more is drawn for the client
 MAX_BYTES = 2**25  # beyond it, or MAX_COUNT messages, the client is cut off: it reads nothing
 MAX_COUNT = 2000
+NOT_READ = 4429, "nothing is read"
 
 
 class Waiting(NamedTuple):
@@ -39,7 +41,7 @@ class Outbox:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, on_room: Callable[[], None]) -> None:
         self.on_room = on_room  # called when there is room again
-        self.overfull = False  # whether the client reads so little that it is cut off
+        self.ending: tuple[int, str] | None = None  # why the client is cut off: a code, a line
         self._loop, self._arrived = loop, asyncio.Event()
         self._messages: deque[Waiting] = deque()
         self._lock = threading.Lock()
@@ -54,14 +56,20 @@ class Outbox:
         """Add a message."""
         with self._lock:
             if len(self._messages) >= MAX_COUNT or self._bytes > MAX_BYTES:
-                self.overfull = True
+                self.ending = NOT_READ
             else:
                 self._messages.append(Waiting(content, frame, paint))
                 self._bytes += len(content)
-        try:
+        self._tell()
+
+    def end(self, code: int, reason: str) -> None:
+        """Cut the client off."""
+        self.ending = code, reason
+        self._tell()
+
+    def _tell(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the server has ended
             self._loop.call_soon_threadsafe(self._arrived.set)
-        except RuntimeError:  # the server has ended
-            self.overfull = True
 
     def drop(self, frame: int, paint: int) -> None:
         """Drop tiles of older frames, and of older paints of this frame."""
@@ -78,15 +86,14 @@ class Outbox:
         self.on_room()
 
     async def take(self) -> str | bytes:
-        """Wait for the next message; call `sent` when it was sent."""
-        while not self._messages and not self.overfull:
+        """Wait for the next message; call `sent` when it was sent. "": the client is cut off."""
+        while not self.ending:
             self._arrived.clear()
-            if not self._messages and not self.overfull:
-                await self._arrived.wait()
-        with self._lock:
-            if self.overfull or not self._messages:
-                raise ConnectionError("the client reads nothing")
-            return self._messages.popleft().content
+            with self._lock:
+                if self._messages:
+                    return self._messages.popleft().content
+            await self._arrived.wait()
+        return ""
 
     def sent(self, content: str | bytes) -> None:
         """Free the room of a message that was sent."""
@@ -105,19 +112,21 @@ class TooManyMessages(Exception):
     """A client sends more messages than it may."""
 
 
-class MessageRate:
-    """Bounds how many messages a client sends."""
+class Rate:
+    """Bounds how often something is done: a number a second, and a number at once."""
 
-    def __init__(self) -> None:
-        self._tokens, self._last = BURST, monotonic()
+    def __init__(self, rate: float, burst: float) -> None:
+        self.rate, self.burst = rate, burst
+        self._left, self._last = burst, monotonic()
 
-    def count(self) -> None:
-        """Count a message, or raise `TooManyMessages`."""
+    def spend(self) -> bool:
+        """Count once; tell whether that is still within the bounds."""
         now = monotonic()
-        self._tokens = min(BURST, self._tokens + RATE * (now - self._last)) - 1
+        self._left = min(self.burst, self._left + self.rate * (now - self._last))
         self._last = now
-        if self._tokens < 0:
-            raise TooManyMessages
+        within = self._left >= 1
+        self._left -= within
+        return within
 
 
 class Session:
@@ -134,6 +143,7 @@ class Session:
         """`first`: the scene that is shown first; `handlers`: of messages but hello, by name."""
         self.engine, self.first, self.options = engine, first, options
         self.outbox, self.handlers = outbox, handlers
+        self.visitor = ""  # whose page it is
         self.hello: Hello | None = None  # the first message
         self.frames = FrameHistory()
         # Colors of the newest frame, and their number, as of PROTOCOL.md
@@ -144,7 +154,7 @@ class Session:
         self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
         # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
-        self._rate = MessageRate()
+        self._rate = Rate(RATE, BURST)
 
     def say(self, kind: str, **keys: Any) -> None:
         """Send a text message."""
@@ -152,7 +162,8 @@ class Session:
 
     def receive(self, text: str) -> None:
         """Handle a message; every error is answered with one line."""
-        self._rate.count()
+        if not self._rate.spend():
+            raise TooManyMessages
         try:
             message = protocol.parse(text)
             if (self.hello is None) != isinstance(message, Hello):
@@ -250,6 +261,6 @@ class Session:
 
     def close(self) -> None:
         """End the client's work."""
-        for name in ("view", "julia", "pick", "surprise"):
+        for name in ("view", "julia", "pick", "sheet", "surprise"):
             self.engine.cancel((self, name))
         self.view = None

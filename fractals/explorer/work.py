@@ -43,13 +43,15 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
 
 
 EVERY = 0.2  # seconds between two messages of progress
+VIEWS = 6  # that a search for interesting ones returns at most
 NICE = 10  # drawing the view comes first
 LIBRARIES = 2**30  # bytes, of Numba and LLVM
 # Of each kind of work: share of the free memory, seconds of CPU time, and what to do beyond these.
-# At most four searches, two exports and two compilers run at once.
+# At most four searches, two exports, two films and two compilers run at once.
 LIMITS = {
     "find": (0.2, 600, "the search took more than 10 minutes: search a smaller rectangle"),
     "export": (0.5, 0, ""),
+    "film": (0.5, 0, ""),
     "compile": (
         0.2,
         600,
@@ -119,20 +121,24 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
     """Return what a search has found."""
     from fractals.deep.misiurewicz import find_misiurewicz
     from fractals.deep.nucleus import find_nucleus, find_period
+    from fractals.tools.interesting import find_interesting
 
     said = Said()
+    if what == "interesting":
+        found = find_interesting(scene, count=VIEWS, centers=False, device="cpu", threads=1)
+        views = [{"score": each.score, **each.scene.to_table()["view"]} for each in found]
+        return {"views": views}
     if what == "period":
         return {"period": find_period(scene, None, said)}
     if what == "misiurewicz":
         eye = find_misiurewicz(scene, progress=said)
         shown = eye.scene().replace(width=scene.view.width)
         return {"period": eye.period, "center": list(eye.center), "scene": shown.to_table()}
-    found = find_nucleus(scene, None, said)
-    shown = (
-        found.julia(fraction) if what == "julia" else found.scene(upright=found.angle is not None)
-    )
-    facts = {"period": found.period, "center": list(found.center), "size": found.size}
-    return {**facts, "angle": found.angle, "scene": shown.to_table()}
+    nucleus = find_nucleus(scene, None, said)
+    upright = nucleus.angle is not None
+    shown = nucleus.julia(fraction) if what == "julia" else nucleus.scene(upright=upright)
+    facts = {"period": nucleus.period, "center": list(nucleus.center), "size": nucleus.size}
+    return {**facts, "angle": nucleus.angle, "scene": shown.to_table()}
 
 
 def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[str, Any]:
@@ -154,17 +160,62 @@ def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[st
     return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
 
 
+def make_film(
+    scene: Scene,
+    path: str,
+    device: str,
+    threads: int | None,
+    asked: dict[str, Any],
+    backwards: bool,
+    sound: str | None,
+) -> dict[str, Any]:
+    """Make a film; `asked`: options of `fractals.film`."""
+    from fractals.films.film import Film, film
+
+    said, notes = Said(), list[str]()
+    made = film(
+        scene,
+        **asked,
+        device=device,
+        threads=threads,
+        progress=lambda done, of: said("frame", done, of),
+        on_message=notes.append,
+    )
+    if backwards:
+        made = Film(_backwards(made.scene), made.options)
+    saved = made.save(path, sound=sound)
+    return {
+        "bytes": saved.bytes,
+        "seconds": round(saved.seconds, 2),
+        "frames": saved.frames,
+        "flashes": saved.flashes,
+        "notes": [line for line in notes if "--" not in line],  # others are of the command line
+        "toml": made.scene.to_toml(),
+    }
+
+
+def _backwards(scene: Scene) -> Scene:
+    """Return the scene of a zoom with its two keys in turn."""
+    assert scene.film
+    table = scene.film.model_dump(mode="json", exclude_none=True)
+    first, last = table["keys"]
+    return scene.replace(film={**table, "keys": [{**last, "at": 0}, {**first, "at": last["at"]}]})
+
+
 def main() -> None:
     """Do what the line on stdin says."""
     wanted = json.loads(sys.stdin.readline())
     end_with_stdin()
     limit(*LIMITS[wanted["do"]])
     try:
-        scene = validate(wanted["scene"], "")
+        scene = validate(wanted["scene"])
         if wanted["do"] == "find":
             found = find(scene, wanted["what"], wanted["fraction"])
         elif wanted["do"] == "compile":
             found = compile_programs(scene, wanted["what"], wanted["device"])
+        elif wanted["do"] == "film":
+            keys = ("path", "device", "threads", "asked", "backwards", "sound")
+            found = make_film(scene, **{key: wanted[key] for key in keys})
         else:
             found = export(scene, wanted["path"], wanted["device"], wanted["threads"])
         say(t="found", **found)

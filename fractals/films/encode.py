@@ -140,7 +140,7 @@ class Video:
             even = ((size[0] + 1) // 2 * 2, (size[1] + 1) // 2 * 2)
             raise OptionError(
                 f"{size[0]}x{size[1]}: a video of this kind has even sides; give "
-                f"--size {even[0]}x{even[1]}, or --lossless and a .mkv"
+                f"size={even}, or lossless=True and a .mkv"
             )
 
 
@@ -153,7 +153,7 @@ def choose_video(
     """
     if lossless:
         if codec not in (None, "ffv1"):
-            raise OptionError(f"--lossless is codec ffv1, not {codec}: give one of them")
+            raise OptionError(f"lossless=True is codec ffv1, not {codec}: give one of them")
         codec = "ffv1"
     codec = codec or DEFAULTS[suffix]
     if codec not in CODECS:
@@ -215,7 +215,7 @@ def check_encoder(video: Video) -> None:
     name = CODECS[video.codec].options[1]
     if name not in encoders():
         raise FractalsError(
-            f"{shown(find_ffmpeg())} has no encoder {name}: choose another --codec, or "
+            f"{shown(find_ffmpeg())} has no encoder {name}: choose another codec=, or "
             f"{to_install('film')}"
         )
 
@@ -450,6 +450,16 @@ def _sound_input(file: str, start: float) -> list[str]:
 def check_sound(file: str) -> None:
     """Raise an error where a file of sound is missing, or of an unknown type."""
     _sound_input(file, 0.0)
+
+
+def check_audible(file: str) -> None:
+    """Raise an error where a file holds no sound."""
+    check_sound(file)
+    tried = ("-map", "0:a:0", "-t", "0.1", "-f", "null", "-")
+    try:
+        run([*COMMON, *_sound_input(file, 0.0), *tried])
+    except FractalsError:
+        raise FractalsError("this file holds no sound, or is damaged") from None
 
 
 def count_frames(path: Path, tell: Tell | None = None) -> int:

@@ -344,7 +344,7 @@ def warnings_of(scene: Scene, parts: tuple[PartPlan, ...]) -> list[str]:
     if deep and first.subtracts_offset and first.transfer == "log":
         found.append(
             "one count offset serves the whole film, so deep frames have little contrast: "
-            "--transfer cbrt --density 0.5 keeps it"
+            "transfer='cbrt' and density=0.5 keep it"
         )
     return found
 

@@ -91,8 +91,8 @@ def comment_in(file: BinaryIO) -> str | None:
     try:
         with PIL.Image.open(file, formats=FORMATS) as picture:
             comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)
-    except Exception as error:  # Pillow raises many types for damaged data
-        raise ValueError(str(error) or type(error).__name__) from None
+    except Exception:  # Pillow raises many types for damaged data
+        raise ValueError("not a JPEG, WebP or TIFF, or damaged") from None
     if not isinstance(comment, bytes) or not comment.startswith(ASCII + b"{"):
         return None
     return comment.removeprefix(ASCII).decode("ascii", "replace")

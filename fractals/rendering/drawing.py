@@ -43,7 +43,7 @@ from fractals.rendering.iteration import (
     Stop,
     never,
 )
-from fractals.rendering.measured import check_cost, check_time
+from fractals.rendering.measured import check_forecast, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
 from fractals.rendering.sampling import Index
@@ -187,7 +187,7 @@ def _check_memory(samples: int) -> None:
         raise OptionError(
             "a coloring that sees the whole picture (histogram, rank) takes "
             f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
-            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller --size"
+            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller size="
         )
 
 
@@ -261,13 +261,15 @@ def _open_plan(
 ) -> tuple[Plan, Backend]:
     choice = choose(options.device)
     plan = _plan_for(choice.device, scene, options, keeps, iterates)
-    check_cost(plan, options.force)
+    if plan.deep and not options.force:
+        check_forecast(plan)
+    plan.check_memory()
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if device.kind != plan.device:  # the GPU was found and could not be opened
         plan = _plan_for(device, scene, options, keeps, iterates)
     if note and device.kind == "simulator":
         seconds = max(1, round(plan.seconds_for()))
-        note += f", expect about {seconds} s, --cpu is faster"
+        note += f", expect about {seconds} s, device='cpu' is faster"
     if note:
         options.on_message(note)
     if plan.layers.note:
@@ -329,7 +331,7 @@ def open_drawing(
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
-    if stored is None and not options.force:
+    if plan.deep and stored is None and not options.force:
         check_time(plan, source)
     for line in take_messages():
         options.on_message(line)

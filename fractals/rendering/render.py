@@ -28,7 +28,7 @@ from fractals.rendering.drawing import (
     open_recoloring,
     run,
 )
-from fractals.rendering.families import Rendered, family_of, written_to
+from fractals.rendering.families import Rendered, family_of, load_raw, written_to
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
@@ -212,7 +212,7 @@ def recolor(
 def _raw_numbers(given: Any) -> Any:
     """Return raw numbers that are given, of any family, or those of a file."""
     if isinstance(given, str | Path):
-        return EscapeData.load(given)
+        return load_raw(given)
     if not isinstance(getattr(given, "scene", None), Scene) or isinstance(given, Image):
         raise OptionError(
             f"{given!r:.60} are no raw numbers: give what fractals.compute returned, or the path "

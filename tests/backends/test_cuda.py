@@ -426,7 +426,7 @@ def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
         monkeypatch.setattr(slot, "stream", SimpleNamespace(synchronize=synchronize))
         opened_scene.backend.synchronize()
 
-    with pytest.raises(FractalsError, match="NOT_SUPPORTED; fractals devices") as caught:
+    with pytest.raises(FractalsError, match=r"NOT_SUPPORTED; fractals\.devices\(\)") as caught:
         run(opened_scene, opened_scene.plan.tiles, Sink(work))
     assert len(str(caught.value).splitlines()) == 1
 

@@ -235,7 +235,11 @@ BAD = [
     (("recolor", "nosuch.npz"), 3, "no such file"),
     (("show", "nosuch"), 2, "unknown scene"),
     (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
-    (("list", "foo"), 2, "choose formulas, variations, colorings, palettes, scenes or formats"),
+    (
+        ("list", "foo"),
+        2,
+        "choose formulas, attractors, variations, colorings, palettes, scenes or formats",
+    ),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),
 ]

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 from support.explorer import process
 
-from fractals.errors import FractalsError, first_line
-from fractals.explorer import jobs
+import fractals
+from fractals.errors import FractalsError, SceneError, first_line
+from fractals.explorer import jobs, outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import ExportedFile, ExportFolder, Jobs, remove_leftovers
 
@@ -127,6 +128,36 @@ def test_errors_about_files_hold_no_control_characters(server, name):
     line.close()
     assert answer["error"].isprintable()
     assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202e]", answer["error"])
+
+
+LINK = outside.link_of(fractals.load_scene("seahorse"))
+DAMAGED = ("nonsense", LINK[:-9], LINK[:40], LINK[:30] + "AAAA" + LINK[34:], "", "%20abc", "é")
+LIBRARIES = ("zlib", "base64", "codec", "decompress", "BytesIO", "char 1", "Error", "Expect")
+
+
+@pytest.mark.parametrize("link", DAMAGED)
+def test_a_damaged_link_is_told_in_plain_words(link):
+    with pytest.raises(SceneError, match=r"^the link is damaged or cut short: copy the whole"):
+        outside.of_link(link)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("a.png", b"hello", "a.png: not a PNG, or damaged at its beginning"),
+        ("a.jpg", b"hello", "a.jpg: not a JPEG, WebP or TIFF, or damaged"),
+        ("a.webp", b"RIFF", "a.webp: not a JPEG, WebP or TIFF, or damaged"),
+        ("a.json", b"{", "a.json: not JSON: line 1, column 2"),
+        ("a.json", b"\xff", "a.json: not text in UTF-8"),
+        ("a.toml", b"\xff", "a.toml: not text in UTF-8"),
+        ("a.toml", b"hello", "a.toml: not TOML: expected '='"),
+    ],
+)
+def test_a_bad_file_is_told_in_plain_words(name, data, words):
+    with pytest.raises(SceneError) as found:
+        outside.read_upload(name, data)
+    assert str(found.value).startswith(words)
+    assert not any(word in str(found.value) for word in LIBRARIES)
 
 
 def test_the_first_line_of_an_error():

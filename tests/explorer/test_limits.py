@@ -27,11 +27,10 @@ def test_a_client_that_takes_no_messages_is_cut_off(monkeypatch, bound, allowed)
     async def talk():
         outbox = Outbox(asyncio.get_running_loop(), lambda: None)
         puts = 0
-        while not outbox.overfull and puts < 100:
+        while not outbox.ending and puts < 100:
             outbox.put("ten bytes.")
             puts += 1
-        with pytest.raises(ConnectionError):
-            await outbox.take()
+        assert await outbox.take() == ""
         return puts
 
     assert asyncio.run(talk()) == {"MAX_COUNT": 4, "MAX_BYTES": 5}[bound]
@@ -121,7 +120,7 @@ def test_a_link_is_unpacked_within_a_bound(monkeypatch):
     link = outside.link_of(load_scene("seahorse"))
     assert outside.of_link(link) == load_scene("seahorse")
     monkeypatch.setattr(outside, "MAX_TEXT", 20)
-    with pytest.raises(SceneError, match="the link is damaged: too long"):
+    with pytest.raises(SceneError, match="the link is damaged"):
         outside.of_link(link)
 
 

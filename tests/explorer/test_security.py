@@ -118,6 +118,9 @@ def test_a_one_time_address_opens_once(server):
     assert send(server, headers(server, origin="", upgrade=False), path)[0] == 403
     assert send(server, headers(server, origin="", upgrade=False), "/enter?token=x")[0] == 403
     assert send(server, headers(server, origin="", upgrade=False), "/enter")[0] == 403
+    known = headers(server, origin="", upgrade=False, cookie=cookie)
+    status, head = send(server, known, path)  # loaded again in the browser that has opened it
+    assert (status, "set-cookie" in head) == (303, False)
     page = headers(server, origin="", upgrade=False, cookie=cookie)
     assert send(server, page, "/")[0] == 200
     assert send(server, headers(server, origin="", upgrade=False), "/")[0] == 401
@@ -159,7 +162,7 @@ def test_other_methods_are_refused(server, method):
 
 def test_headers_of_every_answer(server):
     cookie, _ = entered(server)
-    for path, status in (("/", 200), ("/nope", 404), ("/enter", 403)):
+    for path, status in (("/", 200), ("/nope", 404), ("/enter", 303)):
         found, head = send(server, headers(server, upgrade=False, cookie=cookie), path)
         assert found == status
         assert "content-security-policy: default-src 'none'; script-src 'self';" in head
@@ -245,11 +248,11 @@ def test_uploads_are_bounded_and_from_the_page(server):
 
 def test_no_token_is_logged(own_server, capfd):
     server = own_server()
-    _, path = entered(server)
+    cookie, path = entered(server)
     send(server, headers(server, bearer=server.token, host="evil.example"))
     send(server, headers(server), f"/ws?token={server.token}")
     send(server, ["Host: x", f"Authorization: Bearer {server.token}"], "/\x00")
     server.running.close()
     out, err = capfd.readouterr()
-    for secret in (server.token, path.partition("=")[2], server.gate._session):
+    for secret in (server.token, path.partition("=")[2], cookie.partition("=")[2]):
         assert secret not in out + err

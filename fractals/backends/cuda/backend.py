@@ -608,8 +608,8 @@ def _failing(shape=(), dtype=np.uint8):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
             asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
             raise DeviceMemoryError(
-                f"the GPU is out of memory{asked}: free some of it, draw a smaller --size, "
-                "or use --cpu"
+                f"the GPU is out of memory{asked}: free some of it, draw a smaller size=, "
+                "or use device='cpu'"
             ) from error
         if not type(error).__module__.startswith((CARD, "cuda.")):
             raise
@@ -619,7 +619,7 @@ def _failing(shape=(), dtype=np.uint8):
             gpu.lost = f"{line}; this process can't use it any more"
             gpu.free_nothing()
             raise DeviceLostError(gpu.lost) from error
-        raise FractalsError(f"{line}; fractals devices tells what is there") from error
+        raise FractalsError(f"{line}; fractals.devices() tells what is there") from error
 
 
 def _is_out_of_memory(error):

@@ -3,7 +3,7 @@ import { parse, raw } from "./decode.js";
 
 const RATE = 36, BURST = 100; // messages a second, and at once: the server accepts 40 and 120
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
-const NO_COOKIE = 4401, NO_ROOM = 1013, NO_REASON = 1006;
+const NO_COOKIE = 4401, NO_ROOM = 1013, NO_REASON = 1006, TOO_MUCH = 4429;
 
 export class Connection {
   #socket = null;
@@ -110,8 +110,9 @@ export class Connection {
     this.#waiting = [];
     this.#timer = -1;
     if (code === NO_REASON && this.#tries) code = await refusal();
-    const line = code === NO_COOKIE ? "The server does not know this browser. Open the address that it printed."
+    const line = code === NO_COOKIE ? "The server does not know this browser. Press Enter in its terminal, and open the address that it prints."
       : code === NO_ROOM ? "The server is full. This page tries again."
+      : code === TOO_MUCH ? "The server could not keep up with this page, which tries again."
       : reason || "The connection is lost. This page tries again.";
     this.on.lost(line);
     this.#timer = setTimeout(() => { this.#timer = 0; this.#retry(); }, WAITS[Math.min(this.#tries++, WAITS.length - 1)]);

@@ -2,9 +2,9 @@
 
 const ANSWERS = {
   pick: "picked", fit: "fit", histogram: "histogram", link: "link", bookmarks: "bookmarks",
-  bookmark: "bookmarks", film: "film", export: "forecast", lookup: "table",
+  bookmark: "bookmarks", film: "forecast", export: "forecast", lookup: "table",
 };
-const OF_A_FRAME = ["pick", "fit", "histogram", "link", "export", "find", "surprise"];
+const OF_A_FRAME = ["pick", "fit", "histogram", "link", "export", "film", "find", "sheet", "surprise"];
 
 export class Requests {
   #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same
@@ -23,7 +23,7 @@ export class Requests {
   ask(message) {
     const sent = { ...message }, { t } = message;
     if (OF_A_FRAME.includes(t) || (t === "bookmark" && !message.remove && !message.rename && !message.link)) sent.frame = this.frame();
-    if (t === "export") sent.job = ++this.#count;
+    if (t === "export" || t === "film") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
     if (t === "pick") this.#take(({ answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
     return new Promise((resolve, reject) => {
@@ -32,7 +32,7 @@ export class Requests {
     });
   }
 
-  /** Start a search, a sheet or an export. */
+  /** Start a search, a sheet, an export or a film, or follow a film of a page before this one. */
   job(message, onProgress = (_told) => {}) {
     const id = ++this.#count;
     const done = new Promise((resolve, reject) => {
@@ -64,7 +64,7 @@ export class Requests {
 
   #progress(message, job) {
     const { t } = message;
-    if (t === "progress") job.onProgress(message);
+    if (t === "progress" || t === "started") job.onProgress(message);
     else if (t === "surprised") job.sheet.set(message.index, message);
     else if (t === "found" || t === "exported" || t === "done") this.#end(message.job).resolve(message);
     else this.#end(message.job).reject(failure(message));

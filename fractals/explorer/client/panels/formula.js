@@ -18,7 +18,7 @@ function tableOf(formula = "mandelbrot") {
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
 
-export function formulaPanel({ explorer }) {
+export function formulaPanel({ explorer, ui }) {
   const { catalog } = explorer;
   const cards = catalog.formulas.filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title }) => {
     const [first, ...rest] = /^[A-Z]/.test(title) ? title.split(", ") : [words(name), title];
@@ -27,8 +27,10 @@ export function formulaPanel({ explorer }) {
   const own = observe({ draft: null, waiting: false, failed: "" }); // draft: what is typed, until it is drawn
   explorer.addEventListener("placed", () => Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }));
   explorer.addEventListener("message", ({ detail }) => {
-    if (detail.kind === "error" && own.waiting) Object.assign(own, { waiting: false, failed: detail.text });
-  });
+    if (detail.kind !== "error" || !own.waiting) return;
+    Object.assign(own, { waiting: false, failed: detail.text });
+    detail.told = ui.open === "formula";
+  }, { capture: true }); // before it becomes a message
 
   function Own({ step }) {
     const text = own.draft ?? step ?? "z**2 + c";

@@ -1,8 +1,8 @@
 /** Share and export: a link, texts, and a picture file of any size. */
 import { html, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, duration, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
-import { copyText } from "./inspect.js";
+import { bytes, Button, copyText, duration, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
+import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const TEXTS = [
@@ -12,7 +12,7 @@ const TEXTS = [
 ];
 
 /** A field for the user's name, which is asked once. */
-const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(id) =>
+export const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(id) =>
   html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel({ explorer, notify }) {
@@ -42,7 +42,7 @@ const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], 
 const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"]];
 const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
 
-export function exportPanel({ explorer, notify }) {
+export function exportPanel({ explorer, notify, open }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
   const own = observe({ size: null, samples: "2", format: "png", keep: false, forecast: "", told: null, file: null }); // `size` null: as seen
   let job = null;
@@ -86,7 +86,7 @@ export function exportPanel({ explorer, notify }) {
     });
     const size = own.size ?? seen(), { file } = own;
     const focus = (link) => link?.focus();
-    return html`<div class="stack">
+    return html`<div class="stack"><${Road} at="export" open=${open} />
       <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>

@@ -1,0 +1,246 @@
+/** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
+import { effect, html, untracked, useSignalEffect } from "../html.js";
+import { kept, observe } from "../state.js";
+import { bytes, Button, download, Drawn, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Thumbnail, Toggle } from "../ui.js";
+import { Author } from "./share.js";
+
+const REST_MS = 300; // after the last change, before the server is asked
+const SETTLED_MS = 3000; // of frames, before the time left is told
+const KINDS = [["dive", "Whole set"], ["onward", "From here"], ["places", "Places"]];
+const HINTS = {
+  dive: "Begins with the whole set and ends with what is shown now.",
+  onward: "Begins with what is shown now and goes on into the middle of the picture.",
+  places: "Goes through these places in their order, in the colors that are shown now.",
+};
+/** @type {[string, number, number][]} */
+const SIZES = [["Small", 640, 360], ["HD", 1280, 720], ["Full HD", 1920, 1080], ["4K", 3840, 2160], ["Square", 1080, 1080], ["Phone", 1080, 1920]];
+const FORMATS = [["mp4", "MP4"], ["webm", "WebM"], ["webp", "WebP"]];
+const RATES = [["24", "24"], ["30", "30"], ["60", "60"]];
+const SOUNDS = ".aac,.flac,.m4a,.mp3,.oga,.ogg,.opus,.wav";
+const SMALL = [96, 54]; // pixels of a place's picture
+const STORED = "fractals.film"; // what a page that is loaded again goes on with
+const MOST = 60; // places
+
+/** Return what a page before this one has left. @returns {Table} */
+function stored() {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Open the panel again in a page that is loaded again, if a film is being made. */
+export function resumeFilm({ open }) {
+  if (stored().name) open("film", { focus: false });
+}
+
+export function filmPanel({ explorer, ui, open, notify }) {
+  if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
+  const { name = "", places = [] } = stored();
+  const own = observe({
+    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: null, size: [1280, 720], fps: "30", format: "mp4", keep: false,
+    sound: null, forecast: "", length: 10, leftOut: [], told: null, film: null, name,
+  });
+  let job = null, count = places.length;
+  effect(() => {
+    const kept = JSON.stringify({ name: own.name, places: own.places });
+    try {
+      sessionStorage.setItem(STORED, kept);
+    } catch {
+      sessionStorage.removeItem(STORED); // too much, or no storage
+    }
+  });
+
+  const message = () => ({
+    t: "film", what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map(({ link }) => link) : [], backwards: own.backwards,
+    seconds: own.seconds, fps: Number(own.fps), size: own.size, format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
+  });
+
+  async function estimate(asked) {
+    const told = await explorer.request({ ...asked, forecast: true }).catch((error) => ({ error }));
+    if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
+    if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [] });
+    const { seconds, frames, length, left_out: leftOut } = told;
+    Object.assign(own, { length, leftOut, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.` });
+  }
+
+  /** Follow the messages of a film to its end. */
+  async function follow(asked, preview) {
+    let begun = null;
+    Object.assign(own, { told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview } });
+    job = explorer.job(asked, ({ t, name, done, of }) => {
+      if (t === "started") own.name = name;
+      if (t !== "progress") return;
+      const now = performance.now();
+      begun ??= { done, now };
+      const left = now - begun.now > SETTLED_MS && done > begun.done ? `, about ${duration(((of - done) * (now - begun.now)) / 1000 / (done - begun.done))} left` : "";
+      own.told = { share: done / of, text: `Frame ${done} of ${of}${left}`, preview };
+    });
+    try {
+      own.film = { ...await job.done, preview };
+      own.name = "";
+      if (ui.open !== "film") notify("The film is ready.", "info", { action: ["Show it", () => open("film")] });
+    } catch (error) {
+      if (explorer.connected) own.name = ""; // else it is looked for again
+      if (error.cancelled) notify("The film was cancelled.");
+      else if (explorer.connected) notify(error.message, "error");
+    } finally {
+      job = null;
+      own.told = null;
+    }
+  }
+  const make = (preview) => {
+    if (job) return;
+    own.film = null;
+    follow({ ...message(), preview, keep: own.keep }, preview);
+  };
+  effect(() => { // after a lost connection, or in a page that is loaded again
+    if (explorer.connected && own.name) untracked(() => job || follow({ t: "follow", name: own.name }, false));
+  });
+
+  const change = (places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null });
+  async function addThis() {
+    try {
+      const { link } = await explorer.request({ t: "link" });
+      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${Number(explorer.placed.zoom).toPrecision(3)}`, link, picture: pictureOf(explorer) }]);
+    } catch (error) {
+      notify(error.message, "error");
+    }
+  }
+  async function addBookmarks() {
+    try {
+      const { items } = await explorer.request({ t: "bookmarks" });
+      if (!items.length) notify("There are no bookmarks yet.");
+      change([...own.places, ...items.reverse().map(({ title, link, thumbnail }) => ({ id: ++count, title: title || "Untitled", link, thumbnail }))]);
+    } catch (error) {
+      notify(error.message, "error");
+    }
+  }
+  async function hear(file) {
+    try {
+      const answer = await fetch(`/sound?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+      const told = await answer.json();
+      if (!answer.ok) throw new Error(`${file.name}: ${told.error}`);
+      own.sound = { id: told.sound, name: file.name };
+    } catch (error) {
+      notify(error instanceof TypeError ? `${file.name} was not sent: the server does not answer` : error.message, "error");
+    }
+  }
+
+  const Side = ({ name, index }) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
+    onChange=${({ target }) => { own.size = own.size.with(index, Math.max(16, Math.min(4096, Math.round(Number(target.value) / 2) * 2))); }} />`;
+
+  function Places() {
+    const move = (from, to) => {
+      if (to < 0 || to >= own.places.length || to === from) return from;
+      own.places = own.places.toSpliced(from, 1).toSpliced(to, 0, own.places[from]);
+      return to;
+    };
+    return html`<div class="stack">
+      <ol class="places" aria-label="Places of the film">${own.places.map((place, index) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
+        <${Handle} title=${place.title} index=${index} move=${move} />
+        ${place.picture ? html`<${Drawn} picture=${canvasOf(place)} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
+        <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> of another formula: left out</span>`}</span>
+        <${Button} label=${`Remove ${place.title}`} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`)}</ol>
+      ${own.places.length < 2 && html`<p class="hint">Go to a place and add it; two or more make a film.</p>`}
+      <div class="line"><${Button} label="Add this place" symbol="plus" kind="grow" onClick=${addThis} />
+        ${explorer.welcome?.bookmarks && html`<${Button} label="Add bookmarks" kind="quiet" onClick=${addBookmarks} />`}</div></div>`;
+  }
+
+  function Made() {
+    const { film } = own, focus = (link) => link?.focus();
+    if (!film) return null;
+    const moving = film.url.endsWith(".webp") ? html`<img class="film" src=${film.url} alt="The film" />`
+      : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label="The film"></video>`;
+    return html`${moving}
+      ${film.flashes && html`<p class="hint strong">A part flashes more than three times a second, which can cause seizures: choose more seconds, or a lower density.</p>`}
+      ${film.notes.map((note) => html`<p key=${note} class="hint">${note}</p>`)}
+      ${film.preview ? html`<p class="hint">A preview: a quarter of the size, with fewer samples.</p>`
+        : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focus}>Download (${bytes(film.bytes)})</a>
+          <p class="hint">${film.frames} frames, made in ${duration(film.seconds)}. The server keeps the file for 10 minutes. “fractals film film.toml” makes the same one elsewhere.</p>
+          <${Button} label="Save film.toml" kind="quiet" onClick=${() => download("film.toml", film.toml)} />`}`;
+  }
+
+  function View() {
+    useSignalEffect(() => {
+      const asked = message();
+      if (own.told || !explorer.placed || !explorer.scene) return;
+      const waiting = setTimeout(() => estimate(asked), REST_MS);
+      return () => clearTimeout(waiting);
+    });
+    const busy = Boolean(own.told);
+    return html`<div class="stack">
+      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [] })} />
+      <p class="hint">${HINTS[own.what]}</p>
+      ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
+      ${own.what === "places" && html`<${Places} />`}
+      <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${(seconds) => { own.seconds = Math.max(0.2, Math.min(1800, seconds)); }} />
+      <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
+        aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>
+      <${Section} title="More" open=${false}>
+        <div class="line"><${Side} name="Width of the film in pixels" index=${0} /><span class="faint">×</span><${Side} name="Height of the film in pixels" index=${1} /><span class="faint">pixels</span></div>
+        <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(fps) => { own.fps = fps; }} />
+        <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} />
+          ${own.format === "webp" && html`<p class="hint">Repeats for ever, has no sound, and needs no ffmpeg.</p>`}</div>
+        ${own.format !== "webp" && html`<div class="line">${own.sound ? html`<span class="grow">${own.sound.name}</span><${Button} label="Remove the sound" symbol="close" bare kind="quiet" onClick=${() => { own.sound = null; }} />`
+          : html`<span class="grow">Sound</span><${FileButton} label="Choose a file" accept=${SOUNDS} take=${hear} />`}</div>`}
+        <${Toggle} label="Backwards" value=${own.backwards} put=${(backwards) => { own.backwards = backwards; }} />
+        <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} />
+        ${!kept.get("author", "") && html`<${Author} />`}<//>
+      <p class="forecast" role="status">${own.forecast}</p>
+      <div class="line"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
+        <${Button} label="Make the film" symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy} onClick=${() => make(false)} /></div>
+      <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
+      <div class="stack" aria-live="polite"><${Made} /></div></div>`;
+  }
+  return { View, add: (items) => { own.what = "places"; return items.length ? change(items) : addBookmarks(); } };
+}
+
+/** What a place is dragged by, also with the arrow keys. */
+function Handle({ title, index, move }) {
+  let from = null;
+  const drag = ({ currentTarget, clientY }) => {
+    if (from === null) return;
+    const height = currentTarget.closest("li").offsetHeight, steps = Math.round((clientY - from.y) / height);
+    if (!steps) return;
+    const at = move(from.index, from.index + steps);
+    from.y += (at - from.index) * height;
+    from.index = at;
+  };
+  const end = () => { from = null; };
+  const key = (event) => {
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    move(index, index + step);
+  };
+  return html`<button type="button" class="bare quiet handle" aria-label=${`Move ${title}: drag, or press arrow keys`} title="Drag" onKeyDown=${key} onPointerUp=${end} onPointerCancel=${end}
+    onPointerDown=${(event) => { from = { index, y: event.clientY }; event.currentTarget.setPointerCapture(event.pointerId); }} onPointerMove=${drag}><${Icon} name="grip" /></button>`;
+}
+
+/** Return a small picture of the canvas, as text that is kept when the page is loaded again. */
+function pictureOf(explorer) {
+  const [width, height] = explorer.size, [w, h] = SMALL, rows = explorer.readPixels();
+  const part = Math.min(width / w, height / h), found = [];
+  for (let k = 0; k < w * h; k++) {
+    const x = Math.floor(width / 2 + ((k % w) - w / 2 + 0.5) * part), y = Math.floor(height / 2 + (Math.floor(k / w) - h / 2 + 0.5) * part);
+    found.push(...rows.subarray(3 * (y * width + x), 3 * (y * width + x) + 3));
+  }
+  return btoa(String.fromCharCode(...found));
+}
+
+const canvases = new WeakMap(); // by place
+
+function canvasOf(place) {
+  if (canvases.has(place)) return canvases.get(place);
+  const [width, height] = SMALL, canvas = Object.assign(document.createElement("canvas"), { width, height }), text = atob(place.picture);
+  const pixels = new ImageData(width, height);
+  for (let k = 0; k < width * height; k++) {
+    for (let c = 0; c < 3; c++) pixels.data[4 * k + c] = text.charCodeAt(3 * k + c);
+    pixels.data[4 * k + 3] = 255;
+  }
+  canvas.getContext("2d").putImageData(pixels, 0, 0);
+  canvases.set(place, canvas);
+  return canvas;
+}

@@ -1,0 +1,222 @@
+"""Films of what a page shows: a zoom to here, from here on, or through places of the user."""
+
+import asyncio
+import math
+import secrets
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
+
+from fractals.backends.probe import memory_size
+from fractals.errors import FractalsError, OptionError, first_line
+from fractals.explorer import outside, protocol
+from fractals.explorer.jobs import ExportedFile, Jobs
+from fractals.explorer.session import Session
+from fractals.films import encode
+from fractals.films.film import SHORTEST, SPEED, film
+from fractals.films.motion import width_text
+from fractals.films.writing import check_loop, video_of
+from fractals.scene.geometry import home_width_of, place_of
+from fractals.scene.model import Scene
+from fractals.scene.numbers import log2
+
+OCTAVES_A_SECOND, SECONDS_A_KEY = 1.0, 4.0  # through places: speed, and least time between two
+MAX_FILMS = 2  # of all clients together
+LONGEST = 60.0  # seconds of a film whose length nobody has chosen
+LONG = 24 * 3600  # seconds of drawing, beyond which no film is begun
+SAMPLES = 2  # a pixel, along each side, of frames that are drawn one by one
+MAX_SOUND = 2**26  # bytes
+SOUND_SECONDS = 120.0  # in which a file of sound arrives
+
+
+class Filming:
+    """Answers what pages ask about films."""
+
+    def __init__(self, jobs: Jobs, read_only: bool) -> None:
+        self.jobs, self.read_only = jobs, read_only
+        self.sending = asyncio.Semaphore(2)  # files of sound at once
+
+    def film(self, session: Session, message: protocol.FilmMessage) -> None:
+        """Make a film, or forecast how long that takes."""
+        scene, left_out = filmed_scene(session, message)
+        length = message.seconds or usual_seconds(scene, message)
+        asked = asked_of(scene, message, length)
+        keyed = scene if scene.film else scene.replace(film=zoom_of(scene, asked))
+        forecast = film(
+            keyed, preview=message.preview, device=self.jobs.device, on_message=lambda line: None
+        )
+        name = f"film.{message.format}"
+        video = video_of(name)
+        if video:
+            encode.check_encoder(video)
+        else:
+            pixels = len(forecast) * forecast.size[0] * forecast.size[1]
+            check_loop(f".{message.format}", forecast.fps, pixels)
+        plan = forecast.plan(video)
+        if message.forecast:
+            session.say(
+                "forecast",
+                job=message.job,
+                seconds=float(f"{plan.seconds:.2g}"),
+                memory=plan.memory,
+                samples=plan.samples,
+                bytes=plan.bytes,
+                frames=plan.count,
+                length=length,
+                left_out=left_out,
+            )
+            return
+        if self.read_only:
+            raise OptionError("this server is read-only: it makes no films")
+        if plan.seconds > LONG:
+            raise OptionError("this film takes more than a day: choose a smaller size or length")
+        if (free := memory_size()) and plan.memory > 0.9 * free:
+            raise OptionError("this film needs more memory than is free: choose a smaller size")
+        sound = self.jobs.files.get(message.sound)
+        if message.sound and sound is None:
+            raise OptionError("the sound is not there any more: choose its file again")
+        self.jobs.check(session, message.job, "film", MAX_FILMS)
+        path = self.jobs.new_folder() / name
+        wanted = {
+            "do": "film",
+            "path": str(path),
+            "device": self.jobs.device,
+            "threads": self.jobs.threads,
+            "asked": {**asked, "preview": message.preview},
+            "backwards": message.backwards and not scene.film,
+            "sound": str(sound.path) if sound and video and not message.preview else None,
+        }
+        finish = partial(self.jobs.exported, path)
+        self.jobs.start(session, message.job, wanted, scene, finish, message.keep)
+
+    async def sound(self, request: Request) -> JSONResponse:
+        """Keep a file of sound for a film, and answer its name."""
+        suffix = PurePosixPath(request.query_params.get("name", "")[:300]).suffix.lower()
+        if self.read_only:
+            return _refused("this server is read-only", 403)
+        if suffix not in encode.SOUNDS:
+            return _refused(f"sound is a file of {', '.join(encode.SOUNDS)}")
+        length = request.headers.get("content-length", "")
+        if not length.isdecimal() or int(length) > MAX_SOUND:
+            return _refused(f"a file of sound has at most {MAX_SOUND // 2**20} MiB", 413)
+        self.jobs.tidy()
+        name = secrets.token_hex(16)
+        path = self.jobs.folder / f"{name}{suffix}"
+        try:
+            async with self.sending, asyncio.timeout(SOUND_SECONDS):
+                size = await _received(request, path)
+                await asyncio.to_thread(encode.check_audible, str(path))
+        except TimeoutError:
+            line = f"the file did not arrive within {SOUND_SECONDS:.0f} s"
+        except ClientDisconnect:
+            line = "the file is cut off"
+        except FractalsError as error:
+            line = first_line(error)
+        else:
+            self.jobs.files[name] = ExportedFile(path, size)
+            return JSONResponse({"sound": name})
+        path.unlink(missing_ok=True)
+        return _refused(line)
+
+
+async def _received(request: Request, path: Path) -> int:
+    size = 0
+    with path.open("wb") as file:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > MAX_SOUND:
+                raise OptionError("the file is longer than it said")
+            file.write(piece)
+    return size
+
+
+def _refused(line: str, status: int = 400) -> JSONResponse:
+    return JSONResponse({"error": line}, status_code=status)
+
+
+def filmed_scene(session: Session, message: protocol.FilmMessage) -> tuple[Scene, list[int]]:
+    """Return the scene of a film, and which places are left out because of their formulas.
+
+    A film through places has its keys; the other kinds are zooms, as of ``fractals film``.
+    """
+    width, height = (side // 2 * 2 for side in message.size)
+    scene = session.scene(message.frame, message.author).unframed()
+    scene = scene.replace(size=(width, height), supersampling=SAMPLES, film=None)
+    if message.what != "places":
+        return scene, []
+    places = [outside.of_link(link) for link in message.places]
+    own = (scene.formula, scene.julia)
+    same = [k for k, place in enumerate(places) if (place.formula, place.julia) == own]
+    if len(same) < 2:
+        raise OptionError("a film requires two places of the formula that is shown")
+    keys = keys_through([places[k] for k in same], message.seconds)
+    if message.backwards:
+        keys = reversed_keys(keys)
+    left_out = [k for k in range(len(places)) if k not in same]
+    return scene.replace(film={"keys": keys, "fps": message.fps}), left_out
+
+
+def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[str, Any]]:
+    """Return the keys of a film through places, in their order; it takes `seconds`."""
+    keys: list[dict[str, Any]] = []
+    at, before, turned = 0.0, None, 0.0
+    for scene in places:
+        width, center = place_of(scene, scene.make_formula())
+        rotation = scene.view.rotation
+        if before is not None:
+            at += max(SECONDS_A_KEY, abs(log2(width / before)) / OCTAVES_A_SECOND)
+            rotation = turned + (rotation - turned + 180) % 360 - 180  # the shorter way round
+        exact = scene.view.center or tuple(str(Decimal(float(part))) for part in center)
+        keys.append({"at": at, "center": exact, "width": width_text(width), "rotation": rotation})
+        before, turned = width, rotation
+    factor = seconds / at if seconds else 1.0
+    return [{**key, "at": round(key["at"] * factor, 3)} for key in keys]
+
+
+def reversed_keys(keys: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the keys of the same film, backwards."""
+    end = keys[-1]["at"]
+    return [{**key, "at": round(end - key["at"], 3)} for key in reversed(keys)]
+
+
+def asked_of(scene: Scene, message: protocol.FilmMessage, length: float) -> dict[str, Any]:
+    """Return the options of `fractals.film` for a message."""
+    if scene.film:
+        return {}
+    formula = scene.make_formula()
+    own, _ = place_of(scene, formula)
+    asked: dict[str, Any] = {"fps": message.fps, "seconds": length}
+    if message.what == "onward":
+        whole = math.floor(message.octaves)
+        narrower = Fraction(2 ** (message.octaves - whole)) * Fraction(2) ** whole
+        asked["to"] = width_text(own / narrower)
+    elif own == home_width_of(scene, formula):
+        raise OptionError("this is the whole set: zoom in first, or film from here on")
+    return asked
+
+
+def zoom_of(scene: Scene, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the table of a zoom for its forecast: without a search for more digits."""
+    formula = scene.make_formula()
+    own, _ = place_of(scene, formula)
+    ends = home_width_of(scene, formula), own
+    widths = [width_text(own), asked["to"]] if "to" in asked else [width_text(w) for w in ends]
+    keys = [{"at": at, "width": w} for at, w in zip((0, asked["seconds"]), widths, strict=True)]
+    return {"keys": keys, "seconds": asked["seconds"], "fps": asked["fps"]}
+
+
+def usual_seconds(scene: Scene, message: protocol.FilmMessage) -> float:
+    """Return the length of a film whose length nobody has chosen."""
+    if scene.film:
+        return float(scene.film.keys[-1].at or 0.0)
+    octaves = message.octaves
+    if message.what == "dive":
+        own, _ = place_of(scene, scene.make_formula())
+        octaves = log2(home_width_of(scene, scene.make_formula()) / own)
+    return float(round(min(LONGEST, max(SHORTEST, abs(octaves) / SPEED))))
