@@ -136,10 +136,11 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     return raw
 
 
-def measure(scene: Scene, options: RenderOptions) -> Measured | None:
-    """Return the forecast of a picture, by the programs and the orbit that draw it.
+def measure(scene: Scene, options: RenderOptions, planned: Plan) -> Measured | None:
+    """Return the forecast of a planned picture, by the programs and the orbit that draw it.
 
-    None: its reference orbit takes longer than a forecast may.
+    None: its reference orbit takes longer than a forecast may. That of a GPU takes no more than the
+    limit of iterations, which the CPU finds before a GPU has started.
     """
     begun = perf_counter()
 
@@ -147,10 +148,11 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
         if perf_counter() - begun > 2 * MAX_REFERENCE:
             raise TimeoutError
 
-    quiet = options.replace(force=True, progress=watch, on_message=lambda line: None)
+    device = "cpu" if planned.device == "cuda" else planned.device
+    quiet = options.replace(device=device, force=True, progress=watch, on_message=lambda line: None)
     plan, backend = open_plan(scene, quiet, "nothing")
     try:
-        return look(plan, open_drawing(plan, backend, quiet).source)
+        return look(planned, open_drawing(plan, backend, quiet).source)
     except TimeoutError:
         return None
 

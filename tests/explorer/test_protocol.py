@@ -377,7 +377,7 @@ def test_an_export_is_forecast_by_the_speed_of_the_view_and_cancelled(server):
 
     before = set(server.explorer.jobs.folder.iterdir())
     rate, forecast, ended = server.run(talk)
-    threads = server.explorer.engine.choice.device.cores
+    threads = server.explorer.engine.choice.device.cores or 1
     assert forecast["seconds"] == float(f"{16 * 9000**2 / rate / threads:.2g}")
     assert (ended["job"], ended["cancelled"]) == (2, True)
     assert not server.explorer.jobs.running

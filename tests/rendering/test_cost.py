@@ -92,10 +92,11 @@ def test_seconds_grow_with_a_limit_beyond_what_is_measured(monkeypatch):
     """Samples that are inside take each step."""
     drawn = scene(center=["-1.76", "0.003"], width="1e-30", size=(6, 4), max_iterations=4096)
     options = RenderOptions(device="cpu", on_message=str, force=True)
-    usual = render.measure(drawn, options).seconds
+    planned = make_plan(drawn, "cpu")
+    usual = render.measure(drawn, options, planned).seconds
     monkeypatch.setattr(measured, "MAX_STEPS", 64)
     assert math.isfinite(usual)
-    assert render.measure(drawn, options).seconds > usual / 10
+    assert render.measure(drawn, options, planned).seconds > usual / 10
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import numpy as np
 from fractals.backends import numba_private, probe
 from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
-from fractals.backends.compilation import compiling
+from fractals.backends.compilation import announce, uninterrupted
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cuda.kernel import (
     CARD,
@@ -459,7 +459,7 @@ class CudaBackend:
                 if loop:
                     launchers[key](out, arguments)
                     return
-                with LAUNCHING, contextlib.nullcontext() if ready else compiling(on_cpu=False):
+                with LAUNCHING, contextlib.nullcontext() if ready else uninterrupted():
                     launchers[key](out, arguments)
                 ready = True
 
@@ -469,6 +469,7 @@ class CudaBackend:
         """Return the kernel of a program."""
 
         def body():
+            announce()
             register_overloads(self.cuda)
             return self.cuda.jit(device=True)(make_body(self.target, *options))
 

@@ -47,7 +47,8 @@ class Escape:
         table = planned.to_table()
         table["measured"] = measures and is_measurable(planned)
         if table["measured"] or (measures and planned.probed and is_soon_open(planned)):
-            if found := measure(scene, options.replace(on_message=lambda line: None)):
+            quiet = options.replace(on_message=lambda line: None)
+            if found := measure(scene, quiet, planned):
                 table["seconds"] = float(f"{found.seconds:.2g}")
                 table["max_iterations"] = found.max_iterations
             else:
