@@ -182,7 +182,13 @@ def test_the_bench_compares_card_and_cpu(program):
     assert "counts differ" in out + said or "equal" in out + said
 
 
-@pytest.mark.parametrize("step", ["00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        *("00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"),
+        *("b_neural_picture", "c_attention"),
+    ],
+)
 def test_lessons_run_on_a_card(program, step):
     code, out, said = program(str(LESSONS / f"step_{step}.py"))
     assert code == 0, said
