@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -234,4 +235,4 @@ def test_a_chinese_page_has_the_same_commands_pictures_and_links(name):
         assert count[0] == count[1], pattern
     lines = FENCED.sub("", chinese).splitlines()
     paragraphs = [line.strip() and not re.match(r"[-#|]", line) for line in lines]
-    assert not any(a and b for a, b in zip(paragraphs, paragraphs[1:], strict=False))
+    assert not any(a and b for a, b in itertools.pairwise(paragraphs))

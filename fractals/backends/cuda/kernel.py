@@ -13,8 +13,8 @@ from fractals.backends import probe
 from fractals.backends.cuda import simulator
 from fractals.errors import DeviceError, to_install
 
-# Of numba-cuda. Its successor is "numba_cuda_mlir.cuda", and AMD's package "numba.hip"; what was tried
-# is in docs/explanation/gpu-without-a-gpu.md.
+# Of numba-cuda. Its successor is "numba_cuda_mlir.cuda", and AMD's package "numba.hip".
+# docs/explanation/gpu-without-a-gpu.md says what was tried.
 CARD = "numba.cuda"
 
 
