@@ -64,29 +64,20 @@ static string ptx_of(const char *image) {
 
 static CUresult load(const void *image, Module **made) {
     string text = ptx_of((const char *)image);
-    if (text.empty()) {
-        say("a module without PTX: was this process started by run.py?");
-        return CUDA_ERROR_INVALID_IMAGE;
-    }
+    if (text.empty()) return FAILED(CUDA_ERROR_INVALID_IMAGE, "a module without PTX: was this process started by run.py?");
     string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size());
     if (!settings().counted.empty()) stem += "-counted";
     string library = stem + ".so";
     mkdir(settings().cache.c_str(), 0777);
     if (access(library.c_str(), R_OK)) {
         string draft = stem + "." + std::to_string(getpid()) + ".ptx";
-        if (!(std::ofstream(draft) << text).flush()) {
-            say("%s can't be written", draft.c_str());
-            return CUDA_ERROR_OPERATING_SYSTEM;
-        }
+        if (!(std::ofstream(draft) << text).flush()) return FAILED(CUDA_ERROR_OPERATING_SYSTEM, "%s can't be written", draft.c_str());
         bool translated = translate(draft, library);
         rename(draft.c_str(), (stem + ".ptx").c_str());
         if (!translated) return CUDA_ERROR_INVALID_PTX;
     }
     void *opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!opened) {
-        say("%s", dlerror());
-        return CUDA_ERROR_INVALID_IMAGE;
-    }
+    if (!opened) return FAILED(CUDA_ERROR_INVALID_IMAGE, "%s", dlerror());
     auto *module = new Module{stem + ".ptx", *(const Tables *)dlsym(opened, "tables"), {}, {}, {}};
     for (u64 i = 0; i < module->tables.entry_count; i++) {
         const Entry *entry = &module->tables.entries[i];

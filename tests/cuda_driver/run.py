@@ -24,7 +24,8 @@ NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"
 HEADERS = ("cu13/include", "cuda_runtime/include")  # in the wheels of CUDA 13 and of CUDA 12
 LINKERS = ("cu13/lib/libnvJitLink.so.13", "nvjitlink/lib/libnvJitLink.so.12")
 SOURCES = ("*.cpp", "*.h", "translate.py", "instructions.py", "cards.toml", "run.py")
-COMPILER = "g++ -std=c++17 -O2 -fPIC -shared -fvisibility=hidden -Wall -Wextra".split()
+COMPILER = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra"]
+COMPILER += ["-fvisibility=hidden"]
 
 
 def found(names):

@@ -40,6 +40,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
 
 /* Ends the process: a wrong setting must not pass for a driver that failed. */
 #define REFUSE(...) (say(__VA_ARGS__), _exit(2))
+#define FAILED(code, ...) (say(__VA_ARGS__), code)
 
 /* The one object of a type. It outlives the process, because Python then still calls the driver. */
 template <typename T> static T &forever() {

@@ -196,7 +196,13 @@ def test_the_bench_compares_card_and_cpu(program):
     assert "counts differ" in out + said or "equal" in out + said
 
 
-@pytest.mark.parametrize("step", ["00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        *("00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"),
+        *("b_neural_picture", "c_attention"),
+    ],
+)
 def test_lessons_run_on_a_card(program, step):
     code, out, said = program(str(LESSONS / f"step_{step}.py"))
     assert code == 0, said
@@ -341,11 +347,13 @@ def test_the_loop_and_the_divergence_of_a_lesson_are_those_executed(executed, pr
 
 @pytest.mark.parametrize("block", [(32, 1), (8, 4), (16, 16)], ids=str)
 def test_the_map_of_divergence_is_that_of_the_warps_that_ran(executed, tmp_path, block):
-    """Each warp: its share of busy lanes, in warps whose loop outweighs what stands around it."""
+    """Each warp: its instructions, and its share of busy lanes, where the loop is most of it."""
     counts, _, _ = executed(LESSON, *map(str, block), count="warps")
     found = access.measure(counts, block)
+    (ptx,) = (tmp_path / "modules").glob("*.ptx")
+    loop = len(machine.hot_loop(machine.virtual_instructions(ptx.read_text())))
     busy, steps = np.full(counts.shape, np.nan), np.zeros(counts.shape)
-    executed_by = dict(calls(tmp_path / "profile"))
+    executed_by = calls(tmp_path / "profile")
     for name, issued in executed_by.items():
         place = re.search(r" warp instructions, block (\d+) (\d+) 0, warp (\d+)$", name)
         if place:
@@ -354,10 +362,10 @@ def test_the_map_of_divergence_is_that_of_the_warps_that_ran(executed, tmp_path,
             at = y * block[1] + lanes // block[0], x * block[0] + lanes % block[0]
             taken = executed_by[name.replace(" warp instructions", " instructions")]
             busy[at], steps[at] = taken / (access.WARP * issued), counts[at].max()
+            assert counts[at].max() < 100 or issued == about(loop * counts[at].max())
     assert not np.isnan(busy).any()
-    assert (steps > 50).mean() > 0.2
-    assert np.allclose(busy[steps > 50], found.of_sample[steps > 50], rtol=0.05, atol=0.01)
-    assert np.corrcoef(busy.ravel(), found.of_sample.ravel())[0, 1] > 0.95
+    assert (steps >= 100).mean() > 0.2
+    assert np.allclose(busy[steps >= 100], found.of_sample[steps >= 100], rtol=0, atol=0.05)
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])

@@ -13,7 +13,9 @@ from fractals.backends import numba_private, probe
 from fractals.backends.cuda import simulator
 from fractals.errors import DeviceError, to_install
 
-CARD = "numba.cuda"  # of numba-cuda; others: "numba_cuda_mlir.cuda", its successor, or "numba.hip"
+# Of numba-cuda. Its successor is "numba_cuda_mlir.cuda", and AMD's package "numba.hip".
+# docs/explanation/gpu-without-a-gpu.md says what was tried.
+CARD = "numba.cuda"
 
 
 def find(simulated):
