@@ -4,7 +4,6 @@ import base64
 import io
 import random
 import shlex
-import tomllib
 
 import numpy as np
 import pytest
@@ -519,6 +518,17 @@ def test_a_formula_keeps_the_place_where_it_shows_something(tab):
 # ---------------------------------------------------------------------- keep and share
 
 
+def test_a_formula_that_is_wrong_is_told_once(tab):
+    panel = opened(tab, "Formula")
+    panel.get_by_label("z becomes").fill("z**2 + c*sin(z")
+    panel.get_by_role("button", name="Draw it").click()
+    panel.get_by_text("column 15").wait_for()
+    tab.page.wait_for_timeout(200)
+    assert tab.page.get_by_text("column 15").count() == 1
+    assert panel.get_by_label("z becomes").get_attribute("aria-invalid") == "true"
+    panel.get_by_label("z becomes").fill("z**2 + c")
+
+
 def test_a_bookmark_is_kept_opened_and_removed(tab):
     place = place_of(tab.settle())
     panel = opened(tab, "Bookmarks")
@@ -534,10 +544,13 @@ def test_a_bookmark_is_kept_opened_and_removed(tab):
     assert place_of(tab.settle()) == place
     panel.get_by_label("Title of the bookmark").fill("Again")
     panel.get_by_role("button", name="Keep this place").click()
-    with tab.page.expect_download() as downloaded:
-        panel.get_by_role("button", name="Film through these places").click()
-    film = fractals.load_scene(tomllib.loads(downloaded.value.path().read_text())).film
-    assert [key.center for key in film.keys] == [tuple(place[0])] * 2
+    panel.get_by_role("button", name="Film through these places").click()
+    rows = tab.page.get_by_role("list", name="Places of the film").get_by_role("listitem")
+    rows.nth(1).wait_for()
+    assert [row.strip() for row in rows.all_inner_texts()] == ["<b>Spiral</b>", "Again"]
+    for title in ("<b>Spiral</b>", "Again"):
+        rows.get_by_role("button", name=f"Remove {title}").click()
+    panel = opened(tab, "Bookmarks")
     for title in ("<b>Spiral</b>", "Again"):
         panel.get_by_role("button", name=f"Remove {title}").click()
     panel.get_by_text("No bookmarks yet").wait_for()

@@ -8,9 +8,9 @@ SCENE = {
 }
 PANELS = (
     *("Gallery", "Color", "Formula", "Find", "Surprise"),
-    *("Inspect", "Bookmarks", "Share", "Export", "Help"),
+    *("Inspect", "Bookmarks", "Share", "Export", "Film", "Help"),
 )
-KEYS = dict(zip((*PANELS, "Past"), "gcfmribse?y", strict=True))
+KEYS = dict(zip((*PANELS, "Past"), "gcfmribsev?y", strict=True))
 
 
 def opened(tab, title):

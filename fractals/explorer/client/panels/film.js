@@ -2,6 +2,7 @@
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
 import { bytes, Button, download, Drawn, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Thumbnail, Toggle } from "../ui.js";
+import { decimal } from "./scale.js";
 import { Author } from "./share.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
@@ -70,7 +71,10 @@ export function filmPanel({ explorer, ui, open, notify }) {
     let begun = null;
     Object.assign(own, { told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview } });
     job = explorer.job(asked, ({ t, name, done, of }) => {
-      if (t === "started") own.name = name;
+      if (t === "started") {
+        own.name = name;
+        own.told = { share: null, text: "Preparing", preview };
+      }
       if (t !== "progress") return;
       const now = performance.now();
       begun ??= { done, now };
@@ -103,7 +107,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
   async function addThis() {
     try {
       const { link } = await explorer.request({ t: "link" });
-      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${Number(explorer.placed.zoom).toPrecision(3)}`, link, picture: pictureOf(explorer) }]);
+      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`, link, picture: pictureOf(explorer) }]);
     } catch (error) {
       notify(error.message, "error");
     }
@@ -149,15 +153,15 @@ export function filmPanel({ explorer, ui, open, notify }) {
   }
 
   function Made() {
-    const { film } = own, focus = (link) => link?.focus();
+    const { film } = own;
     if (!film) return null;
-    const moving = film.url.endsWith(".webp") ? html`<img class="film" src=${film.url} alt="The film" />`
-      : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label="The film"></video>`;
+    const moving = film.url.endsWith(".webp") ? html`<img class="film" src=${film.url} alt="The film" ref=${seen} />`
+      : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label="The film" ref=${seen}></video>`;
     return html`${moving}
       ${film.flashes && html`<p class="hint strong">A part flashes more than three times a second, which can cause seizures: choose more seconds, or a lower density.</p>`}
       ${film.notes.map((note) => html`<p key=${note} class="hint">${note}</p>`)}
       ${film.preview ? html`<p class="hint">A preview: a quarter of the size, with fewer samples.</p>`
-        : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focus}>Download (${bytes(film.bytes)})</a>
+        : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focused}>Download (${bytes(film.bytes)})</a>
           <p class="hint">${film.frames} frames, made in ${duration(film.seconds)}. The server keeps the file for 10 minutes. “fractals film film.toml” makes the same one elsewhere.</p>
           <${Button} label="Save film.toml" kind="quiet" onClick=${() => download("film.toml", film.toml)} />`}`;
   }
@@ -191,32 +195,38 @@ export function filmPanel({ explorer, ui, open, notify }) {
       <p class="forecast" role="status">${own.forecast}</p>
       <div class="line"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
         <${Button} label="Make the film" symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy} onClick=${() => make(false)} /></div>
-      <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
+      ${busy && html`<div ref=${seen}><${Progress} told=${own.told} cancel=${() => job?.cancel()} /></div>`}
       <div class="stack" aria-live="polite"><${Made} /></div></div>`;
   }
   return { View, add: (items) => { own.what = "places"; return items.length ? change(items) : addBookmarks(); } };
 }
 
+const seen = (node) => node?.scrollIntoView({ block: "nearest" });
+const focused = (node) => node?.focus({ preventScroll: true });
+
 /** What a place is dragged by, also with the arrow keys. */
 function Handle({ title, index, move }) {
-  let from = null;
-  const drag = ({ currentTarget, clientY }) => {
-    if (from === null) return;
-    const height = currentTarget.closest("li").offsetHeight, steps = Math.round((clientY - from.y) / height);
-    if (!steps) return;
-    const at = move(from.index, from.index + steps);
-    from.y += (at - from.index) * height;
-    from.index = at;
+  const start = ({ currentTarget, pointerId }) => {
+    const list = currentTarget.closest("ol"), middle = (row) => row.getBoundingClientRect().top + row.offsetHeight / 2;
+    let at = index;
+    const drag = (event) => {
+      if (event.pointerId === pointerId) at = move(at, [...list.children].filter((row, k) => k !== at && middle(row) < event.clientY).length);
+    };
+    const end = () => { // on the window: rows that change places lose the pointer
+      removeEventListener("pointermove", drag);
+      for (const name of ["pointerup", "pointercancel"]) removeEventListener(name, end);
+    };
+    addEventListener("pointermove", drag);
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end);
   };
-  const end = () => { from = null; };
   const key = (event) => {
-    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
+    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key], button = event.currentTarget;
     if (!step) return;
     event.preventDefault();
     move(index, index + step);
+    requestAnimationFrame(() => button.focus());
   };
-  return html`<button type="button" class="bare quiet handle" aria-label=${`Move ${title}: drag, or press arrow keys`} title="Drag" onKeyDown=${key} onPointerUp=${end} onPointerCancel=${end}
-    onPointerDown=${(event) => { from = { index, y: event.clientY }; event.currentTarget.setPointerCapture(event.pointerId); }} onPointerMove=${drag}><${Icon} name="grip" /></button>`;
+  return html`<button type="button" class="bare quiet handle" aria-label=${`Move ${title}: drag, or press arrow keys`} title="Drag" onKeyDown=${key} onPointerDown=${start}><${Icon} name="grip" /></button>`;
 }
 
 /** Return a small picture of the canvas, as text that is kept when the page is loaded again. */
