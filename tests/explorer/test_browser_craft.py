@@ -349,6 +349,19 @@ def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
     expect(bar).to_be_visible()
 
 
+def test_a_long_press_opens_the_menu_of_the_point(new_tab):
+    tab = new_tab(size=PHONE, has_touch=True)
+    before = place_of(tab.settle())
+    tab.touch("touchStart", (200, 300))
+    menu = tab.page.get_by_role("menu")
+    menu.wait_for()
+    tab.touch("touchEnd")
+    assert place_of(tab.settle()) == before
+    menu.get_by_role("menuitem", name="Center here").tap()
+    menu.wait_for(state="detached")
+    assert place_of(tab.settle()) != before
+
+
 # ---------------------------------------------------------------------- autopilot
 
 
