@@ -75,8 +75,10 @@ def test_without_a_graphics_card_the_canvas_is_plain_and_palettes_are_laid_over(
 def test_colorings_of_this_view_are_pictures_to_choose_from(new_tab):
     tab = new_tab()
     names = "['smooth', 'stripe_average', 'root']"  # `root` has no meaning here
-    few = f"explorer.catalog.colorings.filter(({{ name }}) => {names}.includes(name))"
-    tab.run(f"() => {{ explorer.catalog = {{ ...explorer.catalog, colorings: {few} }}; }}")
+    tab.run(f"""() => {{
+        const colorings = explorer.catalog.colorings.filter(({{ name }}) => {names}.includes(name));
+        explorer.catalog = {{ ...explorer.catalog, colorings }};
+    }}""")
     part = section(opened(tab, "Color"), "Coloring")
     cards = part.get_by_role("list", name="Colorings of this view")
     cards.scroll_into_view_if_needed()  # they are drawn while they are seen
@@ -281,18 +283,18 @@ def test_flights_home_and_boxes_aim_beside_the_panel(new_tab):
     tab.page.keyboard.press("0")
     tab.until(f"explorer.scene.view.center[0] !== {home[0]!r}")
     assert pixel_of(tab, home) == pytest.approx(middle, abs=2)
-    whole = float(tab.run("explorer.placed.width"))
     tab.press("+")
     assert pixel_of(tab, home) == pytest.approx(middle, abs=2)
-    tab.press("Control+z")
+    whole = float(tab.open(SCENE)["view"]["width"])
     tab.page.get_by_role("button", name="Fly to the minibrot").click()
-    tab.until("explorer.placed.width < 1 && explorer.settled")
+    tab.until("explorer.scene.view.rotation && explorer.settled")
     found = tab.run("explorer.request({ t: 'pick', at: explorer.seen.middle, full: true })")
     assert found["inside"]  # the copy lies in the middle of what is seen
     tab.press("Control+z")
     assert float(tab.run("explorer.placed.width")) == pytest.approx(whole)
     panel.get_by_role("button", name="Close").click()
     opened(tab, "Color")
+    tab.until("explorer.free")
     aim = tab.run("explorer.seen")
     box = (700, 200, 800, 300)
     tab.page.keyboard.down("Shift")
@@ -345,6 +347,19 @@ def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
     phone.page.touchscreen.tap(180, 100)  # a tap beside a panel closes the panel
     phone.page.locator(".panel").wait_for(state="detached")
     expect(bar).to_be_visible()
+
+
+def test_a_long_press_opens_the_menu_of_the_point(new_tab):
+    tab = new_tab(size=PHONE, has_touch=True)
+    before = place_of(tab.settle())
+    tab.touch("touchStart", (200, 300))
+    menu = tab.page.get_by_role("menu")
+    menu.wait_for()
+    tab.touch("touchEnd")
+    assert place_of(tab.settle()) == before
+    menu.get_by_role("menuitem", name="Center here").tap()
+    menu.wait_for(state="detached")
+    assert place_of(tab.settle()) != before
 
 
 # ---------------------------------------------------------------------- autopilot

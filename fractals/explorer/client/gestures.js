@@ -4,7 +4,7 @@ const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
 const DOUBLE = 128; // that a double click zooms
 const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
 const SLACK_ANGLE = 10, UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
-const TAP = 300; // ms that a tap takes at most
+const TAP = 300, PRESS = 550; // ms: that a tap takes at most, and a long press at least
 const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
 
 /** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
@@ -12,7 +12,7 @@ export function attachGestures(explorer, canvas) {
   /** @type {Map<number, number[]>} pointers that are down: device pixels */
   const down = new Map();
   let gesture = null; // {kind, ...} of the pointers that are down
-  let count = 0, wheel = 0, fingers = false;
+  let count = 0, wheel = 0, fingers = false, pressed = 0;
 
   /** Return where an event is, in device pixels of the canvas. */
   const place = (event) => {
@@ -42,6 +42,9 @@ export function attachGestures(explorer, canvas) {
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
     const box = event.shiftKey && down.size === 1 && event.pointerType === "mouse";
+    clearTimeout(pressed);
+    // Some browsers tell of a long press by "contextmenu", and others do not.
+    if (event.pointerType === "touch" && down.size === 1) pressed = setTimeout(() => press(event), PRESS);
     fingers = down.size > 1; // of a pinch, the last finger that leaves is no tap
     begin(box ? "box" : down.size === 1 ? "drag" : "pinch", event);
   });
@@ -68,11 +71,16 @@ export function attachGestures(explorer, canvas) {
     });
   }
   canvas.addEventListener("pointerleave", () => tell(null));
-  // A right click, and a long press where the browser tells of it.
+  const menu = (event) => explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
-    explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
+    menu(event);
   });
+  const press = (event) => {
+    if (gesture?.kind !== "drag" || !gesture.slack) return;
+    gesture = null;
+    menu(event);
+  };
 
   canvas.addEventListener("dblclick", (event) => {
     explorer.move({ at: fine(place(event)), scale: event.shiftKey || event.altKey ? -DOUBLE : DOUBLE });

@@ -1,4 +1,4 @@
-/** Entry of the page: makes the model, the canvas and the panels. */
+/** Makes the model, the canvas and the panels. */
 import { Explorer } from "./explorer.js";
 import { attachGestures } from "./gestures.js";
 import { attachKeys } from "./keys.js";

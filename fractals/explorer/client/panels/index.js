@@ -44,7 +44,7 @@ export function mountPanels(explorer) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = document.getElementById("ui");
   const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false, over: null });
   const julia = juliaTool({ explorer, canvas });
-  const past = snapshotsTool({ explorer, ui, notify, open }), autopilot = autopilotTool({ explorer, notify, ui });
+  const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
   const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
@@ -136,7 +136,7 @@ export function mountPanels(explorer) {
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
       ${PANELS.filter(({ corner }) => !corner).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
         onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${key.toUpperCase()}>${title}</span></button>`)}
-      <${Button} label="More" symbol="more" kind=${shown && !shown.main ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
+      <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.corner ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
   }
 
   const Corner = () => html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare

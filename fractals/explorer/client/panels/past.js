@@ -18,7 +18,7 @@ export function pastPanel({ explorer, past: { hold, keep, remove, snapshots } })
   return {
     View: () => html`<div><${Section} title="Snapshots">
       <${Button} label="Keep a snapshot" symbol="plus" kind="primary wide-button" onClick=${keep} />
-      <p class="hint">Hold the button at the left of a card to compare, or the key O for the newest one.</p>
+      <p class="hint">Hold the left button of a card to compare.${matchMedia("(any-pointer: fine)").matches && " The key O does it with the newest one."}</p>
       <ul class="cards small" aria-label="Snapshots">${snapshots().map((each) => html`<li key=${each.letter}>
         <${Card} title=${each.letter} onClick=${() => explorer.open({ scene: { ...each.scene, image: explorer.scene.image } })}><${Still} src=${each.still} /><//>
         <${Button} label=${`Hold to compare with ${each.letter}`} symbol="compare" bare kind="corner-button left" ...${hold(each)} />

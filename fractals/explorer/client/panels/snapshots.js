@@ -8,7 +8,7 @@ const WIDTH = 320; // pixels of a kept picture
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /** What is laid over the picture while a button or a key is held: `ui.over` is {picture, title}. */
-export function snapshotsTool({ explorer, ui, notify, open }) {
+export function snapshotsTool({ explorer, ui, notify }) {
   const own = observe({ stills: /** @type {Table} */ ({}) }); // pictures of snapshots in full size, by letter: in this page only
   const snapshots = () => kept.get("snapshots", []);
 
@@ -20,7 +20,7 @@ export function snapshotsTool({ explorer, ui, notify, open }) {
     const all = [...snapshots(), { letter, scene, still: explorer.still(WIDTH).toDataURL("image/jpeg", 0.8) }].slice(-MOST);
     own.stills = { ...Object.fromEntries(Object.entries(own.stills).filter(([key]) => all.some((each) => each.letter === key))), [letter]: explorer.still() };
     kept.set("snapshots", all);
-    notify(`Snapshot ${letter} is kept.`, "info", { id: "snapshot", action: ["Show", () => open("past")] });
+    notify(`Snapshot ${letter} is kept.`, "info", { id: "snapshot" });
   }
   const remove = (letter) => kept.set("snapshots", snapshots().filter((each) => each.letter !== letter));
   /** Lay a snapshot over the picture; by default the newest one, or else what was there before the last step. */
