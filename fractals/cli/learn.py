@@ -83,8 +83,8 @@ def learn_command(
     elif mode == "run":
         run.run_script(find_step(step), arguments, _ladder())
     elif mode == "check":
-        if not arguments and (named := ANSWER.fullmatch(Path(step).name)):
-            step, arguments = named[1], (step,)  # the file's name has the step
+        if not arguments and (answer := ANSWER.fullmatch(Path(step).name)):
+            step, arguments = answer[1], (step,)  # the file's name has the step
         if len(arguments) != 1:
             raise OptionError(f"--check: name one file: fractals learn --check {step} FILE")
         found = find_step(step)
