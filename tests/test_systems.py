@@ -1,23 +1,27 @@
 """macOS and Windows, imitated: a process without the functions that these systems lack.
 
-`os.name` stays "posix". What differs in files, locks and paths is not imitated.
+`os.name` stays "posix", and what depends on it (users, locks, paths) is not imitated.
 """
 
+import ctypes
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
+
+from fractals.backends import probe
 
 LACKING = {
     "macos": """
         os: sched_getaffinity sched_setaffinity O_TMPFILE
     """,
     "windows": """
-        os: sched_getaffinity sched_setaffinity O_TMPFILE sysconf fchmod getuid geteuid nice fork
+        os: sched_getaffinity sched_setaffinity O_TMPFILE sysconf fchmod nice fork
         os: getpgid killpg setsid O_DIRECTORY O_NOFOLLOW
         signal: SIGHUP SIGKILL SIGUSR1 pthread_sigmask
         socket: AF_UNIX
-        modules: resource fcntl pwd
+        modules: resource
     """,
 }
 PROGRAM = """
@@ -75,3 +79,19 @@ def test_commands_run_on_an_imitated_system(system, tmp_path):
     assert done.stdout.endswith("all run\n")
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr
+
+
+def test_the_memory_of_windows_is_what_the_system_says(monkeypatch):
+    """The structure that the function fills has 64 bytes."""
+
+    def status(pointer):
+        assert ctypes.sizeof(pointer._obj) == pointer._obj.length == 64
+        pointer._obj.whole, pointer._obj.free = 16 * 2**30, 5 * 2**30
+        return 1
+
+    assert probe._memory_of_windows() == 0
+    kernel = SimpleNamespace(GlobalMemoryStatusEx=status)
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
+    assert probe._memory_of_windows() == 5 * 2**30
+    kernel.GlobalMemoryStatusEx = lambda pointer: 0
+    assert probe._memory_of_windows() == 0
