@@ -138,7 +138,7 @@ def unknown(kind: str, name: str) -> OptionError:
     elif kind == "gallery" and name in names("palette"):
         hint = f"; it is a palette: palette='{name}'"
     elif kind == "formula" and name == "julia":
-        hint = "; a Julia set is that of any formula, with the key julia = [X, Y]"
+        hint = "; a Julia set is that of any formula: julia=(X, Y)"
     return OptionError(
         f"unknown {kind if kind != 'gallery' else 'scene'} '{shown(name, 80)}'{hint}"
     )

@@ -15,10 +15,10 @@ SIZE, WAVES, BATCH, STEPS = (96, 64), 64, 512, 400
 
 # [forward]
 @njit
-def forward(x, y, w, channel, n):  # how a color changes with one weight: the phase w[n, 3]
+def forward(x, y, w, channel, n):  # how a color changes with w[n, 3]
     color, r = network(x, y, w, channel), math.sqrt(x * x + y * y)
     d_wave = math.cos(w[n, 0] * x + w[n, 1] * y + w[n, 2] * r + w[n, 3])
-    return 2 * color * (1 - color) * w[n, 4 + channel] * d_wave  # of tanh, of the sum, of sin
+    return 2 * color * (1 - color) * w[n, 4 + channel] * d_wave  # tanh, sum, sin
 
 
 # [end]

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from fractals.errors import shown, to_install
 from fractals.threads import core_count
@@ -106,9 +106,32 @@ def _memory_size(_second: int) -> int:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # macOS: free or not
     except (OSError, ValueError, AttributeError):
+        return _memory_of_windows()
+
+
+class _MemoryStatus(ctypes.Structure):
+    """MEMORYSTATUSEX of Windows, of 64 bytes."""
+
+    _fields_: ClassVar = [
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("whole", ctypes.c_uint64),
+        ("free", ctypes.c_uint64),
+        ("others", ctypes.c_uint64 * 5),
+    ]
+
+
+def _memory_of_windows() -> int:
+    status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+    windows = getattr(ctypes, "windll", None)
+    if windows is None or not windows.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
         return 0
+    return int(status.free)
 
 
 def gpus() -> tuple[list[Device], str]:

@@ -312,7 +312,9 @@ class Encoder:
                 stdout=subprocess.DEVNULL,
                 stderr=self._messages,
                 env=environment,
-                start_new_session=True,  # Ctrl-C is for this program, which then ends ffmpeg
+                # Ctrl-C is for this program, which then ends ffmpeg.
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # on Windows
             )
         except OSError as error:
             self._messages.close()
