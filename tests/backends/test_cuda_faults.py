@@ -240,7 +240,7 @@ def test_a_card_lost_between_pictures(tmp_path, code):
     assert lost == "lost"
     assert first.startswith("auto|cpu|the GPU failed: CUDA_ERROR_")
     assert first.endswith("drawing on the CPU")
-    assert all("can't use it any more: run it again, or with --cpu" in line for line in named)
+    assert all("use it any more: run it again, or with device='cpu'" in line for line in named)
     assert last == first
 
 
