@@ -206,6 +206,30 @@ def test_a_card_that_fails_is_one_line(tmp_path, fault):
     assert "ignored" not in ended.stderr
 
 
+# The functions of the driver that a picture calls, and about how often
+CALLS = {"cuCtxGetCurrent": 116, "cuCtxGetDevice": 134, "cuCtxPopCurrent": 1, "cuCtxPushCurrent": 2}
+CALLS |= {"cuCtxSetCurrent": 1, "cuDeviceGet": 1, "cuDeviceGetAttribute": 6, "cuDeviceGetCount": 3}
+CALLS |= {"cuDeviceGetName": 2, "cuDeviceGetUuid": 1, "cuDevicePrimaryCtxRetain": 1, "cuInit": 5}
+CALLS |= {"cuDeviceTotalMem": 1, "cuDriverGetVersion": 2, "cuEventCreate": 5, "cuEventRecord": 10}
+CALLS |= {"cuEventElapsedTime": 2, "cuKernelGetAttribute": 20, "cuLaunchKernelEx": 8}
+CALLS |= {"cuLibraryGetKernel": 4, "cuLibraryLoadData": 4, "cuMemAlloc": 20, "cuMemGetInfo": 1}
+CALLS |= {"cuMemHostAlloc": 1, "cuMemcpyDtoHAsync": 2, "cuMemcpyHtoDAsync": 10, "cuStreamCreate": 2}
+CALLS |= {"cuStreamSynchronize": 2, "cuStreamWaitEvent": 7}
+
+
+@stand_in
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [719, 999])
+@pytest.mark.parametrize("function", CALLS)
+def test_each_call_of_the_driver_may_fail(tmp_path, function, code):
+    """At the first call, in the middle, and at the last one: a picture, or a line."""
+    for call in sorted({1, (CALLS[function] + 1) // 2, CALLS[function]}):
+        ended = command(tmp_path, *RENDER, fail=f"{function}:{call}:{code}")
+        assert ended.returncode in (0, 1, 4), ended.stderr
+        assert len(ended.stderr.splitlines()) <= 3, ended.stderr
+        assert not any(word in ended.stderr for word in ("Traceback", "ignored", "internal"))
+
+
 LOST = """
 import sys
 import fractals
@@ -240,7 +264,7 @@ def test_a_card_lost_between_pictures(tmp_path, code):
     assert lost == "lost"
     assert first.startswith("auto|cpu|the GPU failed: CUDA_ERROR_")
     assert first.endswith("drawing on the CPU")
-    assert all("can't use it any more: run it again, or with --cpu" in line for line in named)
+    assert all("use it any more: run it again, or with device='cpu'" in line for line in named)
     assert last == first
 
 
