@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,11 +23,10 @@ from fractals.backends.cuda import LIMITS
 from fractals.backends.devices import open_one_core
 from fractals.catalog import did_you_mean
 from fractals.errors import FractalsError, OptionError, shown, to_install
-from fractals.kernels import escape
 from fractals.kernels.coloring import Coloring, OrbitStatistic
-from fractals.kernels.layout import SampleGrid, make_place
-from fractals.kernels.orbit import Statistics, make_orbit, state_size
-from fractals.kernels.primitives import number
+from fractals.kernels.escape import EscapeOptions, count_steps, make_steps_body
+from fractals.kernels.layout import SampleGrid
+from fractals.kernels.orbit import Statistics
 from fractals.rendering.plan import make_plan
 from fractals.rendering.sampling import coordinates
 from fractals.scene.model import Scene
@@ -146,42 +145,10 @@ class WarpWork(NamedTuple):
     doubles: float  # those of float64 arithmetic
 
 
-def _count_steps(target: Any, formula: Any, base: int) -> tuple[Any, Any]:
-    """Return the orbit statistic that counts iterations (`fractals.kernels.coloring`)."""
-
-    def start(x, y):
-        return (number(0, x),)
-
-    def update(w, x, y, u, v, a, b, point):
-        return (w[0] + number(1, x),)
-
-    return start, update
-
-
-STEPS = Coloring("steps", "iterations", None, statistic=OrbitStatistic("s", ("n",), _count_steps))
-
-
-def _make_steps_body(target: Any, options: escape.EscapeOptions) -> Any:
-    """Return ``body(i0, j0, di, dj, taken, grid, point, max_iterations)``.
-
-    It fills ``taken`` (int32, shape (2, height, width)) with counts, and with the iterations after
-    which the kernel of a GPU ends.
-    """
-    run, int32 = escape.make_escape(target, options), target.int32
-    start, _, _ = make_orbit(target, options.formula, options.julia, False, options.statistics)
-    place, last = make_place(target, False), state_size(options.formula, False)
-    julia = options.julia
-
-    def body(i0, j0, di, dj, taken, grid, point, max_iterations):
-        columns, rows = grid
-        for j in range(j0, taken.shape[1], dj):
-            for i in range(i0, taken.shape[2], di):
-                u, v = place(columns, rows, taken.shape[2], j, i)
-                a, b = (point[0], point[1]) if julia else (u, v)
-                n, state = run(int32(0), start(u, v), a, b, point, max_iterations, max_iterations)
-                taken[0, j, i], taken[1, j, i] = n, int32(state[last])
-
-    return body
+# An orbit statistic that counts iterations; no picture is colored by it.
+STEPS = Coloring(
+    "steps", "iterations", cast(Any, None), statistic=OrbitStatistic("s", ("n",), count_steps)
+)
 
 
 def steps_of(scene: Scene, precision: Precision) -> tuple[Ints, Ints, int]:
@@ -192,7 +159,7 @@ def steps_of(scene: Scene, precision: Precision) -> tuple[Ints, Ints, int]:
     """
     planned = make_plan(scene.replace(precision=precision))
     backend = open_one_core(precision)
-    options = escape.EscapeOptions(
+    options = EscapeOptions(
         scene.make_formula(),
         julia=scene.julia is not None,
         steps_per_check=LIMITS.steps_per_check,
@@ -203,7 +170,7 @@ def steps_of(scene: Scene, precision: Precision) -> tuple[Ints, Ints, int]:
     grid = SampleGrid(*(part.astype(backend.real) for part in coordinates(planned)))
     point = [*map(float, scene.julia or (0, 0)), scene.iteration.escape_radius**2, 0]
     limit = np.int32(planned.max_iterations)
-    backend.compile(_make_steps_body, options)(taken, grid, np.array(point, backend.real), limit)
+    backend.compile(make_steps_body, options)(taken, grid, np.array(point, backend.real), limit)
     return taken[0], taken[1], planned.max_iterations
 
 
