@@ -14,7 +14,7 @@ from fractals.explorer import navigation, protocol, questions
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.compilers import Compilers, own_label
 from fractals.explorer.filming import Filming
-from fractals.explorer.gate import Gate
+from fractals.explorer.gate import BEARER, Gate
 from fractals.explorer.jobs import Jobs
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
@@ -109,7 +109,8 @@ class Explorer:
             return
         outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
         session = Session(self.engine, self.scene, self.options, outbox, self.handlers)
-        session.visitor = socket.scope["visitor"]
+        visitor = socket.scope["visitor"]
+        session.visitor = "" if visitor == BEARER else visitor
         self.sessions.add(session)
         sending = asyncio.create_task(_send(socket, outbox))
         try:

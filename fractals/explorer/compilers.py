@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
@@ -80,7 +79,7 @@ MINUTE = 60.0  # seconds
 class Order(WorkProcess):
     """A scene whose programs are to be compiled."""
 
-    owner: object = None  # the client; one process at a time works for it
+    owner: object = None  # the visitor, or the client; one process at a time works for it
     error: str = ""  # why it failed, once it is done
     done: bool = False
 
@@ -96,14 +95,15 @@ class Compilers:
         self._lock = threading.Lock()
         self._running: list[Order] = []
         self._waiting: list[Order] = []
-        self._compiled: WeakKeyDictionary[Any, dict[str, float]] = WeakKeyDictionary()
+        self._compiled: dict[object, dict[str, float]] = {}  # by owner: formulas, and when
 
     def compiled(self, work: DrawingTask, scene: Scene, what: str) -> Steps:
         """Yield, and go on when a process has compiled programs of a scene.
 
         Raise a `FractalsError` if the client has compiled too much, or the process fails.
         """
-        owner = work.key[0]
+        # All pages of a visitor are one: who connects again gains nothing.
+        owner = getattr(work.key[0], "visitor", "") or work.key[0]
         label = own_label(scene)
         if label and work.priority != IDLE:  # thumbnails are of the server's own bookmarks
             self.count(owner, label)
@@ -122,8 +122,12 @@ class Compilers:
         More programs of the same formula count once.
         """
         now = monotonic()
-        known = self._compiled.setdefault(owner, {})
-        recent = {name: since for name, since in known.items() if now - since < MINUTE}
+        for each, known in list(self._compiled.items()):
+            kept = {name: since for name, since in known.items() if now - since < MINUTE}
+            self._compiled[each] = kept
+            if not kept:
+                del self._compiled[each]
+        recent = self._compiled.get(owner, {})
         if label not in recent and len(recent) >= MAX_A_MINUTE:
             raise OptionError(
                 f"{MAX_A_MINUTE} formulas of your own are compiled in a minute: wait a moment"

@@ -143,7 +143,7 @@ class Session:
         """`first`: the scene that is shown first; `handlers`: of messages but hello, by name."""
         self.engine, self.first, self.options = engine, first, options
         self.outbox, self.handlers = outbox, handlers
-        self.visitor = ""  # whose page it is
+        self.visitor = ""  # whose page it is; "": a program's
         self.hello: Hello | None = None  # the first message
         self.frames = FrameHistory()
         # Colors of the newest frame, and their number, as of PROTOCOL.md

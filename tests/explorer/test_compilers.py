@@ -19,6 +19,7 @@ import fractals
 from fractals.errors import OptionError
 from fractals.explorer import compilers
 from fractals.explorer.compilers import Compilers, own_label
+from fractals.explorer.scheduler import VIEW, DrawingTask
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
 SCENE = fractals.load_scene(size=(8, 6))
@@ -190,6 +191,26 @@ def test_what_is_compiled_is_counted_for_each_client(monkeypatch):
         made.count(one, "formula 8")
     now[0] = compilers.MINUTE
     made.count(one, "formula 8")
+    assert made._compiled == {one: {"formula 8": compilers.MINUTE}}
+
+
+def test_the_pages_of_a_visitor_are_one_client():
+    made, orders = Compilers("cpu", lambda: None), []
+    made.order = lambda owner, *_: orders.append(owner) or SimpleNamespace(kill=None, done=True)
+    step = "z**2 + c + 1e-9"
+
+    def ask(visitor, formula):
+        owner = SimpleNamespace(visitor=visitor)
+        work = DrawingTask((owner, "view"), lambda task: iter(()), VIEW)
+        scene = fractals.load_scene(formula={"name": "expression", "step": formula})
+        next(made.compiled(work, scene, "values"))
+
+    for k in range(compilers.MAX_A_MINUTE):
+        ask("one", f"{step}*{k}")
+    ask("two", step)
+    with pytest.raises(OptionError, match="formulas of your own"):
+        ask("one", step)
+    assert orders == ["one"] * compilers.MAX_A_MINUTE + ["two"]
 
 
 def test_labels_tell_own_formulas_and_statistics():

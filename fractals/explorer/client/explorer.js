@@ -493,7 +493,7 @@ export class Explorer extends EventTarget {
 
   #failed(message) {
     const flight = this.#flight;
-    if (flight?.trial && message.frame === flight.id) {
+    if (flight?.trial && message.frame === flight.id && !message.message.startsWith("formula:")) { // whose text is right
       this.#flight = null;
       return this.#leave(flight.trial, true);
     }

@@ -30,7 +30,7 @@ export function formulaPanel({ explorer, ui }) {
     if (detail.kind !== "error" || !own.waiting) return;
     Object.assign(own, { waiting: false, failed: detail.text });
     detail.told = ui.open === "formula";
-  }, { capture: true }); // before it becomes a message
+  });
 
   function Own({ step }) {
     const text = own.draft ?? step ?? "z**2 + c";

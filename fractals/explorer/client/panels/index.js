@@ -96,8 +96,8 @@ export function mountPanels(explorer) {
     if (id === PAUSED || id === LOST) return;
     setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
-  // `told`: a panel shows it already.
-  explorer.addEventListener("message", (/** @type {any} */ { detail }) => notify(detail.text, detail.kind, detail));
+  // `told`, once all have heard of it: a panel shows it already.
+  explorer.addEventListener("message", (/** @type {any} */ { detail }) => queueMicrotask(() => detail.told || notify(detail.text, detail.kind, detail)));
   effect(() => {
     const { paused, lost } = explorer;
     untracked(() => {
