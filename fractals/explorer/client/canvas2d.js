@@ -77,6 +77,7 @@ export class PlainRenderer {
     context.imageSmoothingEnabled = true;
     context.imageSmoothingQuality = "high";
     context.drawImage(image.around, -w, -h, 3 * w, 3 * h);
+    context.imageSmoothingQuality = "low"; // of all else, which is drawn in each frame
   }
 
   read() {

@@ -1,7 +1,7 @@
 /** The canvas: the newest picture, and older ones beneath, under the map of the user's moves. */
 import { PlainRenderer } from "./canvas2d.js";
 import { PIXELS } from "./decode.js";
-import { compose, IDENTITY, isIdentity, scaleOf } from "./frames.js";
+import { apply, compose, IDENTITY, inverse, isIdentity, scaleOf } from "./frames.js";
 import { Picture } from "./picture.js";
 import { makeRenderer } from "./renderer.js";
 
@@ -129,9 +129,10 @@ export class Stage {
     }
   }
 
-  /** Return the picture that reaches farthest, with its map: it goes on beyond its edges. */
+  /** Return the picture that reaches farthest, with its map: it goes on beyond its edges. Null where none of them is seen. */
   #widest(map) {
     const own = this.edge && { image: this.edge.image, map: compose(this.edge.map, map) };
+    if (own && surrounds(own, this.canvas)) return null;
     const known = [own, ...this.older.filter(({ foreign }) => !foreign).map(({ image, map: its }) => ({ image, map: compose(its, map) }))].filter((each) => each && near(each.map));
     return known.sort((one, other) => reach(other) - reach(one))[0] ?? null;
   }
@@ -178,6 +179,12 @@ export class Stage {
     this.picture?.restore();
     this.changed();
   }
+}
+
+/** Tell whether a picture covers a canvas. */
+function surrounds({ image: { size: [w, h] }, map }, { width, height }) {
+  const back = inverse(map), corners = [[0, 0], [width, 0], [0, height], [width, height]].map((corner) => apply(back, corner));
+  return corners.every(([x, y]) => x >= 0 && y >= 0 && x <= w && y <= h);
 }
 
 const reach = ({ image, map }) => image.size[0] * scaleOf(map);
