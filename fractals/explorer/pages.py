@@ -230,6 +230,7 @@ def catalog_table() -> dict[str, Any]:
     scenes = [
         {"name": name, "title": catalog.read("gallery", name).get("title", name)}
         for name in catalog.names("gallery")
+        if is_drawn(name)
     ]
     return {
         "formulas": formulas,
@@ -241,6 +242,13 @@ def catalog_table() -> dict[str, Any]:
         "scenes": scenes,
         "schema": Scene.model_json_schema(),
     }
+
+
+def is_drawn(name: str) -> bool:
+    """Tell whether the explorer draws a scene of the gallery: those of escape time."""
+    formula = catalog.read("gallery", name).get("formula", "mandelbrot")
+    named = formula.get("name", "mandelbrot") if isinstance(formula, dict) else formula
+    return not any(named in catalog.names(kind) for kind in catalog.FORMULAS if kind != "formula")
 
 
 def _plain(value: Any) -> Any:

@@ -19,8 +19,8 @@ from fractals.kernels.formula import AnyFormula
 from fractals.kernels.primitives import fma, sqrt
 
 LARGEST = 1e6  # of a parameter
-# Numbers in the row of an attractor: seconds of a step, one over the stride, where trajectories
-# start and how far around, the matrix from space to the picture; the parameters.
+# Numbers in the row of an attractor: the time of a step (of a map: 1), one over the stride, where
+# trajectories start and how far around, the matrix from space to the picture; the parameters.
 TIME, SHADE, START, SPREAD, ACROSS, DOWN, PARAMETERS = 0, 1, 2, 5, 6, 9, 12
 
 
@@ -103,7 +103,13 @@ class Attractor(AnyFormula):
             turn, tilt = (math.radians(self.parameters[key]) for key in ("turn", "tilt"))
             c, s, up, along = math.cos(turn), math.sin(turn), math.cos(tilt), math.sin(tilt)
             matrix = [c, -s, 0.0, along * s, along * c, up]
-        numbers = [self.time, 1 / self.stride, *self.start, self.spread, *matrix]
+        numbers = [
+            self.time if self.velocity else 1.0,
+            1 / self.stride,
+            *self.start,
+            self.spread,
+            *matrix,
+        ]
         return np.array([*numbers, *self.parameters.values()], np.dtype(real))
 
     def colors(self, palette: NDArray[np.float64]) -> NDArray[np.uint32]:
@@ -124,19 +130,20 @@ def make_move(target, mover):
 
     def jump(x, y, z, row):
         u, v = step(x, y, take(row, PARAMETERS))
-        return u, v, z, u, v, fastest(u - x, v - y, real(0), row)
+        h = row[TIME]  # 1; where u is a product, a compiler of GPUs would fuse a difference
+        return u, v, z, u, v, fastest(fma(h, u, -x), fma(h, v, -y), real(0), row)
 
     def flow(x, y, z, row):
         p, h = take(row, PARAMETERS), row[TIME]
-        half, third = real(0.5) * h, real(1 / 3)
+        half, third, sixth = real(0.5) * h, real(1 / 3) * h, real(1 / 6) * h
         a, b, c = step(x, y, z, p)
         d, e, f = step(fma(half, a, x), fma(half, b, y), fma(half, c, z), p)
         g, i, j = step(fma(half, d, x), fma(half, e, y), fma(half, f, z), p)
         k, m, n = step(fma(h, g, x), fma(h, i, y), fma(h, j, z), p)
         # (first + 2 second + 2 third + fourth) / 6
-        x = fma(half, third * ((a + k) + (d + d) + (g + g)), x)
-        y = fma(half, third * ((b + m) + (e + e) + (i + i)), y)
-        z = fma(half, third * ((c + n) + (f + f) + (j + j)), z)
+        x = fma(sixth, a, fma(third, d, fma(third, g, fma(sixth, k, x))))
+        y = fma(sixth, b, fma(third, e, fma(third, i, fma(sixth, m, y))))
+        z = fma(sixth, c, fma(third, f, fma(third, j, fma(sixth, n, z))))
         across = fma(row[ACROSS], x, fma(row[ACROSS + 1], y, row[ACROSS + 2] * z))
         down = fma(row[DOWN], x, fma(row[DOWN + 1], y, row[DOWN + 2] * z))
         return x, y, z, across, down, fastest(a, b, c, row)

@@ -121,14 +121,15 @@ class Orbits(NamedTuple):
 
 def make_place(target):
     """Return ``place(i, cell, kind, orbits, k0, k1)``: the i-th sample of a cell."""
-    real, whole = target.real, target.int64
-    words, unit, _ = scatter.make_random(target)
+    real, whole, small, part = target.real, target.int64, target.int32, target.real(2.0**-24)
+    words, _, _ = scatter.make_random(target)
 
     def place(i, level, row, column, kind, orbits, k0, k1):
         a, b, _, _ = words(i, row, column, level * 256 + kind, k0, k1)
         side = orbits.place[2 + level]
-        u = fma(real(column) + unit(a), side, orbits.place[0])
-        return u, fma(real(row) + unit(b), side, orbits.place[1])
+        across = fma(real(small(a >> 8)), part, real(column))
+        down = fma(real(small(b >> 8)), part, real(row))
+        return fma(across, side, orbits.place[0]), fma(down, side, orbits.place[1])
 
     place = target.jit(place)
 

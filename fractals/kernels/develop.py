@@ -52,7 +52,7 @@ def make_density_body(target):
                 scale = zero
                 if n > zero:
                     t = n * k2
-                    u = one + t  # rounded: the quotient below makes up for it (Kahan)
+                    u = fma(n, k2, one)  # rounded: the quotient below makes up for it (Kahan)
                     logarithm = t if u == one else log(u) * (t / (u - one))
                     scale = k1 * logarithm / n
                 for m in range(4):
@@ -124,10 +124,10 @@ def make_pixel_body(target):
     real, real32 = target.real, target.real32
     power_of = target.jit(power)
 
-    def tone_of(v, ls, vibrancy, gamma, behind, white):
+    def tone_of(v, ls, vibrancy, gamma, rest, behind, white):
         """Return the value of one channel from its part of the light, from 0 to 1."""
         zero, one = real(0), real(1)
-        found = fma(ls, v, (one - vibrancy) * power_of(v, gamma)) + behind
+        found = fma(rest, behind, fma(ls, v, (one - vibrancy) * power_of(v, gamma)))
         found = found if found > zero else zero
         return (found if found < one else one) * white
 
@@ -179,8 +179,8 @@ def make_pixel_body(target):
                         ls = fma(-highlight, ls, (one + highlight) * fits)
                 rest = one - alpha
                 white = tone.white
-                out[j, i, 0] = real32(tone_of(red, ls, vibrancy, gamma, rest * v[5], white))
-                out[j, i, 1] = real32(tone_of(green, ls, vibrancy, gamma, rest * v[6], white))
-                out[j, i, 2] = real32(tone_of(blue, ls, vibrancy, gamma, rest * v[7], white))
+                out[j, i, 0] = real32(tone_of(red, ls, vibrancy, gamma, rest, v[5], white))
+                out[j, i, 1] = real32(tone_of(green, ls, vibrancy, gamma, rest, v[6], white))
+                out[j, i, 2] = real32(tone_of(blue, ls, vibrancy, gamma, rest, v[7], white))
 
     return body

@@ -116,7 +116,7 @@ class Flame(AnyFormula):
             numbers[: scatter.CALLS] = len(each.variations), each.post != IDENTITY, shade
             at, group = scatter.VARIATIONS, 0
             for k, own in enumerate(each.variations):
-                values = [own.weight, *own.values]
+                values = [1.0 if own.variation.weighted else own.weight, *own.values]
                 values += each.affine if own.variation.affine else ()
                 values += [own.weight] if own.variation.weighted else []
                 row[at : at + len(values)] = values

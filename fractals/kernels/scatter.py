@@ -29,7 +29,8 @@ SHADES = 256  # colors of a palette's row
 HIT = 255  # what a hit of a transform with opacity 1 adds to a bucket's count
 
 # Numbers in the row of a transform: its affine map, that after the variations, color and speed;
-# from VARIATIONS on the weight and the parameters of each variation.
+# from VARIATIONS on the weight and the parameters of each variation. The weight is 1 where the
+# variation's result holds it already.
 AFFINE, POST, COLOR, SPEED, VARIATIONS = 0, 6, 12, 13, 14
 # Whole numbers in its row of code: how many variations it has, whether it has a map after them,
 # its row of the palette (-1: it is not plotted), then CALL numbers a variation: which one it is,
@@ -117,7 +118,7 @@ class Window(NamedTuple):
     """Where points fall, and what they add."""
 
     # Center x and y; the matrix from the plane to buckets, in rows; half the width and height, and
-    # both in whole; array of real, shape (10,)
+    # both in whole; 1; array of real, shape (11,)
     view: Any
     width: Any  # of the picture, in buckets
     colors: Any  # what a hit adds: red, green, blue and count; uint32, shape (rows * SHADES, 4)
@@ -165,8 +166,7 @@ def make_random(target):
     unit = target.jit(unit)
 
     def start(word):
-        v = unit(word)
-        return v + v - real(1)
+        return fma(real(small(word >> 8)), part + part, -real(1))
 
     return target.jit(philox), unit, target.jit(start)
 
@@ -212,13 +212,12 @@ def make_draw(target, draws):
 
 
 def make_variation(target, variation):
-    """Return ``run(x, y, row, at, s, t, group, kind, k0, k1)``: a variation times its weight."""
-    apply, weighted = target.jit(variation.apply), variation.weighted
+    """Return ``run(x, y, row, at, s, t, group, kind, k0, k1)``: a variation, before its weight."""
+    apply = target.jit(variation.apply)
     take, draw = make_take(target, variation.width), make_draw(target, variation.draws)
 
     def run(x, y, row, at, s, t, group, kind, k0, k1):
-        a, b = apply(x, y, draw(s, t, group, kind, k0, k1), take(row, at + 1))
-        return (a, b) if weighted else (row[at] * a, row[at] * b)
+        return apply(x, y, draw(s, t, group, kind, k0, k1), take(row, at + 1))
 
     return target.jit(run)
 
@@ -256,7 +255,8 @@ def make_transform(target, variations):
             bx, by = (tx, ty) if early else (ox, oy)
             if does in (PRE_SET, POST_SET):
                 bx, by = real(0), real(0)
-            a, b = bx + a, by + b
+            weight = row[code[at + 1]]
+            a, b = fma(weight, a, bx), fma(weight, b, by)
             if early:
                 tx, ty = a, b
             else:
@@ -277,7 +277,8 @@ def make_bucket(target):
 
     def bucket(x, y, window):
         v = window.view
-        dx, dy = x - v[0], y - v[1]
+        # Where x is a product, a compiler of GPUs would fuse a difference.
+        dx, dy = fma(v[10], x, -v[0]), fma(v[10], y, -v[1])
         px = fma(v[2], dx, fma(v[3], dy, v[6]))
         py = fma(v[4], dx, fma(v[5], dy, v[7]))
         zero = real(0)

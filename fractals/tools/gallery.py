@@ -77,8 +77,8 @@ def load(name: str) -> Scene:
 def hash_of(name: str, device: str = "auto", threads: int | None = None) -> str:
     """Return the hash of a scene's counts at `SMALL` samples across, equal on every device.
 
-    The hash is SHA-256, cut to 16 digits, of little-endian 32-bit integers, row by row from the
-    top.
+    Those of a scatter image are the hits of its buckets. The hash is SHA-256, cut to 16 digits, of
+    little-endian 32-bit integers, row by row from the top.
     """
     scene = load(name)
     across, down = scene.image.size
@@ -122,7 +122,7 @@ def page(folder: Path) -> str:
     parts = [HEAD.format(name=names[0] if names else "mandelbrot")]
     for name in names:
         scene = load(name)
-        formula = scene.make_formula()
+        formula = scene.make_any_formula()
         kind = f"Julia set of {', '.join(scene.julia)}" if scene.julia else formula.title
         parts.append(
             f"## {scene.title or name}\n\n![{scene.title or name}]({name}.png)\n\n{scene.note}\n\n"

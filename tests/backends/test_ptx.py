@@ -501,3 +501,53 @@ def test_every_kernel_of_the_lessons_is_in_the_list():
             name = path.relative_to(LESSON.parent).with_suffix("").as_posix()
             listed = {kernel for file, kernel, _ in LESSON_KERNELS if file == name}
             assert set(decorated.findall(path.read_text("utf-8"))) <= listed, name
+
+
+# Scatter images: the chaos game, trajectories of attractors, orbits of Buddhabrots.
+
+VARIED = [{"variations": {name: 1}} for name in ("linear", "spherical", "swirl", "julia")]
+SCATTERED = {
+    "flame": {"name": "flame", "transforms": VARIED},
+    "henon": {"name": "henon"},
+    "lorenz": {"name": "lorenz"},
+    "buddhabrot": {"name": "buddhabrot", "cells": 64},
+}
+
+
+@functools.cache
+def scattering(name, precision):
+    """Return the kernel that adds hits."""
+    drawn = functools.partial(
+        fractals.render,
+        {"formula": SCATTERED[name]},
+        size=(1, 1),
+        supersampling=1,
+        quality=1.0,
+        steps=1,
+        device="cuda",
+        precision=precision,
+    )
+    added = "atom.global.add.u64"
+    return [made for made in ptx.compile_kernels(drawn) if added in ptx.text(made, HOPPER)][-1]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("name", SCATTERED)
+def test_hits_are_added_without_an_answer(name, precision):
+    """Four additions, none of which waits: REDG, and no ATOM, which returns the old value."""
+    code = [each.name for each in ptx.instructions(ptx.binary(scattering(name, precision), HOPPER))]
+    atomic = [each for each in code if each.startswith(("RED", "ATOM", "CAS"))]
+    assert len(atomic) >= 4
+    assert set(atomic) == {"REDG.E.ADD.64.STRONG.GPU"}
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("name", SCATTERED)
+def test_scatter_kernels_fit_into_registers(name, precision):
+    made = scattering(name, precision)
+    registers, local = ptx.resources(ptx.binary(made, HOPPER))
+    assert local == 0
+    assert registers <= (REGISTERS if precision == "float32" else REGISTERS_MORE)
+    text = ptx.text(made, HOPPER)
+    assert precision == "float64" or doubles(text) == []
+    assert fused(text) == fused(ptx.unfused_text(made, HOPPER))

@@ -52,6 +52,28 @@ coloring = "distance"
 blend = "multiply"
 palette = "ink"
 """
+SCATTERED = {
+    "flame": """
+formula.name = "flame"
+[[formula.transforms]]
+weight = 2
+affine = [0.7, 0.3, 0.4, -0.3, 0.7, 0]
+variations = { julian = 0.9, julian_power = 3, pre_gaussian_blur = 0.1 }
+[[formula.transforms]]
+affine = [0.5, 0, 1, 0, 0.5, 0]
+variations = { spherical = 0.6 }
+color = 1.0
+post = [0.9, 0, 0, 0, 0.9, 0.1]
+xaos = [1, 0.2]
+[formula.final]
+variations = { bubble = 1.0 }
+""",
+    "attractor": 'formula = "thomas"',
+    "buddhabrot": """
+formula = { name = "buddhabrot", cells = 256 }
+iteration.max_iterations = 60
+""",
+}
 FILM = ("film", "--center=-0.743643887037151,0.131825904205330", "--size", "48x36", "--fps", "4")
 
 
@@ -93,6 +115,28 @@ def drawn(program, tmp_path):
 def calls(path):
     """Return what the last process of a profile called: function -> times."""
     return json.loads(path.read_text().splitlines()[-1])["calls"]
+
+
+# --- Scatter images
+
+
+@pytest.mark.parametrize("name", SCATTERED)
+def test_scatter_images_have_the_bits_of_the_cpu(program, tmp_path, name):
+    """Sums, display and file; and a store that was begun on a card goes on on the CPU."""
+    scene = f"{SCATTERED[name]}\nimage.size = [40, 30]\nscatter = {{ quality = 3, steps = 20 }}\n"
+    (tmp_path / "scene.toml").write_text(scene)
+    for device in ("cuda", "cpu"):
+        words = ("fractals", "render", "scene.toml", "--device", device, "-o", f"{device}.png")
+        code, _, said = program(*words, order="late")
+        assert code == 0, said
+        assert f", {device}," in said
+    assert (tmp_path / "cuda.png").read_bytes() == (tmp_path / "cpu.png").read_bytes()
+    for store, quality, device in (("a", "1", "cuda"), ("a", "3", "cpu"), ("b", "3", "cpu")):
+        words = ("compute", "scene.toml", "--quality", quality, "--device", device)
+        code, _, said = program("fractals", *words, "-o", f"{store}.fz")
+        assert code == 0, said
+    for file in (tmp_path / "a.fz").iterdir():
+        assert file.read_bytes() == (tmp_path / "b.fz" / file.name).read_bytes()
 
 
 # --- Pictures

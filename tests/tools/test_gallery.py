@@ -30,6 +30,8 @@ def kernels():
     found = {}
     for name in KNOWN:
         scene = load_scene(name)
+        if scene.make_any_formula().family != "escape":
+            continue
         deep = plan.make_plan(scene).method == "perturbation"
         key = scene.make_formula().label, scene.julia is not None, deep, name in COSTLY
         found.setdefault(key, []).append(name)
@@ -69,6 +71,31 @@ def test_a_gpu_has_the_counts_and_the_pixels_of_the_cpu(name):
     assert gallery.hash_of(name, "cuda") == KNOWN[name]
     drawn, expected = (fractals.render(small, device=each).pixels for each in ("cuda", "cpu"))
     assert drawn.tobytes() == expected.tobytes()
+
+
+def scattered():
+    """Return the scenes of flames, attractors and Buddhabrots."""
+    return [name for name in KNOWN if load_scene(name).make_any_formula().family == "scatter"]
+
+
+def test_there_are_flames_attractors_and_buddhabrots():
+    made = [load_scene(name).make_any_formula() for name in scattered()]
+    kinds = [type(each).__name__ for each in made]
+    assert kinds.count("Flame") >= 6
+    assert kinds.count("Attractor") >= 3
+    assert kinds.count("Buddhabrot") >= 3
+
+
+@pytest.mark.parametrize("name", scattered())
+def test_hits_are_as_ever(name):
+    assert gallery.hash_of(name, "cpu") == KNOWN[name]
+
+
+def test_the_explorer_lists_what_it_draws():
+    from fractals.explorer.pages import catalog_table
+
+    listed = {scene["name"] for scene in catalog_table()["scenes"]}
+    assert listed == set(KNOWN) - set(scattered())
 
 
 def test_a_hash_is_of_the_bytes_of_counts():

@@ -40,7 +40,7 @@ def make_variation_body(target, variation):
     read from the rows `source` and source + 1. The result is added to the rows `into` and into + 1
     (`keep`), or takes their place.
     """
-    apply, weighted = target.jit(variation.apply), variation.weighted
+    apply = target.jit(variation.apply)
     take = scatter.make_take(target, variation.width)
     draw = scatter.make_draw(target, variation.draws)
     real, whole = target.real, target.int64
@@ -55,10 +55,8 @@ def make_variation_body(target, variation):
         for i in range(len(xs)):
             u = draw(s, first + whole(ids[i]), group, kind, k0, k1)
             a, b = apply(xs[i], ys[i], u, p)
-            if not weighted:
-                a, b = weight * a, weight * b
             u, v = (ox[i], oy[i]) if keep else (real(0), real(0))
-            ox[i], oy[i] = u + a, v + b
+            ox[i], oy[i] = fma(weight, a, u), fma(weight, b, v)
 
     return body
 
@@ -73,10 +71,10 @@ def make_records(target):
         records, tiles = places[RECORD], places[RECORD + 1]
         v = window.view
         x0, y0, a, b, c, d = v[0], v[1], v[2], v[3], v[4], v[5]
-        left, top, width, height, zero = v[6], v[7], v[8], v[9], real(0)
+        left, top, width, height, one, zero = v[6], v[7], v[8], v[9], v[10], real(0)
         side = (1 << SIDE_BITS) - 1
         for i in range(n):
-            dx, dy = xs[i] - x0, ys[i] - y0
+            dx, dy = fma(one, xs[i], -x0), fma(one, ys[i], -y0)
             px, py = fma(a, dx, fma(b, dy, left)), fma(c, dx, fma(d, dy, top))
             inside = (px >= zero) & (py >= zero) & (px < width) & (py < height)
             column, line = small(px if inside else zero), small(py if inside else zero)

@@ -12,11 +12,10 @@ def step(x, y, p):
     """
     a, b, m = p
     one = number(1, x)
-    rest, s = one - m, x * x
-    bent = fma(m, x, quotient(rest * (s + s), one + s))
+    two = (one - m) * number(2, x)
+    bent = fma(m, x, quotient(two * (x * x), fma(x, x, one)))
     u = fma(a * y, fma(-b * y, y, one), y + bent)
-    s = u * u
-    return u, fma(m, u, quotient(rest * (s + s), one + s)) - x
+    return u, fma(m, u, quotient(two * (u * u), fma(u, u, one))) - x
 
 
 def make(a=0.008, b=0.05, m=-0.496):

@@ -10,8 +10,7 @@ def apply(x, y, u, p):
     s, t = sincos(p[2] * x)[0], sincos(p[2] * y)[0]
     half = p[3] * number(0.5, x)
     dx = p[1] * fma(abs(x), t, half * t)
-    dy = p[1] * fma(abs(y), s, half * s)
-    return fma(p[0], dx, x), y + dy
+    return fma(p[0], dx, x), fma(p[1], fma(abs(y), s, half * s), y)
 
 
 def make():

@@ -7,10 +7,11 @@ from fractals.kernels.scatter import Variation
 
 def apply(x, y, u, p):
     """Return the point that (x, y) is moved to."""
-    across, down = p[2] * p[2], p[3] * p[3]
+    tiny = number(1e-10, x)
+    across, down = fma(p[2], p[2], tiny), fma(p[3], p[3], tiny)
     return (
-        fma(p[0], exp(quotient(-(y * y), across + number(1e-10, x))), x),
-        fma(p[1], exp(quotient(-(x * x), down + number(1e-10, x))), y),
+        fma(p[0], exp(quotient(-(y * y), across)), x),
+        fma(p[1], exp(quotient(-(x * x), down)), y),
     )
 
 

@@ -2,6 +2,7 @@
 
 from fractals.kernels.elementary import angle, sincos
 from fractals.kernels.plane import radius
+from fractals.kernels.primitives import fma
 from fractals.kernels.scatter import Variation
 
 
@@ -9,8 +10,8 @@ def apply(x, y, u, p):
     """Return the point that (x, y) is moved to."""
     r, a = radius(x, y), angle(y, x)
     s, c = sincos(a + r)[0], sincos(a - r)[1]
-    s, c = s * s * s, c * c * c
-    return r * (s + c), r * (s - c)
+    square, cube = s * s, c * c * c
+    return r * fma(square, s, cube), r * fma(square, s, -cube)
 
 
 def make():

@@ -15,8 +15,8 @@ def apply(x, y, u, p):
     far = w * fma(p[1], inverse(r), number(1, x))
     inside, near = r < w, w * r
     return (
-        select(inside, near * c, far * px) + p[3],
-        select(inside, near * s, far * py) - p[4],
+        select(inside, fma(near, c, p[3]), fma(far, px, p[3])),
+        select(inside, fma(near, s, -p[4]), fma(far, py, -p[4])),
     )
 
 

@@ -10,7 +10,7 @@ def apply(x, y, u, p):
     d = fma(p[2], p[2], number(1e-10, x))
     r = radius(x, y)
     near = inverse(r)
-    t = remainder(r + d, d + d) - d + r * (number(1, x) - d)
+    t = fma(r, number(1, x) - d, remainder(r + d, d + d) - d)
     return t * y * near, t * x * near
 
 

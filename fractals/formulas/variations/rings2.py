@@ -12,7 +12,7 @@ def apply(x, y, u, p):
     r = radius(x, y)
     near = inverse(r)
     two = d + d
-    t = fma(-two, whole_part(quotient(r + d, two)), r) + r * (number(1, x) - d)
+    t = fma(r, number(1, x) - d, fma(-two, whole_part(quotient(r + d, two)), r))
     return t * x * near, t * y * near
 
 

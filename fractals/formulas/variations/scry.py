@@ -2,7 +2,7 @@
 
 from fractals.kernels.elementary import quotient
 from fractals.kernels.plane import square_of
-from fractals.kernels.primitives import number, sqrt
+from fractals.kernels.primitives import fma, number, sqrt
 from fractals.kernels.scatter import Variation
 
 
@@ -10,7 +10,8 @@ def apply(x, y, u, p):
     """Return the point that (x, y) is moved to."""
     t = square_of(x, y)
     one = number(1, x)
-    r = quotient(one, sqrt(t) * (t + quotient(one, p[0] + number(1e-10, x))) + number(1e-10, x))
+    tiny = number(1e-10, x)
+    r = quotient(one, fma(sqrt(t), t + quotient(one, p[0] + tiny), tiny))
     return x * r, y * r
 
 

@@ -9,8 +9,8 @@ def apply(x, y, u, p):
     zero = number(0, x)
     across, down = sqrt(fma(x, x, p[0] * p[0])), sqrt(fma(y, y, p[2] * p[2]))
     return (
-        select(x > zero, across - x * p[1], -(across + x * p[1])),
-        select(y > zero, down - y * p[3], -(down + y * p[3])),
+        select(x > zero, fma(-x, p[1], across), -fma(x, p[1], across)),
+        select(y > zero, fma(-y, p[3], down), -fma(y, p[3], down)),
     )
 
 

@@ -2,6 +2,7 @@
 
 from fractals.kernels.elementary import sincos
 from fractals.kernels.plane import inverse, radius
+from fractals.kernels.primitives import fma
 from fractals.kernels.scatter import Variation
 
 
@@ -10,7 +11,7 @@ def apply(x, y, u, p):
     r = radius(x, y)
     near = inverse(r)
     s, c = sincos(r)
-    return (y * near + s) * near, (x * near - c) * near
+    return fma(y, near, s) * near, fma(x, near, -c) * near
 
 
 def make():

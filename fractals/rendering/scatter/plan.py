@@ -199,7 +199,7 @@ class ScatterPlan:
         inverse = d / det, -b / det, c / det, -a / det
         numbers = [float(part) for part in self.center]
         numbers += [float(part * scale) for part in inverse]
-        numbers += [columns / 2, rows / 2, columns, rows]
+        numbers += [columns / 2, rows / 2, columns, rows, 1]
         return scatter.Window(np.array(numbers, real), columns, self.colors())
 
     def colors(self) -> NDArray[np.uint32]:
@@ -279,6 +279,12 @@ class Hits:
     samples: int  # points that were plotted, in view or not
     hits: int  # points in view
     margin: int  # buckets beyond the edge of the picture, on each side
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """Return the hits of each bucket, times what one adds."""
+        count: NDArray[np.int64] = self.sums[..., 3]
+        return count
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
