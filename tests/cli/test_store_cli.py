@@ -105,7 +105,7 @@ BAD = [
     (("compute", "-o", "a.zarr"), 2, "ends in .fz, .npz, .exr"),
     (("compute", "there.fz", "--max-iterations", "7"), 2, "iteration.max_iterations differs"),
     (("compute", "there.fz", "--coloring", "distance"), 2, "needs dz too"),
-    (("recolor", "there.fz", "--coloring", "distance"), 2, "compute them with --coloring distance"),
+    (("recolor", "there.fz", "--coloring", "distance"), 2, "with the coloring 'distance'"),
     (("recolor", "there.fz", "-o", "there.fz"), 2, "unknown type of picture"),
     (("compute", "empty.fz"), 3, "not a store"),
     (("recolor", "file.fz"), 3, "not a store"),

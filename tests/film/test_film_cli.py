@@ -88,7 +88,7 @@ def test_tracks_of_a_file(film):
         (["--to", "abc"], 2, "--to: 'abc' is not a decimal number"),
         (["--to", "0"], 2, "is not greater than 0"),
         (["seahorse", "--seconds", "x"], 2, "--seconds: 'x' is no time"),
-        (["seahorse", "--cycle", "0"], 2, "--cycle: 0 s: give more than 0 seconds"),
+        (["seahorse", "--cycle", "0"], 2, "--cycle 0: give more than 0 seconds"),
         (["seahorse", "--cycle", "2", "--seconds", "3"], 2, "the loop would jump"),
         (["seahorse", "--fps", "0"], 3, "film.fps: '0.0' is not 1 or more"),
         (["seahorse", "--frames", "5"], 2, "--frames: '5' is not A:B"),
