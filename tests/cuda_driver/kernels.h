@@ -165,7 +165,7 @@ static u64 *visits_of(u32 thread) { return running.visits.data() + thread * runn
 static void count_instructions(u32 threads) {
     const Tables &tables = running.kernel->module->tables;
     const u32 *b = running.block.ctaid;
-    string name = string("kernel ") + running.kernel->entry->name, at = ", block " + std::to_string(b[0]) + " " + std::to_string(b[1]) + " " + std::to_string(b[2]);
+    string name = string("kernel ") + running.kernel->entry->name;
     for (u32 first = 0; first < threads; first += 32) {
         u64 taken = 0, issued = 0;
         for (u64 block = 0; block < tables.block_count; block++) {
@@ -179,7 +179,8 @@ static void count_instructions(u32 threads) {
         counter_of(name + " instructions").calls += taken;
         counter_of(name + " warp instructions").calls += issued;
         if (settings().counted != "warps") continue;
-        string warp = at + ", warp " + std::to_string(first / 32);
+        char warp[80];
+        snprintf(warp, sizeof warp, ", block %u %u %u, warp %u", b[0], b[1], b[2], first / 32);
         counter_of(name + " instructions" + warp).calls += taken;
         counter_of(name + " warp instructions" + warp).calls += issued;
     }
