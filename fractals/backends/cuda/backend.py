@@ -601,6 +601,8 @@ def _failing(shape=(), dtype=np.uint8):
     """Turn what the driver raises into one line for the user."""
     try:
         yield
+    except FractalsError:
+        raise
     except Exception as error:
         if isinstance(error, SystemError) and error.__cause__:  # as cuda-core passes some errors on
             error = error.__cause__
