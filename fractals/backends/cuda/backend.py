@@ -601,6 +601,8 @@ def _failing(shape=(), dtype=np.uint8):
     """Turn what the driver raises into one line for the user."""
     try:
         yield
+    except FractalsError:
+        raise
     except Exception as error:
         if isinstance(error, SystemError) and error.__cause__:  # as cuda-core passes some errors on
             error = error.__cause__
@@ -611,7 +613,8 @@ def _failing(shape=(), dtype=np.uint8):
                 f"the GPU is out of memory{asked}: free some of it, draw a smaller size=, "
                 "or use device='cpu'"
             ) from error
-        if not type(error).__module__.startswith((CARD, "cuda.")):
+        named = "CUDA_ERROR_" in str(error)  # also where a RuntimeError says it
+        if not (named or type(error).__module__.startswith((CARD, "cuda."))):
             raise
         line = f"the GPU failed: {first_line(error)}"
         gpu = getattr(_bound, "to", None)
