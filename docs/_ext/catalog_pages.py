@@ -1,4 +1,4 @@
-"""Directives that list formulas, colorings, palettes, gallery scenes, and the keys of a scene."""
+"""Directives that list formulas, attractors, colorings, palettes, scenes, and a scene's keys."""
 
 import inspect
 from pathlib import Path
@@ -42,6 +42,25 @@ def formulas(folder):
         picture = copied(folder, "formula", name)
         rows.append([picture, "<br>".join([f"**`{name}`**", *options]), made.title, depth])
     yield table(["", "name and options", "map", "depth"], rows)
+
+
+def attractors(_folder):
+    """Yield a table of the attractors: name, map or flow, and parameters."""
+    yield parametric("attractor")
+
+
+def variations(_folder):
+    """Yield a table of the variations of flames: name, meaning and parameters."""
+    yield parametric("variation")
+
+
+def parametric(kind):
+    """Return a table of a kind whose names have numbers as parameters."""
+    rows = []
+    for name in catalog.names(kind):
+        title, options = about_name(kind, name)
+        rows.append([f"`{name}`", title, " ".join(f"`{each}`" for each in options)])
+    return table(["name", "what it does", "parameters"], rows)
 
 
 def colorings(folder):
@@ -169,6 +188,6 @@ def directive(write):
 
 def setup(app):
     """Add the directives `list-formulas`, `list-colorings`, and so on."""
-    for write in (formulas, colorings, palettes, scenes, keys):
+    for write in (formulas, attractors, variations, colorings, palettes, scenes, keys):
         app.add_directive(f"list-{write.__name__}", directive(write))
     return {"version": fractals.__version__, "parallel_read_safe": True}

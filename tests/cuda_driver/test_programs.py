@@ -123,7 +123,7 @@ def calls(path):
 @pytest.mark.parametrize("name", SCATTERED)
 def test_scatter_images_have_the_bits_of_the_cpu(program, tmp_path, name):
     """Sums, display and file; and a store that was begun on a card goes on on the CPU."""
-    scene = f"{SCATTERED[name]}\nimage.size = [40, 30]\nscatter = {{ quality = 3, steps = 20 }}\n"
+    scene = f"image.size = [40, 30]\nscatter = {{ quality = 3, steps = 20 }}\n{SCATTERED[name]}"
     (tmp_path / "scene.toml").write_text(scene)
     for device in ("cuda", "cpu"):
         words = ("fractals", "render", "scene.toml", "--device", device, "-o", f"{device}.png")
