@@ -18,6 +18,7 @@ GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
 CODE = {
     "formula": "formulas",
     "scatter": "formulas/scatter",
+    "attractor": "formulas/attractors",
     "variation": "formulas/variations",
     "coloring": "color/colorings",
     "format": "io/foreign",
@@ -27,6 +28,7 @@ CODE = {
 PLURALS = {
     "formula": "formulas",
     "scatter": "scatter formulas",
+    "attractor": "attractors",
     "variation": "variations",
     "coloring": "colorings",
     "format": "formats",
@@ -38,6 +40,7 @@ PLURALS = {
 KINDS = {
     "formulas": "formula",
     "scatter formulas": "scatter",
+    "attractors": "attractor",
     "variations": "variation",
     "colorings": "coloring",
     "palettes": "palette",
@@ -47,7 +50,7 @@ KINDS = {
     "families": "family",
 }
 
-FORMULAS = ("formula", "scatter")  # the kinds that a scene's formula may be of
+FORMULAS = ("formula", "scatter", "attractor")  # the kinds that a scene's formula may be of
 
 # The time of a comparison grows with the product of the lengths, and files of strangers contain
 # thousands of words of any length.
@@ -127,13 +130,15 @@ def read(kind: str, name: str) -> dict[str, Any]:
 def unknown(kind: str, name: str) -> OptionError:
     """Return the error about an unknown name, with the nearest known name."""
     plural = {**PLURALS, "palette": "palettes", "gallery": "scenes"}
-    hint = did_you_mean(name, names(kind)) or f"; fractals list {plural.get(kind, kind)} shows all"
-    if kind == "gallery" and name.partition(",")[0] in names("formula"):
-        hint = f"; it is a formula: --formula {shown(name, 80)}, or the key formula"
+    kinds = FORMULAS if kind == "formula" else (kind,)
+    known = itertools.chain(*map(names, kinds))
+    hint = did_you_mean(name, known) or (f"; fractals.names({plural.get(kind, kind)!r}) shows all")
+    if kind == "gallery" and any(name.partition(",")[0] in names(k) for k in FORMULAS):
+        hint = f"; it is a formula: formula='{shown(name, 80)}'"
     elif kind == "gallery" and name in names("palette"):
-        hint = f"; it is a palette: --palette {name}, or the key palette"
+        hint = f"; it is a palette: palette='{name}'"
     elif kind == "formula" and name == "julia":
-        hint = "; a Julia set is that of any formula, with the key julia = [X, Y]"
+        hint = "; a Julia set is that of any formula: julia=(X, Y)"
     return OptionError(
         f"unknown {kind if kind != 'gallery' else 'scene'} '{shown(name, 80)}'{hint}"
     )

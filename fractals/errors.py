@@ -5,6 +5,8 @@
     ├── InputError               3   an input file that is invalid: a palette, raw numbers
     │   └── SceneError           3   a scene, or a file with one, that is invalid
     ├── DeviceError              4   the device asked for is missing
+    ├── DeviceLostError          1   a GPU has failed, and this process can't use it any more
+    ├── DeviceMemoryError        1   a GPU has no memory left
     └── DifferenceError          5   pictures that should be equal differ
 
 A message says what was given (quoted, by `shown`), what is allowed, and what to type next.
@@ -45,6 +47,18 @@ class DeviceError(FractalsError, RuntimeError):
     """The device asked for is missing, or can't be used here."""
 
     exit_code = 4
+
+
+class DeviceLostError(FractalsError):
+    """A GPU has failed, and this process can't use it any more."""
+
+    def __str__(self) -> str:
+        """Return what failed, and what to do."""
+        return f"{self.args[0]}: run it again, or with device='cpu'"
+
+
+class DeviceMemoryError(FractalsError):
+    """A GPU has no memory left for what it was asked to hold."""
 
 
 class DifferenceError(FractalsError):

@@ -4,9 +4,11 @@ If the environment variable FRACTALS_LADDER names a file, each report is also ap
 as a line of JSON, and compared with the report before it.
 """
 
+import builtins
 import json
 import os
 import statistics
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -73,7 +75,38 @@ def order(step):
     return (0, int(step), "") if str(step).isdigit() else (1, 0, str(step))
 
 
-def report(step, seconds, iterations=None, unit="it/s", device="CPU"):
+PALETTES = ["ultra", "ember", "dusk", "orchid", "klimt", "lagoon", "hokusai", "peacock", "saffron"]
+
+
+def show(step, picture):
+    """Save a picture to the files that are named as arguments, and show it in a notebook.
+
+    It is an array of counts, the highest of which is that of the inside, or of colors as uint8.
+    """
+    notebook = "get_ipython" in vars(builtins)
+    if not (notebook or sys.argv[1:]):
+        return
+    from PIL import Image
+
+    from fractals.color.palette import load, srgb_from_linear
+
+    colors = np.asarray(picture)
+    if colors.ndim == 2:
+        palette = load(PALETTES[order(step)[1] % len(PALETTES)])
+        turns = np.log1p(colors - colors.min()) / 4
+        rgb = palette.linear(turns.ravel() % 1).reshape(*colors.shape, 3)
+        rgb[colors == colors.max()] = 0
+        colors = np.round(255 * srgb_from_linear(rgb)).astype(np.uint8)
+    image = Image.fromarray(colors)
+    for path in sys.argv[1:]:
+        image.save(path)
+    if notebook:
+        from IPython.display import display
+
+        display(image)
+
+
+def report(step, seconds, iterations=None, unit="it/s", device="CPU", picture=None, against=None):
     """Print the line of a step, and keep it in the file that FRACTALS_LADDER names.
 
     Parameters
@@ -87,24 +120,34 @@ def report(step, seconds, iterations=None, unit="it/s", device="CPU"):
     unit : str
         The unit of the rate, which is printed in billions (G).
     device : str
-        "CPU", "GPU" or "simulator": where it ran. Only the rate of the CPU is a part of the
-        arithmetic of the CPU, and a time of the simulator is not compared with anything.
+        "CPU", "GPU" or "simulator": where it ran. A time of the simulator says nothing about a GPU,
+        so it is not printed. Only the rate of the CPU is a part of the arithmetic of the CPU.
+    picture : array, optional
+        See `show`.
+    against : int, optional
+        The step to compare with, in place of the one before.
     """
     before = reports()
-    line = {"step": str(step), "seconds": seconds, "device": device}
-    parts = [f"{seconds:.4g} s" if seconds >= 1 else f"{1e3 * seconds:.4g} ms"]
-    if iterations is not None:
+    line = {"step": str(step), "device": device}
+    parts = []
+    if device == "simulator":
+        parts.append("the simulator computed it; its time says nothing about a GPU")
+    else:
+        line["seconds"] = seconds
+        parts.append(f"{seconds:.4g} s" if seconds >= 1 else f"{1e3 * seconds:.4g} ms")
+    if iterations is not None and device != "simulator":
         rate = iterations / seconds
         line |= {"iterations": int(iterations), "unit": unit, "rate": rate}
         earlier = [
             each
             for each in before
             if each.get("unit") == unit and order(each["step"]) < order(step)
-            if "simulator" not in (device, each["device"])
+            if against is None or each["step"] == str(against)
         ]
         if earlier:
             other = max(reversed(earlier), key=lambda each: order(each["step"]))  # its last run
             line["times"] = rate / other["rate"]
+            line |= {} if against is None else {"against": str(against)}
             parts.append(f"{line['times']:.3g} x step {other['step']}")
         parts.append(f"{rate / 1e9:.3g} G {unit}")
         if unit == "it/s" and device == "CPU":
@@ -112,9 +155,11 @@ def report(step, seconds, iterations=None, unit="it/s", device="CPU"):
             line["arithmetic"] = max([arithmetic(), *(e.get("arithmetic", 0) for e in before)])
             line["percent"] = 100 * OPERATIONS * rate / line["arithmetic"]
             parts.append(f"{line['percent']:.3g} % of this machine's arithmetic")
-    if device != "CPU":
-        parts.append(f"{'in' if device == 'simulator' else 'on'} the {device}")
+    if device == "GPU":
+        parts.append("on the GPU")
     print(f"step {step}: {', '.join(parts)}", flush=True)
     if path := os.environ.get("FRACTALS_LADDER"):
         with open(path, "a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
+    if picture is not None:
+        show(step, picture)

@@ -1,9 +1,6 @@
 """Step 1: the Mandelbrot set in plain Python, the specification of all that follows."""
 
-import sys
-
 from ladder import median_seconds, report
-from PIL import Image
 
 WIDTH, HEIGHT, LIMIT = 1536, 1024, 20  # the picture of the article
 
@@ -37,20 +34,10 @@ def draw(width, height, limit):
 
 
 # [end]
-def save(counts, limit, path):
-    """Save counts as a gray picture: the longer an orbit stays, the brighter; inside is black."""
-    gray = [0 if n == limit else round(255 * (n / limit) ** 0.5) for row in counts for n in row]
-    picture = Image.new("L", (len(counts[0]), len(counts)))
-    picture.putdata(gray)
-    picture.save(path)
-
-
 def main():
     counts = []
     seconds = median_seconds(lambda: counts.extend(draw(WIDTH, HEIGHT, LIMIT)), runs=1)
-    for path in sys.argv[1:]:  # python step_01_python.py picture.png
-        save(counts, LIMIT, path)
-    report(1, seconds, sum(map(sum, counts)))
+    report(1, seconds, sum(map(sum, counts)), picture=counts)
 
 
 if __name__ == "__main__":

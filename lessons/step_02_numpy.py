@@ -35,7 +35,7 @@ def main():
     moved = traffic(WIDTH, HEIGHT, LIMIT)
     print(f"{moved / 1e9:.1f} GB move between memory and cores: {moved / seconds / 1e9:.0f} GB/s")
     print(f"{moved / counts.sum():.0f} bytes move for each iteration that counts")
-    report(2, seconds, counts.sum())
+    report(2, seconds, counts.sum(), picture=counts)
 
 
 if __name__ == "__main__":

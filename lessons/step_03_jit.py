@@ -43,7 +43,8 @@ def main():
     print(f"second call  {seconds_of_a_call():.3f} s: runs")
     print(f"compiled for {fill.signatures}")
     seconds = median_seconds(lambda: draw(WIDTH, HEIGHT, LIMIT))
-    report(3, seconds, draw(WIDTH, HEIGHT, LIMIT).sum())
+    counts = draw(WIDTH, HEIGHT, LIMIT)
+    report(3, seconds, counts.sum(), picture=counts)
 
 
 # [end]

@@ -57,4 +57,5 @@ if __name__ == "__main__":
         seconds = median_seconds(lambda fill=fill: draw(WIDTH, HEIGHT, LIMIT, fill), runs=3)
         calls = "hypot" in next(iter(fill.inspect_asm().values()))  # the machine code, as text
         print(f"{escape.__name__:18} {1e3 * seconds:5.0f} ms", "calls hypot" if calls else "")
-    report(4, seconds, draw(WIDTH, HEIGHT, LIMIT, fill).sum())
+    counts = draw(WIDTH, HEIGHT, LIMIT, fill)
+    report(4, seconds, counts.sum(), picture=counts)

@@ -45,7 +45,7 @@ def draw(width, height, limit, areas=None, threads=None):
 
 # [end]
 if __name__ == "__main__":
-    total = draw(WIDTH, HEIGHT, LIMIT).sum()
+    counts = draw(WIDTH, HEIGHT, LIMIT)
     ways = {
         "one thread": (None, 1),
         "a part for each thread": (parts(WIDTH, HEIGHT, cores()), None),
@@ -54,4 +54,4 @@ if __name__ == "__main__":
     for name, (areas, threads) in ways.items():
         seconds = median_seconds(lambda a=areas, t=threads: draw(WIDTH, HEIGHT, LIMIT, a, t))
         print(f"{name:23} {1e3 * seconds:6.1f} ms")
-    report(5, seconds, total)
+    report(5, seconds, counts.sum(), picture=counts)

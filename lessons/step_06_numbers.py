@@ -53,7 +53,8 @@ def main():
     values = np.float16(0.1) * np.arange(4, dtype=np.float16)
     print(f"float16 knows 0.1 as {float(values[1])!r}, and nothing above {np.finfo('f2').max}")
     seconds = median_seconds(lambda: draw(768, 512, limit, np.float32))
-    report(6, seconds, draw(768, 512, limit, np.float32).sum())
+    counts = draw(768, 512, limit, np.float32)
+    report(6, seconds, counts.sum(), picture=draw(384, 256, limit, np.float32, zoom=1e6), against=4)
 
 
 if __name__ == "__main__":

@@ -56,5 +56,6 @@ def draw(width, height, limit, side=64):
 
 
 if __name__ == "__main__":
-    total = draw(WIDTH, HEIGHT, LIMIT).sum()  # compiles
-    report(8, median_seconds(lambda: draw(WIDTH, HEIGHT, LIMIT)), total)
+    counts = draw(WIDTH, HEIGHT, LIMIT)  # compiles
+    seconds = median_seconds(lambda: draw(WIDTH, HEIGHT, LIMIT))
+    report(8, seconds, counts.sum(), picture=counts)

@@ -55,5 +55,6 @@ def draw(width, height, limit):
 
 
 if __name__ == "__main__":
-    total = draw(WIDTH, HEIGHT, LIMIT).sum()  # compiles
-    report(9, median_seconds(lambda: draw(WIDTH, HEIGHT, LIMIT)), total)
+    counts = draw(WIDTH, HEIGHT, LIMIT)  # compiles
+    seconds = median_seconds(lambda: draw(WIDTH, HEIGHT, LIMIT))
+    report(9, seconds, counts.sum(), picture=counts)

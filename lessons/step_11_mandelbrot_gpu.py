@@ -56,5 +56,7 @@ if __name__ == "__main__":
     assert np.array_equal(counts, draw(grid_stride, FEW, block))
     for kernel, blocks in (one_pixel_each, grid), (grid_stride, FEW):
         seconds = median_seconds(lambda: draw(kernel, blocks, block), 3)
-        print(f"{kernel.__name__:16}{counts.size / seconds:12,.0f} pixels/s, copied back")
-    report(11, seconds, int(counts.sum()), device=device)
+        if on_gpu:
+            print(f"{kernel.__name__:16}{counts.size / seconds:12,.0f} pixels/s, copied back")
+    picture = draw(grid_stride, FEW, block, (384, 256), 300)
+    report(11, seconds, int(counts.sum()), device=device, picture=picture)

@@ -52,4 +52,4 @@ if __name__ == "__main__":
         h200 = machine.predict(found.warp_steps, instructions, machine.CARDS["h200"], doubles)
         print(f"{instructions} instructions: {1e6 * h200.seconds:.1f} us predicted for an H200")
     print(f"occupancy: {occupancy(32, 64):.0%} with 32 registers, {occupancy(48, 64):.0%} with 48")
-    report(12, median_seconds(all_counts, 3))
+    report(12, median_seconds(all_counts, 3), picture=access.draw([access.measure(counts, (8, 4))]))

@@ -5,7 +5,7 @@ from gpu import cuda, device, on_gpu
 from ladder import median_seconds, report
 from step_11_mandelbrot_gpu import escape
 
-WIDTH, HEIGHT, TILES, BLOCKS = (8192, 8192, 16, (64, 32)) if on_gpu else (48, 32, 4, (4, 4))
+WIDTH, HEIGHT, TILES, BLOCKS = (8192, 8192, 16, (64, 32)) if on_gpu else (192, 128, 4, (4, 4))
 
 
 # [fused]
@@ -57,4 +57,5 @@ if __name__ == "__main__":
             compute[begin:computed], copy[send:copied] = str(tile) * 3, str(tile) * 2
         print(f"{streams} streams: compute {''.join(compute)}\n{'copy':>18} {''.join(copy)}")
     assert np.array_equal(draw(1), draw(2))
-    report(13, median_seconds(lambda: draw(2), 3), WIDTH * HEIGHT, "pixels/s", device)
+    seconds = median_seconds(lambda: draw(2), 3)
+    report(13, seconds, WIDTH * HEIGHT, "pixels/s", device, draw(2))

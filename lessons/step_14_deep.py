@@ -1,12 +1,10 @@
 """Step 14: beyond the number. One orbit in 77 digits, and float64 for the differences from it."""
 
-import sys
-
 import gmpy2
 import numpy as np
 from ladder import median_seconds, report
 from numba import njit
-from step_01_python import coordinates, save
+from step_01_python import coordinates
 
 gmpy2.get_context().precision = 256  # bits: 77 digits
 VIEW, LIMIT = 1e-60, 2000  # the view's width; float64 ends at 1e-13
@@ -52,9 +50,7 @@ def draw_deep(width, height, limit):
 
 if __name__ == "__main__":
     counts = draw_deep(384, 256, LIMIT)
-    for path in sys.argv[1:]:
-        save(counts - counts.min(), np.ptp(counts) + 1, path)
     exact = median_seconds(lambda: exact_orbit(center() + VIEW, LIMIT))
     print(f"with 256 bits for each pixel: {exact * counts.size:.0f} s")
     seconds = median_seconds(lambda: draw_deep(384, 256, LIMIT), 3)
-    report(14, seconds, counts.sum(), "perturbed it/s")
+    report(14, seconds, counts.sum(), "perturbed it/s", picture=counts)

@@ -21,13 +21,14 @@ STEPS = (
     "step_a_shared_memory",
     "step_b_neural_picture",
     "step_c_attention",
+    "step_d_training",
 )
 COLAB = f"https://colab.research.google.com/github/{REPOSITORY}/blob/main/notebooks/gpu.ipynb"
 HEAD = f"""[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({COLAB})
 
 # GPU programming with Numba, step by step
 
-These are steps 10 to 13 and A to C of the lessons of `fractals`. Colab lends a GPU: choose
+These are steps 10 to 13 and A to D of the lessons of `fractals`. Colab lends a GPU: choose
 *Runtime, Change runtime type, T4 GPU*. Without a GPU every cell runs in a simulator.
 
 Run the cells in order. Each script is written to a file by its cell, so later steps can import it.
@@ -60,8 +61,9 @@ def page(step: str) -> str:
         flags=re.DOTALL,
     )
     text = text.replace("](../", f"](https://github.com/{REPOSITORY}/blob/main/")
+    text = re.sub(r"!\[[^\]]*\]\(pictures/.*?\)\n\n", "", text)  # the script shows its picture
     return re.sub(
-        r"\]\((step_\w+\.md)\)", rf"](https://github.com/{REPOSITORY}/blob/main/lessons/\1)", text
+        r"\]\((\w+\.md)\)", rf"](https://github.com/{REPOSITORY}/blob/main/lessons/\1)", text
     )
 
 

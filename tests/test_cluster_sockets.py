@@ -244,7 +244,7 @@ def test_keys_that_would_not_be_used_are_an_error(tmp_path):
     """Whoever gives keys means TLS."""
     write_keys(tmp_path / "keys", 1)
     for address in ("tcp://127.0.0.1:1", "127.0.0.1:1"):
-        with pytest.raises(OptionError, match="--keys are for TLS"):
+        with pytest.raises(OptionError, match="keys= are for TLS"):
             pools.open_pool(address, tmp_path / "keys")
     with pytest.raises(OptionError, match="local:2 makes keys of its own"):
         pools.open_pool("local:2", tmp_path / "keys")

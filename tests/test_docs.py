@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import itertools
 import re
 import shlex
 from pathlib import Path
@@ -222,3 +223,16 @@ def test_blocks_of_pages_are_found():
     assert ["find", "interesting", "seahorse", "-o", "views/"] in found
     assert ["recolor", "a"] in commands_in("```{fractal}\n:output:\nfractals recolor a\n```")
     assert python_in("```{fractal} python\n:output:\n1\n```") == ["1\n"]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if re.search("explanation.*-zh", name)])
+def test_a_chinese_page_has_the_same_commands_pictures_and_links(name):
+    """And a line a paragraph, because a break would be shown as a space."""
+    chinese, english = text_of(name), text_of(name.replace("-zh", ""))
+    assert FENCED.findall(chinese) == FENCED.findall(english)
+    for pattern in (r"!\[", r"\]\(", r"^#+ ", r"^- ", r"^\|", r"`[^`\n]+`"):
+        count = [len(re.findall(pattern, text, re.MULTILINE)) for text in (chinese, english)]
+        assert count[0] == count[1], pattern
+    lines = FENCED.sub("", chinese).splitlines()
+    paragraphs = [line.strip() and not re.match(r"[-#|]", line) for line in lines]
+    assert not any(a and b for a, b in itertools.pairwise(paragraphs))

@@ -164,7 +164,7 @@ def test_notes_are_warnings_of_one_class(monkeypatch):
         ({"device": "mps"}, "no compiler for Apple's GPUs"),
         ({"progress": 3}, "give True, a function, or None"),
         ({"zoom": "x10"}, "only options of the command line are relative to a scene"),
-        ({"formula": "julia"}, "with the key julia = [X, Y]"),
+        ({"formula": "julia"}, "of any formula: julia=(X, Y)"),
     ],
 )
 def test_guesses_are_answered_with_what_is_meant(keywords, words):

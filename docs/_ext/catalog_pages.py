@@ -17,6 +17,7 @@ from fractals.scene.model import Scene
 from fractals.tools.sheet import turn
 
 FOLDER = "_drawn"  # as of `drawn`
+SOURCE = "https://github.com/fractals-numba/fractals/blob/main/"  # as of `conf`
 STRIP = (360, 28)  # pixels of a palette's picture
 
 
@@ -80,8 +81,10 @@ def scenes(folder):
     rows = []
     for name in catalog.names("gallery"):
         scene = load_scene(f"gallery:{name}")
-        rows.append([copied(folder, "scene", name), f"`{name}`", f"*{scene.title}.* {scene.note}"])
-    yield table(["", "name", "about"], rows)
+        picture = f"[{copied(folder, 'scene', name)}]({SOURCE}gallery/{name}.png)"
+        link = f"[`{name}`]({SOURCE}gallery/{name}.toml)"
+        rows.append([picture, link, f"*{scene.title}.* {scene.note}"])
+    yield table(["larger picture", "name and scene", "about"], rows)
 
 
 def copied(folder, kind, name):

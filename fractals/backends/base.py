@@ -200,6 +200,9 @@ class Backend(Protocol):
     def synchronize(self) -> None:
         """Wait for all work that the calling thread began."""
 
+    def check(self) -> None:
+        """Raise `DeviceLostError` if the device has failed: called before each picture."""
+
 
 def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
     """Return what `Backend.tally` does, of all columns together."""
@@ -264,3 +267,6 @@ class HostMemory:
 
     def synchronize(self) -> None:
         """Do nothing, because a call returns when its work is done."""
+
+    def check(self) -> None:
+        """Do nothing: a CPU that fails takes the process with it."""

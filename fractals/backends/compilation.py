@@ -61,15 +61,27 @@ def without_compiling() -> Iterator[None]:
         _keeper.on = False
 
 
+def announce() -> None:
+    """Announce that the calling thread compiles."""
+    _announcer.begin()
+
+
 @contextmanager
-def compiling(on_cpu: bool = True) -> Iterator[None]:
+def compiling() -> Iterator[None]:
     """Announce that this thread compiles, and raise a KeyboardInterrupt only in the end.
 
-    Raises Uncompiled: a program of the CPU would be compiled within `without_compiling`.
+    Raises Uncompiled: it would compile within `without_compiling`.
     """
-    _announcer.begin()
-    if on_cpu and _keeper.on:
+    announce()
+    if _keeper.on:
         raise Uncompiled
+    with uninterrupted():
+        yield
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Raise a KeyboardInterrupt of the main thread only in the end."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield  # no Python code is called

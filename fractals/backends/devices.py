@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fractals.backends import cpu, cuda, probe, python
 from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
-from fractals.errors import DeviceError, OptionError, shown
+from fractals.errors import DeviceError, DeviceLostError, OptionError, shown
 from fractals.threads import core_count
 
 LIMITS = {
@@ -97,7 +97,7 @@ def choose(request: str = "auto") -> Choice:
             reason = f"there are {len(found)}, numbered from 0"
         elif found and not reason:
             return Choice(found[index])
-        raise DeviceError(f"no CUDA GPU for '{request}' ({reason}); --cpu draws without one")
+        raise DeviceError(f"no CUDA GPU for '{request}' ({reason}); device='cpu' draws without one")
     if usable:
         return Choice(usable[0])
     if request == "gpu":
@@ -124,6 +124,7 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
     key = number, device.indices, cuda.steps_per_launch(device.rate(number))
     if key not in _gpus:
         _gpus[key] = CudaBackend(number, device.indices, steps=key[2])
+    _gpus[key].check()
     return _gpus[key]
 
 
@@ -137,7 +138,7 @@ def _check_environment() -> None:
         given = os.environ.get(name, "").strip()
         if not re.fullmatch(usable, given):
             raise DeviceError(
-                f"{name}={shown(given, 40)} {meaning}: unset it, or give --device python, which is "
+                f"{name}={shown(given, 40)} {meaning}: unset it, or give device='python', which is "
                 "slow"
             )
 
@@ -154,6 +155,11 @@ def open_chosen(
     device, note = choice
     try:
         return device, open_backend(device, number, threads), note
+    except DeviceLostError as error:
+        if request != "auto":
+            raise
+        device = probe.cpu()
+        return device, open_backend(device, number, threads), f"{error.args[0]}; drawing on the CPU"
     except DeviceError as error:
         if request not in ("auto", "gpu"):
             raise

@@ -13,6 +13,7 @@ import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from llvmlite import ir
 from llvmlite.binding import Linkage
 from numba import _dynfunc
 from numba.core import extending, imputils, types
@@ -504,11 +505,21 @@ def _declare_built_in(function: Any, result: Callable[..., Any], lower: Any, *ki
     body = {"key": function, "metadata": {"target": "cpu"}, "generic": generic}
     template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
     # Where a name of Numba has changed, an error comes here, before anything is declared.
-    tried = (types.float64,) * len(kinds)
-    template(cpu_target.typing_context).apply(tried, {})
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    tried = template(typing).apply((types.float64,) * len(kinds), {})
+    with _few_declarations(typing, target):
+        target.refresh()  # so that it knows how numbers are cast
+    block = _block_of(len(kinds))
+    lower(target, ir.IRBuilder(block), tried, block.function.args)
     extending.lower_builtin(function, *kinds)(lower)
     templates.infer(template)
     templates.infer_global(function, types.Function(template))
+
+
+def _block_of(count: int) -> ir.Block:
+    """Return an empty block of a function of `count` doubles."""
+    kind = ir.FunctionType(ir.VoidType(), [ir.DoubleType()] * count)
+    return ir.Function(ir.Module(), kind, "tried").append_basic_block()
 
 
 def _pair(*kinds: Any) -> Any:

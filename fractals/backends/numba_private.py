@@ -6,6 +6,7 @@ or of the simulator needs one; `fractals.backends.numba_compiler` only saves tim
 """
 
 import contextlib
+import functools
 import importlib
 import os
 import pickle
@@ -30,13 +31,17 @@ class KernelStore(Protocol):
 # --- Storing compiled code
 
 
-def keep_kernel(kernel: Any, store: KernelStore) -> None:
+def keep_kernel(kernel: Any, store: KernelStore, compiled: Callable[[], None]) -> None:
     """Have a CUDA kernel look for its code in a store first.
 
-    `numba.cuda.dispatcher.CUDACache`, its `_impl`, `_cache_file` and `_index_key`;
+    ``compiled()`` is called once before the kernel is compiled, because there is no code.
+
+    `numba.cuda.dispatcher.CUDACache`, its `load_overload`, `_impl`, `_cache_file` and `_index_key`;
     numba-cuda 0.30.4. Its class is kept, as the dispatcher asks it for more than code.
+    `load_overload` would also import all that compiling takes, a third of a start.
     """
     module = sys.modules[type(kernel).__module__]
+    compiled = functools.cache(compiled)
 
     class KernelCache(module.CUDACache):  # type: ignore[name-defined, misc]
         def __init__(self, store: KernelStore) -> None:
@@ -49,11 +54,14 @@ def keep_kernel(kernel: Any, store: KernelStore) -> None:
             self._launch_config_marker_path = os.path.join(store.folder, "launch-config-sensitive")
             self._enabled = True
 
-        def _load_overload(self, sig: Any, target_context: Any) -> Any:
-            return self._store.load(
+        def load_overload(self, sig: Any, target_context: Any) -> Any:
+            found = self._store.load(
                 repr(self._index_key(sig, target_context.codegen())),
                 lambda data: self._impl.rebuild(target_context, pickle.loads(data)),
             )
+            if found is None:
+                compiled()
+            return found
 
         def _save_overload(self, sig: Any, data: Any) -> None:
             pickled = sys.modules[module.CUDACache.__mro__[1].__module__].dumps(

@@ -10,17 +10,21 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from fractals.errors import to_install
+from fractals.errors import shown, to_install
 from fractals.threads import core_count
 
 INIT_ERRORS = {
+    3: "this process was forked from one that had used the GPU: have it spawned",
     34: "the driver library is a stub: the NVIDIA driver is not installed",
     100: "the driver sees no CUDA GPU",
+    802: "the driver is not ready: nvidia-fabricmanager does not run",
     803: "the driver and the loaded libcuda are of different versions: restart the machine",
     804: "this libcuda needs a newer driver",
+    999: "the driver has failed: restart the machine",
 }
+WSL_DRIVER = "/usr/lib/wsl/lib/libcuda.so.1"  # Windows puts it there
 
 # Results per clock of a multiprocessor in float32 and float64, by compute capability. Source: the
 # table of arithmetic throughput in the CUDA Programming Guide.
@@ -102,9 +106,32 @@ def _memory_size(_second: int) -> int:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) * 1024
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # macOS: free or not
     except (OSError, ValueError, AttributeError):
+        return _memory_of_windows()
+
+
+class _MemoryStatus(ctypes.Structure):
+    """MEMORYSTATUSEX of Windows, of 64 bytes."""
+
+    _fields_: ClassVar = [
+        ("length", ctypes.c_uint32),
+        ("load", ctypes.c_uint32),
+        ("whole", ctypes.c_uint64),
+        ("free", ctypes.c_uint64),
+        ("others", ctypes.c_uint64 * 5),
+    ]
+
+
+def _memory_of_windows() -> int:
+    status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+    windows = getattr(ctypes, "windll", None)
+    if windows is None or not windows.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
         return 0
+    return int(status.free)
 
 
 def gpus() -> tuple[list[Device], str]:
@@ -116,19 +143,23 @@ def gpus() -> tuple[list[Device], str]:
     library, reason = _load_driver()
     if library is None:
         return [], reason
-    code = library.cuInit(0)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if code == 100 and visible is not None:
-        return [], f"CUDA_VISIBLE_DEVICES='{visible[:40]}' leaves the driver no CUDA GPU"
-    if code:
-        return [], INIT_ERRORS.get(code, f"the driver doesn't start (cuInit answers {code})")
     version, count = ctypes.c_int(), ctypes.c_int()
-    library.cuDriverGetVersion(ctypes.byref(version))
-    library.cuDeviceGetCount(ctypes.byref(count))
-    if not count.value:
-        return [], INIT_ERRORS[100]
-    problem = _software_problem(version.value)
-    return [_gpu(library, i, version.value, problem) for i in range(count.value)], problem
+    try:
+        code = library.cuInit(0)
+        code = code or library.cuDriverGetVersion(ctypes.byref(version))
+        code = code or library.cuDeviceGetCount(ctypes.byref(count))
+        code = code or (0 if count.value else 100)
+        if code == 100 and visible is not None:
+            return [], f"CUDA_VISIBLE_DEVICES='{shown(visible, 40)}' leaves the driver no CUDA GPU"
+        if code:
+            return [], INIT_ERRORS.get(code, f"the driver doesn't start (error {code})")
+        problem = _software_problem(version.value)
+        found = [_gpu(library, i, version.value, problem) for i in range(count.value)]
+    except AttributeError as error:  # "...: undefined symbol: cuDeviceGet"
+        name = str(error).split()[-1].strip("'")
+        return [], f"the driver is too old or damaged (it has no {name}): update it"
+    return found, next((gpu.problem for gpu in found if gpu.problem), "")
 
 
 def numba_simulates() -> bool:
@@ -140,7 +171,7 @@ def _load_driver() -> tuple[ctypes.CDLL | None, str]:
     if numba_simulates():
         return None, "NUMBA_ENABLE_CUDASIM is set: unset it to use a GPU"
     windows = sys.platform == "win32"
-    names = ["nvcuda.dll"] if windows else ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"]
+    names = ["nvcuda.dll"] if windows else ["libcuda.so.1", WSL_DRIVER]
     if os.environ.get("NUMBA_CUDA_DRIVER"):
         names.insert(0, os.environ["NUMBA_CUDA_DRIVER"])
     for name in names:
@@ -148,6 +179,11 @@ def _load_driver() -> tuple[ctypes.CDLL | None, str]:
             return getattr(ctypes, "WinDLL" if windows else "CDLL")(name), ""
         except OSError:
             continue
+    if not windows and "microsoft" in os.uname().release.lower():
+        return None, (
+            f"no NVIDIA driver for WSL ({WSL_DRIVER} not found): install or update the driver in "
+            "Windows, and none in Linux"
+        )
     return None, f"no NVIDIA driver ({names[-1 if windows else 0]} not found)"
 
 
@@ -155,24 +191,43 @@ def _software_problem(version: int) -> str:
     """Return what is missing for a driver of this version, and the command that installs it."""
     if version < 12000:
         return f"the driver is for CUDA {_dotted(version)}: update it to one for CUDA 12 or newer"
+    extra = "gpu" if version >= 13000 else "gpu12"
     if importlib.util.find_spec("numba_cuda") is None:
-        extra = "gpu" if version >= 13000 else "gpu12"
         return f"numba-cuda is not installed: {to_install(extra)}"
+    if version < 13000 and (installed := _version_of_bindings()) >= 13:
+        return (
+            f"the driver is for CUDA {_dotted(version)}, and what is installed for CUDA "
+            f"{installed}: update the driver, or {to_install(extra)}"
+        )
     return ""
+
+
+def _version_of_bindings() -> int:
+    """Return for which CUDA the packages are that numba-cuda needs; 0 where that is unknown."""
+    from importlib import metadata
+
+    try:
+        return int(metadata.version("cuda-bindings").partition(".")[0])
+    except (metadata.PackageNotFoundError, ValueError):
+        return 0
 
 
 def _gpu(library: ctypes.CDLL, index: int, version: int, problem: str) -> Device:
     handle = ctypes.c_int()
     memory, name = ctypes.c_size_t(), ctypes.create_string_buffer(256)
-    library.cuDeviceGet(ctypes.byref(handle), index)
-    library.cuDeviceGetName(name, 256, handle)
+    code = library.cuDeviceGet(ctypes.byref(handle), index)
+    code = code or library.cuDeviceGetName(name, 256, handle)
+    code = code or library.cuDeviceTotalMem_v2(ctypes.byref(memory), handle)
 
     def attribute(code: int) -> int:
         value = ctypes.c_int()
         library.cuDeviceGetAttribute(ctypes.byref(value), code, handle)
         return value.value
 
-    library.cuDeviceTotalMem_v2(ctypes.byref(memory), handle)
+    if code:
+        problem = (
+            f"the driver does not answer about GPU {index} (error {code}): restart the machine"
+        )
     return Device(
         kind="cuda",
         index=index,

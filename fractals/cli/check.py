@@ -188,7 +188,8 @@ def devices_command(as_json: bool) -> None:
     found = devices()
     taken = choose("auto").device  # compared by name, because the free memory changes
     auto = taken.kind, taken.index
-    reason = probe.gpus()[1]
+    problems = [device.problem for device in found if device.kind == "cuda"]
+    reason = next(filter(None, problems), "") if problems else probe.gpus()[1]
     tables = [{**dataclasses.asdict(d), "auto": (d.kind, d.index) == auto} for d in found]
     lines = []
     for device in found:
@@ -207,9 +208,11 @@ def devices_command(as_json: bool) -> None:
         lines.append(f"{name:10} {device.name}, {facts}{mark}")
         if device.problem:
             lines.append(f"{'':10} not used: {device.problem}")
-    if not any(device.kind == "cuda" for device in found):
+    if not problems:
         lines.append(f"{'cuda':10} not found: {reason}")
-        lines.append(f"{'':10} with an NVIDIA GPU, install its driver, and {to_install('gpu')}")
+        if reason.startswith("no NVIDIA driver ("):
+            install = to_install("gpu")
+            lines.append(f"{'':10} with an NVIDIA GPU, install its driver, and {install}")
     table = {"devices": tables, "auto": taken.kind, "no_gpu": reason}
     print_facts(table, "\n".join(lines) + "\n", as_json)
 
@@ -230,7 +233,8 @@ def devices_command(as_json: bool) -> None:
 def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: bool) -> None:
     """Recompute random pixels of a picture with plain Python loops, and compare them.
 
-    Of deep views, some counts are also compared with those in arbitrary precision.
+    Of deep views, some counts are also compared with those in arbitrary precision. A flame is drawn
+    again on the CPU, and some of its trajectories are compared with those of plain Python.
 
     Exit code 5: pixels differ.
     """

@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from fractals import catalog
 from fractals.catalog import did_you_mean
 from fractals.cli.keys import KEYS
-from fractals.cli.messages import Verbosity, write_out
+from fractals.cli.messages import Called, Verbosity, write_out
 from fractals.errors import OptionError, SceneError, shown
 from fractals.rendering.options import SYNONYMS, Options
 
@@ -146,6 +146,7 @@ class Laidout(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; an unknown option is an `OptionError` with a suggestion."""
+        Called.verb = self
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:

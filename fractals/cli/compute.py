@@ -131,6 +131,7 @@ def compute_command(
     """
     from fractals.io.escape_data import check_suffix
     from fractals.io.files import check_output
+    from fractals.rendering.families import family_of
 
     lost: list[str] = []
     how = shared.drawing_request(options)
@@ -141,6 +142,11 @@ def compute_command(
         resumed = len(scenes) == 1 and scenes[0].endswith(".fz")
         output = scenes[0] if resumed else default_output(scenes, options, ".fz", free=False)
     suffix = check_suffix(output)
+    known = family_of(scene).suffixes
+    if known and suffix not in known:
+        raise OptionError(
+            f"'{output}': these raw numbers go to a file that ends in {', '.join(known)}"
+        )
     if suffix != ".exr":
         scene.to_table()  # a formula of a Python file can't be saved: say so before any work
     if part and suffix != ".fz":
@@ -166,10 +172,12 @@ def compute_command(
                     **how,
                 )
             except KeyboardInterrupt:
-                tell(f"{output}: finished tiles are kept; the same command resumes")
+                tell(f"{output}: what is finished is kept; the same command resumes")
                 raise
             if computed.before:
-                tell(f"{output}: resumed with {computed.before} of {computed.tiles} tiles")
+                tell(
+                    f"{output}: resumed with {computed.before} of {computed.tiles} {computed.unit}"
+                )
             if share:
                 left = f"{computed.missing} of {computed.tiles} tiles are missing"
                 ready = f"fractals compute {output} puts the tiles together"

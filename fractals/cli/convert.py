@@ -51,9 +51,10 @@ STRIP = 24  # characters of a palette's strip on a terminal
 def list_command(
     context: click.Context, what: str | None, preview: str | None, overwrite: bool, as_json: bool
 ) -> None:
-    """List formulas, colorings, palettes, scenes, file formats or the variations of flames.
+    """List formulas, colorings, palettes, scenes, file formats, attractors or variations of flames.
 
-    WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats or variations.
+    WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats, attractors or
+    variations.
     """
     if what is None:
         write_out(context.get_help() + "\n")
@@ -91,6 +92,8 @@ def about_name(kind: str, name: str) -> tuple[str, list[str]]:
         return f"{' '.join(made.suffixes):12} {made.title}: {uses}", []
     if kind == "variation":
         return made.title, [f"{name}_{key}={value:g}" for key, value in made.parameters.items()]
+    if kind == "attractor":
+        return made.title, [f"{key}={value:g}" for key, value in made.parameters.items()]
     lines = []
     for key, part in (made.options if kind == "coloring" else {}).items():
         reach = ", ".join(part.choices)
@@ -242,10 +245,13 @@ def is_palette(table: dict[str, Any]) -> bool:
 def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Write raw numbers as another type of file."""
     from fractals.io.escape_data import EscapeData
+    from fractals.rendering.families import load_raw
 
     if Path(source).absolute() == Path(target).absolute():
         raise OptionError(f"'{source}' is the source: name another file to write")
-    raw = EscapeData.load(source)
+    raw = load_raw(source)
+    if not isinstance(raw, EscapeData):
+        raise OptionError(f"{source}: only raw numbers of escape-time images are converted")
     raw.save(target, overwrite=overwrite)
     lost = catalog.load("raw", Path(target).suffix[1:].lower())().lost
     report_lost(target, [f"{target}: {lost}"] if lost else [], as_json)
@@ -337,8 +343,15 @@ def show_palette(file: str, as_json: bool) -> bool:
 def show_raw(file: str) -> "Scene":
     """Say what is in a file of raw numbers, and return its scene."""
     from fractals.io.escape_data import EscapeData
+    from fractals.io.files import read_store_header
     from fractals.io.store import open_store
+    from fractals.rendering.families import load_raw
 
+    if file.lower().endswith(".fz") and "family" in read_store_header(Path(file)):
+        found = load_raw(file)
+        tell(f"{file}: {found}")
+        scene: Scene = found.scene
+        return scene
     if file.lower().endswith(".fz"):
         store = open_store(file)
         done = int(store.done().sum())

@@ -77,7 +77,7 @@ def divergence_command(
     if output is not None:
         check_png(output, overwrite)
     shapes = [parse_block(text) for text in blocks] or access.BLOCKS
-    count, _ = counts_of(requested_scene(scenes, options))
+    count = counts_of(requested_scene(scenes, options))
     found = [access.measure(count, shape) for shape in shapes]
     rows = [f"{'block':10}{'lanes busy':>12}{'slots busy':>12}{'warp steps':>16}"]
     for each in found:
@@ -183,9 +183,11 @@ def predict_command(
 
     The time is what the card's cores need to issue the instructions of all iterations and, without
     --instructions, those that the kernel of fractals takes beside them for each sample. Copies,
-    colors and launches come on top. Interior samples are taken to run to the limit of iterations,
-    though the kernel of fractals ends most of them early.
+    colors and launches come on top. Interior samples take as many iterations as in the kernel of
+    fractals, which ends most of them early; with --instructions they take all.
     """
+    import numpy as np
+
     from fractals.tools.gpu import access, machine
 
     scene = requested_scene(scenes, options)
@@ -203,12 +205,15 @@ def predict_command(
         cards = [machine.Card("this card", cores, clock, share(double))]
     else:
         cards = [machine.card(card)] if card else list(machine.CARDS.values())
-    count, limit = counts_of(scene)
-    busy = access.measure(count, shape)
-    steps = busy.warp_steps
-    work = machine.WarpWork(instructions * steps, doubles * steps)
     if own:
-        work = machine.work_of(count, limit, shape, name, number)
+        count, taken, limit = machine.steps_of(samples_of(scene), number)
+        work = machine.work_of(count, taken, limit, shape, name, number)
+        busy = access.measure(np.minimum(count, taken), shape)
+        steps = max(busy.warp_steps, 1)
+    else:
+        busy = access.measure(counts_of(scene), shape)
+        steps = busy.warp_steps
+        work = machine.WarpWork(instructions * steps, doubles * steps)
     each_step = [amount / max(steps, 1) for amount in work]
     found = [machine.predict(steps, each_step[0], each, each_step[1]) for each in cards]
     table = {
@@ -220,10 +225,8 @@ def predict_command(
         "predictions": [each.to_table() for each in found],
     }
     head = f"{instructions:g} instructions an iteration, {precision}, "
-    head += f"{work.instructions:,.0f} of all warps, {busy.lanes_busy:.1%} of lanes busy; at least"
-    if own and (count == limit).any():
-        head += ", if interior samples take all iterations"
-    rows = [f"{head}:"]
+    head += f"{work.instructions:,.0f} of all warps, {busy.lanes_busy:.1%} of lanes busy"
+    rows = [f"{head}; at least:"]
     for each in found:
         rate = each.iterations_per_second / 1e12
         rows.append(f"{each.card.title:22}{1e3 * each.seconds:12.4f} ms{rate:10.2f} T it/s")
@@ -293,8 +296,8 @@ def share(text: str) -> float:
     return value
 
 
-def counts_of(scene: "Scene") -> "tuple[NDArray[Any], int]":
-    """Return the counts of all samples of a scene, computed on the CPU, and their limit.
+def samples_of(scene: "Scene") -> "Scene":
+    """Return a scene whose pixels are all samples of another.
 
     An `OptionError` refuses perturbation, where counts are not the steps taken.
     """
@@ -303,11 +306,17 @@ def counts_of(scene: "Scene") -> "tuple[NDArray[Any], int]":
     samples = scene.image.supersampling
     across, down = scene.image.size
     single = scene.replace(size=(across * samples, down * samples), supersampling=1)
-    plan = fractals.plan(single, device="cpu")
-    if plan.method != "direct":
+    if fractals.plan(single, device="cpu").method != "direct":
         raise OptionError("perturbation skips steps, so counts say nothing: choose a wider view")
-    count: NDArray[Any] = fractals.compute(single, device="cpu").count
-    return count, plan.max_iterations
+    return single
+
+
+def counts_of(scene: "Scene") -> "NDArray[Any]":
+    """Return the counts of all samples of a scene, computed on the CPU."""
+    import fractals
+
+    count: NDArray[Any] = fractals.compute(samples_of(scene), device="cpu").count
+    return count
 
 
 for instrument in (divergence_command, access_command, instructions_command, predict_command):

@@ -1,5 +1,7 @@
 """`fractals learn`."""
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,11 +12,13 @@ from fractals.cli.command import FILE, option, section, verb
 from fractals.cli.messages import tell, write_out
 from fractals.cli.scenes import check_png
 from fractals.errors import FractalsError, OptionError, shown
+from fractals.tools.learn.language import LANGUAGES, of_the_user, said
 
 if TYPE_CHECKING:
     from fractals.tools.learn.run import Step
 
 MODES = ("start", "check", "page", "report")
+ANSWER = re.compile(r"exercise_(\d\d|[a-z])\.py")
 
 
 @verb(
@@ -31,10 +35,10 @@ MODES = ("start", "check", "page", "report")
         "--start": "Write the exercise of the step here.",
         "--check": "Check the answer in FILE.",
         "--page": "Print the page of the step.",
-        "--language": "Language of --page: en or zh.",
+        "--language, --lang language": "en or zh (default: the language of the system).",
         "--report": "Run all steps, or those that are named.",
     },
-    language={"type": click.Choice(["en", "zh"]), "default": "en"},
+    language={"type": click.Choice(LANGUAGES)},
 )
 @option(
     "Output",
@@ -46,19 +50,24 @@ MODES = ("start", "check", "page", "report")
 def learn_command(
     step: str | None,
     arguments: tuple[str, ...],
-    language: str,
+    language: str | None,
     output: str,
     overwrite: bool,
     **modes: bool,
 ) -> None:
     """Go through the lessons, from a loop in Python to the limit of CPU and GPU.
 
-    Without STEP the steps are listed. STEP is a number from 0 to 14, or a, b, c. Without --start,
+    Without STEP the steps are listed. STEP is a number from 0 to 14, or a to d. Without --start,
     --check, --page or --report the script of the step is run, with FILE as its arguments: some
     scripts save their picture there.
     """
     from fractals.tools.learn import run
-    from fractals.tools.learn.run import all_steps, find_step, start
+    from fractals.tools.learn.run import all_steps, find_step, lessons_folder, start
+
+    language = language or of_the_user()
+
+    def here(text: str) -> str:
+        return said(text, lessons_folder(), language)
 
     chosen = [name for name in MODES if modes[name]]
     if len(chosen) > 1:
@@ -70,36 +79,40 @@ def learn_command(
     elif step is None:
         if mode != "run":
             raise OptionError(f"--{mode}: name a step, as in 'fractals learn --{mode} 1'")
-        _list(all_steps())
+        _list(all_steps(), language, here)
     elif mode == "run":
         run.run_script(find_step(step), arguments, _ladder())
     elif mode == "check":
+        if not arguments and (answer := ANSWER.fullmatch(Path(step).name)):
+            step, arguments = answer[1], (step,)  # the file's name has the step
         if len(arguments) != 1:
             raise OptionError(f"--check: name one file: fractals learn --check {step} FILE")
         found = find_step(step)
-        run.check_answer(found, arguments[0])
-        write_out(f"step {found.key}: passed\n")
+        run.check_answer(found, arguments[0], language=language)
+        write_out(here(f"step {found.key}: passed") + "\n")
         later = all_steps()[all_steps().index(found) + 1 :]
-        tell(f"next: fractals learn --page {later[0].key}" if later else "this was the last step")
+        next_page = f"next: fractals learn --page {later[0].key}" if later else ""
+        tell(here(next_page or "this was the last step"))
     elif arguments:
         raise OptionError(f"--{mode}: unexpected argument '{shown(arguments[0], 80)}'")
     elif mode == "start":
-        tell(f"{start(find_step(step), overwrite)}: written")
+        tell(here(f"{start(find_step(step), overwrite, language)}: written"))
     else:
         _page(find_step(step), language)
 
 
-def _list(steps: "list[Step]") -> None:
+def _list(steps: "list[Step]", language: str, here: Callable[[str], str]) -> None:
     """Print the steps, and how to go on."""
-    lines = [f"{step.key:>3}  {step.name.replace('_', ' '):18}{step.summary}" for step in steps]
-    lines += [
-        "",
-        "fractals learn --page 1     prints the page of step 1; --language zh in Chinese",
-        "fractals learn 1            runs its script, and prints its time",
-        "fractals learn --start 1    writes its exercise, exercise_01.py",
-        "fractals learn --check 1 exercise_01.py",
-        f"All files: {steps[0].script.parent}",
-    ]
+    ways = {
+        "--page 1": "prints the page of step 1",
+        "1 picture.png": "runs its script, saves its picture",
+        "--start 1": "writes its exercise, exercise_01.py",
+        "--check exercise_01.py": "checks your answer",
+    }
+    lines = [f"{step.key:>3}  {step.summary(language)}" for step in steps]
+    lines += ["", *(f"fractals learn {words:24}{here(text)}" for words, text in ways.items())]
+    other = {"en": "中文：fractals learn --language zh", "zh": "In English: --language en"}
+    lines += [here(f"All files: {steps[0].script.parent}"), other[language]]
     write_out("\n".join(lines) + "\n")
 
 

@@ -39,6 +39,78 @@ class Verbosity:
     verbose = False
 
 
+class Called:
+    """The verb that was called, whose options stand in messages."""
+
+    verb: click.Command | None = None
+
+
+# A keyword as messages of the library write it: size=, overwrite=True, to=WIDTH, codec='av1'. What
+# is quoted was given by the user, and stays.
+KEYWORD = re.compile(
+    r"(?<!\w)'[^']*'|(?<![^\s(])([a-z]\w*)=('[^']*'|\([^()]*\)|[\w.][\w.:]*(?<![.:]))?"
+)
+CALLS = {  # a function that messages name, and the verb or option that does the same
+    re.compile(r"\bfractals\.names\('(\w+)'\)"): r"'fractals list \1'",
+    re.compile(r"\bfractals\.(\w+)\(\)"): r"'fractals \1'",
+    re.compile(r"\bfilm\.still\(seconds\)"): "--still T",
+}
+JOINED = {"size": "x", "frames": ":", "part": "/"}  # between numbers; a comma elsewhere
+
+
+def as_typed(message: str) -> str:
+    """Return a message of the library as it reads on the command line: keywords are options.
+
+    An option is called as the verb that runs declares it. A word that is no keyword of a public
+    function stays.
+
+    Examples
+    --------
+    >>> as_typed("give a smaller size=, or precision='float64' (overwrite=True)")
+    'give a smaller --size, or --precision float64 (--overwrite)'
+    >>> as_typed("'a size=3' takes 5 s; fractals.names('palettes') shows all, and x=3 is no key")
+    "'a size=3' takes 5 s; 'fractals list palettes' shows all, and x=3 is no key"
+    """
+    if "=" not in message and "(" not in message:
+        return message
+    import shlex
+
+    options = _options()
+
+    def typed(match: re.Match[str]) -> str:
+        name, value = match[1], match[2]
+        option = options.get(name)
+        if value == "False":
+            option = options.get(f"no_{name}", option and f"--no-{option[2:]}")
+        if option is None:
+            return match[0]
+        if value in (None, "True", "False"):
+            return option
+        if value[0] == "(":
+            return f"{option} {JOINED.get(name, ',').join(value[1:-1].split(', '))}"
+        given = value.strip("'")
+        if name == "device" and given in ("cpu", "gpu") and "cpu" in options:
+            return options[given]
+        return f"{option} {shlex.quote(given)}"
+
+    for call, verb in CALLS.items():
+        message = call.sub(verb, message)
+    return KEYWORD.sub(typed, message)
+
+
+def _options() -> dict[str, str]:
+    """Return the option of each keyword, as the verb that runs declares it."""
+    from fractals.cli.keys import KEYS
+    from fractals.rendering.options import OPTIONS
+
+    found = {name: f"--{name.replace('_', '-')}" for name in (*KEYS, *OPTIONS)}
+    for each in Called.verb.params if Called.verb else ():
+        long = [name for name in each.opts if name.startswith("--")]
+        if long and each.name:
+            found[each.name] = long[0]
+    return found
+
+
 def tell(message: str) -> None:
     """Print a note on stderr, unless --quiet is given."""
     if not Verbosity.quiet:
@@ -74,7 +146,7 @@ def print_lines(lines: list[str]) -> None:
 
 def print_line(message: str) -> None:
     """Print one line on stderr; a closed or full stderr does not stop the work."""
-    text = escaped(message)
+    text = as_typed(escaped(message))
     if not Verbosity.verbose:
         text = shortened(text)
     try:
@@ -425,6 +497,8 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     for key in ("bits", "noise", "note"):
         if not table.get(key):
             shown.pop(key, None)
+    for key in {"note", "reason"} & shown.keys():
+        shown[key] = as_typed(shown[key])
     lines = [f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()]
     print_facts(table, "".join(lines), as_json)
 

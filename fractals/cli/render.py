@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @click.argument("raw_file", metavar="FILE", shell_complete=FILE)
 @shared.scene_arguments
 @shared.color_options
+@shared.display_options
 @shared.picture_options
 @shared.device_options
 @shared.output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
@@ -67,12 +68,13 @@ def recolor_command(
 
     FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
     or Fraktaler-3. A store (.fz) may be larger than the memory. Of each SCENE the colors and layers
-    are taken.
+    are taken. Of scatter images the display can change, but not the palette.
     """
     from fractals.io.files import check_output
     from fractals.io.formats import PICTURES
     from fractals.io.image import check_format, format_of, lost
     from fractals.io.load import with_colors
+    from fractals.rendering.families import load_raw
     from fractals.scene.geometry import make_layers
 
     request = shared.device_request(options)
@@ -84,12 +86,15 @@ def recolor_command(
             f"{raw_file}: a picture has no raw numbers; "
             f"'fractals render {raw_file} --palette NAME' draws its scene in other colors"
         )
-    raw = fractals.EscapeData.load(raw_file)
+    raw = load_raw(raw_file)
     lines: list[str] = []
     parts = [part for source in scenes for part in merged_parts(source)]
     colors = with_colors(raw.scene, *parts, lost=lines)
     scene = requested_scene((colors,), options, lines, fits=False)
-    if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused below
+    escapes = isinstance(raw, fractals.EscapeData)
+    if (
+        escapes and raw.exact and not make_layers(scene).lacking(raw.planes)
+    ):  # those are refused below
         given = {key: value for key, value in options.items() if value is not None}
         scene = fitted(colors, scene, given)
     check_format(file_format, scene.image.size, scene.image.bits)

@@ -102,7 +102,7 @@ def scene_table() -> dict[str, Any]:
         embedded = dict(embed_files(table, file.parent, None))
     except (InputError, OptionError) as error:
         raise SceneError(f"{shown(file)}: {error}") from None
-    validate(embedded, shown(file))
+    validate(embedded, file)
     return embedded
 
 
@@ -138,11 +138,19 @@ view_options = together(
     ),
     option("Picture", "--size SIZE", AS_MODEL),
 )
+display_options = section(
+    "Picture",
+    {
+        **of(AS_MODEL, "--brightness B", "--gamma G", "--vibrancy V", "--background COLOR"),
+        "--estimator-radius PIXELS": AS_MODEL,
+    },
+)
 max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)
 scene_options = together(
     view_options,
     section("Picture", of(AS_MODEL, "--supersampling N", "--antialias HOW")),
-    section("Picture", of(AS_MODEL, "--quality POINTS", "--brightness B", "--gamma G")),
+    option("Picture", "--quality POINTS", AS_MODEL),
+    display_options,
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )

@@ -14,6 +14,7 @@ from fractals.catalog import did_you_mean
 from fractals.cli import shared
 from fractals.cli.command import Laidout, VerbOption, epilog, verb, verb_names
 from fractals.cli.messages import (
+    Called,
     StdoutError,
     Verbosity,
     discard,
@@ -184,7 +185,7 @@ def _print_version(context: click.Context, _option: click.Parameter, on: bool) -
     invoke_without_command=True,
     params=[
         VerbOption(
-            ["--version"],
+            ["-V", "--version"],
             is_flag=True,
             is_eager=True,
             expose_value=False,
@@ -217,6 +218,7 @@ INTERRUPTED = 130
 def run_verb(arguments: list[str] | None = None) -> int:
     """Run the command line, and return its exit code."""
     Verbosity.quiet = Verbosity.verbose = False
+    Called.verb = None
     try:
         code = cli.main(arguments, prog_name="fractals", standalone_mode=False)
         if sys.stdout is not None:

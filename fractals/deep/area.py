@@ -31,7 +31,9 @@ class Area:
                 f"max_period {max_period}: give the highest period to look for, 1 or more"
             )
         if scene.view.projection != "plane":
-            raise SceneError("an exponential map has no middle to search in: --projection plane")
+            raise SceneError(
+                "an exponential map has no middle to search in: give projection='plane'"
+            )
         self.formula: Formula = scene.make_formula()
         if not self.formula.additive or self.formula.degree < 2:
             raise SceneError(

@@ -194,7 +194,7 @@ def _search(area: Area, digits: int, progress: Progress | None) -> tuple[_Root, 
                     return root, refined
     raise FractalsError(
         "no Misiurewicz point was found in the view: move it to the edge of the set, or to the "
-        "middle of a spiral (--at X,Y)"
+        "middle of a spiral"
     )
 
 

@@ -485,7 +485,7 @@ class _Search:
         text = "no nucleus was found in the view"
         if self.reached:
             text = f"no nucleus of a period up to {self.max_period} was found in the view"
-        hint = ", or give a higher --max-period" if self.reached else ""
+        hint = ", or give a higher max_period=" if self.reached else ""
         if self.nearest is None:
             return f"{text}: widen it, or move it to the edge of the set{hint}"
         root = self.nearest[1]

@@ -71,6 +71,7 @@ class Explorer:
             "open": navigation.open_scene,
             "paint": navigation.paint,
             "pick": questions.pick,
+            "sheet": questions.sheet,
             "surprise": questions.surprise,
             "view": navigation.view,
         }

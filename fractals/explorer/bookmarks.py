@@ -17,6 +17,7 @@ from fractals.scene.model import Scene
 ID = re.compile(r"[0-9a-f]{32}")
 MAX_KEPT = 500
 MAX_FILE = 2**20  # bytes
+SECOND = 10**9  # nanoseconds: some file systems know no finer times
 
 
 def folder() -> Path:
@@ -66,6 +67,17 @@ class Bookmarks:
             save_scene(scene.replace(title=title), path, overwrite=True)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
+    def sort(self, names: list[str]) -> None:
+        """Put all bookmarks in an order, which the times of their files tell."""
+        known = self._names()
+        if self.where is None or sorted(names) != sorted(known):
+            raise OptionError("the bookmarks have changed: open the list again")
+        with writing(self.where):
+            paths = {name: self.where / f"{name}.toml" for name in known}
+            latest = max((path.stat().st_mtime_ns for path in paths.values()), default=0)
+            for k, name in enumerate(names):
+                os.utime(paths[name], ns=(latest, latest - k * SECOND))
+
     def remove(self, name: str) -> None:
         """Remove a bookmark."""
         if self.where is None or name not in self._names():
@@ -99,9 +111,11 @@ class Bookmarks:
         session.say("bookmarks", items=self.table())
 
     def on_change(self, session: Session, message: protocol.Bookmark) -> None:
-        """Keep, rename or remove a bookmark, and answer the list."""
+        """Keep, rename, remove or sort bookmarks, and answer the list."""
         if message.remove:
             self.remove(message.remove)
+        elif message.order is not None:
+            self.sort(message.order)
         elif message.rename:
             self.rename(message.rename, message.title)
         elif message.link:
@@ -109,5 +123,7 @@ class Bookmarks:
         elif message.frame:
             self.keep(session.scene(message.frame, message.author), message.title)
         else:
-            raise OptionError("give a frame or a link to keep, or a bookmark to rename or remove")
+            raise OptionError(
+                "give a frame or a link to keep, a bookmark to rename or remove, or an order"
+            )
         session.say("bookmarks", items=self.table())

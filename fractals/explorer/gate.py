@@ -208,7 +208,7 @@ def most_connections(clients: int) -> int:
     if files < least:
         raise OptionError(
             f"{clients} clients require {least} open files, and {files} are the limit here: "
-            f"raise it with 'ulimit -n {least}', or give fewer --clients"
+            f"raise it with 'ulimit -n {least}', or give fewer clients="
         )
     return min(wanted, files - RESERVED)
 
@@ -374,7 +374,8 @@ PROBLEMS = {
     404: ("There is nothing at this address", "Files of an export are kept for 10 minutes."),
     421: (
         "The explorer does not have this name",
-        "Open the address that it printed. <code>--allow-host NAME</code> gives it another name.",
+        "Open the address that it printed. <code>fractals explore --allow-host NAME</code> gives "
+        "it another name.",
     ),
     429: ("Too much was asked for at once", AGAIN),
     503: ("The explorer is full", f"As many visitors as it admits look about in it. {AGAIN}"),

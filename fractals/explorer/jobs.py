@@ -24,7 +24,6 @@ from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.rendering.measured import check_cost
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
@@ -180,7 +179,7 @@ class Jobs:
             if table := facts.get("scene"):
                 table["image"] = {"size": list(scene.image.size)}
                 table["color"] = scene.to_table()["color"]
-                place = FrameView.of(validate(table, ""), scene.image.size)
+                place = FrameView.of(validate(table), scene.image.size)
                 facts["octaves"] = octaves(place)
             return "found", {"what": message.what, **facts}
 
@@ -209,7 +208,7 @@ class Jobs:
             return
         if session.options.read_only:
             raise OptionError("this server is read-only: it exports nothing")
-        check_cost(plan, force=True)
+        plan.check_memory()
         self.check(session, message.job, "export", MAX_EXPORTS)
         path = self.new_folder() / f"fractal.{message.format}"
         wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}
@@ -232,11 +231,13 @@ class Jobs:
         """End a job."""
         if job := session.jobs.get(message.job):
             job.kill()
-        elif session.engine.busy((session, "surprise")):
-            session.engine.cancel((session, "surprise"))
-            session.say("failed", job=message.job, message="cancelled", cancelled=True)
-        else:
+            return
+        drawn = [(session, name) for name in ("sheet", "surprise")]
+        if not any(session.engine.busy(key) for key in drawn):
             raise OptionError(f"the job {message.job} does not run")
+        for key in drawn:
+            session.engine.cancel(key)
+        session.say("failed", job=message.job, message="cancelled", cancelled=True)
 
     def leave(self, session: Session) -> None:
         """End the jobs of a client that left, but those that it keeps.

@@ -60,7 +60,7 @@ def julia_scene(session: Session, frame: int, at: tuple[int, int]) -> Scene:
     table["view"] = {}
     table["julia"] = list(text_of(place, at))
     table |= {"title": "", "note": ""}
-    scene = validate(table, "")
+    scene = validate(table)
     return scene.model_copy(update={"color": session.color})
 
 

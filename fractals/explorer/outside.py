@@ -49,7 +49,7 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     if len(str(formula)) > MAX_EXPRESSION:
         raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")
     try:
-        return validate(table, "")
+        return validate(table)
     except OptionError as error:
         raise SceneError(str(error)) from None
 

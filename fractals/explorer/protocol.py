@@ -18,7 +18,7 @@ VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
 MAX_SIDE = 4096  # device pixels of a canvas
 MAX_EXPORT = 32_768  # pixels of a side
-LARGE = ("open", "paint", "lookup", "film")  # messages that hold scenes, palettes or links
+LARGE = ("open", "paint", "lookup", "film", "sheet")  # messages that hold scenes, palettes or links
 
 VALUES, PIXELS, TABLE, PREVIEW = 1, 2, 4, 5  # kinds of binary messages
 RAW, DEFLATE = 0, 1
@@ -148,7 +148,7 @@ class Find(Message):
 
     t: Literal["find"]
     job: Id
-    what: Literal["nucleus", "period", "julia", "misiurewicz"]
+    what: Literal["nucleus", "period", "julia", "misiurewicz", "interesting"]
     frame: Id
     rect: tuple[Coordinate, Coordinate, Coordinate, Coordinate] | None = None
     fraction: Annotated[float, Field(gt=0, lt=1)] = 0.75
@@ -161,6 +161,17 @@ class Surprise(Message):
     job: Id
     frame: Id
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+
+
+class Sheet(Message):
+    """Small pictures of scenes that are like that of a frame."""
+
+    t: Literal["sheet"]
+    job: Id
+    frame: Id
+    scenes: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=40)]
+    fit: bool = False
+    width: Annotated[int, Field(ge=32, le=256)] = 256
 
 
 Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's yet
@@ -233,7 +244,7 @@ class GoOn(Message):
 
 
 class Bookmark(Message):
-    """A bookmark to keep, of a frame or a link; to rename, or to remove."""
+    """A bookmark to keep, of a frame or a link; to rename, or to remove; or an order of all."""
 
     t: Literal["bookmark"]
     frame: Id | None = None
@@ -242,6 +253,7 @@ class Bookmark(Message):
     author: Author = ""
     rename: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
     remove: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")] | None = None
+    order: Annotated[list[str], Field(max_length=500)] | None = None  # ids, the first on top
 
 
 class BookmarksMessage(Message):
@@ -262,6 +274,7 @@ Known = Annotated[
     | Histogram
     | Find
     | Surprise
+    | Sheet
     | Export
     | FilmMessage
     | Follow

@@ -3,6 +3,7 @@
 import math
 import shlex
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
-from fractals.explorer.frames import SIXTEENTHS, text_of
+from fractals.explorer.frames import SAID, SIXTEENTHS, text_of
 from fractals.explorer.navigation import julia_scene
 from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
@@ -18,6 +19,7 @@ from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues
 from fractals.rendering.drawing import open_drawing, sampled
+from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.scene.model import Scene
@@ -209,3 +211,29 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
         session.say("done", job=message.job)
 
     session.ask("surprise", steps, message, SHEET)
+
+
+def sheet(session: Session, message: protocol.Sheet) -> None:
+    """Draw small pictures of scenes whose keys replace those of a frame's scene."""
+    scene = session.scene(message.frame)
+
+    def steps(work: DrawingTask) -> Steps:
+        table = scene.to_table() | dict.fromkeys(SAID, "")
+        for index, given in enumerate(message.scenes):
+            try:
+                made = outside.scene_of({**table, **given})
+                if message.fit:
+                    fitted = partial(fit_colors, made)
+                    made = yield from session.engine.prepared(work, made, "picture", fitted)
+                drawn = small(made, message.width, samples=2)
+                pixels = yield from draw_preview(session.engine, work, drawn)
+            except FractalsError:  # it has no meaning for the formula, or the depth
+                continue
+            if message.fit and surprises.is_flat(pixels):
+                continue
+            found = made.to_table()
+            session.say("surprised", job=message.job, index=index, label="", scene=found)
+            _put_preview(session, message.job, index, pixels)
+        session.say("done", job=message.job)
+
+    session.ask("sheet", steps, message, SHEET)

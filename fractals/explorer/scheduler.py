@@ -23,9 +23,10 @@ from weakref import WeakKeyDictionary
 from fractals.backends.base import Backend
 from fractals.backends.compilation import Uncompiled, without_compiling
 from fractals.backends.devices import Choice, choose, open_chosen
-from fractals.errors import FractalsError, OptionError, first_line
+from fractals.errors import DeviceLostError, FractalsError, OptionError, first_line
 from fractals.rendering.drawing import Drawing, Sink, run
 from fractals.rendering.plan import Tile
+from fractals.rendering.smaller import smaller
 from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first
@@ -110,7 +111,7 @@ class Engine:
 
     def backend(self, number: str) -> Backend:
         """Return the device's backend for a number type; called in the drawing thread."""
-        if number not in self._backends:
+        if number not in self._backends or self.kind == "cuda":  # which may have failed since
             device, backend, note = open_chosen(self.choice, self.request, number, self.threads)
             self.choice = Choice(device)
             if note:
@@ -256,6 +257,11 @@ class Engine:
             if work.starving:
                 self._late[work.key[0]] = monotonic() + PENALTY
                 work.failed(STARVING)
+        except DeviceLostError as error:
+            if self.request == "auto":
+                _close(work)  # it begins again, on the CPU
+                return
+            work.failed(first_line(error))
         except FractalsError as error:
             work.failed(first_line(error))
         except MemoryError:
@@ -266,20 +272,6 @@ class Engine:
         with self._changed:
             if self._work.get(work.key) is work:
                 del self._work[work.key]
-
-
-def smaller(tile: Tile, most: int) -> list[Tile]:
-    """Return a tile in parts of at most `most` pixels, or of one pixel."""
-    if tile.width * tile.height <= max(1, most):
-        return [tile]
-    x, y, width, height = tile
-    if width >= height:
-        half = width // 2
-        parts = [Tile(x, y, half, height), Tile(x + half, y, width - half, height)]
-    else:
-        half = height // 2
-        parts = [Tile(x, y, width, half), Tile(x, y + half, width, height - half)]
-    return [each for part in parts for each in smaller(part, most)]
 
 
 def _close(work: DrawingTask) -> None:

@@ -46,16 +46,15 @@ def make_context(cert: str, key: str) -> ssl.SSLContext:
     Raise a `FractalsError` if a file can't be read or has other content, or if the key is not that
     of the certificate.
     """
-    for option, path, mark in (
-        ("--cert", cert, b"CERTIFICATE-----"),
-        ("--key", key, b"PRIVATE KEY-----"),
+    for kind, path, mark in (
+        ("certificate", cert, b"CERTIFICATE-----"),
+        ("private key", key, b"PRIVATE KEY-----"),
     ):
-        if mark not in _content(option, path):
-            wanted = "certificate" if option == "--cert" else "private key"
-            raise FractalsError(f"{option}: '{shown(path)}' holds no {wanted} in PEM format")
+        if mark not in _content(kind, path):
+            raise FractalsError(f"'{shown(path)}' holds no {kind} in PEM format")
 
     def refuse() -> str:  # OpenSSL would ask at the terminal, and the server would hang
-        raise OptionError(f"--key: '{shown(key)}' is encrypted: give a key without a passphrase")
+        raise OptionError(f"the key '{shown(key)}' is encrypted: give one without a passphrase")
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)  # at least TLS 1.2
     try:
@@ -65,17 +64,17 @@ def make_context(cert: str, key: str) -> ssl.SSLContext:
             reason = "the key is not that of the certificate"
         else:
             reason = f"a file is damaged ({error.reason or error})"
-        raise FractalsError(f"--cert '{shown(cert)}', --key '{shown(key)}': {reason}") from None
+        raise FractalsError(f"cert='{shown(cert)}', key='{shown(key)}': {reason}") from None
     return context
 
 
-def _content(option: str, path: str) -> bytes:
+def _content(kind: str, path: str) -> bytes:
     try:
         with Path(path).open("rb") as file:
             return file.read(MAX_BYTES)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise FractalsError(f"{option}: '{shown(path)}' can't be read: {reason}") from None
+        raise FractalsError(f"the {kind} '{shown(path)}' can't be read: {reason}") from None
 
 
 @dataclass
@@ -286,7 +285,10 @@ def print_code(
     """Print an address for the camera of a phone, or tell why a phone does not reach it."""
     options = running.explorer.options
     if options.local and not options.allow_hosts:
-        tell("a phone does not reach this address: --host 0.0.0.0 lets the network in")
+        tell(
+            "a phone does not reach this address: fractals explore --host 0.0.0.0 lets the network "
+            "in"
+        )
     elif code := qr_code(page):
         sys.stderr.write(code)
         sys.stderr.flush()
@@ -374,7 +376,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     tell = options.on_message
     if not options.local and not options.cert:
         tell(
-            f"{options.host}: others on the network can read plain HTTP: give --cert and --key, "
+            f"{options.host}: others on the network can read plain HTTP: give cert= and key=, "
             "or keep 127.0.0.1 and forward the port (ssh -L)"
         )
     page = running.invitation()

@@ -261,6 +261,6 @@ class Session:
 
     def close(self) -> None:
         """End the client's work."""
-        for name in ("view", "julia", "pick", "surprise"):
+        for name in ("view", "julia", "pick", "sheet", "surprise"):
             self.engine.cancel((self, name))
         self.view = None

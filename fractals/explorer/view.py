@@ -289,6 +289,9 @@ class ClientView(DrawingTask):
         """Open what computes and colors samples, or take what serves from the view before."""
         if before := self.before:
             self.rate = before.rate
+            backend = self.engine.backend(self.scene.iteration.number_type)
+            if before.drawing.backend is not backend:  # that of a GPU which has failed
+                before = None
         # A client has no values of a frame that is new, even at the same place.
         known = before and before.complete and before.frame == self.frame
         if before and known and self._is_seen_by(before) and same_values(before.scene, self.scene):
@@ -325,6 +328,7 @@ class ClientView(DrawingTask):
     def _open_anew(self) -> None:
         plan = self._plan(self.scene)
         backend = self.engine.backend(plan.precision)
+        self.raw, self.raw_is_exact = None, True  # those of a GPU that failed are of its drawing
         self.drawing = open_drawing(plan, backend, self._options())
         self.single = sampled(self.drawing)
         self.values = ViewValues(self.single)
@@ -397,7 +401,7 @@ class ClientView(DrawingTask):
         rows = max(1, min(down // (4 * threads), int(self.rate * TILE_SECONDS / across)))
         strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
         seconds = 0.0
-        for spent in self.engine.batches(self, coarse, strips, Sink(take)):
+        for spent in self.engine.batches(self, coarse, strips, Sink(coarse.room.in_parts(take))):
             seconds += spent
             if spent > STEP_SECONDS:
                 yield None
@@ -438,7 +442,7 @@ class ClientView(DrawingTask):
             return {}
 
         side = SIDES[0] if self.raw else tile_side(self.rate, 1)
-        yield from self.draw_tiles(single, Sink(take), side)
+        yield from self.draw_tiles(single, Sink(single.room.in_parts(take)), side)
         if planes:
             self.raw = escape_data(single, planes, at_one_sample(single.plan.scene))
         self.send_drawn("values", monotonic() - begun)
@@ -564,7 +568,8 @@ def coarse_step(view: ClientView) -> int:
 def coarse_samples(drawing: Drawing, tile: Tile, step: int) -> EscapeTile:
     """Return every step-th sample of raw numbers; the tile counts these samples."""
     width, height = drawing.plan.size
-    i = np.minimum(np.arange(tile.width) * step + step // 2, width - 1)[None]
+    i = np.arange(tile.x, tile.x + tile.width) * step + step // 2
+    i = np.minimum(i, width - 1)[None]
     j = np.arange(tile.y, tile.y + tile.height) * step + step // 2
     j = np.minimum(j, height - 1)[:, None]
     i, j = np.broadcast_arrays(i, j)

@@ -43,6 +43,7 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
 
 
 EVERY = 0.2  # seconds between two messages of progress
+VIEWS = 6  # that a search for interesting ones returns at most
 NICE = 10  # drawing the view comes first
 LIBRARIES = 2**30  # bytes, of Numba and LLVM
 # Of each kind of work: share of the free memory, seconds of CPU time, and what to do beyond these.
@@ -120,20 +121,24 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
     """Return what a search has found."""
     from fractals.deep.misiurewicz import find_misiurewicz
     from fractals.deep.nucleus import find_nucleus, find_period
+    from fractals.tools.interesting import find_interesting
 
     said = Said()
+    if what == "interesting":
+        found = find_interesting(scene, count=VIEWS, centers=False, device="cpu", threads=1)
+        views = [{"score": each.score, **each.scene.to_table()["view"]} for each in found]
+        return {"views": views}
     if what == "period":
         return {"period": find_period(scene, None, said)}
     if what == "misiurewicz":
         eye = find_misiurewicz(scene, progress=said)
         shown = eye.scene().replace(width=scene.view.width)
         return {"period": eye.period, "center": list(eye.center), "scene": shown.to_table()}
-    found = find_nucleus(scene, None, said)
-    shown = (
-        found.julia(fraction) if what == "julia" else found.scene(upright=found.angle is not None)
-    )
-    facts = {"period": found.period, "center": list(found.center), "size": found.size}
-    return {**facts, "angle": found.angle, "scene": shown.to_table()}
+    nucleus = find_nucleus(scene, None, said)
+    upright = nucleus.angle is not None
+    shown = nucleus.julia(fraction) if what == "julia" else nucleus.scene(upright=upright)
+    facts = {"period": nucleus.period, "center": list(nucleus.center), "size": nucleus.size}
+    return {**facts, "angle": nucleus.angle, "scene": shown.to_table()}
 
 
 def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[str, Any]:
@@ -203,7 +208,7 @@ def main() -> None:
     end_with_stdin()
     limit(*LIMITS[wanted["do"]])
     try:
-        scene = validate(wanted["scene"], "")
+        scene = validate(wanted["scene"])
         if wanted["do"] == "find":
             found = find(scene, wanted["what"], wanted["fraction"])
         elif wanted["do"] == "compile":

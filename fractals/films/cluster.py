@@ -113,8 +113,8 @@ def check_cluster(cluster: Any, scene: Scene, parts: Sequence[PartPlan]) -> None
     strips = any(chosen.strip for chosen in parts)
     if strips and isinstance(cluster, Cluster) and cluster.returns:
         raise OptionError(
-            "--return: the bands of a zoom are files in the film's work folder, which all workers "
-            "need to see"
+            "a zoom does not return through Dask (returns=True): its bands are files in the film's "
+            "work folder, which all workers need to see"
         )
 
 

@@ -140,7 +140,7 @@ class Video:
             even = ((size[0] + 1) // 2 * 2, (size[1] + 1) // 2 * 2)
             raise OptionError(
                 f"{size[0]}x{size[1]}: a video of this kind has even sides; give "
-                f"--size {even[0]}x{even[1]}, or --lossless and a .mkv"
+                f"size={even}, or lossless=True and a .mkv"
             )
 
 
@@ -153,7 +153,7 @@ def choose_video(
     """
     if lossless:
         if codec not in (None, "ffv1"):
-            raise OptionError(f"--lossless is codec ffv1, not {codec}: give one of them")
+            raise OptionError(f"lossless=True is codec ffv1, not {codec}: give one of them")
         codec = "ffv1"
     codec = codec or DEFAULTS[suffix]
     if codec not in CODECS:
@@ -215,7 +215,7 @@ def check_encoder(video: Video) -> None:
     name = CODECS[video.codec].options[1]
     if name not in encoders():
         raise FractalsError(
-            f"{shown(find_ffmpeg())} has no encoder {name}: choose another --codec, or "
+            f"{shown(find_ffmpeg())} has no encoder {name}: choose another codec=, or "
             f"{to_install('film')}"
         )
 
@@ -312,7 +312,9 @@ class Encoder:
                 stdout=subprocess.DEVNULL,
                 stderr=self._messages,
                 env=environment,
-                start_new_session=True,  # Ctrl-C is for this program, which then ends ffmpeg
+                # Ctrl-C is for this program, which then ends ffmpeg.
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # on Windows
             )
         except OSError as error:
             self._messages.close()

@@ -76,11 +76,11 @@ def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
     for name in ("to", "cycle"):
         if keyed and getattr(asked, name) is not None:
             raise OptionError(
-                f"--{name}: the scene has keys or tracks of its own: give a scene "
+                f"{name}=: the scene has keys or tracks of its own: give a scene "
                 "without [film], or change its keys"
             )
     if to is not None and cycle is not None:
-        raise OptionError("--to and --cycle are both given: a zoom does not end where it begins")
+        raise OptionError("to= and cycle= are both given: a zoom does not end where it begins")
     if cycle is not None:
         table |= _cycled(scene, cycle, seconds)
     elif not keyed:
@@ -197,7 +197,7 @@ def _with_contrast(scene: Scene, on_message: Callable[[str], None]) -> Scene:
         return scene
     on_message(
         f"a zoom of {octaves:.0f} octaves: deep frames would be flat with the transfer log, so it "
-        f"is cbrt, and the density {CONTRAST} times as high; --transfer log keeps both"
+        f"is cbrt, and the density {CONTRAST} times as high; transfer='log' keeps both"
     )
     return scene.replace(transfer="cbrt", density=CONTRAST * scene.color.density)
 
@@ -205,15 +205,15 @@ def _with_contrast(scene: Scene, on_message: Callable[[str], None]) -> Scene:
 def _cycled(scene: Scene, cycle: float, seconds: float | None) -> Mapping[str, Any]:
     """Return the table of a film in which the palette moves round."""
     if not scene.color.make_palette().cyclic:
-        raise OptionError("--cycle: the palette has two ends; give a cyclic one by --palette")
+        raise OptionError("cycle=: the palette has two ends; give a cyclic one by palette=")
     first = scene.color.offset
     if not 0 < cycle < math.inf:
-        raise OptionError(f"--cycle: {cycle:g} s: give more than 0 seconds")
+        raise OptionError(f"cycle={cycle:g}: give more than 0 seconds")
     seconds = cycle if seconds is None else seconds
     rounds = round(seconds / cycle)
     if rounds < 1 or not math.isclose(rounds * cycle, seconds, rel_tol=1e-9):
         raise OptionError(
-            f"--seconds: {seconds:g} s are no whole number of cycles of {cycle:g} s: the "
+            f"seconds={seconds:g}: this is no whole number of cycles of {cycle:g} s: the "
             "loop would jump"
         )
     return {
@@ -233,14 +233,12 @@ def _zoomed(
         first, last = home_width_of(scene, formula), own
         if first == last:
             raise OptionError(
-                "nothing moves: give --to WIDTH, --cycle SECONDS, or a scene with [[film.keys]]"
+                "nothing moves: give to=WIDTH, cycle=SECONDS, or a scene with [[film.keys]]"
             )
     else:
         first, last = own, width
         if first == last:
-            raise OptionError(
-                f"--to: {to} is the width of the scene, so nothing moves: give another"
-            )
+            raise OptionError(f"to={to} is the width of the scene, so nothing moves: give another")
     seconds = seconds or max(SHORTEST, abs(log2(first / last)) / SPEED)
     start = {"at": 0, "width": width_text(first)}
     return {"keys": [start, {"at": seconds, "width": width_text(last)}], "seconds": seconds}
@@ -268,9 +266,9 @@ def _width(given: Any) -> Fraction:
     try:
         width = Fraction(Decimal(decimal_text(given)))
     except ValueError as error:
-        raise OptionError(f"--to: {error}") from None
+        raise OptionError(f"to=: {error}") from None
     if not width > 0:
-        raise OptionError(f"--to: {given} is not greater than 0")
+        raise OptionError(f"to={given} is not greater than 0")
     return width
 
 

@@ -311,7 +311,7 @@ def make_motion(scene: Scene, length: float) -> Motion:
     times = key_times(keys, places)
     whole = film.seconds or max(length, times[-1])
     if not whole > 0:
-        raise OptionError("the film has no length: give --seconds, or a key with a later time")
+        raise OptionError("the film has no length: give seconds=, or a key with a later time")
     count = max(1, round(whole * film.fps))
     if whole * film.fps > MAX_FRAMES:
         raise OptionError(

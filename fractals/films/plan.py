@@ -344,7 +344,7 @@ def warnings_of(scene: Scene, parts: tuple[PartPlan, ...]) -> list[str]:
     if deep and first.subtracts_offset and first.transfer == "log":
         found.append(
             "one count offset serves the whole film, so deep frames have little contrast: "
-            "--transfer cbrt --density 0.5 keeps it"
+            "transfer='cbrt' and density=0.5 keep it"
         )
     return found
 
@@ -406,7 +406,7 @@ def with_measured_seconds(film: "Timeline", chosen: PartPlan) -> PartPlan:
     found = []
     for scene in frame_scenes(film, chosen.part, film.facts):
         planned = make_plan(scene, "cpu", options.interior_shortcuts, threads)
-        measured = measure(scene, options) if is_measurable(planned) else None
+        measured = measure(scene, options, planned) if is_measurable(planned) else None
         found.append((measured or planned).seconds)
     frames = len(chosen.part.frames) if chosen.method == "frames" else 1
     return replace(chosen, iterating=frames * sum(found) / LOOKS)

@@ -124,7 +124,7 @@ class Tracks:
                     f"film.tracks.{shown(track.name)}: the scene has no such value"
                 ) from None
         try:
-            return validate(table, "")
+            return validate(table)
         except SceneError as error:
             raise SceneError(f"film.tracks, at {seconds:g} s: {error}") from None
 

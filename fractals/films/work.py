@@ -214,7 +214,7 @@ def _resumes(folder: Path, header: Mapping[str, Any], again: bool) -> bool:
         differing = ", ".join(key for key in keys if key != "checksum") or "checksum"
         raise OptionError(
             f"'{shown(folder, PATH_SHOWN)}' holds another film begun there ({differing} differs): "
-            "name another file, or give --overwrite"
+            "name another file, or give overwrite=True"
         )
     _empty(folder)
     return False

@@ -96,7 +96,7 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
     if video is None and options.cluster is not None:
         raise OptionError(
             "a cluster makes videos: name a .mp4, .mkv, .webm or .mov; several machines can each "
-            "make a range of a sequence, such as -o frames/ --frames 0:1000"
+            "make a range of a sequence, such as frames=(0, 1000) of frames/"
         )
     suffix = Path(name).suffix.lower()
     if video is None and suffix not in MOST_FPS:
@@ -136,7 +136,7 @@ def _sequence(name: str, numbers: range, options: SaveOptions) -> Output:
     if not NUMBERED.search(path.name):
         raise OptionError(
             f"'{shown(name)}': a sequence has a number in its names, such as frame%05d.png; "
-            "--still writes one picture"
+            "film.still(seconds) is one picture"
         )
     return Output(path.parent, numbers, options, bits=bits, names=path.name)
 
@@ -367,12 +367,12 @@ def check_loop(suffix: str, fps: float, pixels: int) -> None:
     if fps > MOST_FPS[suffix]:
         raise OptionError(
             f"{suffix}: browsers show at most {MOST_FPS[suffix]:g} frames a second: give "
-            f"--fps {25 if suffix == '.gif' else 30}"
+            f"fps={25 if suffix == '.gif' else 30}"
         )
     if pixels > MOST_PIXELS:
         raise OptionError(
             f"{suffix}: {pixels / 1e6:.0f} Mpixel are too many for an animated picture: write a "
-            ".mp4, or give a smaller --size or fewer --seconds"
+            ".mp4, or give a smaller size= or fewer seconds="
         )
 
 

@@ -49,7 +49,7 @@ def check_output(path: str | Path, overwrite: bool) -> None:
         raise FractalsError(f"'{shown(path, PATH_SHOWN)}' is a folder: name a file")
     if os.path.lexists(path) and not overwrite:  # a link to nothing, too: its target is written
         name = shown(path, PATH_SHOWN)
-        raise FractalsError(f"'{name}' exists already: name another file, or give --overwrite")
+        raise FractalsError(f"'{name}' exists already: name another file, or give overwrite=True")
     check_folder(path)
     try:
         os.lstat(path)
@@ -156,7 +156,7 @@ def published(name: str, target: Path) -> None:
     except FileExistsError:
         raise FractalsError(
             f"'{shown(target, PATH_SHOWN)}' was written by another process in the meantime: "
-            "name another file, or give --overwrite"
+            "name another file, or give overwrite=True"
         ) from None
     except OSError:  # a file system without hard links
         if os.path.exists(target):
@@ -307,7 +307,7 @@ def read_store_header(path: Path) -> dict[str, Any]:
     if not os.path.exists(path):
         raise SceneError(f"{name}: no such store")
     if not os.path.isfile(path / HEADER):
-        raise SceneError(f"{name}: not a store that fractals compute wrote")
+        raise SceneError(f"{name}: not a store that fractals wrote")
 
     def parse() -> Any:
         with open_inside(path / HEADER) as file:
@@ -315,7 +315,7 @@ def read_store_header(path: Path) -> dict[str, Any]:
 
     header = _parsed(path / HEADER, parse)
     if header.get("format") != STORE_FORMAT or not isinstance(header.get("scene"), dict):
-        raise SceneError(f"{name}: not a store that fractals compute wrote")
+        raise SceneError(f"{name}: not a store that fractals wrote")
     return header
 
 

@@ -26,12 +26,12 @@ SIGNS = {
 # Files of other programs that hold something else, or in a language that is not read.
 OTHERS = {
     ".fct": "parameters of Gnofract 4D are not read",
-    ".cfrm": "colorings of Gnofract 4D are not read: 'fractals list colorings' shows those here",
+    ".cfrm": "colorings of Gnofract 4D are not read: fractals.names('colorings') shows those here",
     ".uxf": "transforms of Gnofract 4D are not read",
     ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
     ".ase": "palettes of Adobe's programs are not read: save the colors as .gpl",
     ".fparm": "parameters of GAPFixFractal are not read",
-    ".frm": "files of formulas are not read: write one as an expression, as in --formula 'z^3 + c'",
+    ".frm": "files of formulas are not read: write one as an expression, as in formula='z^3 + c'",
     **dict.fromkeys((".ufm", ".ucl"), "formulas and classes of Ultra Fractal are not read"),
     **dict.fromkeys((".upr", ".upx"), "parameters of Ultra Fractal are not read; its .ugr is"),
     ".l": "L-systems are not drawn here",

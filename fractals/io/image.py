@@ -373,7 +373,7 @@ def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
     """Raise an `OptionError` where a type of file can't hold a picture, before it is drawn."""
     if bits == 16 and file_format not in WITH_16_BITS:
         raise OptionError(
-            f"{file_format} holds 8 bits per channel: give --bits 8, or write a .png or .tif"
+            f"{file_format} holds 8 bits per channel: give bits=8, or write a .png or .tif"
         )
     if file_format == "TIFF" and size[0] * size[1] * 3 * bits // 8 > MAX_TIFF:
         raise OptionError(f"TIFF holds at most 4 GiB, not {size[0]}x{size[1]} pixels: write a .png")
@@ -381,7 +381,7 @@ def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
     if max(size) > most:
         raise OptionError(
             f"{file_format} holds at most {most} pixels a side, and the picture has "
-            f"{size[0]}x{size[1]}: write a .png, or give a smaller --size"
+            f"{size[0]}x{size[1]}: write a .png, or give a smaller size="
         )
 
 

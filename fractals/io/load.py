@@ -62,7 +62,7 @@ def _found(name: str, folder: Path, from_file: bool) -> Path:
         try:
             return palettes.beside(folder, Path(name))
         except InputError as error:
-            raise SceneError(str(error).replace("--palette, --coloring", "--audio")) from None
+            raise SceneError(str(error).replace("palette= or coloring=", "sound=")) from None
     return folder / name if os.path.isfile(folder / name) else Path(name)
 
 
@@ -289,11 +289,11 @@ def load_scene(
         merged = merge(merged, table)
     for key, value in keys.items():
         merged = merge(merged, embed_files(nest(key, value), Path(), lost))
-    return validate(merged, ", ".join(shown(s, 300) for s in sources if isinstance(s, str | Path)))
+    return validate(merged, *(s for s in sources if isinstance(s, str | Path)))
 
 
 def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
-    """Return a scene with the colors and the layers of `sources`, merged over its own.
+    """Return a scene with the colors, layers and display of `sources`, merged over its own.
 
     A `Scene` has every color, so the colors before it are replaced.
     """
@@ -302,7 +302,9 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     parts = (scene, *sources)
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
     merged = load_scene(*parts[last:], lost=lost)
-    return validate({**scene.to_values(), "color": merged.to_values()["color"]}, "")
+    table = merged.to_values()
+    looks = {"color": table["color"], "display": table.get("display", {})}
+    return validate({**scene.to_values(), **looks}, "")
 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:

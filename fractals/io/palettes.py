@@ -62,7 +62,7 @@ def beside(folder: Path, path: Path) -> Path:
     if path.anchor or ".." in path.parts or not inside:
         raise InputError(
             f"'{shown(path)}' is not in the folder of the scene that names it: copy it there, or "
-            "name it yourself (--palette, --coloring)"
+            "name it yourself (palette= or coloring=)"
         )
     return folder / path
 

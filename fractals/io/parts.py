@@ -225,7 +225,7 @@ def difference(name: str, before: str, new: str) -> FractalsError:
     return FractalsError(
         f"part {name} was computed twice, with different results: by {before} and by {new}. One of "
         "these machines computes wrongly: use neither until it is known which, and start again "
-        "with --overwrite"
+        "with overwrite=True"
     )
 
 

@@ -139,7 +139,7 @@ class RawStore:
                         else "pip install --upgrade fractals-numba"
                     )
                 )
-            if header["checksum"] != _checksum(header):
+            if header["checksum"] != checksum(header):
                 raise SceneError(f"its {HEADER} is damaged: its checksum is not that of its keys")
             self.scene = validate(header["scene"], "")
             self._take(header)
@@ -194,7 +194,7 @@ class RawStore:
 
     def _claims(self) -> NDArray[np.uint64]:
         if self._sums is None:
-            self._sums = _map(
+            self._sums = mapped(
                 self.path / f"{TILES}.npy", np.dtype("<u8"), (self.tiles, len(self.planes))
             )
         return self._sums
@@ -203,7 +203,7 @@ class RawStore:
         """Return the planes, mapped into memory, not to be written to."""
         if not self._maps:
             self._maps = {
-                name: _map(self.path / f"{self.files[name]}.npy", dtype, self.shape)
+                name: mapped(self.path / f"{self.files[name]}.npy", dtype, self.shape)
                 for name, dtype in self.planes.items()
             }
         return self._maps
@@ -285,12 +285,12 @@ class TileWriter:
             self._files.close([*self._store.files.values(), TILES])
 
 
-def _map(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def mapped(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
     """Return an array of a store, mapped into memory, not to be written to."""
     name = shown(path.parent, PATH_SHOWN)
     try:
         with open_inside(path) as file:
-            if file.read(DATA) != _npy_header(dtype, shape):
+            if file.read(DATA) != npy_header(dtype, shape):
                 raise SceneError(f"{name}: {path.name} is damaged at its beginning")
             if os.fstat(file.fileno()).st_size != DATA + dtype.itemsize * math.prod(shape):
                 raise SceneError(f"{name}: {path.name} is not of its size")
@@ -321,12 +321,13 @@ def header_text(keys: Mapping[str, Any]) -> str:
     return json.dumps(keys, ensure_ascii=False, indent=1)
 
 
-def _checksum(keys: Mapping[str, Any]) -> str:
+def checksum(keys: Mapping[str, Any]) -> str:
+    """Return the checksum of a header's other keys."""
     others = {key: value for key, value in keys.items() if key != "checksum"}
     return f"{zlib.crc32(header_text(others).encode('utf-8', 'surrogatepass')):08x}"
 
 
-def _npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
+def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
     """Return the beginning of a .npy file, the same from every version of NumPy."""
     text = f"{{'descr': '{dtype.str}', 'fortran_order': False, 'shape': {shape}, }}"
     return (
@@ -384,7 +385,7 @@ def make_header(
         "method": method,
         "program": __version__,
     }
-    return {**header, "checksum": _checksum(header)}
+    return {**header, "checksum": checksum(header)}
 
 
 def create_store(path: Path, header: Mapping[str, Any]) -> RawStore:
@@ -395,14 +396,14 @@ def create_store(path: Path, header: Mapping[str, Any]) -> RawStore:
     if store.size > free:
         raise FractalsError(
             f"'{store.name}' takes {bytes_text(store.size)}, and {bytes_text(free)} are free "
-            "there: name a place on another disk, or give a smaller --size or --supersampling"
+            "there: name a place on another disk, or give a smaller size= or supersampling="
         )
     arrays = {store.files[name]: (dtype, store.shape) for name, dtype in store.planes.items()}
     with writing(path):
         arrays[TILES] = np.dtype("<u8"), (store.tiles, len(store.planes))
         for name, (dtype, shape) in arrays.items():
             with open_inside(path / f"{name}.npy", "xb") as plane:
-                plane.write(_npy_header(dtype, shape))
+                plane.write(npy_header(dtype, shape))
                 plane.truncate(DATA + dtype.itemsize * math.prod(shape))
                 os.fsync(plane.fileno())
     with written(path / HEADER) as file:
@@ -459,7 +460,8 @@ def clear(path: Path) -> None:
         known |= {f"{name}.npy" for name in open_store(path).files.values()}
     with writing(path):
         there = sorted(path.iterdir())
-    mine = re.compile(rf"statistics\d+\.npy|\.{HEADER}\..*")  # the latter: an incomplete header
+    # sums are those of `fractals.rendering.scatter.store`; the last: an incomplete header
+    mine = re.compile(rf"statistics\d+\.npy|sums-\d+\.npy|\.{HEADER}\..*")
     others = [p.name for p in there if p.name not in known and not mine.fullmatch(p.name)]
     if others:
         raise FractalsError(
@@ -488,13 +490,14 @@ def check_same(store: RawStore, scene: Scene) -> None:
     if keys := differences(store.scene, scene):
         raise OptionError(
             f"'{store.path}' is there, of another scene: {', '.join(keys)} "
-            f"{'differs' if len(keys) == 1 else 'differ'}: name another store, or give --overwrite"
+            f"{'differs' if len(keys) == 1 else 'differ'}: name another store, or give "
+            "overwrite=True"
         )
     if lacking := make_layers(scene).lacking(store.planes):
         layer, names = lacking
         raise OptionError(
             f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring '{layer.label}' "
-            f"needs {', '.join(names)} too: name another store, or give --overwrite"
+            f"needs {', '.join(names)} too: name another store, or give overwrite=True"
         )
 
 
@@ -503,7 +506,7 @@ def check_version(store: RawStore) -> None:
     if store.program != __version__:
         raise OptionError(
             f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}: "
-            "the last digits of their numbers may differ. --overwrite computes all tiles again; "
+            "the last digits of their numbers may differ. overwrite=True computes all tiles again; "
             f"pip install fractals-numba=={store.program} resumes them"
         )
 
@@ -611,7 +614,7 @@ def _check_same(store: RawStore, k: int, part: StorePart) -> None:
             raise FractalsError(
                 f"tile {k + 1} of {store.tiles} in '{store.name}' differs from the result of "
                 f"{part.machine}: one of the machines that computed them is wrong. Remove "
-                f"'{PARTS}/{part.name}', or start again with --overwrite"
+                f"'{PARTS}/{part.name}', or start again with overwrite=True"
             )
 
 

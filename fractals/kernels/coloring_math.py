@@ -1,6 +1,5 @@
 """Functions that several colorings use, with the same bits on every target."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -135,17 +134,10 @@ def make_polar(target: Any) -> Any:
     return target.jit(polar)
 
 
-def fraction_constants(formula: Formula, escape_radius: float) -> tuple[float, float]:
-    """Return the constants `start` and `scale` of `make_fraction` for a picture.
-
-    `scale` is 0 for a formula without a degree: its bands of equal counts stay visible.
-    """
-    scale = 1 / math.log2(formula.degree) if formula.degree > 1 else 0.0
-    return math.log2(2 * math.log2(escape_radius)), scale
-
-
 def make_fraction(target: Any) -> Any:
     """Return ``fraction(x, y, start, scale)``: the place of z within its band of counts.
+
+    `Formula.fraction_constants` returns `start` and `scale`.
 
     The place of the escaped point z = x + iy is from 0, where the orbit nearly escaped a step
     before, to 1, where it passed the escape radius only just. The smooth count is the count plus
@@ -185,7 +177,7 @@ def mean_constants(
     formula: Formula, escape_radius: float, width: float, **settings: object
 ) -> tuple[float, ...]:
     """Return the constants of `make_mean_value`."""
-    return fraction_constants(formula, escape_radius)
+    return formula.fraction_constants(escape_radius)
 
 
 def make_lines(target: Any) -> Any:

@@ -28,7 +28,7 @@ def power(v, exponent):  # compiled with `target.jit`
 
 
 def make_density_body(target):
-    """Return ``body(i0, j0, di, dj, out, sums, top, k1, k2)``: the logarithm of hits as light.
+    """Return ``body(i0, j0, di, dj, out, sums, top, k1, k2, gains)``: log density as light.
 
     Parameters
     ----------
@@ -39,10 +39,12 @@ def make_density_body(target):
         The row of `sums` that is the first of `out`.
     k1, k2 : real
         Brightness, and the density of one hit.
+    gains : array of real, shape (4,)
+        Factors of the channels.
     """
     real = target.real
 
-    def body(i0, j0, di, dj, out, sums, top, k1, k2):
+    def body(i0, j0, di, dj, out, sums, top, k1, k2, gains):
         one, zero = real(1), real(0)
         for j in range(j0, out.shape[0], dj):
             for i in range(i0, out.shape[1], di):
@@ -54,7 +56,7 @@ def make_density_body(target):
                     logarithm = t if u == one else log(u) * (t / (u - one))
                     scale = k1 * logarithm / n
                 for m in range(4):
-                    out[j, i, m] = real(sums[top + j, i, m]) * scale
+                    out[j, i, m] = real(sums[top + j, i, m]) * gains[m] * scale
 
     return body
 

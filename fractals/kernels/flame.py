@@ -70,6 +70,8 @@ class Flame(AnyFormula):
     """
 
     family: ClassVar[str] = "scatter"
+    method: ClassVar[str] = "chaos game"
+    settle: ClassVar[int] = 0  # a scene says how many steps are not drawn
 
     name: str
     title: str
@@ -89,6 +91,11 @@ class Flame(AnyFormula):
         """Return each variation that is used, once."""
         used = [own.variation for each in self.all_transforms for own in each.variations]
         return tuple(dict.fromkeys(used))
+
+    @property
+    def kernel(self) -> tuple[Any, ...]:
+        """Return what makes the kernel of GPUs, and its options."""
+        return scatter.make_body, self.variations
 
     @property
     def opacities(self) -> tuple[float, ...]:
@@ -138,10 +145,5 @@ class Flame(AnyFormula):
         return np.ascontiguousarray(bounds.astype(np.int32))
 
     def colors(self, palette: NDArray[np.float64]) -> NDArray[np.uint32]:
-        """Return what hits add, as of `fractals.kernels.scatter.Window`.
-
-        `palette`: sRGB values from 0 to 1, shape (SHADES, 3).
-        """
-        full = np.hstack([palette.clip(0, 1), np.ones((len(palette), 1))]) * scatter.HIT
-        rows = [np.rint(full * min(max(each, 0.0), 1.0)) for each in self.opacities]
-        return np.concatenate(rows).astype(np.uint32)
+        """Return what hits add, as of `fractals.kernels.scatter.Window`."""
+        return scatter.hit_colors(palette, self.opacities)

@@ -29,6 +29,7 @@ The file of a formula, ``fractals/formulas/<name>.py``, holds these functions an
 (-2.5, 4.25)
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, count
@@ -240,6 +241,14 @@ class Formula(AnyFormula):
     def additive(self) -> bool:
         """Tell whether the map is f(z) + c, iterated from 0 until |z| exceeds a radius."""
         return not (self.tangent or self.start or self.carries_previous or self.goes_on)
+
+    def fraction_constants(self, escape_radius: float) -> tuple[float, float]:
+        """Return `start` and `scale` of `coloring_math.make_fraction` for a picture.
+
+        `scale` is 0 for a formula without a degree: its bands of equal counts stay visible.
+        """
+        scale = 1 / math.log2(self.degree) if self.degree > 1 else 0.0
+        return math.log2(2 * math.log2(escape_radius)), scale
 
     @property
     def is_power(self) -> bool:

@@ -17,6 +17,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fractals.kernels.primitives import fma
 
 MASK = 0xFFFFFFFF
@@ -118,6 +121,16 @@ class Window(NamedTuple):
     view: Any
     width: Any  # of the picture, in buckets
     colors: Any  # what a hit adds: red, green, blue and count; uint32, shape (rows * SHADES, 4)
+
+
+def hit_colors(palette: NDArray[np.float64], opacities: tuple[float, ...]) -> NDArray[np.uint32]:
+    """Return what hits add, as of `Window`: a row of colors for each opacity.
+
+    `palette`: sRGB values from 0 to 1, shape (SHADES, 3).
+    """
+    full = np.hstack([palette.clip(0, 1), np.ones((len(palette), 1))]) * HIT
+    rows = [np.rint(full * min(max(each, 0.0), 1.0)) for each in opacities]
+    return np.concatenate(rows).astype(np.uint32)
 
 
 def philox(c0, c1, c2, c3, k0, k1):  # compiled with `target.jit`

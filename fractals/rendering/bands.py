@@ -10,8 +10,7 @@ import numpy as np
 
 from fractals.backends.base import Backend
 from fractals.io import png
-from fractals.rendering.forecast import MAX_BANDS
-from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.plan import MAX_BANDS, Plan, Tile
 from fractals.threads import WAKE, Queue
 
 

@@ -39,9 +39,9 @@ from fractals.rendering.drawing import (
     open_plan,
     run,
 )
+from fractals.rendering.families import family_of
 from fractals.rendering.fit import read_fitted_request
 from fractals.rendering.iteration import ResumeData, Stop, known_of, load_known, save_known
-from fractals.rendering.measured import check_cost
 from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
 from fractals.scene.keywords import StoreKeywords
@@ -62,14 +62,17 @@ class Computed(PictureFacts):
     device, precision, method : str
         What computed the numbers; see `EscapeData`.
     tiles, before : int
-        Tiles of the store, and how many of them existed before.
+        Tiles of the store, or its chunks of points, and how many of them existed before.
     missing : int
         Tiles that are still missing, where only a part was asked for.
+    unit : str
+        "tiles", or of a scatter image "chunks".
     """
 
     tiles: int = 0
     before: int = 0
     missing: int = 0
+    unit: str = "tiles"
 
 
 @with_keywords(StoreKeywords, StoreOptions, RenderOptions)
@@ -107,8 +110,16 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
     scene, options, store_options = read_fitted_request(
         sources, keywords, StoreKeywords, RenderOptions, StoreOptions
     )
-    cluster, overwrite, part = store_options.cluster, store_options.overwrite, store_options.part
     scene.to_table()  # a formula without a name can't be kept
+    computed: Computed = family_of(scene).compute_to(path, scene, options, store_options)
+    return computed
+
+
+def compute_data_to(
+    path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+) -> Computed:
+    """Compute escape data into a store; see `compute_to`."""
+    cluster, overwrite, part = store_options.cluster, store_options.overwrite, store_options.part
     if part is not None:
         if overwrite or cluster is not None:
             other = "cluster" if cluster is not None else "overwrite"
@@ -136,7 +147,7 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
         work = _tiles(plan, store.rows if store else tile_rows(scene), missing)
         plan = replace(plan, tiles=tuple(work))
         # Each thread has its numbers twice: computed, and being written.
-        check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
+        replace(plan, threads=2 * max(1, backend.threads)).check_memory()
         drawing = open_drawing(plan, backend, options, known=known)
         store = store or _create(path, drawing)
         _check_found(store, drawing)
@@ -180,12 +191,12 @@ def _check_found(store: RawStore, drawing: Drawing) -> None:
         raise FractalsError(
             f"'{store.path}' was begun with max_iterations {store.max_iterations}, "
             f"and here it would be {found[0]}: "
-            "resume it where it was begun, or give --overwrite"
+            "resume it where it was begun, or give overwrite=True"
         )
     if store.planes != drawing.planes:
         raise FractalsError(
             f"'{store.path}' keeps {', '.join(store.planes)}, and the colors of its own scene need "
-            f"{', '.join(drawing.planes)}: give --overwrite"
+            f"{', '.join(drawing.planes)}: give overwrite=True"
         )
 
 
@@ -255,7 +266,7 @@ def _compute_part(
         return _computed(plan, timings, store, store.tiles - len(missing), left)
     work = _tiles(plan, store.rows, own)
     plan = replace(plan, tiles=tuple(work))
-    check_cost(replace(plan, threads=2 * max(1, backend.threads)), force=True)
+    replace(plan, threads=2 * max(1, backend.threads)).check_memory()
     known = load_known(parts_of(store))
     drawing = open_drawing(plan, backend, options, known=known)
     _check_found(store, drawing)

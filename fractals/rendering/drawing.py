@@ -43,11 +43,12 @@ from fractals.rendering.iteration import (
     Stop,
     never,
 )
-from fractals.rendering.measured import check_cost, check_time
+from fractals.rendering.measured import check_forecast, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
 from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Antialiasing, Fill, Painter
+from fractals.rendering.smaller import Room
 from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
@@ -186,7 +187,7 @@ def _check_memory(samples: int) -> None:
         raise OptionError(
             "a coloring that sees the whole picture (histogram, rank) takes "
             f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
-            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller --size"
+            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller size="
         )
 
 
@@ -205,6 +206,7 @@ class Drawing:
     # Seconds of each stage so far. `run` adds to them.
     timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
     tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
+    room: Room = field(default_factory=Room)  # how large tiles may be
 
     @property
     def summary(self) -> Summary:
@@ -259,13 +261,15 @@ def _open_plan(
 ) -> tuple[Plan, Backend]:
     choice = choose(options.device)
     plan = _plan_for(choice.device, scene, options, keeps, iterates)
-    check_cost(plan, options.force)
+    if plan.deep and not options.force:
+        check_forecast(plan)
+    plan.check_memory()
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if device.kind != plan.device:  # the GPU was found and could not be opened
         plan = _plan_for(device, scene, options, keeps, iterates)
     if note and device.kind == "simulator":
         seconds = max(1, round(plan.seconds_for()))
-        note += f", expect about {seconds} s, --cpu is faster"
+        note += f", expect about {seconds} s, device='cpu' is faster"
     if note:
         options.on_message(note)
     if plan.layers.note:
@@ -323,11 +327,11 @@ def open_drawing(
     painter = None
     if plan.colors or stored is not None:
         painter = Painter(backend, plan, pixel_type(plan.scene), values)
-    drawing = Drawing(plan, backend, source, painter, timings)
+    drawing = Drawing(plan, backend, source, painter, timings, room=Room(options.on_message))
     with compilation_explained(plan):
         _draw_one_sample(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
-    if stored is None and not options.force:
+    if plan.deep and stored is None and not options.force:
         check_time(plan, source)
     for line in take_messages():
         options.on_message(line)
@@ -386,7 +390,7 @@ def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray
         backend.to_host(on_device, part)
         return clock.end("color")
 
-    run(drawing, plan.tiles, Sink(look))
+    run(drawing, plan.tiles, Sink(drawing.room.in_parts(look)))
     return whole
 
 
@@ -405,19 +409,28 @@ def draw_tile(
     The tile is any rectangle within the picture. `out`, of ``drawing.dtype`` and shape
     (tile.height, tile.width, 3), receives the sRGB values; it is undefined if `stop` returned True.
     """
-    return draw_tile_to(drawing, tile, lambda rgb: [(rgb, out)], stop)
+
+    def parts(part: Tile, rgb: Any) -> list[tuple[Any, NDArray[Any]]]:
+        return [(rgb, out[part.within(tile)])]
+
+    return draw_tile_to(drawing, tile, parts, stop)
+
+
+Parts = Callable[[Tile, Any], Sequence[tuple[Any, NDArray[Any]]]]
 
 
 def draw_tile_to(
-    drawing: Drawing,
-    tile: Tile,
-    parts: Callable[[Any], Sequence[tuple[Any, NDArray[Any]]]],
-    stop: Stop = never,
+    drawing: Drawing, tile: Tile, parts: Parts, stop: Stop = never
 ) -> dict[str, float]:
     """Draw a tile as `draw_tile` does, into several arrays.
 
-    ``parts(rgb)`` returns parts of its pixels on the device, and the arrays to which they go.
+    ``parts(tile, rgb)`` returns parts of a tile's pixels on the device, and the arrays to which
+    they go. It is called for parts of the tile where a GPU lacks the memory for all of it.
     """
+    return drawing.room.in_parts(partial(_draw_tile, drawing, parts))(tile, stop)
+
+
+def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[str, float]:
     source, painter, backend = drawing.source, drawing.painter, drawing.backend
     assert painter, "the drawing keeps raw numbers only"
     clock, last, offset = backend.clock(), source.max_iterations, source.count_offset
@@ -446,7 +459,7 @@ def draw_tile_to(
         clock.lap("iterate")
         rgb = shade_tile(drawing, tile, raw)
         clock.lap("color")
-    backend.all_to_host([*tallies, *parts(rgb)])
+    backend.all_to_host([*tallies, *parts(tile, rgb)])
     drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
     spent = clock.end("copy")
     if source.stage != "iterate":
@@ -463,11 +476,17 @@ def compute_tile(
     Each receives the tile's samples, shape (tile.height * n, tile.width * n) with a supersampling
     of n; they are undefined if `stop` returned True.
     """
-    clock = drawing.backend.clock()
-    raw = drawing.source.iterate(tile, stop=stop)
-    clock.lap("iterate")
-    copy_numbers(drawing, raw, planes)
-    return clock.end("copy")
+    n = drawing.plan.supersampling
+
+    def compute(part: Tile, stop: Stop) -> dict[str, float]:
+        clock = drawing.backend.clock()
+        raw = drawing.source.iterate(part, stop=stop)
+        clock.lap("iterate")
+        own = part.within(tile, n)
+        copy_numbers(drawing, raw, {name: plane[own] for name, plane in planes.items()})
+        return clock.end("copy")
+
+    return drawing.room.in_parts(compute)(tile, stop)
 
 
 def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
@@ -572,6 +591,7 @@ def run(
     passed, total = perf_counter() - looped, sum(spent.values())
     for stage, seconds in spent.items():
         drawing.timings[stage] += passed * seconds / total
+    drawing.room.tell()
 
 
 def pixel_sink(drawing: Drawing, pixels: Pixels) -> Sink:

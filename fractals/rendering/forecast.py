@@ -1,11 +1,9 @@
-"""Estimates of the seconds and bytes that a picture takes, before it is drawn."""
+"""Estimates of the seconds that a picture takes, before it is drawn."""
 
 import itertools
 import math
-from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -13,10 +11,6 @@ from fractals.backends.devices import limits_of
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
 
-BYTES_A_SAMPLE = {"float64": 4 + 2 * 16, "float32": 4 + 2 * 8}  # count, z and dz
-BYTES_A_TILE = 200  # of a Tile object
-BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
-MAX_BANDS = 3  # in memory: one is drawn, one is compressed, one lets threads run ahead
 # Cost of a perturbed step that no table skips, in direct steps. Measured on one CPU thread with
 # stripe_average and triangle_average: 4.6 and 5.0. Steps with exponents of their own: 11 and 16.
 # Higher values shorten the launches of a GPU (see iteration.py) and lengthen the estimates.
@@ -27,7 +21,6 @@ LENGTH_A_DIGIT = 10  # points of a reference orbit, for each digit of the coordi
 # Mean steps of a sample, where orbits are not worth iterating to know: the mean of the gallery's
 # scenes (median 22, at most 300), measured by `mean_count`.
 TYPICAL_COUNT = 50
-BYTES_A_POINT = 100  # of the orbit and the tables that skip along it
 
 
 def direct_seconds(device: str, steps: float, samples: int) -> float:
@@ -65,32 +58,6 @@ def reference_length(scene: Scene, digits: int) -> int:
 def reference_seconds(bits: int, length: int) -> float:
     """Return the seconds that a reference orbit of `length` points takes."""
     return length * float(1e-6 + 0.35e-6 * (bits / 1000) ** 1.6)
-
-
-def memory(
-    scene: Scene,
-    precision: str,
-    raw: bool,
-    tiles: Sequence[Any],
-    band: int,
-    threads: int,
-    planes: int = 0,
-) -> int:
-    """Return the most bytes that a picture, or its bands, and the tiles being drawn take.
-
-    `raw` tells whether the raw numbers of all samples are kept; a band has `band` rows; `threads`
-    tiles are drawn at a time; `planes` numbers are accumulated along each orbit.
-    """
-    a_sample = BYTES_A_SAMPLE[precision] + planes * np.dtype(precision).itemsize
-    n2 = scene.image.supersampling**2
-    width, height = scene.image.size
-    tile: int = max(tile.width * tile.height for tile in tiles)
-    if raw:
-        kept = width * height * n2 * a_sample
-    else:  # twice: as pixels, and compressed
-        kept = 2 * width * min(height, MAX_BANDS * band) * 3 * scene.image.bits // 8
-    kept += (threads + 1) * BYTES_A_THREAD
-    return kept + threads * tile * n2 * a_sample + BYTES_A_TILE * len(tiles)
 
 
 def mean_count(

@@ -21,7 +21,6 @@ from fractals.deep.reference import Reference
 from fractals.errors import FractalsError
 from fractals.io.parts import StorePart, StoreParts
 from fractals.kernels import escape
-from fractals.kernels.coloring_math import fraction_constants
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -175,7 +174,7 @@ def limit_from(counts: Counts, limit: int, least: int) -> int:
 
 def smooth_counts(counts: Counts, x: Floats, y: Floats, formula: Formula, radius: float) -> Floats:
     """Return the smooth counts of samples that escaped at z = x + iy."""
-    start, scale = fraction_constants(formula, radius)
+    start, scale = formula.fraction_constants(radius)
     with np.errstate(all="ignore"):
         beyond = np.log2(np.log2(x * x + y * y)) - start
         rest = np.where(np.isfinite(beyond), 1 - scale * beyond, 0)

@@ -98,6 +98,9 @@ def option(
     return OptionField(default, meaning, more, command, limits)  # type: ignore[return-value]
 
 
+OPTIONS: dict[str, OptionField] = {}  # those of all classes, by name
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Options:
     """Options by name, which keep their values: a dataclass that is made in a tenth of the time."""
@@ -110,6 +113,7 @@ class Options:
             field.type = cls.__annotations__[name]
             setattr(cls, name, field.default)
         cls.fields = cls.fields | own
+        OPTIONS.update(own)
 
     def __init__(self, **given: Any) -> None:
         if unknown := given.keys() - self.fields.keys():
@@ -389,7 +393,7 @@ class ExploreOptions(DeviceOptions):
                     f"{name} {shown(value, 20)}: give a whole number from {least} to {most}"
                 )
         if bool(self.cert) != bool(self.key):
-            raise OptionError("--cert and --key belong together: give both")
+            raise OptionError("cert= and key= belong together: give both")
 
     @property
     def local(self) -> bool:

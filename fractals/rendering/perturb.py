@@ -46,7 +46,7 @@ from fractals.rendering.iteration import (
     ViewProbe,
     never,
 )
-from fractals.rendering.plan import Plan
+from fractals.rendering.plan import BYTES_A_POINT, Plan
 from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2
 from fractals.threads import share
@@ -413,7 +413,7 @@ class Perturbation(GridMethod):
         if self.statistics.moves:
             find = functools.partial(find, with_moves=True)
         free = memory_size() or 2**62
-        fitting = free // 2 // forecast.BYTES_A_POINT
+        fitting = free // 2 // BYTES_A_POINT
         options = plan.bits, min(max_iterations, fitting), radius
         if scene.julia is None:
             view_radius = plan.width * max(plan.size) / plan.size[0] / 2
@@ -433,7 +433,7 @@ class Perturbation(GridMethod):
         ):
             raise OptionError(
                 f"the reference orbit is longer than {fitting} points, and more do not fit into "
-                f"memory ({free / 2**30:.1f} GiB are free): give a lower --max-iterations"
+                f"memory ({free / 2**30:.1f} GiB are free): give a lower max_iterations="
             )
         return found
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Unpack
 
 from fractals.backends.devices import LIMITS, limits_of
+from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.load import Source
 from fractals.io.png import strip_rows
@@ -31,7 +32,12 @@ from fractals.scene.numbers import log2, power_of_two, scientific
 MIN_TILE = 2**14  # samples, on the CPU: the overhead of a tile is that of about 100 samples
 # Of samples, in a strip: in flatter strips counts differ more, and SIMD lanes wait for the longest.
 MIN_ROWS = 16
-MAX_TILES = 2**20  # of a picture: the list of tiles takes 200 bytes each
+BYTES_A_TILE = 200  # of a Tile object
+MAX_TILES = 2**20  # of a picture, because of the bytes of their list
+BYTES_A_NUMBER = {"float64": 8, "float32": 4}
+BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
+BYTES_A_POINT = 100  # of a reference orbit and the tables that skip along it
+MAX_BANDS = 3  # in memory: one is drawn, one is compressed, one lets threads run ahead
 
 
 class Tile(NamedTuple):
@@ -46,6 +52,10 @@ class Tile(NamedTuple):
         """Return the tile's rows and columns in an array of n x n samples a pixel."""
         rows = slice(self.y * n, (self.y + self.height) * n)
         return rows, slice(self.x * n, (self.x + self.width) * n)
+
+    def within(self, other: "Tile", n: int = 1) -> tuple[slice, slice]:
+        """Return the tile's rows and columns in an array of another tile's samples."""
+        return self._replace(x=self.x - other.x, y=self.y - other.y).window(n)
 
 
 def make_tiles(
@@ -269,17 +279,42 @@ class Plan:
     @cached_property
     def memory(self) -> int:
         """Return the most bytes that the picture, or its bands, and the tiles being drawn take."""
-        raw, planes = self.keeps == "raw", self.layers.statistics.planes
-        taken = forecast.memory(
-            self.scene, self.precision, raw, self.tiles, self.band, self.threads, planes
-        )
-        return taken + self.orbit_memory
+        (width, height), n2 = self.size, self.supersampling**2
+        numbers = 4 + self.layers.statistics.planes  # z and dz, each complex, and the planes
+        a_sample = 4 + numbers * BYTES_A_NUMBER[self.precision]  # and the count
+        if self.keeps == "raw":  # the raw numbers of all samples
+            kept = width * height * n2 * a_sample
+        else:  # twice: as pixels, and compressed
+            rows = min(height, MAX_BANDS * self.band)
+            kept = 2 * width * rows * 3 * self.scene.image.bits // 8
+        tile = max(tile.width * tile.height for tile in self.tiles)
+        kept += (self.threads + 1) * BYTES_A_THREAD + BYTES_A_TILE * len(self.tiles)
+        return kept + self.threads * tile * n2 * a_sample + self.orbit_memory
 
     @property
     def orbit_memory(self) -> int:
         """Return about how many bytes the reference orbit and its tables take."""
         length = forecast.reference_length(self.scene, self.digits) if self.deep else 0
-        return length * forecast.BYTES_A_POINT
+        return length * BYTES_A_POINT
+
+    def check_memory(self) -> None:
+        """Raise an `OptionError` for a picture that does not fit into the memory that is free."""
+        free = memory_size()
+        if not free or self.memory <= 0.9 * free:  # the rest is for the compiler and the tables
+            return
+        needs = f"{self.memory / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free"
+        if self.orbit_memory > self.memory / 2:
+            raise OptionError(
+                f"the reference orbit of a width of {scientific(self.width)} needs about {needs}: "
+                "give a wider view"
+            )
+        n = self.supersampling
+        raise OptionError(
+            f"{self.size[0]}x{self.size[1]} pixels of {n}x{n} samples need {needs}: give a smaller "
+            "size= or supersampling="
+            + ", or write a .png, which needs less (fractals.render_to)"
+            * (self.keeps == "pixels")
+        )
 
     @cached_property
     def noise(self) -> float:
@@ -315,17 +350,17 @@ class Plan:
         """Tell whether tiles are colored as soon as they are iterated."""
         return self.keeps in ("pixels", "bands") and not self.layers.whole
 
-    @property
+    @cached_property
     def jittered(self) -> bool:
         """Tell whether samples lie anywhere in their cells, and are weighted by their positions."""
         return self.antialias != "grid"
 
-    @property
+    @cached_property
     def explicit_positions(self) -> bool:
         """Tell whether each sample's position is computed by itself, not as column plus row."""
         return self.jittered or self.view.projection != "plane"
 
-    @property
+    @cached_property
     def deep(self) -> bool:
         """Tell whether the method is perturbation."""
         return self.bits > 0
@@ -505,7 +540,7 @@ def _refuse_deep(formula: Formula, precision: str, log2_least: float) -> None:
     if precision == "float32":
         raise OptionError(
             f"the view is too deep for float32, which can go down to a width of "
-            f"{scientific(least)} here: --precision float64 goes to any depth"
+            f"{scientific(least)} here: precision='float64' goes to any depth"
         )
     made, hint = formula.step.__module__.replace(".", "/"), ""
     if formula.name == "expression":
@@ -525,7 +560,7 @@ def _check_range(scene: Scene, formula: Formula, precision: str) -> None:
         most = 2 ** (127 / 2 / formula.degree) - 1
         raise OptionError(
             f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
-            f"give at most {most:.0f}, or --precision float64"
+            f"give at most {most:.0f}, or precision='float64'"
         )
 
 

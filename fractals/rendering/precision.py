@@ -53,7 +53,7 @@ def depth_of(
     if formula.perturbed is None and log2(reach) < MIN_REACH:
         raise OptionError(
             f"the view lies {scientific(reach)} from 0, and numbers of the formula "
-            f"'{formula.name}' end at {scientific(Fraction(2) ** MIN_REACH)}: give a larger --width"
+            f"'{formula.name}' end at {scientific(Fraction(2) ** MIN_REACH)}: give a larger width="
         )
     relative = log2(reach) - log2_spacing
     if scene.julia:  # after a step neighbours near 0 are nearer still, but not near 0

@@ -28,7 +28,7 @@ from fractals.rendering.drawing import (
     open_recoloring,
     run,
 )
-from fractals.rendering.families import Rendered, family_of, written_to
+from fractals.rendering.families import Rendered, family_of, load_raw, written_to
 from fractals.rendering.fit import fit_new_coloring, read_fitted_request
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
@@ -136,10 +136,11 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     return raw
 
 
-def measure(scene: Scene, options: RenderOptions) -> Measured | None:
-    """Return the forecast of a picture, by the programs and the orbit that draw it.
+def measure(scene: Scene, options: RenderOptions, planned: Plan) -> Measured | None:
+    """Return the forecast of a planned picture, by the programs and the orbit that draw it.
 
-    None: its reference orbit takes longer than a forecast may.
+    None: its reference orbit takes longer than a forecast may. That of a GPU takes no more than the
+    limit of iterations, which the CPU finds before a GPU has started.
     """
     begun = perf_counter()
 
@@ -147,10 +148,11 @@ def measure(scene: Scene, options: RenderOptions) -> Measured | None:
         if perf_counter() - begun > 2 * MAX_REFERENCE:
             raise TimeoutError
 
-    quiet = options.replace(force=True, progress=watch, on_message=lambda line: None)
+    device = "cpu" if planned.device == "cuda" else planned.device
+    quiet = options.replace(device=device, force=True, progress=watch, on_message=lambda line: None)
     plan, backend = open_plan(scene, quiet, "nothing")
     try:
-        return look(plan, open_drawing(plan, backend, quiet).source)
+        return look(planned, open_drawing(plan, backend, quiet).source)
     except TimeoutError:
         return None
 
@@ -210,7 +212,7 @@ def recolor(
 def _raw_numbers(given: Any) -> Any:
     """Return raw numbers that are given, of any family, or those of a file."""
     if isinstance(given, str | Path):
-        return EscapeData.load(given)
+        return load_raw(given)
     if not isinstance(getattr(given, "scene", None), Scene) or isinstance(given, Image):
         raise OptionError(
             f"{given!r:.60} are no raw numbers: give what fractals.compute returned, or the path "
@@ -416,7 +418,7 @@ def _band_sink(drawing: Drawing, bands: Bands) -> Sink:
             begun = perf_counter()
             bands.wait_for_room(tile)
             waited = perf_counter() - begun
-            seconds = draw_tile_to(drawing, tile, partial(bands.parts, tile), stop)
+            seconds = draw_tile_to(drawing, tile, bands.parts, stop)
             bands.drawn(tile)
             begun = perf_counter()
             if drawing.backend.threads:

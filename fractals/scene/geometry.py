@@ -66,7 +66,7 @@ class ResolvedLayer:
         """Return how to compute raw numbers that have what the layer needs."""
         if isinstance(self.paint, Layer) or self.paint.mask != "auto":
             return "compute them from a scene that has this layer"
-        return f"compute them with --coloring {self.label}"
+        return f"compute them with the coloring '{self.label}'"
 
 
 @dataclass(frozen=True)

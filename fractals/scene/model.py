@@ -170,7 +170,8 @@ def _formula(given: Any) -> Any:
         if NAME.fullmatch(given):
             return {"name": given}
         folded = given.strip().lower().replace("-", "_").replace(" ", "_")
-        if NAME.fullmatch(folded) and folded in catalog.names("formula"):
+        known = (folded in catalog.names(kind) for kind in catalog.FORMULAS)
+        if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
         return {"name": "expression", "step": given}
     return given
@@ -449,7 +450,7 @@ class Scene(Table):
         table = self.to_values()
         for key, value in changes.items():
             table = merge(table, nest(key, value))
-        return validate(table, "")
+        return validate(table)
 
     def unframed(self) -> "Scene":
         """Return the scene as it is drawn: with the width in place of a frame."""
@@ -474,7 +475,7 @@ class Scene(Table):
         if not isinstance(formula, Formula):
             raise OptionError(
                 f"this is for escape-time formulas, and '{formula.name}' makes images of another "
-                f"family, {formula.family}: render, show, list and --dry-run know it"
+                f"family, {formula.family}: fractals.render and fractals.plan know it"
             )
         return formula
 
@@ -489,7 +490,7 @@ class Scene(Table):
         if isinstance(self.formula, AnyFormula):
             raise SceneError(
                 f"the formula '{self.formula.name}' is a function of yours: a scene can be saved "
-                "with a formula of the catalog (fractals list formulas) or an expression"
+                "with a formula of the catalog (fractals.names('formulas')) or an expression"
             )
         return self.to_values()
 
@@ -580,26 +581,29 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def validate(table: Mapping[str, Any], origin: str) -> Scene:
-    """Return the scene of a table, or raise one `SceneError` that lists all invalid values."""
+def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
+    """Return the scene of a table, or raise one `SceneError` that lists all invalid values.
+
+    `origins`: the files or the names that the table comes from, for the message.
+    """
     version = table.get("version", VERSION)
-    prefix = f"{origin}: " if origin else ""
-    if isinstance(version, int) and version > VERSION:
-        raise SceneError(
-            f"{prefix}a scene of version {shown(version, 40)}, and this program reads up to "
-            f"{VERSION}: pip install --upgrade fractals-numba"
-        )
-    if many := _overfull(table):
-        raise SceneError(f"{prefix}{many}")
     try:
+        if isinstance(version, int) and version > VERSION:
+            raise SceneError(
+                f"a scene of version {shown(version, 40)}, and this program reads up to "
+                f"{VERSION}: pip install --upgrade fractals-numba"
+            )
+        if many := _overfull(table):
+            raise SceneError(many)
         return Scene.model_validate(table)
     except ValidationError as error:
         lines = listed(explained(error, Scene))
-        raise SceneError("\n".join(prefix + line for line in lines)) from None
-    except FractalsError as error:  # from a palette
-        raise SceneError(f"{prefix}{error}") from None
+    except FractalsError as error:
+        lines = [str(error)]
     except UnicodeEncodeError as error:  # from pydantic, which keeps texts as UTF-8
-        raise SceneError(f"{prefix}'{shown(error.object)}' is no Unicode text") from None
+        lines = [f"'{shown(error.object)}' is no Unicode text"]
+    prefix = ", ".join(shown(name, 300) for name in origins) + ": " * bool(origins)
+    raise SceneError("\n".join(prefix + line for line in lines))
 
 
 def _overfull(table: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ def _color(text: str) -> str:
 
 def _palette(given: Any) -> Any:
     if isinstance(given, str) and given not in ("auto", *catalog.names("palette")):
-        hint = "; fractals list formats shows which files hold one" if "." in given else ""
+        hint = "; fractals.names('formats') shows which files hold one" if "." in given else ""
         if not hint and importlib.util.find_spec("cmap") is None:
             hint = f"; hundreds more with {to_install('palettes')}"
         raise ValueError(f"{catalog.unknown('palette', given)}{hint}")

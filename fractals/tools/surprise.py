@@ -18,7 +18,9 @@ from fractals.tools import interesting, sheet
 
 COUNT = 12  # scenes of a sheet
 MAX_TRIES = 4 * COUNT  # mutations from which these are taken: many a coloring shows nothing
-FLAT = 8.0  # standard deviation of luminance, of 255, below which a picture shows nothing
+# Of luminance, of 255: below this standard deviation, or this range of the middle 90 %, a picture
+# shows nothing.
+FLAT = 8.0
 COLUMNS = 4
 PLACES = 4  # of these, other places in the view
 # Colorings that change a picture most, and that need no iterate by iterate sums in deep views.
@@ -71,7 +73,8 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
 def is_flat(pixels: Pixels) -> bool:
     """Tell whether a picture has nearly one luminance, so that nothing is seen."""
     luminance = pixels @ np.array([0.2126, 0.7152, 0.0722])
-    return bool(luminance.std() < FLAT)
+    low, high = np.quantile(luminance, (0.05, 0.95))
+    return bool(luminance.std() < FLAT or high - low < FLAT)
 
 
 def _words(name: str) -> str:

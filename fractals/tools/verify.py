@@ -15,12 +15,13 @@ from typing import Any
 import gmpy2
 import numpy as np
 
-from fractals.errors import SceneError, warn
+from fractals.errors import OptionError, SceneError, warn
 from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, open_plan
+from fractals.rendering.families import Family, family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, shifts
@@ -82,9 +83,14 @@ def verify(
     The seed chooses the pixels. With `exact`, all their samples are also iterated in arbitrary
     precision, and the counts compared; otherwise one sample a pixel, in deep views only, as far as
     that takes some seconds. A picture that carries no scene, is not of its size, or can't be drawn
-    pixel by pixel is refused.
+    pixel by pixel is refused. Images of other families, such as flames, are drawn again on the CPU,
+    and the points of some trajectories are compared with those of plain Python.
     """
     scene = load_scene(path)
+    if not (family := family_of(scene)).single_pixels:
+        if exact:
+            raise OptionError("exact counts are those of escape-time images: leave exact= out")
+        return _compared_whole(path, scene, family, pixels, seed, on_message)
     # force: a few pixels cost little
     options = RenderOptions(device="python", force=True, on_message=on_message)
     plan, backend = open_plan(scene, options)
@@ -102,6 +108,26 @@ def verify(
         found.append(pixel)
         left -= spent
     return found
+
+
+def _compared_whole(
+    path: str | Path,
+    scene: Scene,
+    family: Family,
+    pixels: int,
+    seed: int,
+    on_message: Callable[[str], None],
+) -> list[Pixel]:
+    """Draw a picture again on the CPU, and compare random pixels."""
+    drawn = read_pixels(path, scene.image.bits, scene.image.size)
+    expected = family.redraw(scene, RenderOptions(device="cpu", on_message=on_message), seed).pixels
+    width, height = scene.image.size
+    chosen = random.Random(seed).sample(range(width * height), min(pixels, width * height))
+    places = [(k % width, k // width) for k in sorted(chosen)]
+    return [
+        Pixel(x, y, tuple(map(int, drawn[y, x])), tuple(map(int, expected[y, x])))
+        for x, y in places
+    ]
 
 
 def _look(

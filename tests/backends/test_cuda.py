@@ -1,6 +1,7 @@
 """Streams, launches and several GPUs, as far as the simulator goes: one GPU, a thread at a time."""
 
 import contextlib
+import functools
 import gc
 import itertools
 import sys
@@ -425,7 +426,7 @@ def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
         monkeypatch.setattr(slot, "stream", SimpleNamespace(synchronize=synchronize))
         opened_scene.backend.synchronize()
 
-    with pytest.raises(FractalsError, match="NOT_SUPPORTED; fractals devices") as caught:
+    with pytest.raises(FractalsError, match=r"NOT_SUPPORTED; fractals\.devices\(\)") as caught:
         run(opened_scene, opened_scene.plan.tiles, Sink(work))
     assert len(str(caught.value).splitlines()) == 1
 
@@ -535,7 +536,9 @@ def gpus(*problems):
         (100, None, "the driver sees no CUDA GPU"),
         (100, "", "CUDA_VISIBLE_DEVICES='' leaves the driver no CUDA GPU"),
         (803, "", "restart the machine"),
-        (999, None, "cuInit answers 999"),
+        (999, None, "the driver has failed: restart the machine"),
+        (3, None, "forked from one that had used the GPU"),
+        (1, None, "the driver doesn't start (error 1)"),
     ],
 )
 def test_a_driver_that_does_not_start_says_why(monkeypatch, code, shown, reason):
@@ -547,6 +550,58 @@ def test_a_driver_that_does_not_start_says_why(monkeypatch, code, shown, reason)
     found, said = probe.gpus()
     assert not found
     assert reason in said
+
+
+def test_a_driver_without_a_function_is_named(monkeypatch):
+    class Old:
+        def cuInit(self, flags):
+            return 0
+
+        def __getattr__(self, name):
+            raise AttributeError(f"/usr/lib/libcuda.so.1: undefined symbol: {name}")
+
+    monkeypatch.setattr(probe, "_load_driver", lambda: (Old(), ""))
+    found, said = probe.gpus()
+    assert not found
+    assert said == "the driver is too old or damaged (it has no cuDriverGetVersion): update it"
+
+
+def test_a_gpu_that_does_not_answer_is_not_used(monkeypatch):
+    def put(value, answer=1):
+        value._obj.value = answer
+        return 0
+
+    driver = SimpleNamespace(
+        cuInit=lambda flags: 0,
+        cuDriverGetVersion=functools.partial(put, answer=13000),
+        cuDeviceGetCount=put,
+        cuDeviceGet=lambda *_: 0,
+        cuDeviceGetName=lambda *_: 46,
+        cuDeviceGetAttribute=lambda *_: 46,
+    )
+    monkeypatch.setattr(probe, "_load_driver", lambda: (driver, ""))
+    monkeypatch.setattr(probe, "_software_problem", lambda version: "")
+    (found,), said = probe.gpus()
+    assert found.problem == said
+    assert "does not answer about GPU 0 (error 46)" in said
+    choice = devices.choose("auto")
+    assert (choice.device.kind, choice.note) == (
+        "cpu",
+        f"the GPU is not used ({said}), drawing on the CPU",
+    )
+
+
+def test_wsl_without_a_driver_is_told_to_install_it_in_windows(monkeypatch):
+    def missing(name):
+        raise OSError(name)
+
+    release = SimpleNamespace(release="5.15.153.1-microsoft-standard-WSL2")
+    monkeypatch.setattr(probe.os, "uname", lambda: release)
+    monkeypatch.setattr(probe.ctypes, "CDLL", missing)
+    found, said = probe.gpus()
+    assert not found
+    assert "/usr/lib/wsl/lib/libcuda.so.1 not found" in said
+    assert "in Windows, and none in Linux" in said
 
 
 def test_all_gpus(monkeypatch):

@@ -1,29 +1,21 @@
-"""The path to a GPU, on one: what it costs, several threads and cards, and what happens in faults.
+"""The path to a GPU, on one: what it costs, several threads and cards.
 
-Faults are ordered from the stand-in for NVIDIA's driver (tests/cuda_driver), whose variables begin
-with STANDIN_; on a true card these tests are skipped.
+Orders are those of the stand-in for NVIDIA's driver (tests/cuda_driver); on a true card the tests
+that need them are skipped.
 """
 
-import gc
-import itertools
-import os
-import subprocess
-import sys
 import threading
-import time
 
 import numpy as np
-import PIL.Image
 import pytest
 from conftest import GPU
+from support.cards import RENDER, command, pixels_of, stand_in
 from support.drawings import opened
 from support.limits import limit_tiles
 from support.scenes import scene
 
 import fractals
 from fractals.backends.cuda.backend import gpu_of
-from fractals.backends.devices import choose, open_backend
-from fractals.errors import FractalsError
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
 from fractals.films.frames import FilmConstants
@@ -35,35 +27,8 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
 
 pytestmark = GPU.marks
-stand_in = pytest.mark.skipif("STANDIN_PYTHON" not in os.environ, reason="faults can't be ordered")
 DRAWN = {"size": (40, 36), "supersampling": 2}
-RENDER = ("render", "--device", "cuda", "--size", "32x18", "--max-iterations", "200")
 DEEP = {"center": ["-0.743643887037158704752191506114774", "0.131825904205311970493132056385139"]}
-
-
-def command(tmp_path, *arguments, **settings):
-    """Run the command line in a process of its own, with orders for the stand-in."""
-    ordered = {f"STANDIN_{name.upper()}": str(value) for name, value in settings.items()}
-    return subprocess.run(
-        [sys.executable, "-m", "fractals", *arguments, "-o", tmp_path / "a.png", "--overwrite"],
-        env=os.environ | ordered,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=tmp_path,
-    )
-
-
-def is_true_soon(happened):
-    until = time.monotonic() + 20
-    while not happened() and time.monotonic() < until:
-        time.sleep(0.01)
-    return happened()
-
-
-def pixels_of(tmp_path):
-    with PIL.Image.open(tmp_path / "a.png") as picture:
-        return np.asarray(picture)
 
 
 def blocks_of(backend):
@@ -95,46 +60,6 @@ def test_a_tile_of_direct_iteration_has_one_wait(monkeypatch):
     run(drawing, drawing.plan.tiles, pixel_sink(drawing, pixels))
     assert len(waits) == len(drawing.plan.tiles) > 4
     assert np.array_equal(pixels, fractals.render(scene(**DRAWN), device="cpu").pixels)
-
-
-@pytest.mark.unwatched
-@pytest.mark.parametrize(
-    ("keys", "step"), [(DRAWN, 1), ({**DEEP, "width": "1e-20", "size": (32, 18)}, 7)]
-)
-def test_memory_may_end_at_each_allocation(keys, step, monkeypatch):
-    """Once: the picture is drawn. For good: one line, nothing is lost, and the next is drawn."""
-    limit_tiles(monkeypatch, 640)
-    made, drawn = open_backend(choose("cuda").device, "float64"), scene(**keys)
-    expected = fractals.render(drawn, device="cpu").pixels
-    real, asked, fails = made.cuda.device_array, [], range(0)
-
-    def device_array(*arguments, **options):
-        asked.append(True)
-        if len(asked) in fails:
-            raise MemoryError
-        return real(*arguments, **options)
-
-    monkeypatch.setattr(made.cuda, "device_array", device_array)
-
-    def is_empty():
-        gc.collect()
-        made._tables.clear()
-        made.slot.gpu.drop_unused()
-        return not blocks_of(made)
-
-    for number, last in itertools.product(range(1, 200, step), (1, 10**9)):
-        assert is_true_soon(is_empty), number  # threads may end their tile after an error
-        asked.clear()
-        fails, line = range(number, number + last), ""
-        try:
-            pixels = fractals.render(drawn, device="cuda").pixels
-        except FractalsError as error:
-            pixels, line = expected, str(error)
-        assert np.array_equal(pixels, expected)
-        assert not line or (last > 1 and "the GPU is out of memory" in line)
-        if len(asked) < number:
-            break
-    assert 10 < number < 199
 
 
 def test_strips_of_a_film():
@@ -210,34 +135,3 @@ def test_two_cards_and_late_streams(tmp_path, order):
     assert ended.returncode == 0, ended.stderr
     keys = {"size": (32, 18), "max_iterations": 200, "width": "1e-20"}
     assert np.array_equal(pixels_of(tmp_path), fractals.render(device="cpu", **keys).pixels)
-
-
-@stand_in
-@pytest.mark.parametrize("number", [1, 2, 3, 5, 8, 13, 21])
-def test_an_allocation_without_memory(tmp_path, number):
-    """Once: what is unused is freed, and asked again. For good: one line."""
-    expected = fractals.render(size=(32, 18), max_iterations=200, device="cpu").pixels
-    once = command(tmp_path, *RENDER, fail=f"cuMemAlloc:{number}:2")
-    assert once.returncode == 0, once.stderr
-    assert np.array_equal(pixels_of(tmp_path), expected)
-    always = command(tmp_path, *RENDER, fail=f"cuMemAlloc:{number}-:2")
-    if always.returncode:
-        assert "the GPU is out of memory" in always.stderr.splitlines()[-1]
-    assert "Traceback" not in once.stderr + always.stderr
-
-
-@stand_in
-@pytest.mark.parametrize(
-    "fault",
-    [
-        *("kernel:1:700", "kernel:3:719", "copy:2:700", "cuLaunchKernelEx:2:719"),
-        *("cuStreamSynchronize:1:719", "cuMemcpyHtoDAsync:3:700", "cuMemAlloc:4:46"),
-    ],
-)
-def test_a_card_that_fails_is_one_line(tmp_path, fault):
-    ended = command(tmp_path, *RENDER, fail=fault)
-    assert ended.returncode == 1
-    assert ended.stderr.splitlines()[-1].startswith("fractals: the GPU failed: ")
-    assert "run it again, or with --cpu" in ended.stderr
-    assert "Traceback" not in ended.stderr
-    assert "ignored" not in ended.stderr

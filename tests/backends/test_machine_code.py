@@ -223,6 +223,53 @@ def test_a_second_process_draws_without_numba():
     assert second[:-1] == [line.rpartition(" ")[0] + " False" for line in first[:-1]]
 
 
+# Counts what the command line calls before the first tile; imports and comprehensions are left out.
+WALK = """
+import collections, sys
+from pathlib import Path
+import fractals.cli
+root = str(Path(fractals.cli.__file__).parents[1])
+calls = collections.Counter()
+NAMELESS = "<module>", "<listcomp>", "<genexpr>", "<dictcomp>", "<setcomp>"
+def importing(frame):
+    while frame is not None:
+        if frame.f_code.co_name in ("<module>", "_find_and_load") and frame.f_lineno and (
+            frame.f_code.co_filename.startswith((root, "<frozen importlib"))
+        ):
+            return True
+        frame = frame.f_back
+    return False
+def note(frame, event, arg):
+    code = frame.f_code
+    if event != "call" or not code.co_filename.startswith(root) or code.co_name in NAMELESS:
+        return
+    if not importing(frame.f_back):
+        calls[code.co_filename] += 1
+        if code.co_name == "run_tiles":
+            sys.setprofile(None)
+            print(len(calls), calls.total(), file=sys.stderr)
+sys.setprofile(note)
+fractals.cli.main(sys.argv[1:])
+"""
+MAX_FILES, MAX_CALLS = 46, 900
+
+
+def test_a_warm_start_is_a_short_walk_to_the_first_tile(tmp_path):
+    """The files and calls that a newcomer passes with a debugger, from the command line on."""
+    command = [sys.executable, "-c", WALK, "render", "seahorse", "--cpu"]
+    for name in ("first.png", "second.png"):  # the first may compile
+        found = subprocess.run(
+            [*command, "-o", tmp_path / name],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+    files, calls = (int(word) for word in found.stderr.splitlines()[-2].split())
+    assert 30 < files <= MAX_FILES
+    assert 500 < calls <= MAX_CALLS
+
+
 # --- While a program is compiled
 
 

@@ -16,8 +16,11 @@ from support.scenes import slow_but
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "fractals" / "backends" / "numba_compiler.py"
-# Names in that file that are not Numba's: Python's, and its own.
+# Names in that file that are not Numba's: Python's, llvmlite's public ones, and its own; and "cpu",
+# a value of the public `numba.extending.overload(target=)`.
 OWN = {
+    *("cpu", "ir", "IRBuilder", "Module", "FunctionType", "VoidType", "DoubleType", "Block"),
+    *("append_basic_block", "function", "icmp_signed", "icmp_unsigned", "fcmp_ordered", "select"),
     *("__dict__", "__init__", "_name", "_link", "_replace", "append", "clear", "get", "key", "pop"),
     *("setdefault", "subtract", "update", "values", "fromkeys", "enter_context"),
     *("declares_all", "functions", "library_class", "numeric", "never", "tell_callers"),

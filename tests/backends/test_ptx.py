@@ -22,7 +22,7 @@ from support.strip_programs import PROGRAMS, outputs
 import fractals
 from fractals import catalog
 from fractals.backends import cache_folder, code_cache, numba_private
-from fractals.backends.cuda.kernel import make_kernel
+from fractals.backends.cuda.kernel import give_body, make_kernel
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas import mandelbrot
@@ -379,13 +379,21 @@ def test_the_tests_above_notice_carelessness():
 
 
 def test_kernels_are_kept(tmp_path):
-    """A kernel of the same name and types is loaded from its store, and is the same code."""
-    real = ptx.real_cuda()
+    """A kernel of the same name and types is loaded from its store, and is the same code.
+
+    Its body is not made then.
+    """
+    real, bodies = ptx.real_cuda(), []
     from numba import types
 
     def compiled():
-        kernel = make_kernel(real, real.jit(device=True)(body))
-        numba_private.keep_kernel(kernel, code_cache.Store(str(tmp_path / "program")))
+        def make_body():
+            bodies.append(real.jit(device=True)(body))
+            return bodies[-1]
+
+        kernel = make_kernel(real, None)
+        store = code_cache.Store(str(tmp_path / "program"))
+        numba_private.keep_kernel(kernel, store, lambda: give_body(kernel, make_body))
         signature = types.float64[:, ::1], types.Tuple((types.float64,))
         with ptx.without_a_card(HOPPER):
             made = kernel.compile(signature)
@@ -397,7 +405,7 @@ def test_kernels_are_kept(tmp_path):
     first, hits = compiled()
     assert hits == 0
     again, hits = compiled()
-    assert hits == 1
+    assert (hits, len(bodies)) == (1, 1)
     assert again is not first
     assert again.entry_name == first.entry_name
     texts = [made._codelibrary.get_asm_str(cc=HOPPER) for made in (first, again)]

@@ -103,6 +103,18 @@ def gpu(problem="", index=0):
     return probe.Device(kind="cuda", name="Toy", index=index, problem=problem, driver="13.0")
 
 
+def test_a_dry_run_starts_no_gpu(run, monkeypatch):
+    """The CPU finds the same limit of iterations sooner."""
+    monkeypatch.setattr(probe, "gpus", lambda: ([gpu()], ""))
+    monkeypatch.setitem(sys.modules, "fractals.backends.cuda.backend", None)
+    found = [
+        json.loads(run("render", "--dry-run", "--json", "--device", name, "--size", "9x5")[1])
+        for name in ("cuda", "cpu")
+    ]
+    assert [table["device"] for table in found] == ["cuda", "cpu"]
+    assert found[0]["max_iterations"] == found[1]["max_iterations"]
+
+
 @pytest.mark.parametrize(
     ("found", "request_", "code", "words"),
     [
@@ -223,7 +235,11 @@ BAD = [
     (("recolor", "nosuch.npz"), 3, "no such file"),
     (("show", "nosuch"), 2, "unknown scene"),
     (("convert", "seahorse", "b.txt"), 2, "ends in .toml .json"),
-    (("list", "foo"), 2, "choose formulas, variations, colorings, palettes, scenes or formats"),
+    (
+        ("list", "foo"),
+        2,
+        "choose formulas, attractors, variations, colorings, palettes, scenes or formats",
+    ),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),
 ]

@@ -22,6 +22,12 @@ def verb(request):
     return request.param
 
 
+def test_a_verb_has_its_name():
+    """The name of a command stands in the anchors of the docs."""
+    for name in COMMANDS:
+        assert cli.get_command(click.Context(cli), name).name == name
+
+
 def test_help_ends_with_three_examples_that_parse(run, verb):
     code, out, _ = run(*verb, "--help")
     examples = [line.strip() for line in out.decode().split("Examples:")[1].strip().splitlines()]

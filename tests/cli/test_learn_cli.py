@@ -151,3 +151,25 @@ def test_wrong_arguments(learn, arguments, message):
     assert code == 2
     assert one_line(err)
     assert message in err
+
+
+def test_the_step_is_taken_from_the_name_of_the_answer(learn, tmp_path):
+    (tmp_path / "work" / "exercise_01.py").write_text("def answer():\n    return 42\n")
+    code, out, err = learn("--check", "exercise_01.py")
+    assert (code, out.decode()) == (0, "step 1: passed\n")
+    assert "next: fractals learn --page 2" in err
+    assert learn("--check", "answer.py")[0] == 2
+
+
+def test_the_command_speaks_the_language_of_the_user(run, monkeypatch):
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    code, out, _ = run("learn")
+    assert code == 0
+    assert "线程：所有核心" in out.decode()
+    assert "所有文件：" in out.decode()
+    code, _, err = run("learn", "--start", "1")
+    assert (code, err) == (0, "fractals: exercise_01.py：已写好\n")
+    code, _, err = run("learn", "--check", "exercise_01.py")
+    assert code == 3
+    assert err == "fractals: exercise_01.py: 第 9 行：NotImplementedError：请写出这个函数\n"
+    assert "5  threads" in run("learn", "--lang", "en")[1].decode()

@@ -1,5 +1,6 @@
 """What stderr shows: few lines, short, escaped, and in words."""
 
+import ast
 import json
 import os
 import re
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 from support.command_line import SMALL, one_line
 
+import fractals
 from fractals.cli import messages
+from fractals.cli import verbs as verbs_module
 from fractals.cli.messages import Verbosity, about, duration, shortened
 
 
@@ -218,3 +221,91 @@ def test_no_thread_is_left(monkeypatch):
         pass
     time.sleep(0.3)
     assert threading.active_count() < 50
+
+
+PACKAGE = Path(__file__).parents[2] / "fractals"
+COMMAND = re.compile(
+    r"fractals [a-z-]+ |\bpip install |\buv sync "
+)  # an option after it belongs to it
+
+
+def literals(path):
+    """Yield the texts of a file but docstrings, with "{}" for what an f-string puts in."""
+    tree = ast.parse(path.read_text("utf-8"))
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if hasattr(node, "body") and isinstance(node.body, list) and node.body
+        if isinstance(node.body[0], ast.Expr)
+    }
+    parts = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts.update(map(id, node.values))
+            yield "".join(
+                getattr(part, "value", "{}") if isinstance(part, ast.Constant) else "{}"
+                for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and id(node) not in docs | parts:
+            yield str(node.value)
+
+
+def library_texts():
+    """Yield texts of the library that may be messages: of several words, and no page of docs."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "cli" not in path.relative_to(PACKAGE).parts:
+            for text in literals(path):
+                if " " in text.strip() and not text.startswith("# "):
+                    yield path.relative_to(PACKAGE), text
+
+
+def options_of(command):
+    """Yield the options of a command and of its parts, with their parameters."""
+    for each in command.params:
+        yield from ((name, each.name) for name in (*each.opts, *each.secondary_opts))
+    for part in getattr(command, "commands", {}).values():
+        yield from options_of(part)
+
+
+@pytest.fixture(scope="module")
+def every_option():
+    verbs = [verbs_module.cli.get_command(None, name) for name in verbs_module.COMMANDS]
+    return dict(pair for verb in verbs for pair in options_of(verb))
+
+
+def test_the_library_names_no_option_of_the_command_line(every_option):
+    named = {
+        (str(path), text)
+        for path, text in library_texts()
+        for match in re.finditer(r"--[a-z][a-z-]*", text)
+        if match[0] in every_option and not COMMAND.search(text[: match.start()])
+    }
+    assert not named
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("render", "seahorse", "-o", "a.png"), "name another file, or give --overwrite"),
+        (("render", "newton"), "it is a formula: --formula newton"),
+        (("render", "--palette", "qqqqq"), "'fractals list palettes' shows all"),
+        (("render", "--device", "cuda"), "; --cpu draws without one"),
+        (("film", "seahorse", "--cycle", "1", "-o", "b.png"), "; --still T is one picture"),
+        (("find", "nucleus", "--projection", "exponential"), "--projection plane"),
+        (("film", "--to", "0", "-o", "a.webp"), "--to 0 is not greater than 0"),
+    ],
+)
+def test_messages_of_the_library_name_options_on_the_command_line(run, arguments, said):
+    Path("a.png").write_bytes(b"")
+    code, _, err = run(*arguments)
+    assert code
+    assert said in err
+    assert "=True" not in err
+
+
+def test_messages_in_python_name_keywords(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"")
+    with pytest.raises(fractals.FractalsError, match=r"or give overwrite=True$"):
+        fractals.render_to(tmp_path / "a.png", "seahorse", size=(8, 6))
+    with pytest.raises(fractals.OptionError, match=r"it is a palette: palette='ember'"):
+        fractals.load_scene("ember")

@@ -134,7 +134,7 @@ def test_another_encoder_is_refused(tmp_path, client, dive, whole):
 
 def test_what_needs_the_folder(tmp_path, dive):
     with ThreadPoolExecutor(1) as executor:
-        with pytest.raises(OptionError, match="--return: the bands of a zoom are files"):
+        with pytest.raises(OptionError, match="a zoom does not return through Dask"):
             dive.save(tmp_path / "a.mp4", cluster=Cluster(executor, returns=True))
         assert os.listdir(tmp_path) == []
         pan = dive.scene.film.model_dump(mode="json", exclude_none=True)

@@ -4,8 +4,6 @@
 // NVIDIA's cuda.h, which also checks their types here. A function that is missing is one that
 // cuGetProcAddress does not find, and cuda-bindings' error names it.
 
-#include <algorithm>
-#include <array>
 #include <chrono>
 
 #pragma GCC visibility push(default)
@@ -36,15 +34,15 @@ static CUresult entered(const string &name, Counter &counter) {
 
 #define CALL                                                  \
     static const string name_ = without_version(__func__);    \
-    static Counter &counter = counters()[name_];              \
+    static Counter &counter = counter_of(name_);              \
     if (CUresult code_ = entered(name_, counter)) return code_;
 #define IN_CONTEXT                                            \
-    CALL Device *device = current();                          \
+    CALL [[maybe_unused]] Device *device = current();         \
     if (!device) return CUDA_ERROR_INVALID_CONTEXT;           \
     if (device->error) return (CUresult)device->error.load();
 #define ON_DEVICE                                             \
     CALL if ((size_t)dev >= world().devices.size()) return CUDA_ERROR_INVALID_DEVICE; \
-    Device *device = world().devices[dev].get();
+    [[maybe_unused]] Device *device = world().devices[dev].get();
 #define ON_STREAM                                             \
     IN_CONTEXT auto stream = stream_of(device, handle);       \
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
@@ -63,9 +61,7 @@ static CUresult state(Device *device) { return (CUresult)device->error.load(); }
 
 CUresult cuGetErrorString(CUresult error, const char **text) { return cuGetErrorName(error, text); }
 CUresult cuGetErrorName(CUresult error, const char **text) {
-    *text = nullptr;
-    for (auto &each : ERRORS)
-        if (each.code == error) *text = each.name;
+    *text = ERRORS.count(error) ? ERRORS.at(error) : nullptr;
     return *text ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 CUresult cuInit(unsigned) {
@@ -74,7 +70,7 @@ CUresult cuInit(unsigned) {
     world().initialised = true;
     return CUDA_SUCCESS;
 }
-CUresult cuDriverGetVersion(int *version) { CALL return answer(version, CUDA_VERSION); }
+CUresult cuDriverGetVersion(int *version) { CALL return answer(version, settings().version ? settings().version : CUDA_VERSION); }
 
 // --- Devices
 
@@ -84,31 +80,28 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice dev) { ON_DEVICE snprint
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     ON_DEVICE
     memset(uuid, 0xFA, sizeof *uuid);
-    uuid->bytes[15] = (char)device->index;
+    uuid->bytes[15] = (char)settings().places[device->index];
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) { ON_DEVICE return answer(bytes, device->total); }
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute wanted, CUdevice dev) {
     ON_DEVICE
-    *value = wanted == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID ? device->index + 1 : 0;
-    for (auto &attribute : device->card->attributes)
-        if (attribute.id == wanted) *value = attribute.value;
-    return CUDA_SUCCESS;
+    if (wanted == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID) return answer(value, device->index + 1);
+    auto &known = device->card->attributes;
+    return answer(value, known.count(wanted) ? known.at(wanted) : 0);
 }
-CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool) { ON_DEVICE (void)device; return CUDA_SUCCESS; }
+CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool) { ON_DEVICE return CUDA_SUCCESS; }
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE return answer(pool, (CUmemoryPool)device); }
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice dev) { ON_DEVICE return answer(pool, (CUmemoryPool)device); }
 
 // --- Contexts: a device has one, its primary context
 
-CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice dev) { ON_DEVICE device->retained++; return answer(context, (CUcontext)device); }
-CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { ON_DEVICE device->retained--; return CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice dev) { ON_DEVICE return answer(context, (CUcontext)device); }
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev) { ON_DEVICE return CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
     ON_DEVICE
     drain(device);
-    std::vector<u64> all;
-    for (auto &[at, size] : device->allocated) all.push_back(at);
-    for (u64 at : all) device->release(at);
+    for (u64 at : device->allocated.begins()) device->release(at);
     device->error = 0;
     return CUDA_SUCCESS;
 }
@@ -147,26 +140,26 @@ static CUresult find_kernel(Module *module, const char *name, void **found) {
     return at == module->kernels.end() ? CUDA_ERROR_NOT_FOUND : answer(found, &at->second);
 }
 static CUresult find_variable(Device *device, Module *module, const char *name, CUdeviceptr *at, size_t *size) {
-    for (auto *each = module->variables; each->name; each++) {
-        if (strcmp(each->name, name)) continue;
-        u64 begin = module->on(device);
-        if (!begin) return CUDA_ERROR_OUT_OF_MEMORY;
-        answer(at, begin + each->offset);
-        return answer(size, each->size);
-    }
-    return CUDA_ERROR_NOT_FOUND;
+    const Variable *found = module->tables.variables, *end = found + module->tables.variable_count;
+    while (found < end && strcmp(found->name, name)) found++;
+    if (found == end) return CUDA_ERROR_NOT_FOUND;
+    u64 begin = module->on(device);
+    if (!begin) return CUDA_ERROR_OUT_OF_MEMORY;
+    answer(at, begin + found->offset);
+    return answer(size, found->size);
 }
-static CUresult unload(Module *module) { module->unload(); return CUDA_SUCCESS; }
+static CUresult unload(Module *module) {
+    for (auto &device : world().devices) drain(device.get());
+    module->unload();
+    return CUDA_SUCCESS;
+}
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) { IN_CONTEXT return load(image, (Module **)module); }
-CUresult cuModuleUnload(CUmodule module) { IN_CONTEXT drain(device); return unload((Module *)module); }
+CUresult cuModuleUnload(CUmodule module) { IN_CONTEXT return unload((Module *)module); }
 CUresult cuModuleGetFunction(CUfunction *kernel, CUmodule module, const char *name) { IN_CONTEXT return find_kernel((Module *)module, name, (void **)kernel); }
+CUresult cuModuleGetGlobal(CUdeviceptr *at, size_t *size, CUmodule module, const char *name) { IN_CONTEXT return find_variable(device, (Module *)module, name, at, size); }
 CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *, void **, unsigned, CUlibraryOption *, void **, unsigned) { CALL return load(image, (Module **)library); }
-CUresult cuLibraryUnload(CUlibrary library) {
-    CALL
-    for (auto &device : world().devices) drain(device.get());
-    return unload((Module *)library);
-}
+CUresult cuLibraryUnload(CUlibrary library) { CALL return unload((Module *)library); }
 CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name) { CALL return find_kernel((Module *)library, name, (void **)kernel); }
 CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library) { CALL return answer(count, (unsigned)((Module *)library)->kernels.size()); }
 CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library) { CALL return answer(module, (CUmodule)library); }
@@ -211,7 +204,7 @@ CUresult cuMemFree(CUdeviceptr at) {
 }
 CUresult cuMemGetAddressRange(CUdeviceptr *base, size_t *size, CUdeviceptr at) {
     IN_CONTEXT
-    Range range = owner(at) ? owner(at)->allocation(at) : Range{0, 0};
+    Range range = owner(at) ? owner(at)->allocated.around(at) : Range{0, 0};
     if (!range.size) return CUDA_ERROR_NOT_FOUND;
     answer(base, range.begin);
     return answer(size, range.size);
@@ -223,25 +216,22 @@ CUresult cuMemHostGetDevicePointer(CUdeviceptr *at, void *host, unsigned) { IN_C
 CUresult cuDeviceGetPCIBusId(char *text, int size, CUdevice dev) { ON_DEVICE snprintf(text, size, "0000:%02x:00.0", device->index + 1); return CUDA_SUCCESS; }
 CUresult cuMemHostRegister(void *at, size_t size, unsigned) {
     IN_CONTEXT
-    std::lock_guard<std::mutex> held(world().lock);
-    return world().registered.emplace((u64)at, size).second ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+    return world().registered.add((u64)at, size) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 }
 CUresult cuMemHostUnregister(void *at) {
     IN_CONTEXT
     drain(device);
-    std::lock_guard<std::mutex> held(world().lock);
-    return world().registered.erase((u64)at) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+    return world().registered.remove((u64)at) ? CUDA_SUCCESS : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
 }
 
 /* Copies between pageable memory and a device are staged, so a program may use that memory at once:
    what goes to the device is read now, and what comes from it is waited for. */
-static CUresult copy(Counter &counter, u64 to, u64 from, u64 size, CUstream handle, bool wait) {
-    Device *device = current();
+static CUresult copy(Device *device, Counter &counter, u64 to, u64 from, u64 size, CUstream handle, bool wait) {
     auto stream = stream_of(device, handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     Device *target = owner(to), *origin = owner(from);
-    if (target && !covers(target->allocation(to), to, size)) return CUDA_ERROR_INVALID_VALUE;
-    if (origin && !covers(origin->allocation(from), from, size)) return CUDA_ERROR_INVALID_VALUE;
+    if (target && !covers(target->allocated.around(to), to, size)) return CUDA_ERROR_INVALID_VALUE;
+    if (origin && !covers(origin->allocated.around(from), from, size)) return CUDA_ERROR_INVALID_VALUE;
     if (!size) return CUDA_SUCCESS;
     counter.bytes += size;
     std::shared_ptr<std::vector<u8>> staged;
@@ -249,7 +239,7 @@ static CUresult copy(Counter &counter, u64 to, u64 from, u64 size, CUstream hand
         staged = std::make_shared<std::vector<u8>>((u8 *)from, (u8 *)from + size);
         from = (u64)staged->data();
     }
-    static Counter &executed = counters()["copy"];
+    static Counter &executed = counter_of("copy");
     Place end = submit(stream, [=] {
         (void)staged;
         long call = ++executed.calls;
@@ -260,7 +250,7 @@ static CUresult copy(Counter &counter, u64 to, u64 from, u64 size, CUstream hand
     if (wait || (!target && !page_locked(to, size))) end.wait();
     return state(device);
 }
-#define COPY(to, from, handle, wait) IN_CONTEXT (void)device; return copy(counter, (u64)(to), (u64)(from), size, handle, wait)
+#define COPY(to, from, handle, wait) IN_CONTEXT return copy(device, counter, (u64)(to), (u64)(from), size, handle, wait)
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t size) { COPY(to, from, nullptr, true); }
 CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t size) { COPY(to, from, nullptr, true); }
 CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t size) { COPY(to, from, nullptr, true); }
@@ -268,17 +258,17 @@ CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t size, CUstre
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size, CUstream handle) { COPY(to, from, handle, false); }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t size, CUstream handle) { COPY(to, from, handle, false); }
 
-template <typename T> static CUresult fill(Counter &counter, CUdeviceptr at, T value, size_t count, CUstream handle, bool wait) {
-    Device *device = current(), *target = owner(at);
+template <typename T> static CUresult fill(Device *device, Counter &counter, CUdeviceptr at, T value, size_t count, CUstream handle, bool wait) {
+    Device *target = owner(at);
     auto stream = stream_of(device, handle);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
-    if (!target || !covers(target->allocation(at), at, count * sizeof(T)) || at % sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
+    if (!target || !covers(target->allocated.around(at), at, count * sizeof(T)) || at % sizeof(T)) return CUDA_ERROR_INVALID_VALUE;
     counter.bytes += count * sizeof(T);
     Place end = submit(stream, [=] { std::fill_n((T *)at, count, value); });
     if (wait) end.wait();
     return state(device);
 }
-#define FILL(handle, wait) IN_CONTEXT (void)device; return fill(counter, at, value, count, handle, wait)
+#define FILL(handle, wait) IN_CONTEXT return fill(device, counter, at, value, count, handle, wait)
 CUresult cuMemsetD8(CUdeviceptr at, unsigned char value, size_t count) { FILL(nullptr, true); }
 CUresult cuMemsetD32(CUdeviceptr at, unsigned value, size_t count) { FILL(nullptr, true); }
 CUresult cuMemsetD8Async(CUdeviceptr at, unsigned char value, size_t count, CUstream handle) { FILL(handle, false); }
@@ -287,7 +277,7 @@ CUresult cuMemsetD32Async(CUdeviceptr at, unsigned value, size_t count, CUstream
 CUresult cuMemFreeAsync(CUdeviceptr at, CUstream handle) {
     ON_STREAM
     Device *owned = owner(at);
-    if (!owned || !owned->allocation(at).size) return CUDA_ERROR_INVALID_VALUE;
+    if (!owned || !owned->allocated.around(at).size) return CUDA_ERROR_INVALID_VALUE;
     submit(stream, [=] { owned->release(at); });
     return CUDA_SUCCESS;
 }
@@ -335,19 +325,15 @@ CUresult cuStreamCreate(CUstream *handle, unsigned flags) {
 }
 CUresult cuStreamCreateWithPriority(CUstream *handle, unsigned flags, int) { return cuStreamCreate(handle, flags); }
 CUresult cuStreamGetPriority(CUstream handle, int *priority) { ON_STREAM return answer(priority, 0); }
-#if CUDA_VERSION >= 12080
 CUresult cuStreamGetDevice(CUstream handle, CUdevice *found) { ON_STREAM return answer(found, stream->device->index); }
-#endif
 CUresult cuStreamGetFlags(CUstream handle, unsigned *flags) { ON_STREAM return answer(flags, stream->blocking ? 0 : CU_STREAM_NON_BLOCKING); }
 CUresult cuStreamGetId(CUstream handle, unsigned long long *id) { ON_STREAM return answer(id, stream->number); }
 CUresult cuStreamGetCtx(CUstream handle, CUcontext *context) { ON_STREAM return answer(context, (CUcontext)stream->device); }
-#if CUDA_VERSION >= 12050
 CUresult cuStreamGetCtx_v2(CUstream handle, CUcontext *context, CUgreenCtx *green) {
     ON_STREAM
     answer(green, nullptr);
     return answer(context, (CUcontext)stream->device);
 }
-#endif
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
     ON_STREAM
     Place place = ((Event *)event)->recorded();
@@ -359,7 +345,7 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) { O
 CUresult cuStreamQuery(CUstream handle) { ON_STREAM return stream->end().passed() ? state(stream->device) : CUDA_ERROR_NOT_READY; }
 CUresult cuStreamSynchronize(CUstream handle) {
     ON_STREAM
-    if (stream == main_stream(stream->device))  // which has waited for the blocking ones
+    if (stream == main_stream(stream->device))  // which waits for the blocking ones
         for (auto &place : ends(stream->device, false)) place.wait();
     stream->end().wait();
     return state(stream->device);
@@ -394,7 +380,6 @@ CUresult cuEventSynchronize(CUevent event) { IN_CONTEXT ((Event *)event)->record
 CUresult cuEventDestroy(CUevent event) { CALL delete (Event *)event; return CUDA_SUCCESS; }
 CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
     IN_CONTEXT
-    (void)device;
     auto *a = (Event *)begin, *b = (Event *)end;
     if (!a->moment || !b->moment || !a->timed || !b->timed) return CUDA_ERROR_INVALID_HANDLE;
     if (!*a->moment || !*b->moment) return CUDA_ERROR_NOT_READY;
@@ -405,18 +390,18 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end) {
 // --- Kernels that are launched, and what is known of them
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute wanted, CUfunction kernel) { CALL return kernel_attribute(value, wanted, *((Kernel *)kernel)->entry); }
+CUresult cuFuncSetAttribute(CUfunction, CUfunction_attribute, int) { CALL return CUDA_SUCCESS; }
 CUresult cuFuncGetParamInfo(CUfunction kernel, size_t index, size_t *offset, size_t *size) { CALL return parameter(*((Kernel *)kernel)->entry, index, offset, size); }
 CUresult cuLaunchKernel(CUfunction kernel, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned shared, CUstream handle, void **params, void **) {
     IN_CONTEXT
-    u32 grid[] = {gx, gy, gz}, block[] = {x, y, z};
-    return launch(device, (Kernel *)kernel, grid, block, shared, handle, params);
+    return launch(device, (Kernel *)kernel, {{gx, gy, gz}, {x, y, z}, shared}, handle, params);
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction kernel, void **params, void **) {
     IN_CONTEXT
     for (unsigned i = 0; i < c->numAttrs; i++)
         if (c->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && c->attrs[i].value.cooperative) return CUDA_ERROR_NOT_SUPPORTED;
-    u32 grid[] = {c->gridDimX, c->gridDimY, c->gridDimZ}, block[] = {c->blockDimX, c->blockDimY, c->blockDimZ};
-    return launch(device, (Kernel *)kernel, grid, block, c->sharedMemBytes, c->hStream, params);
+    Shape shape = {{c->gridDimX, c->gridDimY, c->gridDimZ}, {c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes};
+    return launch(device, (Kernel *)kernel, shape, c->hStream, params);
 }
 CUresult cuLaunchHostFunc(CUstream handle, CUhostFn call, void *data) { ON_STREAM submit(stream, [=] { call(data); }, true); return CUDA_SUCCESS; }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction, int size, size_t) { CALL *count = std::max(1, 1536 / std::max(size, 1)); return CUDA_SUCCESS; }
@@ -425,16 +410,11 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) { CALL return answe
 
 /* Bindings ask for a name without its version: the newest that their version of CUDA has. */
 CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuuint64_t, CUdriverProcAddressQueryResult *status) {
-    Dl_info here;
-    dladdr((void *)&cuInit, &here);
-    static void *self = dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD);
     string name = symbol;
-    std::vector<string> names = {name + "_v4", name + "_v3", name + "_v2", name};
     bool old = (name == "cuCtxSynchronize" || name == "cuCtxGetDevice") && version < 13000;
-    if (old || (name == "cuStreamGetCtx" && version < 12050)) names = {name};
-    *function = nullptr;
-    for (auto &each : names)
-        if (!*function) *function = dlsym(self, each.c_str());
+    *function = exported(name, !old && !(name == "cuStreamGetCtx" && version < 12050));
+    for (auto &each : settings().lacks)
+        if (each == name) *function = nullptr;
     answer(status, *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
@@ -449,20 +429,16 @@ CUresult cuProfilerStop() { CALL return CUDA_SUCCESS; }
 /* STANDIN_PROFILE: one line of JSON of each process, as it ends. */
 __attribute__((destructor)) static void report() {
     if (settings().profile.empty() || getpid() != world().process) return;
-    FILE *out = fopen(settings().profile.c_str(), "a");
+    std::ofstream out(settings().profile, std::ios::app);
     if (!out) return say("STANDIN_PROFILE: %s can't be written", settings().profile.c_str());
-    string text = "{\"calls\": {", bytes, comma;
-    for (auto &[name, counter] : counters().all) {
-        text += comma + "\"" + name + "\": " + std::to_string(counter.calls);
-        if (counter.bytes) bytes += (bytes.empty() ? "\"" : ", \"") + name + "\": " + std::to_string(counter.bytes);
-        comma = ", ";
+    string calls, bytes, unfreed;
+    auto append = [](string &list, const string &item) { list += (list.empty() ? "" : ", ") + item; };
+    for (auto &[name, counter] : all_counters()) {
+        string key = "\"" + name + "\": ";
+        append(calls, key + std::to_string(counter.calls));
+        if (counter.bytes) append(bytes, key + std::to_string(counter.bytes));
     }
-    text += "}, \"bytes\": {" + bytes + "}, \"unfreed\": [";
-    comma = "";
-    for (auto &device : world().devices) {
-        text += comma + std::to_string(device->allocated.size());
-        comma = ", ";
-    }
-    fprintf(out, "%s], \"page-locked\": %zu}\n", text.c_str(), world().host.allocated.size());
-    fclose(out);
+    for (auto &device : world().devices) append(unfreed, std::to_string(device->allocated.begins().size()));
+    out << "{\"calls\": {" << calls << "}, \"bytes\": {" << bytes << "}, \"unfreed\": [" << unfreed;
+    out << "], \"page-locked\": " << world().host.allocated.begins().size() << "}\n";
 }

@@ -33,10 +33,10 @@ INTEGERS = {
     "not": "~{a}",
     "shl": "shl_{T}({a}, {b:u32})",
     "shr": "shr_{T}({a}, {b:u32})",
-    "shf.l.wrap": "shf_l({a}, {b}, {c:u32} & 31)",
-    "shf.r.wrap": "shf_r({a}, {b}, {c:u32} & 31)",
-    "shf.l.clamp": "shf_l({a}, {b}, at_most_32({c:u32}))",
-    "shf.r.clamp": "shf_r({a}, {b}, at_most_32({c:u32}))",
+    "shf.l.wrap": "((u64){b} << 32 | {a}) << ({c:u32} & 31) >> 32",
+    "shf.r.wrap": "((u64){b} << 32 | {a}) >> ({c:u32} & 31)",
+    "shf.l.clamp": "((u64){b} << 32 | {a}) << at_most_32({c:u32}) >> 32",
+    "shf.r.clamp": "((u64){b} << 32 | {a}) >> at_most_32({c:u32})",
     "popc": ("__builtin_popcountll({a})", "u32"),
     "clz": ("({a} ? __builtin_clzll((u64){a}) - (64 - {bits}) : {bits})", "u32"),
     "brev": "brev_{T}({a})",
@@ -82,20 +82,26 @@ REALS["div.full"] = APPROXIMATIONS["div"]
 
 STATEMENTS = dict.fromkeys(("ret", "ret.uni", "exit"), "return;")  # operands do not matter
 STATEMENTS |= {"trap": "t->block->fail(t, 719, 0, 0, {line});", "nanosleep": ""}
-for _fence, _first in (("membar", "gl"), ("fence.acq_rel", "gpu"), ("fence.sc", "gpu")):
-    for _scope in (_first, "sys", "cta"):
+for _fence in ("membar", "fence.acq_rel", "fence.sc"):
+    for _scope in ("gl" if _fence == "membar" else "gpu", "sys", "cta"):
         STATEMENTS[f"{_fence}.{_scope}"] = "__sync_synchronize();"
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-UNSIGNED = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+COMPARISONS |= {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}
+COMPARISONS = {name: f"{{a}} {sign} {{b}}" for name, sign in COMPARISONS.items()}
+_NAN = "(isnan({a}) || isnan({b}))"
+REAL_COMPARISONS = {"num": f"!{_NAN}", "nan": _NAN}
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):  # with u: true where one is NaN
+    REAL_COMPARISONS[_name] = f"!{_NAN} && {COMPARISONS[_name]}"
+    REAL_COMPARISONS[f"{_name}u"] = f"{_NAN} || {COMPARISONS[_name]}"
 LOGIC = {"and": "&", "or": "|", "xor": "^"}
-AXES = {"tid": "t->tid", "ntid": "t->block->ntid"}
-AXES |= {"ctaid": "t->block->ctaid", "nctaid": "t->block->nctaid"}
 REGISTERS = {
+    **{f"tid.{axis}": f"t->tid[{at}]" for at, axis in enumerate("xyz")},
+    **{f"ntid.{axis}": f"t->block->ntid[{at}]" for at, axis in enumerate("xyz")},
+    **{f"ctaid.{axis}": f"t->block->ctaid[{at}]" for at, axis in enumerate("xyz")},
+    **{f"nctaid.{axis}": f"t->block->nctaid[{at}]" for at, axis in enumerate("xyz")},
     "laneid": "lane(t)",
     "warpid": "thread_number(t) / 32",
-    "clock": "nanoseconds()",
-    "clock64": "nanoseconds()",
-    "globaltimer": "nanoseconds()",
+    **dict.fromkeys(("clock", "clock64", "globaltimer"), "nanoseconds()"),
     "dynamic_smem_size": "t->block->dynamic_size",
     "total_smem_size": "t->block->shared_size",
     "lanemask_eq": "1u << lane(t)",
@@ -127,16 +133,11 @@ class Instruction:
         opcode, _, rest = text.partition(" ")
         self.function, self.line, self.text = function, line, text
         self.name, *parts = opcode.split(".")
-        if "::" in opcode:
-            parts = re.findall(r"\.([\w:]+)", opcode)
         self.types = [part for part in parts if part in SIZES]
+        self.type = self.types[-1] if self.types else "b32"
         self.modifiers = [part for part in parts if part not in SIZES]
         self.key = ".".join([self.name, *self.modifiers])
         self.operands = split(rest)
-
-    @property
-    def type(self):
-        return self.types[-1] if self.types else "b32"
 
     def translate(self):
         """Append the instruction's C to its function."""
@@ -157,11 +158,18 @@ class Instruction:
 
     def fill(self, template):
         bits = 8 * SIZES[self.type]
-        names = {name: Operand(self, at + 1) for at, name in enumerate("abcd")}
         kind = f"u{bits}" if self.type[0] == "b" else self.type
         double = f"{'i' if kind[0] == 's' else 'u'}{2 * bits}"
         narrow = "f" if kind == "f32" else ""
-        return template.format(**names, T=kind, C=c_type(kind), W=double, f=narrow, bits=bits)
+        names = {"T": kind, "C": c_type(kind), "W": double, "f": narrow, "bits": str(bits)}
+
+        def filled(found):
+            name, of = found.groups()
+            if name in names:
+                return names[name]
+            return self.value(1 + "abcd".index(name), self.wide() if of == "wide" else of)
+
+        return re.sub(r"\{(\w+):?(\w*)\}", filled, template)
 
     def wide(self):
         return f"{self.type[0]}{16 * SIZES[self.type]}"
@@ -179,16 +187,6 @@ class Instruction:
         for modifier in self.modifiers:
             if modifier not in known:
                 raise Unknown(f"unknown modifier .{modifier} of `{self.text}`")
-
-
-class Operand:
-    """An operand that a template names."""
-
-    def __init__(self, instruction, at):
-        self.instruction, self.at = instruction, at
-
-    def __format__(self, kind):
-        return self.instruction.value(self.at, self.instruction.wide() if kind == "wide" else kind)
 
 
 def c_type(kind):
@@ -313,21 +311,11 @@ def with_carry(i):
     i.emit(f"{f'carry = wide >> {bits} & 1; ' if 'cc' in i.modifiers else ''}}}")
 
 
-def _compared(i, name, a, b):
-    if i.type[0] != "f":
-        return f"({a} {(COMPARISONS | UNSIGNED)[name]} {b})"
-    if name in ("num", "nan"):
-        return f"{'!' if name == 'num' else ''}(isnan({a}) || isnan({b}))"
-    if name.endswith("u"):  # true where one is NaN
-        return f"(isnan({a}) || isnan({b}) || {a} {COMPARISONS[name[:-1]]} {b})"
-    unordered = f"!isnan({a}) && !isnan({b}) && " if name == "ne" else ""
-    return f"({unordered}{a} {COMPARISONS[name]} {b})"
-
-
 @translates("setp")
 def setp(i):
     comparison, *combined = i.modifiers
-    result = _compared(i, comparison, i.value(1), i.value(2))
+    table = REAL_COMPARISONS if i.type[0] == "f" else COMPARISONS
+    result = f"({i.fill(table[comparison])})"
     first, _, second = i.operands[0].partition("|")
     other = f"!{result}"
     if combined:

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -15,27 +16,18 @@ typedef int Result;
 typedef void *Handle;
 enum { SUCCESS = 0, ERROR_PTX_COMPILE = 4, INPUT_PTX = 2 };
 
-/* A function of the real library, whose exported names may end with a version. */
+static void *or_end(void *found, const char *name) {
+    if (found) return found;
+    fprintf(stderr, "stand-in driver: the real libnvJitLink, STANDIN_NVJITLINK: %s: %s\n", name, dlerror());
+    _Exit(2);
+}
+
+/* A function of the real library, whose exported names end with a version; FIRST: the oldest. */
 template <typename F> static F *real(const char *name) {
-    static void *opened = [] {
-        const char *path = getenv("STANDIN_NVJITLINK");
-        void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
-        if (!library) {
-            fprintf(stderr, "stand-in driver: STANDIN_NVJITLINK, the real libnvJitLink: %s\n", path ? dlerror() : "not set");
-            _Exit(2);
-        }
-        return library;
-    }();
-    void *found = dlsym(opened, name);
-    for (int version = 13 * 16 + 15; !found && version >= 12 * 16; version--) {
-        string text = string("__") + name + "_" + std::to_string(version / 16) + "_" + std::to_string(version % 16);
-        found = dlsym(opened, text.c_str());
-    }
-    if (!found) {
-        fprintf(stderr, "stand-in driver: the real libnvJitLink has no %s\n", name);
-        _Exit(2);
-    }
-    return (F *)found;
+    static const char *path = getenv("STANDIN_NVJITLINK");
+    static void *library = or_end(path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr, "it can't be opened");
+    void *found = dlsym(library, (string("__") + name + FIRST).c_str());
+    return (F *)or_end(found ? found : dlsym(library, name), name);
 }
 
 struct Input { int kind; string data, name; };
@@ -76,12 +68,8 @@ static Result link_to_ptx(Link &link) {
 }
 
 static Result complete(Link &link) {
-    bool optimised = false, wants_ptx = false;
-    for (auto &option : link.options) {
-        optimised |= option == "-lto";
-        wants_ptx |= option == "-ptx";
-    }
-    if (optimised) {
+    auto has = [&](const char *option) { return std::count(link.options.begin(), link.options.end(), option); };
+    if (has("-lto")) {
         if (Result code = link_to_ptx(link)) return code;
     } else {
         for (auto &input : link.inputs) {
@@ -94,7 +82,7 @@ static Result complete(Link &link) {
     }
     string text = link.ptx.c_str();  // without the zero at its end
     uint64_t size = text.size();
-    if (!wants_ptx) link.image = "STANDPTX" + string((char *)&size, 8) + text;
+    if (!has("-ptx")) link.image = "STANDPTX" + string((char *)&size, 8) + text;
     return SUCCESS;
 }
 

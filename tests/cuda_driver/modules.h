@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include <fstream>
+
 #include "memory.h"
 
 extern char **environ;
@@ -17,11 +19,8 @@ struct Kernel {
 };
 struct Module {
     string ptx;  // the file, for messages
+    Tables tables;
     std::map<string, Kernel> kernels;
-    const Variable *variables;
-    std::vector<u64> blocks;  // instructions of each, where they are counted
-    const u8 *data;
-    u64 size;
     std::mutex lock;
     std::map<Device *, u64> places;
 
@@ -31,8 +30,8 @@ struct Module {
         auto found = places.find(device);
         if (found != places.end()) return found->second;
         u64 at = 0;
-        if (size && device->allocate(size, &at)) return 0;
-        if (size) memcpy((void *)at, data, size);
+        if (tables.size && device->allocate(tables.size, &at)) return 0;
+        if (tables.size) memcpy((void *)at, tables.data, tables.size);
         return places[device] = at;
     }
     void unload() {
@@ -42,16 +41,12 @@ struct Module {
     }
 };
 
-/* Run the translator, without the stand-in and without the program's settings of Python. */
+/* Run the translator, without the stand-in and (-I) without the program's settings of Python. */
 static bool translate(const string &ptx, const string &library) {
-    string python = setting("STANDIN_PYTHON", "python3"), script = SOURCE "/translate.py";
-    const char *command[] = {python.c_str(), script.c_str(), ptx.c_str(), library.c_str(), nullptr};
-    std::vector<char *> variables;
-    for (char **v = environ; *v; v++)
-        if (strncmp(*v, "LD_PRELOAD=", 11) && strncmp(*v, "PYTHON", 6)) variables.push_back(*v);
-    variables.push_back(nullptr);
+    string python = setting("STANDIN_PYTHON", "python3");
+    const char *command[] = {"env", "-u", "LD_PRELOAD", python.c_str(), "-I", SOURCE "/translate.py", ptx.c_str(), library.c_str(), nullptr};
     pid_t child;
-    if (posix_spawnp(&child, command[0], nullptr, nullptr, (char **)command, variables.data())) return false;
+    if (posix_spawnp(&child, command[0], nullptr, nullptr, (char **)command, environ)) return false;
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     return status == 0;
@@ -69,39 +64,25 @@ static string ptx_of(const char *image) {
 
 static CUresult load(const void *image, Module **made) {
     string text = ptx_of((const char *)image);
-    if (text.empty()) {
-        say("a module without PTX: was this process started by run.py?");
-        return CUDA_ERROR_INVALID_IMAGE;
-    }
-    string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size()) + (settings().counted ? "-counted" : ""), library = stem + ".so";
+    if (text.empty()) return FAILED(CUDA_ERROR_INVALID_IMAGE, "a module without PTX: was this process started by run.py?");
+    string stem = settings().cache + "/" + std::to_string(std::hash<string>()(text)) + "-" + std::to_string(text.size());
+    if (!settings().counted.empty()) stem += "-counted";
+    string library = stem + ".so";
     mkdir(settings().cache.c_str(), 0777);
     if (access(library.c_str(), R_OK)) {
         string draft = stem + "." + std::to_string(getpid()) + ".ptx";
-        FILE *out = fopen(draft.c_str(), "wb");
-        if (!out) {
-            say("%s can't be written", draft.c_str());
-            return CUDA_ERROR_OPERATING_SYSTEM;
-        }
-        fwrite(text.data(), 1, text.size(), out);
-        fclose(out);
+        if (!(std::ofstream(draft) << text).flush()) return FAILED(CUDA_ERROR_OPERATING_SYSTEM, "%s can't be written", draft.c_str());
         bool translated = translate(draft, library);
         rename(draft.c_str(), (stem + ".ptx").c_str());
         if (!translated) return CUDA_ERROR_INVALID_PTX;
     }
     void *opened = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!opened) {
-        say("%s", dlerror());
-        return CUDA_ERROR_INVALID_IMAGE;
-    }
-    auto *module = new Module;
-    module->ptx = stem + ".ptx";
-    module->variables = (const Variable *)dlsym(opened, "variables");
-    for (auto *size = (const u32 *)dlsym(opened, "blocks"); *size != ~0u; size++) module->blocks.push_back(*size);
-    module->data = (const u8 *)dlsym(opened, "data");
-    module->size = *(const u64 *)dlsym(opened, "data_size");
-    for (auto *entry = (const Entry *)dlsym(opened, "entries"); entry->name; entry++) {
+    if (!opened) return FAILED(CUDA_ERROR_INVALID_IMAGE, "%s", dlerror());
+    auto *module = new Module{stem + ".ptx", *(const Tables *)dlsym(opened, "tables"), {}, {}, {}};
+    for (u64 i = 0; i < module->tables.entry_count; i++) {
+        const Entry *entry = &module->tables.entries[i];
         string name = string("kernel ") + entry->name;
-        module->kernels[entry->name] = {module, entry, &counters()[name], &counters()[name + " threads"]};
+        module->kernels[entry->name] = {module, entry, &counter_of(name), &counter_of(name + " threads")};
     }
     *made = module;
     return CUDA_SUCCESS;

@@ -23,7 +23,7 @@ BUILD = HERE / "build"
 NVIDIA = Path(sysconfig.get_path("purelib")) / "nvidia"
 HEADERS = ("cu13/include", "cuda_runtime/include")  # in the wheels of CUDA 13 and of CUDA 12
 LINKERS = ("cu13/lib/libnvJitLink.so.13", "nvjitlink/lib/libnvJitLink.so.12")
-TRANSLATOR = ("translate.py", "instructions.py", "runtime.h")
+SOURCES = ("*.cpp", "*.h", "translate.py", "instructions.py", "cards.toml", "run.py")
 COMPILER = ["g++", "-std=c++17", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra"]
 COMPILER += ["-fvisibility=hidden"]
 
@@ -50,44 +50,35 @@ def cards_header(include):
     """Return C++ of cards.toml, and of the errors that NVIDIA's header names."""
     cards = tomllib.loads((HERE / "cards.toml").read_text("utf-8"))
     every = cards.pop("every")
-    lines = [
-        "#pragma once\n#include <cuda.h>\n#include <vector>",
-        "struct Attribute { CUdevice_attribute id; int value; };",
-        "struct Card { const char *key, *name; unsigned long memory; int capability;",
-        "              std::vector<Attribute> attributes; };",
-        "static const std::vector<Card> CARDS = {",
-    ]
+    lines = ["static const std::vector<Card> CARDS = {"]
     for key, card in cards.items():
-        major, minor = card["compute_capability_major"], card["compute_capability_minor"]
         name, memory = card.pop("name"), card.pop("memory")
-        lines.append(f'{{"{key}", "{name}", {memory}ul, {10 * major + minor}, {{')
+        capability = 10 * card["compute_capability_major"] + card["compute_capability_minor"]
+        lines.append(f'{{"{key}", "{name}", {memory}ul, {capability}, {{')
         for attribute, value in (every | card).items():
             lines.append(f"  {{CU_DEVICE_ATTRIBUTE_{attribute.upper()}, {value}}},")
         lines.append("}},")
-    lines.append("};\nstatic const struct { int code; const char *name; } ERRORS[] = {")
+    lines.append("};\nstatic const std::map<int, const char *> ERRORS = {")
     header = (include / "cuda.h").read_text("utf-8")
     for name, code in re.findall(r"(?m)^ *(CUDA_(?:SUCCESS|ERROR_\w+)) *= *(\d+)", header):
         lines.append(f'  {{{code}, "{name}"}},')
     return "\n".join([*lines, "};"]) + "\n"
 
 
-def digest(paths):
-    """Return a name of the contents of files."""
-    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
-
-
 def build():
     """Build both libraries, unless those of these sources are there; return their folder."""
     include, linker = found(HEADERS), found(LINKERS)
-    sources = sorted([*HERE.glob("*.cpp"), *HERE.glob("*.h"), HERE / "cards.toml", HERE / "run.py"])
+    sources = [include / "cuda.h", *sorted(path for name in SOURCES for path in HERE.glob(name))]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     version = linker.name.rpartition(".")[2]
-    folder = BUILD / f"cuda{version}-{digest([*sources, include / 'cuda.h'])}"
+    folder = BUILD / f"cuda{version}-{digest[:16]}"
     if folder.exists():
         return folder
     BUILD.mkdir(exist_ok=True)
     made = Path(tempfile.mkdtemp(dir=BUILD))
     (made / "cards.h").write_text(cards_header(include), "utf-8")
-    defined = [f'-D{name}="{value}"' for name, value in (("SOURCE", HERE), ("BUILD", BUILD))]
+    values = {"SOURCE": HERE, "MODULES": folder / "modules", "FIRST": f"_{version}_0"}
+    defined = [f'-D{name}="{value}"' for name, value in values.items()]
     for source, library in (("driver.cpp", "libcuda.so.1"), ("linker.cpp", linker.name)):
         command = [*COMPILER, *defined, f"-I{made}", f"-I{include}", f"-Wl,-soname,{library}"]
         command += [str(HERE / source), "-o", str(made / library), "-lpthread", "-ldl"]
@@ -104,19 +95,14 @@ def environment(**settings):
     """Return the variables of a process that runs on the stand-in: `order="late"`, `cards=...`."""
     folder, linker = build(), found(LINKERS)
     inherited = dict(os.environ)
-    for name in ("LD_LIBRARY_PATH", "LD_PRELOAD"):
-        first = str(folder if name == "LD_LIBRARY_PATH" else folder / linker.name)
-        inherited[name] = ":".join(filter(None, [first, inherited.get(name)]))
+    for name, first in (("LD_LIBRARY_PATH", folder), ("LD_PRELOAD", folder / linker.name)):
+        inherited[name] = ":".join(filter(None, [str(first), inherited.get(name)]))
     inherited |= {f"STANDIN_{name.upper()}": str(value) for name, value in settings.items()}
     inherited.pop("NUMBA_ENABLE_CUDASIM", None)
     # A card must not find what was compiled for the stand-in, in a cache that both share.
     compiled = Path(inherited.get("NUMBA_CACHE_DIR", BUILD))
     if compiled.name != "standin":
         inherited["NUMBA_CACHE_DIR"] = str(compiled / "standin")
-    # Modules of another translator are not used again.
-    inherited.setdefault(
-        "STANDIN_CACHE", str(BUILD / f"modules-{digest(HERE / n for n in TRANSLATOR)}")
-    )
     return inherited | {"STANDIN_PYTHON": sys.executable, "STANDIN_NVJITLINK": str(linker)}
 
 

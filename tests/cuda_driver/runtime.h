@@ -33,8 +33,7 @@ typedef struct Block {
     const u64 *(*exchange)(Thread *, u32 members, u64 value, int line);
 } Block;
 
-/* The tables that a translated module exports: `entries` and `variables`, each ends with a null name,
-   and the numbers of instructions of its basic `blocks`, which end with ~0. */
+/* What a translated module exports, as `tables`. */
 typedef struct { u32 offset, size; } Parameter;
 typedef struct {
     const char *name;
@@ -45,6 +44,13 @@ typedef struct {
     int together;       // its threads wait for each other
 } Entry;
 typedef struct { const char *name; u64 offset, size; } Variable;
+typedef struct {
+    const Entry *entries;
+    const Variable *variables;
+    const u32 *blocks;  // instructions of each basic block, where they are counted
+    const u8 *data;     // first values of the variables
+    u64 entry_count, variable_count, block_count, size;
+} Tables;
 
 #ifndef __cplusplus
 #define INLINE static inline __attribute__((always_inline))
@@ -94,8 +100,6 @@ INTEGERS(64)
 FIELDS(32)
 FIELDS(64)
 
-INLINE u32 shf_l(u32 a, u32 b, u32 n) { return (((u64)b << 32 | a) << n) >> 32; }
-INLINE u32 shf_r(u32 a, u32 b, u32 n) { return ((u64)b << 32 | a) >> n; }
 INLINE u32 at_most_32(u32 n) { return n < 32 ? n : 32; }
 
 INLINE u32 prmt_u32(u32 a, u32 b, u32 c)
@@ -129,35 +133,26 @@ TO_ALL(rpi, ceil)
 /* --- Memory. Each access is in one allocation that its device may use, and aligned. */
 INLINE int within(u64 a, u32 size, Range r) { return a - r.begin < r.size && r.size - (a - r.begin) >= size; }
 
-INLINE void *aligned(Thread *t, u64 a, u32 size, int line)
+INLINE void *checked(Thread *t, u64 a, u32 size, int line, Range range, u64 base)
 {
+    if (!within(a, size, range)) t->block->fail(t, 700, a, size, line);
     if (a & (size - 1)) t->block->fail(t, 716, a, size, line);
-    return (void *)a;
+    return (void *)(base + a);
 }
+INLINE Range shared_window(Thread *t) { return (Range){(u64)t->block->shared, t->block->shared_size}; }
 INLINE void *global_at(Thread *t, u64 a, u32 size, int line)
 {
     Range *recent = &t->block->recent[line % SITES];
-    if (!within(a, size, *recent)) {
-        *recent = t->block->allocation(t, a);
-        if (!within(a, size, *recent)) t->block->fail(t, 700, a, size, line);
-    }
-    return aligned(t, a, size, line);
+    if (!within(a, size, *recent)) *recent = t->block->allocation(t, a);
+    return checked(t, a, size, line, *recent, 0);
 }
 INLINE void *shared_at(Thread *t, u64 a, u32 size, int line)
-{
-    if (!within(a, size, (Range){0, t->block->shared_size})) t->block->fail(t, 700, a, size, line);
-    return aligned(t, (u64)t->block->shared + a, size, line);
-}
-INLINE void *local_at(Thread *t, u64 a, u32 size, int line)
-{
-    if (!within(a, size, t->stack)) t->block->fail(t, 700, a, size, line);
-    return aligned(t, a, size, line);
-}
-INLINE Range shared_window(Thread *t) { return (Range){(u64)t->block->shared, t->block->shared_size}; }
+{ return checked(t, a, size, line, (Range){0, t->block->shared_size}, (u64)t->block->shared); }
+INLINE void *local_at(Thread *t, u64 a, u32 size, int line) { return checked(t, a, size, line, t->stack, 0); }
 INLINE void *generic_at(Thread *t, u64 a, u32 size, int line)
 {
-    if (within(a, size, shared_window(t)) || within(a, size, t->stack)) return aligned(t, a, size, line);
-    return global_at(t, a, size, line);
+    if (within(a, size, shared_window(t))) return checked(t, a, size, line, shared_window(t), 0);
+    return within(a, size, t->stack) ? local_at(t, a, size, line) : global_at(t, a, size, line);
 }
 
 /* --- Atomics: the old value is returned. */

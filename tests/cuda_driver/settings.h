@@ -1,5 +1,6 @@
 // What the environment orders (the table in README.md), and what is counted.
 #pragma once
+#include <cuda.h>
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,16 +9,25 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "cards.h"  // made from cards.toml by run.py
 #include "runtime.h"
 
 using std::string;
+
+struct Card {
+    const char *key, *name;
+    u64 memory;
+    int capability;  // 90: 9.0
+    std::map<CUdevice_attribute, int> attributes;
+};
+#include "cards.h"  // made from cards.toml by run.py
 
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
     char text[2048];
@@ -30,6 +40,13 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...) {
 
 /* Ends the process: a wrong setting must not pass for a driver that failed. */
 #define REFUSE(...) (say(__VA_ARGS__), _exit(2))
+#define FAILED(code, ...) (say(__VA_ARGS__), code)
+
+/* The one object of a type. It outlives the process, because Python then still calls the driver. */
+template <typename T> static T &forever() {
+    static T *made = new T;
+    return *made;
+}
 
 static string setting(const char *name, const char *otherwise = "") {
     const char *value = getenv(name);
@@ -38,21 +55,20 @@ static string setting(const char *name, const char *otherwise = "") {
 
 static std::vector<string> words(const string &text) {
     std::vector<string> found;
-    for (size_t at = 0; at < text.size();) {
-        size_t end = std::min(text.find(',', at), text.size());
-        found.push_back(text.substr(at, end - at));
-        at = end + 1;
-    }
+    std::stringstream in(text);
+    for (string word; std::getline(in, word, ',');) found.push_back(word);
     return found;
 }
 
-static bool exported(const string &function) {
+/* A function of this library, of its newest version or of the first, or null. */
+static void *exported(const string &name, bool newest = true) {
     Dl_info here;
     dladdr((void *)&exported, &here);
     static void *self = dlopen(here.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-    for (const char *version : {"", "_v2", "_v3", "_v4"})
-        if (dlsym(self, (function + version).c_str())) return true;
-    return false;
+    void *found = nullptr;
+    for (const char *version : {"_v4", "_v3", "_v2", ""})
+        if (!found && (newest || !*version)) found = dlsym(self, (name + version).c_str());
+    return found;
 }
 
 /* Calls `from` to `to` of a function, or of "kernel" and "copy" as they run, end with a code. */
@@ -82,18 +98,19 @@ struct Settings {
     u64 seed = strtoull(setting("STANDIN_SEED", "1").c_str(), nullptr, 10);
     u64 memory = 0;  // bytes; 0: what the card has
     std::vector<Fault> faults;
-    std::vector<const Card *> cards;
+    std::vector<const Card *> cards;  // those that CUDA_VISIBLE_DEVICES leaves
+    std::vector<int> places;          // of each among all cards
+    int version = atoi(setting("STANDIN_VERSION", "0").c_str());  // of the driver; 0: of cuda.h
+    std::vector<string> lacks = words(setting("STANDIN_LACKS"));  // functions that it does not have
     string profile = setting("STANDIN_PROFILE");
-    bool counted = !setting("STANDIN_COUNT").empty();
-    string cache = setting("STANDIN_CACHE", BUILD "/modules");
+    string counted = setting("STANDIN_COUNT");  // "1", or "warps" too
+    string cache = setting("STANDIN_CACHE", MODULES);
 
     Settings() {
-        const char *orders[] = {"eager", "late", "random", "synchronous"};
+        const std::vector<string> orders = {"eager", "late", "random", "synchronous"};
         string wanted = setting("STANDIN_ORDER", "eager");
-        int at = 0;
-        while (at < 4 && wanted != orders[at]) at++;
-        if (at == 4) REFUSE("STANDIN_ORDER is '%s', not eager, late, random or synchronous", wanted.c_str());
-        order = (Order)at;
+        order = Order(std::find(orders.begin(), orders.end(), wanted) - orders.begin());
+        if (order > SYNCHRONOUS) REFUSE("STANDIN_ORDER is '%s', not eager, late, random or synchronous", wanted.c_str());
         for (auto &text : words(setting("STANDIN_FAIL"))) faults.push_back(read_fault(text));
         read_cards(setting("STANDIN_CARDS", "h100"));
         char unit = 0, rest;
@@ -106,13 +123,26 @@ struct Settings {
         string known;
         for (auto &card : CARDS) known += string(known.empty() ? "" : ", ") + card.key;
         for (auto &word : words(text == "none" ? "" : text)) {
-            const Card *found = nullptr;
-            for (auto &card : CARDS)
-                if (word == card.key) found = &card;
-            if (!found) REFUSE("STANDIN_CARDS names '%s'; known: %s, none", word.c_str(), known.c_str());
-            cards.push_back(found);
+            auto found = std::find_if(CARDS.begin(), CARDS.end(), [&](auto &card) { return word == card.key; });
+            if (found == CARDS.end()) REFUSE("STANDIN_CARDS names '%s'; known: %s, none", word.c_str(), known.c_str());
+            cards.push_back(&*found);
         }
         if (cards.size() > 8) REFUSE("STANDIN_CARDS has %zu cards; at most 8", cards.size());
+        auto all = cards;
+        for (size_t i = 0; i < all.size(); i++) places.push_back((int)i);
+        const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+        if (!visible) return;
+        cards.clear(), places.clear();
+        for (auto &word : words(visible)) {  // numbers or the beginnings of UUIDs, up to a wrong one
+            size_t i = 0;
+            while (i < all.size() && word != std::to_string(i) && (word.size() < 5 || uuid(all[i], (int)i).rfind(word, 0))) i++;
+            if (i == all.size()) break;
+            cards.push_back(all[i]), places.push_back((int)i);
+        }
+    }
+    /* What nvidia-smi -L would call a card; a MIG device has an own name. */
+    static string uuid(const Card *card, int place) {
+        return (strstr(card->name, "MIG") ? "MIG-" : "GPU-") + string("fafafafa-fafa-fafa-fafa-fafafafafa0") + std::to_string(place);
     }
     int fault(const string &name, long call) const {
         for (auto &each : faults)
@@ -121,11 +151,7 @@ struct Settings {
     }
 };
 
-/* Never destroyed, because Python still calls the driver while the process ends. */
-static Settings &settings() {
-    static Settings *made = new Settings;
-    return *made;
-}
+static Settings &settings() { return forever<Settings>(); }
 
 // --- What is counted: calls and bytes of functions, of "kernel" and "copy", and of each kernel
 
@@ -133,17 +159,11 @@ struct Counter {
     std::atomic<long> calls{0}, bytes{0};
 };
 
-struct Counters {
-    std::mutex lock;
-    std::map<string, Counter> all;
-    Counter &operator[](const string &name) {
-        std::lock_guard<std::mutex> held(lock);
-        return all[name];
-    }
-};
-static Counters &counters() {
-    static Counters *made = new Counters;
-    return *made;
+static std::map<string, Counter> &all_counters() { return forever<std::map<string, Counter>>(); }
+static Counter &counter_of(const string &name) {
+    static std::mutex lock;
+    std::lock_guard<std::mutex> held(lock);
+    return all_counters()[name];
 }
 
 static string without_version(const string &name) {

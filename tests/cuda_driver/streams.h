@@ -8,25 +8,21 @@
 
 #include "memory.h"
 
-/* A place in a stream: all operations up to it. */
-struct Place {
-    std::shared_ptr<Stream> stream;
-    u64 count = 0;
-    void release() const;  // let them run, if the order holds them
-    void wait() const;
-    bool passed() const;
-};
-
 class Stream : public std::enable_shared_from_this<Stream> {
 public:
+    /* A place in a stream: all operations up to it. */
+    struct Place {
+        std::shared_ptr<Stream> stream;
+        u64 count = 0;
+        void wait() const { if (stream) stream->wait(count); }
+        bool passed() const { return !stream || stream->passed(count); }
+    };
     Device *device;
     bool blocking;  // waits for the default stream, and the default stream for this one
-    u64 number;
+    static inline std::atomic<u64> made{0};
+    u64 number = made++;
 
-    Stream(Device *device, bool blocking) : device(device), blocking(blocking) {
-        static std::atomic<u64> made{0};
-        number = made++;
-    }
+    Stream(Device *device, bool blocking) : device(device), blocking(blocking) {}
     ~Stream() {
         if (worker.get_id() == std::this_thread::get_id()) worker.detach();
         else if (worker.joinable()) worker.join();
@@ -37,10 +33,6 @@ public:
     }
     /* Append an operation; `urgent` ones are never held: others may wait for them unseen. */
     Place push(std::function<void()> work, bool urgent = false) {
-        if (settings().order == SYNCHRONOUS) {
-            work();
-            return {shared_from_this(), 0};
-        }
         std::lock_guard<std::mutex> held(lock);
         waiting.push_back(std::move(work));
         pushed++;
@@ -52,14 +44,11 @@ public:
         changed.notify_all();
         return {shared_from_this(), pushed};
     }
-    void release(u64 count) {
-        std::lock_guard<std::mutex> held(lock);
+    /* Wait for an operation, which the order then holds no longer. */
+    void wait(u64 count) {
+        std::unique_lock<std::mutex> held(lock);
         released = std::max(released, count);
         changed.notify_all();
-    }
-    void wait(u64 count) {
-        release(count);
-        std::unique_lock<std::mutex> held(lock);
         changed.wait(held, [&] { return done >= count; });
     }
     /* A program that asks again and again makes the stream go on. */
@@ -117,9 +106,7 @@ private:
     }
 };
 
-void Place::release() const { if (stream) stream->release(count); }
-void Place::wait() const { if (stream) stream->wait(count); }
-bool Place::passed() const { return !stream || stream->passed(count); }
+using Place = Stream::Place;
 
 static std::shared_ptr<Stream> main_stream(Device *device) {
     std::lock_guard<std::mutex> held(world().lock);
@@ -157,8 +144,10 @@ static Place submit(const std::shared_ptr<Stream> &stream, std::function<void()>
     std::vector<Place> before;
     if (stream == main) before = ends(device, false);
     else if (stream->blocking) before.push_back(main->end());
-    return stream->push([=] {
+    Place end = stream->push([=] {
         for (auto &place : before) place.wait();
         if (!device->error) work();
     }, urgent);
+    if (settings().order == SYNCHRONOUS) end.wait();
+    return end;
 }

@@ -6,15 +6,20 @@ the library on a card, with its faults, are in tests/backends/test_cuda_path.py.
 """
 
 import json
+import re
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 import run as standin
 from PIL import Image
+from support.limits import limit_tiles
 
+import fractals
 from fractals.backends.cuda import LIMITS
+from fractals.io.load import load_scene
 from fractals.tools.gpu import access, machine
 
 pytestmark = [
@@ -22,6 +27,20 @@ pytestmark = [
     pytest.mark.skipif(bool(standin.missing()), reason=standin.missing()),
 ]
 LESSONS = Path(__file__).parents[2] / "lessons"
+TRAINING = f"""
+import sys
+sys.path.insert(0, {str(LESSONS)!r})
+import numpy as np
+import step_d_training as step
+
+random = np.random.default_rng(1)
+points, goals = random.uniform(-1, 1, (70, 2)), random.random((70, 3))
+w = random.normal(0, 1, (step.WAVES, 7)).astype(np.float32)
+found = [step.gradients_of(points, goals, w, 4096, on_device) for on_device in (True, False)]
+assert step.on_gpu and np.abs(found[0]).max() > 1
+assert np.allclose(*found, rtol=1e-5, atol=1e-6)
+print("equal")
+"""
 PICTURE = ("render", "--size", "96x64", "--max-iterations", "300")
 DEEP = ("--center=-1.7499984109936540,-1.3e-17", "--width", "1e-30", "--max-iterations", "3000")
 LAYERS = """
@@ -177,11 +196,22 @@ def test_the_bench_compares_card_and_cpu(program):
     assert "counts differ" in out + said or "equal" in out + said
 
 
-@pytest.mark.parametrize("step", ["00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"])
+@pytest.mark.parametrize(
+    "step",
+    [
+        *("00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"),
+        *("b_neural_picture", "c_attention"),
+    ],
+)
 def test_lessons_run_on_a_card(program, step):
     code, out, said = program(str(LESSONS / f"step_{step}.py"))
     assert code == 0, said
     assert "simulator" not in out
+
+
+def test_a_card_computes_the_gradients_of_a_batch(program):
+    code, out, said = program("-c", TRAINING)
+    assert (code, out) == (0, "equal\n"), said
 
 
 # --- Memory
@@ -209,6 +239,48 @@ def test_memory_of_other_sizes_is_used_again(program, tmp_path):
     assert calls(profile)["cuMemAlloc"] < 24 * 8
 
 
+# --- What a picture asks of the driver: docs/explanation/gpu-without-a-gpu.md
+
+PICTURES = f"""
+import io
+import sys
+
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
+import pytest
+from support.limits import limit_tiles
+
+import fractals
+from fractals.io import png
+
+patch = pytest.MonkeyPatch()
+limit_tiles(patch, 640)
+patch.setattr(png, "STRIP", 500)
+patch.setattr(png, "MIN_ROWS", 2)
+keys = {{"size": (40, 32), "supersampling": 2, "max_iterations": 100, "device": "cuda"}}
+for _ in range(int(sys.argv[2])):
+    fractals.render_to(io.BytesIO(), **keys) if sys.argv[1] == "poster" else fractals.render(**keys)
+"""
+
+
+@pytest.mark.parametrize("kind", ["picture", "poster"])
+def test_a_second_picture_asks_for_the_least(program, tmp_path, monkeypatch, kind):
+    limit_tiles(monkeypatch, 640)
+    plan = fractals.plan(size=(40, 32), supersampling=2, max_iterations=100, device="cpu")
+    tiles, found = len(plan.tiles), []
+    for times in (1, 2):
+        profile = tmp_path / f"profile{times}"
+        code, _, said = program("-c", PICTURES, kind, str(times), profile=profile)
+        assert code == 0, said
+        found.append(Counter(calls(profile)))
+    asked = found[1] - found[0]
+    assert asked["kernel"] == 4 * tiles + 4
+    assert asked["cuMemcpyHtoDAsync"] == tiles + 7
+    assert asked["cuMemcpyDtoHAsync"] == 2 * tiles
+    assert asked["cuStreamSynchronize"] == tiles
+    never = ("cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuStreamCreate", "cuLibraryLoadData")
+    assert not any(asked[name] for name in never)
+
+
 # --- Predictions of fractals.tools.gpu, against the instructions that are executed
 
 LESSON = f"""
@@ -222,14 +294,15 @@ grid = -(-96 // across), -(-64 // down)
 np.save("counts", lesson.draw(lesson.one_pixel_each, grid, (across, down), (96, 64), 1000))
 """
 OWN = """
+import json
 import sys
 import fractals
 import numpy as np
 
-scene = {"julia": ("0.2500015", "0"), "width": 1.6, "size": (48, 48), "supersampling": 1}
-scene |= {"max_iterations": 10000, "precision": sys.argv[1]}
-np.save("counts", fractals.compute(**scene, device="cuda").count)
+np.save("counts", fractals.compute(**json.loads(sys.argv[1]), device="cuda").count)
 """
+SAMPLES = {"size": (64, 48), "supersampling": 1}
+ORBITS = {"julia": ("0.2500015", "0"), "width": 1.6, "size": (48, 48), "supersampling": 1}
 SLOW = ("--julia=0.2500015,0", "--width", "1.6", "--size", "48x48", "--supersampling", "1")
 SLOW += ("-n", "10000")
 
@@ -241,10 +314,10 @@ def executed(program, tmp_path):
     The PTX of its kernels is then in the folder `modules`.
     """
 
-    def call(script, *words):
+    def call(script, *words, count=1):
         profile, cache = tmp_path / "profile", tmp_path / "modules"
         (tmp_path / "script.py").write_text(script)
-        code, _, said = program("script.py", *words, profile=profile, count=1, cache=cache)
+        code, _, said = program("script.py", *words, profile=profile, count=count, cache=cache)
         assert code == 0, said
         found = calls(profile).items()
         warps = sum(n for name, n in found if name.endswith(" warp instructions"))
@@ -272,10 +345,34 @@ def test_the_loop_and_the_divergence_of_a_lesson_are_those_executed(executed, pr
     assert instructions / (access.WARP * warps) == about(found.lanes_busy)
 
 
+@pytest.mark.parametrize("block", [(32, 1), (8, 4), (16, 16)], ids=str)
+def test_the_map_of_divergence_is_that_of_the_warps_that_ran(executed, tmp_path, block):
+    """Each warp: its instructions, and its share of busy lanes, where the loop is most of it."""
+    counts, _, _ = executed(LESSON, *map(str, block), count="warps")
+    found = access.measure(counts, block)
+    (ptx,) = (tmp_path / "modules").glob("*.ptx")
+    loop = len(machine.hot_loop(machine.virtual_instructions(ptx.read_text())))
+    busy, steps = np.full(counts.shape, np.nan), np.zeros(counts.shape)
+    executed_by = calls(tmp_path / "profile")
+    for name, issued in executed_by.items():
+        place = re.search(r" warp instructions, block (\d+) (\d+) 0, warp (\d+)$", name)
+        if place:
+            x, y, warp = map(int, place.groups())
+            lanes = np.arange(access.WARP * warp, access.WARP * (warp + 1))
+            at = y * block[1] + lanes // block[0], x * block[0] + lanes % block[0]
+            taken = executed_by[name.replace(" warp instructions", " instructions")]
+            busy[at], steps[at] = taken / (access.WARP * issued), counts[at].max()
+            assert counts[at].max() < 100 or issued == about(loop * counts[at].max())
+    assert not np.isnan(busy).any()
+    assert (steps >= 100).mean() > 0.2
+    assert np.allclose(busy[steps >= 100], found.of_sample[steps >= 100], rtol=0, atol=0.05)
+
+
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_the_prediction_of_a_picture_is_what_is_executed(executed, program, tmp_path, precision):
     """Orbits of this Julia set take some 2500 iterations, and none is ended early."""
-    counts, instructions, warps = executed(OWN, precision)
+    keys = ORBITS | {"max_iterations": 10000, "precision": precision}
+    counts, instructions, warps = executed(OWN, json.dumps(keys))
     (ptx,) = (tmp_path / "modules").glob("*.ptx")
     loop = machine.hot_loop(machine.virtual_instructions(ptx.read_text()))
     assert instructions == about(len(loop) / LIMITS.steps_per_check * counts.sum())
@@ -285,3 +382,28 @@ def test_the_prediction_of_a_picture_is_what_is_executed(executed, program, tmp_
     found = json.loads(out)
     assert warps == about(found["warp_instructions"])
     assert instructions / (access.WARP * warps) == about(found["lanes_busy"])
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"precision": "float32", "max_iterations": 300},
+        {"precision": "float64", "max_iterations": 1000, "julia": ("-1", "0")},
+        {"precision": "float64", "max_iterations": 1000, "formula": "burning_ship"},
+    ],
+    ids=["mandelbrot", "julia", "ship"],
+)
+def test_the_prediction_of_the_interior_is_what_is_executed(executed, monkeypatch, keys):
+    """The kernel ends orbits of the interior early, and so does the prediction.
+
+    What a sample takes beside its iterations is 157 instructions of machine code, and 119 of PTX,
+    which are those that are executed here.
+    """
+    _, _, warps = executed(OWN, json.dumps(SAMPLES | keys))
+    monkeypatch.setattr(machine, "PER_SAMPLE", (119, 13))
+    drawn = load_scene({}, **SAMPLES, **keys)
+    name, number = drawn.make_formula().name, keys["precision"]
+    count, steps, limit = machine.steps_of(drawn, number)
+    assert (steps[count == limit] < limit).mean() > 0.5
+    work = machine.work_of(count, steps, limit, (8, 8), name, number)
+    assert warps == about(work.instructions)

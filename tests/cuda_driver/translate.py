@@ -9,14 +9,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 # The driver runs this file alone.
-from instructions import AXES, REGISTERS, SIZES, SPACES, Instruction, Unknown, c_type, split  # noqa: E402
+from instructions import REGISTERS, SIZES, SPACES, Instruction, Unknown, c_type, split  # noqa: E402
 
 COMPILER = ["gcc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-w", "-mfma", "-Wl,-z,defs"]
 COMPILER += ["-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv"]
@@ -37,7 +36,7 @@ DECLARATION = re.compile(
            )""",
     re.VERBOSE,
 )
-SIGNATURE = re.compile(r"\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)")
+SIGNATURE = re.compile(r"\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?[^{;]*(;?)")
 VARIABLE = re.compile(r"\s*(?:\.align\s+(\d+)\s*)?\.(\w+)\s+([\w$%]+)\s*((?:\[\d*\])*)\s*$")
 PARAMETER = re.compile(
     r"""\s* \.(?:param|reg) \s+ (?:\.align\s+(\d+)\s*)? \.(\w+) \s+
@@ -58,45 +57,44 @@ class Module:
         ignored = r"/\*.*?\*/|//[^\n]*|^\s*\.(?:loc|file)\b[^\n]*"
         self.text = re.sub(ignored, spaces, text, flags=re.DOTALL | re.MULTILINE)
         self.ends = [found.start() for found in re.finditer("\n", self.text)]
-        self.globals, self.shared = {}, {}  # name -> offset
-        self.dynamic = set()  # names of the shared memory whose size a launch gives
+        self.symbols = {}  # name of a variable -> the C of its address
         self.variables = []  # (name, offset, size)
         self.data, self.shared_size = bytearray(), 0
-        self.functions = []
+        self.functions = {}  # by name
+        self.at = 0  # where reading is in the text
         self.together = False  # threads wait for each other: they run side by side
         self.counted = bool(os.environ.get("STANDIN_COUNT"))
         self.blocks = []  # instructions of each basic block, where they are counted
         self._read()
 
-    def line(self, at):
-        return bisect.bisect_left(self.ends, at) + 1
+    def _next(self, pattern):
+        """Return the match of a pattern where reading is now, and go on behind it."""
+        found = pattern.match(self.text, self.at)
+        if not found:
+            raise Unknown(f"unknown: `{self.text[self.at : self.at + 80].strip()}`")
+        self.at = found.end()
+        return found
 
     def _read(self):
-        at = 0
-        while self.text[at:].strip():
-            found = DECLARATION.match(self.text, at)
-            if not found:
-                raise Unknown(f"unknown: `{self.text[at : at + 80].strip()}`")
-            at = found.end()
+        while self.text[self.at :].strip():
+            found = self._next(DECLARATION)
             if found[2]:
-                at = self._function(at, found[2] == "entry")
+                self._function(found[2] == "entry")
             elif found[4]:
                 self.variable(found[4], found[5], "extern" in found[3])
 
-    def _function(self, at, is_entry):
-        found = SIGNATURE.match(self.text, at)
-        result, name, parameters, _ = found.groups()
-        at = found.end()
-        if self.text[at] == ";":  # a declaration
-            return at + 1
-        end, depth = at, 0
-        while depth or end == at:
-            depth += {"{": 1, "}": -1}.get(self.text[end], 0)
-            end += 1
+    def _function(self, is_entry):
+        result, name, parameters, end = self._next(SIGNATURE).groups()
+        if end == ";":  # a declaration
+            return
+        body, depth = [], 0
+        while depth or not body:
+            found = self._next(STATEMENT)
+            line = bisect.bisect_left(self.ends, found.start(3)) + 1
+            body.append((*found.groups(), line))
+            depth += {"{": 1, "}": -1}.get(found[1], 0)
         c_name = f"f{len(self.functions)}"
-        body = (at + 1, end - 1)
-        self.functions.append(Function(self, name, c_name, is_entry, result, parameters, body))
-        return end
+        self.functions[name] = Function(self, name, c_name, is_entry, result, parameters, body)
 
     def variable(self, space, declaration, external=False):
         head, _, values = declaration.partition("=")
@@ -109,45 +107,45 @@ class Module:
         for part in re.findall(r"\[(\d*)\]", found[4]):
             count *= int(part or 0)
         if space == "shared":
-            if external or not count:
-                self.dynamic.add(name)
+            if external or not count:  # a launch gives the size
+                self.symbols[name] = "(t->block->shared_size - t->block->dynamic_size)"
                 return
-            self.shared[name] = -(-self.shared_size // align) * align
-            self.shared_size = self.shared[name] + size * count
+            at = -(-self.shared_size // align) * align
+            self.symbols[name] = str(at)
+            self.shared_size = at + size * count
             return
         at = -(-len(self.data) // align) * align
         initial = [bits(value, found[2]) for value in re.findall(r"[\w$.+-]+", values)]
         written = b"".join(value.to_bytes(size, "little") for value in initial)
         self.data += bytes(at - len(self.data)) + written.ljust(size * count, b"\0")
-        self.globals[name] = at
+        self.symbols[name] = f"(u64)t->block->data + {at}"
         self.variables.append((name, at, size * count))
 
     def called(self, name):
-        for function in self.functions:
-            if function.name == name:
-                return function
-        raise Unknown(f"unknown function {name}")
+        if name not in self.functions:
+            raise Unknown(f"unknown function {name}")
+        return self.functions[name]
 
     def code(self):
         """Return the module in C."""
-        bodies = [function.code() for function in self.functions]
-        entries = [function for function in self.functions if function.is_entry]
-        prototypes = [f"{function.prototype()};" for function in self.functions]
+        functions = self.functions.values()
+        bodies = [function.code() for function in functions]
+        entries = [function for function in functions if function.is_entry]
+        prototypes = [f"{function.prototype()};" for function in functions]
         lines = ['#include "runtime.h"', *prototypes, *bodies]
         for function in entries:
             offsets = ", ".join(f"{{{at}, {size}}}" for _, at, size in function.parameters)
             lines.append(f"static const Parameter {function.c_name}_p[] = {{{offsets or '{0}'}}};")
-        lines.append("const Entry entries[] = {")
+        rows = []
         for f in entries:
             shape = f"{len(f.parameters)}, {f.size}, {self.shared_size}, {f.local_size}"
-            row = f'"{f.name}", {f.c_name}, {f.c_name}_p, {shape}, {int(self.together)}'
-            lines.append(f"  {{{row}}},")
-        lines.append("  {0}};\nconst Variable variables[] = {")
-        lines += [f'  {{"{name}", {at}, {size}}},' for name, at, size in self.variables]
-        lines.append("  {0}};")
-        lines.append(f"const u32 blocks[] = {{{', '.join(map(str, [*self.blocks, -1]))}}};")
-        lines.append(f"const u64 data_size = {len(self.data)};")
-        lines.append(f"const u8 data[] = {{{', '.join(map(str, self.data)) or 0}}};")
+            rows.append(f'{{"{f.name}", {f.c_name}, {f.c_name}_p, {shape}, {int(self.together)}}}')
+        variables = [f'{{"{name}", {at}, {size}}}' for name, at, size in self.variables]
+        tables = (("Entry", rows), ("Variable", variables), ("u32", self.blocks), ("u8", self.data))
+        values, counts = [], [str(len(table)) for _, table in tables]
+        for kind, table in tables:
+            values.append(f"(const {kind}[]){{{', '.join(map(str, table)) or '{0}'}}}")
+        lines.append(f"const Tables tables = {{{', '.join(values + counts)}}};")
         return "\n".join(lines) + "\n"
 
 
@@ -156,7 +154,7 @@ class Function:
 
     def __init__(self, module, name, c_name, is_entry, result, parameters, body):
         self.module, self.name, self.c_name, self.is_entry = module, name, c_name, is_entry
-        self.body = body  # begin and end in the module's text
+        self.body = body  # a scope's bracket, a label or an instruction each, and the line
         self.parameters, self.size = layout(parameters)
         self.results, self.result_size = layout(result)
         self.places = {name: (f"params + {at}", size) for name, at, size in self.parameters}
@@ -171,29 +169,23 @@ class Function:
         return f"static void {self.c_name}(Thread *t, const u8 *params, u8 *result)"
 
     def code(self):
-        at, end = self.body
         label, self.begins = "", True
-        while self.module.text[at:end].strip():
-            found = STATEMENT.match(self.module.text, at, end)
-            if not found:
-                raise Unknown(f"unknown: `{self.module.text[at : at + 80].strip()}`")
-            at = found.end()
-            if found[1]:
-                self.lines.append(f"  {found[1]}")
-            elif found[2]:
-                label, self.begins = found[2], True
+        for bracket, name, statement, line in self.body:
+            text = re.sub(r"\s+", " ", statement or "").strip()
+            if bracket:
+                self.lines.append(f"  {bracket}")
+            elif name:
+                label, self.begins = name, True
                 self.lines.append(f"{self.label(label)}:;")
+            elif text.startswith(".branchtargets"):
+                self.tables[label] = split(text.partition(" ")[2])
+            elif text.startswith("."):
+                self._directive(text)
             else:
-                text = re.sub(r"\s+", " ", found[3].strip())
-                if text.startswith(".branchtargets"):
-                    self.tables[label] = split(text.partition(" ")[2])
-                elif text.startswith("."):
-                    self._directive(text)
-                else:
-                    self._instruction(text, self.module.line(found.start(3)))
+                self._instruction(text, line)
         registers = [f"  u{8 * SIZES[kind]} {name} = 0;" for name, kind in self.registers.items()]
         head = [self.prototype() + " {", *registers, *self.declared, "  u32 carry = 0;"]
-        return "\n".join([*head, *self.lines, "  return;", "}"])
+        return "\n".join([*head, *self.lines, "}"])
 
     def _directive(self, text):
         found = re.match(r"\.(reg|local|param|shared|pragma)\b\s*(.*)", text)
@@ -239,8 +231,8 @@ class Function:
         if self.begins:
             self.lines.append(f"  t->visits[{len(blocks)}]++;")
             blocks.append(0)  # instructions
-        # Machine code negates an operand where it is used.
-        blocks[-1] += instruction.name != "neg" or instruction.type[0] != "f"
+        # Machine code takes -x or |x| of an operand where it is used.
+        blocks[-1] += instruction.name not in ("neg", "abs") or instruction.type[0] != "f"
         self.begins = instruction.name in ENDS
 
     # --- what instructions are made of
@@ -263,18 +255,12 @@ class Function:
         elif self.register(text) in self.registers:
             number = self.register(text)
         elif text.startswith("%"):
-            return f"(({c})({self._special(text[1:])}))"
+            if text[1:] not in REGISTERS:
+                raise Unknown(f"unknown register {text}")
+            return f"(({c})({REGISTERS[text[1:]]}))"
         else:
             number = self.symbol(text)
         return f"as_{kind}({number})" if kind[0] == "f" else f"(({c}){number})"
-
-    def _special(self, text):
-        name, _, axis = text.partition(".")
-        if name in AXES and axis and axis in "xyz":
-            return f"{AXES[name]}[{'xyz'.index(axis)}]"
-        if text not in REGISTERS:
-            raise Unknown(f"unknown register %{text}")
-        return REGISTERS[text]
 
     def set(self, register, expression, kind):
         """Append the assignment of an expression of a type to a register, which may be wider."""
@@ -295,16 +281,9 @@ class Function:
     def symbol(self, text):
         """Return the address of a variable, with `+offset`, as an integer."""
         name, _, offset = text.partition("+")
-        name, module = name.strip(), self.module
-        if name in self.locals:
-            base = f"(u64){self.locals[name][0]}"
-        elif name in module.shared:
-            base = str(module.shared[name])
-        elif name in module.dynamic:
-            base = "(t->block->shared_size - t->block->dynamic_size)"
-        elif name in module.globals:
-            base = f"(u64)t->block->data + {module.globals[name]}"
-        else:
+        local = {key: f"(u64){place}" for key, (place, _) in self.locals.items()}
+        base = (self.module.symbols | local).get(name.strip())
+        if base is None:
             raise Unknown(f"unknown symbol {name}")
         return f"({base} + {int(offset or '0', 0)})"
 
@@ -354,26 +333,17 @@ def bits(text, kind):
     return number & ((1 << 8 * SIZES[kind]) - 1)
 
 
-def compile_c(code, library):
-    """Compile C to a shared library, which has its name only once it is whole."""
-    library = Path(library).resolve()
-    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
-        source, made = Path(folder, "module.c"), Path(folder, "module.so")
-        source.write_text(code)
-        command = [*COMPILER, f"-I{HERE}", str(source), "-o", str(made), "-lm"]
-        subprocess.run(command, check=True)
-        os.replace(made, library)
-
-
 def main(ptx, library):
-    """Translate and compile a file; return what ends the program."""
+    """Translate and compile a file to a library, which has its name only once it is whole."""
     try:
         code = Module(Path(ptx).read_text()).code()
     except Unknown as error:
-        return f"stand-in driver: {error} ({ptx})"
-    compile_c(code, library)
-    return 0
+        sys.exit(f"stand-in driver: {error} ({ptx})")
+    draft = f"{library}.{os.getpid()}"
+    command = [*COMPILER, f"-I{HERE}", "-x", "c", "-", "-o", draft, "-lm"]
+    subprocess.run(command, input=code, text=True, check=True)
+    os.replace(draft, library)
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    main(*sys.argv[1:])

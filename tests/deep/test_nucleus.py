@@ -299,8 +299,8 @@ def test_what_is_refused():
             "nearest is of period 1, 1 widths to the left and 1.8 .* down",
         ),
         (("0", "0.4", "0.4"), None, "nearest is of period 1, 1.8 heights down from"),
-        (("-1.75", "0", "0.1"), 2, "up to 2 was found.* higher --max-period"),
-        (("-2", "0", "1e-100"), 100, "up to 100 was found.* higher --max-period"),
+        (("-1.75", "0", "0.1"), 2, "up to 2 was found.* higher max_period="),
+        (("-2", "0", "1e-100"), 100, "up to 100 was found.* higher max_period="),
     ],
 )
 def test_nothing_in_view(place, max_period, words):

@@ -6,6 +6,7 @@ for name in ("starlette", "uvicorn", "websockets"):
     pytest.importorskip(name, reason="the extra 'explore' is not installed")
 
 from support import browser as browsers  # noqa: E402
+from support import panels as page  # noqa: E402
 from support.explorer import start  # noqa: E402 - it imports these
 
 
@@ -41,3 +42,23 @@ def browser():
         found = browsers.launched(playwright)
         yield found
         found.close()
+
+
+@pytest.fixture(scope="module")
+def shared_panels(browser, server):
+    tab = browsers.Tab(browser, server.running, size=page.SIZE, panels=True)
+    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+    tab.until("explorer.catalog")
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def panels(shared_panels):
+    """Return the page with SCENE settled, no panel open, and the focus on the picture."""
+    shared_panels.page.emulate_media(reduced_motion="no-preference")
+    if shared_panels.page.locator(".panel").count():
+        shared_panels.page.get_by_role("button", name="Close").click()
+    shared_panels.page.locator("#view").focus()
+    shared_panels.open(page.SCENE)
+    return shared_panels

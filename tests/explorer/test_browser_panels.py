@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from support import browser as browsers
+from support.panels import PANELS, SCENE, SIZE, color_of, opened, place_of, section
 
 import fractals
 from fractals import catalog
@@ -18,17 +19,6 @@ pytestmark = [
     pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
 ]
 
-SIZE = (760, 560)  # a desktop's layout begins at 701
-SCENE = {
-    "view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"},
-    "image": {"supersampling": 1},
-    "color": {"palette": "hokusai", "density": 0.7},
-}
-PANELS = (
-    *("Gallery", "Color", "Formula", "Find", "Surprise"),
-    *("Inspect", "Bookmarks", "Share", "Export", "Film", "Help"),
-)
-KEYS = dict(zip(PANELS, "gcfmribsev?", strict=True))
 # Targets of less than 44 CSS pixels (WCAG 2.5.5), as far as a browser's rounding goes; a group of
 # choices has 44 in all.
 SMALL = """() => [...document.querySelectorAll("#ui :is(button, a, select, summary)")]
@@ -50,48 +40,9 @@ SENT = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def shared_tab(browser, server):
-    tab = browsers.Tab(browser, server.running, size=SIZE, panels=True)
-    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
-    tab.until("explorer.catalog")
-    yield tab
-    tab.close()
-
-
 @pytest.fixture
-def tab(shared_tab):
-    """Return the page with SCENE settled, no panel open, and the focus on the picture."""
-    shared_tab.page.emulate_media(reduced_motion="no-preference")
-    if shared_tab.page.locator(".panel").count():
-        shared_tab.page.get_by_role("button", name="Close").click()
-    shared_tab.page.locator("#view").focus()
-    shared_tab.open(SCENE)
-    return shared_tab
-
-
-def opened(tab, title):
-    """Open a panel by its key, and return it."""
-    tab.page.keyboard.press(KEYS[title])
-    panel = tab.page.get_by_role("region", name=title, exact=True)
-    panel.wait_for()
-    return panel
-
-
-def color_of(tab):
-    return tab.settle()["color"]
-
-
-def section(panel, title):
-    """Unfold a part of a panel."""
-    found = panel.locator("details", has=panel.page.locator("summary", has_text=title)).first
-    if not found.evaluate("each => each.open"):
-        found.locator("summary").click()
-    return found
-
-
-def place_of(scene):
-    return scene["view"]["center"], scene["view"]["width"]
+def tab(panels):
+    return panels
 
 
 # ---------------------------------------------------------------------- color

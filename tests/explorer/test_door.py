@@ -299,13 +299,13 @@ def test_sockets_before_the_handshake_are_closed(certificate, tmp_path, hurry, c
 @pytest.mark.parametrize(
     ("cert", "key", "message"),
     [
-        ("nope.pem", "key.pem", "--cert: '.*nope.pem' can't be read: No such file"),
-        ("cert.pem", "nope.pem", "--key: '.*nope.pem' can't be read: No such file"),
-        ("key.pem", "cert.pem", "--cert: '.*key.pem' holds no certificate"),
-        ("cert.pem", "cert.pem", "--key: '.*cert.pem' holds no private key"),
+        ("nope.pem", "key.pem", "the certificate '.*nope.pem' can't be read: No such file"),
+        ("cert.pem", "nope.pem", "the private key '.*nope.pem' can't be read: No such file"),
+        ("key.pem", "cert.pem", "'.*key.pem' holds no certificate"),
+        ("cert.pem", "cert.pem", "'.*cert.pem' holds no private key"),
         ("cert.pem", "other.pem", "the key is not that of the certificate"),
-        ("cert.pem", "hidden.pem", "--key: '.*hidden.pem' is encrypted"),
-        ("damaged.pem", "key.pem", "--cert '.*damaged.pem', --key '.*key.pem': a file is damaged"),
+        ("cert.pem", "hidden.pem", "the key '.*hidden.pem' is encrypted"),
+        ("damaged.pem", "key.pem", "cert='.*damaged.pem', key='.*key.pem': a file is damaged"),
         (".", "key.pem", "can't be read: Is a directory"),
     ],
 )

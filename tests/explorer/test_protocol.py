@@ -181,6 +181,10 @@ BAD = [
     '{"t":"bookmark","remove":"../../etc/passwd"}',
     '{"t":"bookmark","remove":"' + "0" * 32 + '"}',
     '{"t":"bookmark"}',
+    '{"t":"bookmark","order":["../../etc/passwd"]}',
+    '{"t":"sheet","job":1,"frame":1,"scenes":[]}',
+    '{"t":"sheet","job":1,"frame":1,"scenes":' + json.dumps([{}] * 41) + "}",
+    '{"t":"sheet","job":1,"frame":77,"scenes":[{}]}',
     '{"t":"link","frame":77}',
     '{"t":"pick","frame":1,"at":[0,0],"x":"' + "y" * 70_000 + '"}',
     r'{"t":"open","frame":9,"toml":"\ud800"}',
@@ -373,7 +377,7 @@ def test_an_export_is_forecast_by_the_speed_of_the_view_and_cancelled(server):
 
     before = set(server.explorer.jobs.folder.iterdir())
     rate, forecast, ended = server.run(talk)
-    threads = server.explorer.engine.choice.device.cores
+    threads = server.explorer.engine.choice.device.cores or 1
     assert forecast["seconds"] == float(f"{16 * 9000**2 / rate / threads:.2g}")
     assert (ended["job"], ended["cancelled"]) == (2, True)
     assert not server.explorer.jobs.running
@@ -447,6 +451,75 @@ def test_surprises_are_scenes_with_previews(server):
     found, tile = server.run(talk)
     assert found["index"] == 0
     assert (tile.kind, tile.frame, tile.layer) == (protocol.PREVIEW, 3, 0)
+
+
+def test_a_sheet_shows_scenes_that_differ_from_the_frames_in_some_keys(server):
+    file = {"color": {"palette": "/etc/passwd"}}
+    stripes = {"color": {"coloring": "stripe_average"}}
+
+    async def talk(client):
+        await opened(client)
+        scenes = [{"julia": ["-0.8", "0.156"]}, file, stripes]
+        found = []
+        for job, fit in ((4, False), (5, True)):
+            await client.say("sheet", job=job, frame=1, scenes=scenes, fit=fit, width=48)
+            told = await client.receive()
+            while not (isinstance(told, dict) and told["t"] == "done"):
+                if isinstance(told, dict) and told["t"] == "surprised":
+                    found.append((told, await client.receive()))
+                told = await client.receive()
+        return found
+
+    found = server.run(talk)
+    assert [told["index"] for told, _ in found] == [0, 2, 0, 2]  # no file is opened
+    (julia, tile), (plain, _), _, (fitted, _) = found
+    assert julia["scene"]["julia"] == ["-0.8", "0.156"]
+    assert not julia["scene"].get("title")
+    pixels = np.frombuffer(tile.payload, np.uint8).reshape(32, 48, 3)
+    drawn = fractals.render(julia["scene"], size=(48, 32), supersampling=2, device="cpu")
+    assert np.array_equal(pixels, drawn.pixels)
+    assert plain["scene"]["color"].get("density", 1) == 1
+    assert fitted["scene"]["color"]["density"] > 2
+
+
+def test_interesting_views_are_found_in_a_frame(server):
+    async def talk(client):
+        await opened(client)
+        return await client.ask("find", "found", job=6, what="interesting", frame=1)
+
+    views = server.run(talk)["views"]
+    scores = [view["score"] for view in views]
+    assert 1 < len(views) <= 6
+    assert scores == sorted(scores, reverse=True)
+    width = float(SEAHORSE["view"]["width"])
+    for view in views:
+        assert float(view["width"]) == pytest.approx(width / 8, rel=1e-3)
+        gaps = [
+            abs(float(a) - float(b))
+            for a, b in zip(view["center"], SEAHORSE["view"]["center"], strict=True)
+        ]
+        assert max(gaps) < width / 2
+
+
+def test_bookmarks_have_an_order(server):
+    async def talk(client):
+        await opened(client)
+        for title in "ABC":
+            kept = await client.ask("bookmark", "bookmarks", frame=1, title=title)
+            await asyncio.sleep(0.02)
+        ids = [item["id"] for item in kept["items"]]
+        wanted = [ids[2], ids[0], ids[1]]
+        sorted_ = await client.ask("bookmark", "bookmarks", order=wanted)
+        kept = await client.ask("bookmark", "bookmarks", frame=1, title="D")
+        missing = await client.ask("bookmark", "error", order=wanted)
+        for item in kept["items"]:
+            await client.ask("bookmark", "bookmarks", remove=item["id"])
+        return sorted_["items"], kept["items"], missing
+
+    ordered, kept, missing = server.run(talk)
+    assert [item["title"] for item in ordered] == ["A", "C", "B"]
+    assert [item["title"] for item in kept] == ["D", "A", "C", "B"]  # the newest on top
+    assert "open the list again" in missing["message"]
 
 
 def test_a_client_that_never_reads_does_not_grow_memory(server):

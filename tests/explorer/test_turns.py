@@ -22,6 +22,7 @@ from fractals.explorer.view import ClientView, tile_side
 from fractals.rendering import drawing as rendering
 from fractals.rendering.drawing import Sink
 from fractals.rendering.plan import Tile
+from fractals.rendering.smaller import Room
 from fractals.threads import run_tiles
 
 SCENE = fractals.load_scene("seahorse", size=(8, 6))
@@ -146,6 +147,7 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
         source=SimpleNamespace(max_iterations=limit, halt=[0]),
         plan=SimpleNamespace(supersampling=supersampling, method=method),
         backend=SimpleNamespace(threads=0),
+        room=Room(),
         timings={"compile": 0.0},
     )
     work = DrawingTask((Owner(), "view"), endless, VIEW)
@@ -203,6 +205,7 @@ def test_tiles_of_replaced_work_are_skipped():
         source=SimpleNamespace(max_iterations=1000, halt=[0]),
         plan=SimpleNamespace(supersampling=1, method="direct"),
         backend=SimpleNamespace(threads=0),
+        room=Room(),
         timings={"compile": 0.0},
     )
     drawn = []

@@ -237,7 +237,7 @@ def test_refusals_are_one_line_and_leave_nothing(tmp_path, cycle, ffmpeg, name, 
 
 def test_odd_sizes(tmp_path, ffmpeg, decode):
     film = fractals.film("seahorse", cycle=1, fps=4, **{**TINY, "size": (33, 17)})
-    with pytest.raises(OptionError, match=r"even sides; give --size 34x18, or --lossless"):
+    with pytest.raises(OptionError, match=r"even sides; give size=\(34, 18\), or lossless=True"):
         film.save(tmp_path / "film.mp4")
     film.save(tmp_path / "film.mkv", lossless=True)
     facts, _ = decode(tmp_path / "film.mkv")
@@ -397,7 +397,7 @@ def test_arguments_are_safe(tmp_path, cycle, ffmpeg, monkeypatch):
 
 
 def test_a_film_needs_motion():
-    with pytest.raises(OptionError, match="nothing moves: give --to WIDTH"):
+    with pytest.raises(OptionError, match="nothing moves: give to=WIDTH"):
         fractals.film(**TINY)
     with pytest.raises(OptionError, match="is the width of the scene, so nothing moves"):
         fractals.film("mandelbrot", width=3, to=3, **TINY)
@@ -480,7 +480,7 @@ def test_deep_dives_keep_contrast():
     tracks = {"film": {"tracks": {"density": [[0, 0.3], [60, 0.5]]}, "keys": [*DEEP]}}
     film = fractals.film("heirloom", tracks, **keys)
     assert film.scene.color.transfer == "auto"
-    assert "--transfer cbrt" in "".join(film.warnings())
+    assert "transfer='cbrt'" in "".join(film.warnings())
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_files_are_sought_beside_the_scene(folder):
 
 
 def test_unknown_names_say_where_palettes_are():
-    with pytest.raises(InputError, match="fractals list formats shows which files"):
+    with pytest.raises(InputError, match=r"fractals\.names\('formats'\) shows which files"):
         fractals.load_scene(palette="a.pal")
 
 

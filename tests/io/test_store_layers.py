@@ -231,7 +231,7 @@ def test_what_is_watched_is_a_difference_and_what_only_colors_is_none(tmp_path):
         with pytest.raises(OptionError) as refused:
             fractals.compute_to(path, other, device="python")
         assert named in str(refused.value)
-        assert "--overwrite" in str(refused.value)
+        assert "overwrite=True" in str(refused.value)
         assert len(str(refused.value).splitlines()) == 1
     layers = [{**STRIPES, "blend": "add", "palette": "ember", "range": [0, 1]}]
     other = drawn.replace(coloring="histogram", density=3, transfer="atan", layers=layers)
@@ -245,7 +245,7 @@ def test_lacking_numbers_are_told_in_one_line(tmp_path):
     raw = EscapeData.load(tmp_path / "a.fz")
     stripes = {"name": "stripe_average", "density": 9}
     for keys, words in (
-        ({"coloring": stripes}, "compute them with --coloring stripe_average,density=9"),
+        ({"coloring": stripes}, "compute them with the coloring 'stripe_average,density=9'"),
         ({"coloring": "distance"}, "needs dz, which these raw numbers lack: compute them with"),
         ({"layers": [{"coloring": stripes}]}, "compute them from a scene that has this layer"),
         ({"layers": [TRAP]}, r"'orbit_trap,shape=circle' needs trap,.* \(inside too\), which"),
@@ -265,7 +265,7 @@ def test_a_store_that_does_not_fit_its_own_scene_does_not_go_on(tmp_path):
     header = json.loads((path / "header.json").read_text())
     header["scene"]["color"]["coloring"] = "smooth"
     change_header(path, scene=header["scene"])
-    with pytest.raises(FractalsError, match=r"its own scene need count, z: give --overwrite"):
+    with pytest.raises(FractalsError, match=r"its own scene need count, z: give overwrite=True"):
         fractals.compute_to(path, path, device="python")
 
 
@@ -293,7 +293,7 @@ def test_layers_on_the_command_line(run, tmp_path):
     code, out, err = run("recolor", "a.fz", "--coloring", "stripe_average,density=9", "-o", "c.png")
     assert (code, out) == (2, b"")
     assert one_line(err)
-    assert "compute them with --coloring stripe_average,density=9" in err
+    assert "compute them with the coloring 'stripe_average,density=9'" in err
     code, out, err = run("convert", "a.fz", "a.npz", "--json")
     assert (code, err) == (0, "")
     assert json.loads(out) == {"output": "a.npz", "lost": []}

@@ -51,7 +51,7 @@ def test_a_store_of_another_scene_is_refused(tmp_path, keys, named):
     with pytest.raises(OptionError) as refused:
         fractals.compute_to(path, drawn.replace(**keys), device="python")
     assert named in str(refused.value)
-    assert "--overwrite" in str(refused.value)
+    assert "overwrite=True" in str(refused.value)
     assert len(str(refused.value).splitlines()) == 1
     assert contents(path) == before
     fractals.compute_to(path, drawn.replace(**keys), device="python", overwrite=True)
@@ -80,7 +80,7 @@ def test_a_store_that_lacks_a_plane_is_refused(tmp_path):
 def test_another_version_of_the_program_does_not_go_on(tmp_path, monkeypatch):
     interrupted(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
     monkeypatch.setattr(store, "__version__", "9.9")
-    with pytest.raises(OptionError, match=r"and this is 9\.9.* --overwrite computes"):
+    with pytest.raises(OptionError, match=r"and this is 9\.9.* overwrite=True computes"):
         fractals.compute_to(tmp_path / "a.fz", scene(size=(40, 33)), device="python")
 
 
@@ -199,7 +199,7 @@ def npy_header(text):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("header.json", None, "not a store that fractals compute wrote"),
+        ("header.json", None, "not a store that fractals wrote"),
         ("header.json", b"{", "header.json: "),
         ("header.json", b"\xff\xff", "header.json: "),
         ("z.npy", None, "z.npy is missing"),
@@ -254,7 +254,7 @@ def test_other_folders_are_left_alone(tmp_path):
         fractals.compute_to(tmp_path / "file.fz", scene(), device="python")
     begun(tmp_path / "b.fz")
     raw = fractals.compute(scene(), device="python")
-    with pytest.raises(FractalsError, match=r"exists already.*--overwrite"):
+    with pytest.raises(FractalsError, match=r"exists already.*overwrite=True"):
         raw.save(tmp_path / "b.fz", overwrite=False)
 
 

@@ -48,6 +48,37 @@ for streams in 2, 3:  # three do not divide the tiles
 assert [span[3] for span in step.timeline(4, 1, 3, 2)] == [5, 10, 15, 20]
 assert [span[3] for span in step.timeline(4, 2, 3, 2)] == [5, 8, 11, 14]
 """
+TRAINING = """
+import numpy as np
+import step_d_training as step
+
+random = np.random.default_rng(1)
+points, goals = random.uniform(-1, 1, (70, 2)), random.random((70, 3))
+w = random.normal(0, 1, (step.WAVES, 7)).astype(np.float32)
+found = step.gradients_of(points, goals, w, 1, on_device=False)
+assert np.allclose(step.gradients_of(points, goals, w, 1, on_device=True), found, atol=1e-9)
+for n in 0, 9:  # forwards, and by differences
+    forwards, differences = 0.0, 0.0
+    for (x, y), goal in zip(points, goals):
+        for channel in range(3):
+            color = step.network(x, y, w, channel)
+            forwards += 2 * (color - goal[channel]) * step.forward(x, y, w, channel, n)
+    more, less = w.astype(np.float64), w.astype(np.float64)
+    more[n, 3] += 1e-5
+    less[n, 3] -= 1e-5
+    loss = [np.mean((step.paint(points, each) - goals) ** 2) for each in (more, less)]
+    backwards = found[:, n, 3].sum()
+    assert np.isclose(forwards / goals.size, backwards, rtol=1e-4)
+    assert np.isclose((loss[0] - loss[1]) / 2e-5, backwards, rtol=1e-4)
+"""
+
+
+def test_derivatives_forwards_and_backwards_agree():
+    path = f"import sys; sys.path.insert(0, {str(lessons_folder())!r})\n"
+    command = [sys.executable, "-c", path + TRAINING]
+    environment = run.environment() | {"FRACTALS_DEVICE": "simulator"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

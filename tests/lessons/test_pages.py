@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from fractals.cli.verbs import cli
-from fractals.tools.learn.run import LANGUAGES, all_steps, lessons_folder
+from fractals.tools.learn.language import LANGUAGES
+from fractals.tools.learn.run import all_steps, lessons_folder
 
 ROOT = Path(__file__).parents[2]
 LESSONS = lessons_folder()
 PAGES = sorted([*LESSONS.glob("*.md"), *LESSONS.glob("zh/*.md")])
 STEP_PAGES = [page for page in PAGES if page.name.startswith("step_")]
-MAX_SCRIPT, MIN_PAGE, MAX_PAGE = 60, 40, 160  # lines
+MAX_SCRIPT, MIN_PAGE, MAX_PAGE = 75, 40, 160  # lines; of scripts, without blank ones and marks
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(LESSONS)))
 every_step_page = pytest.mark.parametrize(
     "page", STEP_PAGES, ids=lambda p: str(p.relative_to(LESSONS))
@@ -70,7 +71,8 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("step", all_steps(), ids=lambda step: step.script.stem)
 def test_a_script_is_short_and_says_what_it_is(step):
     text = step.script.read_text("utf-8")
-    assert len(text.splitlines()) <= MAX_SCRIPT
+    lines = [line.strip() for line in text.splitlines()]
+    assert sum(bool(line) and not line.startswith("# [") for line in lines) <= MAX_SCRIPT
     assert text.startswith(f'"""Step {step.key.upper()}: ')
 
 

@@ -39,7 +39,7 @@ def test_reports_are_kept_and_compared(ladder, capsys, tmp_path, monkeypatch):
         "step 1: 2 s, 0.005 G it/s, 0.05 % of this machine's arithmetic",
         "step 2: 500 ms, 4 x step 1, 0.02 G it/s, 0.2 % of this machine's arithmetic",
         "step 10: 500 ms, 0.02 G B/s",
-        "step 11: 500 ms, 0.02 G it/s, in the simulator",
+        "step 11: the simulator computed it; its time says nothing about a GPU",
     ]
     ladder.report(1, 1.0, 10_000_000)  # again: it is compared with no later step
     ladder.report(3, 0.5, 10_000_000)

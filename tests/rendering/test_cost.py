@@ -10,9 +10,8 @@ from support.scenes import scene
 
 import fractals
 from fractals.errors import OptionError
-from fractals.rendering import measured, render
+from fractals.rendering import measured, plan, render
 from fractals.rendering.iteration import ViewProbe
-from fractals.rendering.measured import check_cost
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 
@@ -22,18 +21,18 @@ GIB = 2**30
 @pytest.mark.parametrize("keeps", ["pixels", "raw"])
 def test_a_picture_is_refused_above_nine_tenths_of_the_free_memory(monkeypatch, keeps):
     planned = make_plan(scene(size=(8000, 6000)), keeps=keeps)
-    monkeypatch.setattr(measured, "memory_size", lambda: planned.memory / 0.89)
-    check_cost(planned)
-    monkeypatch.setattr(measured, "memory_size", lambda: planned.memory / 0.91)
+    monkeypatch.setattr(plan, "memory_size", lambda: planned.memory / 0.89)
+    planned.check_memory()
+    monkeypatch.setattr(plan, "memory_size", lambda: planned.memory / 0.91)
     with pytest.raises(OptionError, match=r"8000x6000 pixels of 1x1 samples need .* are free"):
-        check_cost(planned, force=True)
+        planned.check_memory()
 
 
 def test_the_refusal_names_the_orbit_where_it_is_what_is_large(monkeypatch):
     planned = make_plan(scene(width="1e-100000", size=(4, 4), max_iterations="auto"))
-    monkeypatch.setattr(measured, "memory_size", lambda: planned.orbit_memory)
+    monkeypatch.setattr(plan, "memory_size", lambda: planned.orbit_memory)
     with pytest.raises(OptionError, match=r"reference orbit of a width of 1e-100000 needs"):
-        check_cost(planned, force=True)
+        planned.check_memory()
 
 
 NO_LIMIT = 2_000_000_000
@@ -70,7 +69,7 @@ def test_guard_and_dry_run_have_one_forecast(monkeypatch, run):
     """The guard went by a formula that knew nothing of the view."""
     drawn = on_a_minibrot(24, size=(64, 48), max_iterations=10**9)
     monkeypatch.setattr(measured, "_measured", lambda plan, source: 28 * 3600.0 * plan.threads)
-    with pytest.raises(OptionError, match=r"takes about 28 hours .*--force"):
+    with pytest.raises(OptionError, match=r"takes about 28 hours .*force=True"):
         fractals.compute(drawn, device="cpu", on_message=str)
     fractals.save_scene(drawn, "a.toml")
     assert json.loads(run("render", "a.toml", "--cpu", "--dry-run", "--json")[1])[
@@ -93,10 +92,11 @@ def test_seconds_grow_with_a_limit_beyond_what_is_measured(monkeypatch):
     """Samples that are inside take each step."""
     drawn = scene(center=["-1.76", "0.003"], width="1e-30", size=(6, 4), max_iterations=4096)
     options = RenderOptions(device="cpu", on_message=str, force=True)
-    usual = render.measure(drawn, options).seconds
+    planned = make_plan(drawn, "cpu")
+    usual = render.measure(drawn, options, planned).seconds
     monkeypatch.setattr(measured, "MAX_STEPS", 64)
     assert math.isfinite(usual)
-    assert render.measure(drawn, options).seconds > usual / 10
+    assert render.measure(drawn, options, planned).seconds > usual / 10
 
 
 @pytest.mark.parametrize(

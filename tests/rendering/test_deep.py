@@ -23,7 +23,7 @@ from fractals.deep import orbit_cache
 from fractals.deep.reference import compute_orbit
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
-from fractals.rendering import forecast, perturb, plan
+from fractals.rendering import perturb, plan
 from fractals.rendering.drawing import open_drawing
 from fractals.rendering.plan import Tile
 from fractals.scene.model import MAX_ITERATIONS
@@ -461,7 +461,7 @@ def test_digits_that_are_missing_are_said():
 
 def test_what_takes_hours_must_be_forced():
     drawn = scene(width="1e-200000", size=(2, 2), max_iterations="auto")
-    refused = pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*--force")
+    refused = pytest.raises(OptionError, match=r"takes about .* hours and .* GiB.*force=True")
     with refused, deadline():
         fractals.compute(drawn, device="cpu")
 
@@ -478,7 +478,7 @@ def test_orbit_that_does_not_fit_into_memory(monkeypatch):
     drawn = scene(center=["-0.1", "0.1"], width="1e-30", max_iterations=10**6, size=(4, 4))
     with pytest.raises(OptionError, match=r"reference orbit .* memory"):
         fractals.compute(drawn, device="cpu", on_message=str)
-    assert max(asked) <= 10**6 / 2 / forecast.BYTES_A_POINT
+    assert max(asked) <= 10**6 / 2 / plan.BYTES_A_POINT
 
 
 def iterated(made):

@@ -115,7 +115,7 @@ def test_the_command_line_asks_the_family(stripes, tmp_path, capsys):
     )
     capsys.readouterr()
     assert main(["compute", "--formula", "stripes", "-o", str(tmp_path / "a.fz")]) == 2
-    assert "escape-time" in capsys.readouterr().err
+    assert "is kept in no store: render draws it" in capsys.readouterr().err
     assert main(["nucleus", "--formula", "stripes"]) == 2
 
 

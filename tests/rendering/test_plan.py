@@ -151,7 +151,7 @@ def test_method_by_depth(precision, deepest):
     assert (above.method, above.bits, above.exponent) == ("direct", 0, 0)
     below = scene(width=f"{deepest / 100}", **keys)
     if precision == "float32":
-        with pytest.raises(OptionError, match=r"too deep for float32, .* --precision float64"):
+        with pytest.raises(OptionError, match=r"too deep for float32, .* precision='float64'"):
             make_plan(below)
         return
     planned = make_plan(below)

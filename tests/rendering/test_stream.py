@@ -15,9 +15,9 @@ from support.threads import end_by_themselves, in_a_thread
 
 import fractals
 from fractals.io import png
-from fractals.rendering import bands, forecast
+from fractals.rendering import bands
 from fractals.rendering import render as stream
-from fractals.rendering.plan import make_plan
+from fractals.rendering.plan import MAX_BANDS, make_plan
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def test_few_bands_are_alive_however_slow_the_writing(monkeypatch, fine, device)
     monkeypatch.setattr(bands.Bands, "__init__", remember)
     monkeypatch.setattr(png, "compress", slow)
     assert streamed(drawn, device=device, threads=4) == expected
-    assert 2 <= most <= forecast.MAX_BANDS
+    assert 2 <= most <= MAX_BANDS
 
 
 @pytest.mark.unwatched

@@ -290,7 +290,7 @@ def test_bad_views(keys, words):
 
 
 def test_nothing_is_sought_in_a_strip():
-    with pytest.raises(FractalsError, match="--projection plane"):
+    with pytest.raises(FractalsError, match="projection='plane'"):
         fractals.find_nucleus(scene(projection="exponential"))
 
 

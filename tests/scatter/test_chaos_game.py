@@ -5,16 +5,15 @@ import random
 
 import numpy as np
 import pytest
+from support.scatter import by_kernel, by_machine
 
 import fractals
 from fractals import catalog
 from fractals.backends.cpu.chaos import Machine
-from fractals.backends.devices import choose, open_backend
 from fractals.kernels import scatter
 from fractals.kernels.scatter import Game, Window, philox
 
 MASK = 0xFFFFFFFF
-SIZE = 48, 40  # of a picture
 FLAMES = {
     "affine": {"transforms": [{}, {"affine": [0.5, 0, 1, 0, 0.5, 0]}]},
     "drawn": {
@@ -55,50 +54,6 @@ def flame_of(name):
         parts[2]["variations"] = {"pre_gaussian_blur": 0.1, "spherical": 0.6, "post_curl": 0.9}
         tables = tables | {"transforms": parts}
     return fractals.load_scene({"formula": {"name": "flame", **tables}}).make_any_formula()
-
-
-def window_of(flame, real):
-    width, height = SIZE
-    view = [0.1, -0.1, 12, 1, 1, -12, width / 2, height / 2, width, height]
-    palette = np.linspace(0, 1, 768).reshape(-1, 3)
-    return Window(np.array(view, real), width, flame.colors(palette))
-
-
-def by_kernel(device, flame, number, game, count):
-    """Return the sums and the hits of some trajectories, a thread each."""
-    backend = open_backend(choose(device).device, number)
-
-    def moved(part):
-        return part._make(backend.to_device(v) if isinstance(v, np.ndarray) else v for v in part)
-
-    run = backend.compile(scatter.make_body, flame.variations)
-    hits, sums = np.zeros((2, count // 2), np.int32), np.zeros(4 * math.prod(SIZE), np.int64)
-    on_device, added = backend.to_device(hits), backend.to_device(sums)
-    run(
-        on_device,
-        moved(flame.data(backend.real)),
-        game,
-        moved(window_of(flame, backend.real)),
-        added,
-    )
-    backend.to_host(on_device, hits)
-    backend.to_host(added, sums)
-    return sums.reshape(*SIZE[::-1], 4), int(hits.sum())
-
-
-def by_machine(flame, number, game, count, pool, players=1):
-    """Return the same, played in pools, by one player or several in turn."""
-    real = np.dtype(number).type
-    machine = Machine(number, flame.variations, SIZE[::-1], pool)
-    data, window = flame.data(real), window_of(flame, real)
-    several = [machine.player(len(flame.transforms)) for _ in range(players)]
-    share = count // players
-    for k, player in enumerate(several):
-        part = game._replace(first=game.first + k * share)
-        machine.play(player, data, part, window, share)
-    for player in several:
-        machine.play(player, data, game, window, 0)
-    return machine.sums(), sum(int(bins.tally[0]) for _, bins in several)
 
 
 def test_philox_gives_the_published_numbers():
@@ -146,10 +101,10 @@ def test_a_sierpinski_triangle_has_its_measure():
     """Each of the 27 triangles of the third step holds a 27th of the points."""
     flame = fractals.load_scene({"formula": "flame"}).make_any_formula()
     real = np.float64
-    machine = Machine("float64", flame.variations, (64, 64))
+    machine = Machine("float64", flame, (64, 64))
     corners = [np.array(each.affine)[[2, 5]] for each in flame.transforms]
     words = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
-    player = machine.player(3)
+    player = machine.player()
     view = [0, 0, 16, 0, 0, 16, 32, 32, 64, 64]
     window = Window(np.array(view, real), 64, flame.colors(np.ones((256, 3))))
     machine.play(player, flame.data(real), Game(0, 200, 30, 5, 0), window, 1024)
@@ -173,10 +128,10 @@ def test_an_independent_game_agrees():
     ]
     flame = fractals.load_scene({"formula": {"name": "flame", "transforms": tables}})
     flame = flame.make_any_formula()
-    machine = Machine("float64", flame.variations, (8, 8))
+    machine = Machine("float64", flame, (8, 8))
     view = np.array([0, 0, 3, 0, 0, 3, 4, 4, 8, 8], float)
     window = Window(view, 8, flame.colors(np.ones((256, 3))))
-    player, game = machine.player(2), Game(0, 300, 20, 9, 0)
+    player, game = machine.player(), Game(0, 300, 20, 9, 0)
     machine.play(player, flame.data(np.float64), game, window, 1000)
     machine.play(player, flame.data(np.float64), game, window, 0)
     ours = machine.sums()[..., 3].reshape(-1) / scatter.HIT
@@ -204,7 +159,7 @@ def test_each_variation_is_compiled_once(monkeypatch):
     from fractals.backends.compilation import without_compiling
 
     flame = flame_of("drawn")
-    Machine("float32", flame.variations, (8, 8))
+    Machine("float32", flame, (8, 8))
     by_machine(flame, "float32", Game(0, 5, 5, 0, 0), 8, 8)
     other = fractals.load_scene(
         {"formula": {"name": "flame", "transforms": [{"variations": {"julia": 1, "blur": 0.1}}]}}

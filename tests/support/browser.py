@@ -11,6 +11,13 @@ import fractals
 ARGUMENTS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 PATIENCE = 240  # seconds: programs may have to be compiled
+# The page draws on a plain canvas where WebGL2 has no graphics card, by the name of the renderer.
+CARD = """(() => {
+    const { prototype } = WebGL2RenderingContext, { getExtension } = prototype;
+    prototype.getExtension = function (name) {
+        return name === "WEBGL_debug_renderer_info" ? null : getExtension.call(this, name);
+    };
+})()"""
 READ = """() => {
     const pixels = explorer.readPixels();
     let text = "";
@@ -38,11 +45,18 @@ def launched(playwright):
 class Tab:
     """A page of the explorer."""
 
-    def __init__(self, browser, running, size=(160, 120), path="", panels=False, **options):
-        """`path`: a query or a fragment; `panels`: leave the panels over the picture."""
+    def __init__(
+        self, browser, running, size=(160, 120), path="", panels=False, card=True, **options
+    ):
+        """`path`: a query or a fragment; `panels`: leave the panels over the picture.
+
+        `card`: the page takes the renderer for a graphics card.
+        """
         self.running, self.panels = running, panels
         viewport = {"width": size[0], "height": size[1]}
         self.context = browser.new_context(viewport=viewport, **options)
+        if card:
+            self.context.add_init_script(CARD)
         self.page = self.context.new_page()
         self.problems = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))

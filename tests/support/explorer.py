@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -25,6 +26,7 @@ KEYS = (
     *("step", "_", "paint", "low", "high", "bytes"),
 )
 PATIENCE = 240  # seconds: programs may have to be compiled
+DEVICE = os.environ.get("EXPLORER_DEVICE", "cpu")  # "cuda": the same tests on a GPU
 
 
 class Client:
@@ -130,7 +132,7 @@ class Server:
 
 
 def start(tmp_path, **options):
-    scene, options = fractals.load_scene("seahorse"), ExploreOptions(device="cpu", **options)
+    scene, options = fractals.load_scene("seahorse"), ExploreOptions(device=DEVICE, **options)
     running = Running.listen(Explorer(scene, options, tmp_path / "bookmarks"))
     thread = threading.Thread(target=running.serve, daemon=True)
     thread.start()

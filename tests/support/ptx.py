@@ -68,8 +68,10 @@ def compile_kernels(draw, capability=(9, 0)):
 
 
 def real_cuda():
-    """Return the real `numba.cuda`."""
-    return kernel.find(simulated=False)
+    """Return the real `numba.cuda`, which knows the primitives."""
+    cuda = kernel.find(simulated=False)
+    kernel.register_overloads(cuda)
+    return cuda
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import PIL.Image
 import pytest
+from conftest import GPU
 
 import fractals
 from fractals import catalog
@@ -52,6 +53,18 @@ def test_counts_are_as_ever(names):
     assert {name: gallery.hash_of(name, device) for name in names} == {
         name: KNOWN[name] for name in names
     }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", [GPU])
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_gpu_has_the_counts_and_the_pixels_of_the_cpu(name, device):
+    scene = load_scene(name)
+    across, down = scene.image.size
+    small = scene.replace(size=(48, round(48 * down / across)))
+    assert gallery.hash_of(name, device) == KNOWN[name]
+    drawn, expected = (fractals.render(small, device=each).pixels for each in (device, "cpu"))
+    assert drawn.tobytes() == expected.tobytes()
 
 
 def test_a_hash_is_of_the_bytes_of_counts():

@@ -7,7 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from support.scenes import scene
 
+import fractals
 from fractals.errors import OptionError, to_install
 from fractals.tools.gpu import access, machine
 
@@ -194,7 +196,7 @@ def test_the_command_predict(run):
     words = (*words, "--instructions", "5", "--doubles", "4.3")
     (double,) = json.loads(run("gpu", "predict", *words)[1])["predictions"]
     assert double["seconds"] / half["seconds"] == pytest.approx((5 - 0.7) * 32 / 4.9)
-    assert "if interior samples" in run("gpu", "predict", *small[:-1])[1].decode()
+    assert b"of lanes busy; at least:" in run("gpu", "predict", *small[:-1])[1]
 
 
 def test_the_work_of_fractals_own_kernel():
@@ -206,12 +208,35 @@ def test_the_work_of_fractals_own_kernel():
         ([100] * 32, 6, 4, 4),  # the limit: nothing is run again
         ([16] * 31 + [100], 6, 16, 4),  # a warp takes the most of its threads
     ):
-        work = machine.work_of([counts], 100, (32, 1), "mandelbrot", "float32")
+        work = machine.work_of([counts], [counts], 100, (32, 1), "mandelbrot", "float32")
         expected = 4.9 * 16 * blocks + test * tested + mark * marks + sample
         assert work.instructions == pytest.approx(expected)
         assert work.doubles == 0
-    work = machine.work_of([[16] * 32], 100, (32, 1), "mandelbrot", "float64")
+    work = machine.work_of([[16] * 32], [[16] * 32], 100, (32, 1), "mandelbrot", "float64")
     assert work.doubles == pytest.approx(4.3 * 16 + 7.3 * 16 + 13)
+
+
+def test_the_work_of_interior_samples_that_end_early():
+    """At once by the test for the cardioid, or after the block in which a cycle was found."""
+    for steps, blocks, marks in ((0, 0, 0), (48, 3, 3)):
+        work = machine.work_of([[100] * 32], [[steps] * 32], 100, (32, 1), "mandelbrot", "float32")
+        assert work.instructions == pytest.approx(4.9 * 16 * blocks + 19 * marks + 157)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_iterations_are_those_that_the_kernel_takes(precision):
+    drawn = scene(size=(24, 16), max_iterations=200, supersampling=1)
+    count, steps, limit = machine.steps_of(drawn, precision)
+    counts = fractals.compute(drawn, device="cpu", precision=precision).count
+    assert np.array_equal(count, counts)
+    assert np.array_equal(steps[count < limit], count[count < limit])
+    inside = steps[count == limit]
+    assert (inside == 0).any()  # in the cardioid and the disk
+    assert ((inside % 16 == 0) | (inside == limit)).all()
+    julia = scene(size=(24, 16), max_iterations=1000, supersampling=1, julia=("-1", "0"))
+    count, steps, limit = machine.steps_of(julia, precision)
+    assert (count == limit).mean() > 0.05
+    assert steps[count == limit].max() < 200  # the cycle 0, -1 attracts quickly
 
 
 @pytest.mark.parametrize(

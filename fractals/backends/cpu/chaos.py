@@ -1,9 +1,10 @@
-"""The chaos game on the CPU: a machine compiled once for all flames, and each variation once.
+"""Trajectories on the CPU: machines compiled once for all flames and attractors.
 
 A flame is data. Its variations are programs of their own, which the machine calls by address, so
-that opening a flame compiles nothing. Points in view become records of 4 bytes, a place in a tile
-of the picture and a color, which are kept in lists by tile and added tile by tile, in the cache.
-One array of sums serves all threads: a list is added under the tile's flag.
+that opening a flame compiles nothing. An attractor is one such program. Points in view become
+records of 4 bytes, a place in a tile of the picture and a color, which are kept in lists by tile
+and added tile by tile, in the cache. One array of sums serves all threads: a list is added under
+the tile's flag.
 """
 
 from typing import Any, NamedTuple
@@ -13,7 +14,8 @@ import numpy as np
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cpu.scratch import array
 from fractals.backends.machine_code import char_of
-from fractals.kernels.scatter import Variation
+from fractals.kernels.attractor import Attractor
+from fractals.kernels.flame import Flame
 
 POOL = 1024  # trajectories that a thread plays together
 LANES = 16  # the list of a transform begins at a multiple, and is filled up: no loop has a rest
@@ -27,8 +29,11 @@ POINT, COLOR, SORTED, PLACE, RESULT, FINAL, NUMBERS = 0, 2, 3, 6, 8, 10, 13
 # Rows of `Trajectories.places`: points in order of their transforms, the transform that each drew,
 # and that before; 0, 1, 2, ...; which start again; four random numbers; records, and their tiles.
 ORDER, DRAWN, LAST, SAME, STALE, WORDS, RECORD, PLACES = 0, 1, 2, 3, 4, 5, 9, 11
+PLOTTED = 3  # the first row of what is plotted of an attractor's points
 MACHINE = "fractals.backends.cpu.chaos_code:make_body"
 LOOP = "fractals.backends.cpu.chaos_code:make_variation_body"
+ATTRACTOR_MACHINE = "fractals.backends.cpu.attractor_code:make_body"
+ATTRACTOR_LOOP = "fractals.backends.cpu.attractor_code:make_loop_body"
 
 
 class Trajectories(NamedTuple):
@@ -55,36 +60,43 @@ class Sums(NamedTuple):
     flags: Any  # 1 while a thread adds to a tile; array of int64
 
 
+def _programs(number: str, formula: Flame | Attractor) -> tuple[Any, list[Any]]:
+    """Return the machine of a formula, and the loops that it calls."""
+    char = char_of(number)
+    if isinstance(formula, Attractor):
+        loop = program_of(ATTRACTOR_LOOP, number, (formula.mover,))
+        entry = loop.entry((tuple, array(char, 2), array(char), "q"))
+        return program_of(ATTRACTOR_MACHINE, number), [entry]
+    whole = tuple, *["q"] * 6
+    layout = tuple, array(char, 2), array("i"), array(char), whole, whole
+    loops = [program_of(LOOP, number, (each,)).entry(layout) for each in formula.variations]
+    return program_of(MACHINE, number), loops
+
+
 class Machine:
-    """Plays the chaos game of one flame.
+    """Plays the trajectories of one flame or attractor.
 
     `number`: "float32" or "float64". `shape`: rows and columns of buckets. `pool`: trajectories
     that are played together, for tests.
     """
 
     def __init__(
-        self,
-        number: str,
-        variations: tuple[Variation, ...],
-        shape: tuple[int, int],
-        pool: int = POOL,
+        self, number: str, formula: Flame | Attractor, shape: tuple[int, int], pool: int = POOL
     ) -> None:
         self._real = np.dtype(number).type
         self._tiles = tuple(-(-side >> SIDE_BITS) for side in shape)
         self.pool, self._shape = pool, shape
-        self._play = program_of(MACHINE, number)
-        char = char_of(number)
-        whole = tuple, *["q"] * 6
-        layout = tuple, array(char, 2), array("i"), array(char), whole, whole
-        self._loops = [program_of(LOOP, number, (each,)).entry(layout) for each in variations]
+        self._play, self._loops = _programs(number, formula)
         self._calls = np.array([0, *(loop.code.address for loop in self._loops)], np.int64)[1:]
+        self._transforms = len(formula.transforms) if isinstance(formula, Flame) else 1
         tiles = self._tiles[0] * self._tiles[1]
         self._sums = Sums(
             np.zeros((tiles, 1 << BUCKET_BITS, 4), np.int64), np.zeros(tiles, np.int64)
         )
 
-    def player(self, transforms: int) -> tuple[Trajectories, Bins]:
-        """Return the memory of a thread, for a flame of this number of transforms."""
+    def player(self) -> tuple[Trajectories, Bins]:
+        """Return the memory of a thread."""
+        transforms = self._transforms
         room = self.pool + LANES * (transforms + 1)
         places = np.zeros((PLACES, room), np.int32)
         places[SAME] = np.arange(room)

@@ -63,6 +63,65 @@ def make_variation_body(target, variation):
     return body
 
 
+def make_records(target):
+    """Return ``(locate, keep, empty)``: points become records, which are kept and added by tile."""
+    small, real = target.int32, target.real
+    shade = scatter.make_shade(target)
+
+    def locate(numbers, source, places, n, window, across, outside):
+        xs, ys, cs = numbers[source], numbers[source + 1], numbers[source + 2]
+        records, tiles = places[RECORD], places[RECORD + 1]
+        v = window.view
+        x0, y0, a, b, c, d = v[0], v[1], v[2], v[3], v[4], v[5]
+        left, top, width, height, zero = v[6], v[7], v[8], v[9], real(0)
+        side = (1 << SIDE_BITS) - 1
+        for i in range(n):
+            dx, dy = xs[i] - x0, ys[i] - y0
+            px, py = fma(a, dx, fma(b, dy, left)), fma(c, dx, fma(d, dy, top))
+            inside = (px >= zero) & (py >= zero) & (px < width) & (py < height)
+            column, line = small(px if inside else zero), small(py if inside else zero)
+            place = (line & side) << SIDE_BITS | (column & side)
+            records[i] = shade(cs[i]) << BUCKET_BITS | place
+            tile = (line >> SIDE_BITS) * across + (column >> SIDE_BITS)
+            tiles[i] = tile if inside else outside
+
+    def keep(places, n, bins, outside):
+        """Append records to their tile's list; return the length of the longest."""
+        records, tiles, fill, lists = places[RECORD], places[RECORD + 1], bins.fill, bins.records
+        longest = 0
+        for i in range(n):
+            tile = tiles[i]
+            length = fill[tile]
+            lists[tile, length] = records[i]
+            fill[tile] = length + 1
+            longest = max(longest, length)
+        bins.tally[0] += n - fill[outside]
+        fill[outside] = 0
+        return longest + 1
+
+    def empty(bins, colors, sums, least):
+        """Add the records of all lists of some length to the sums, under the tile's flag."""
+        place = (1 << BUCKET_BITS) - 1
+        for tile in range(len(bins.fill) - 1):
+            n = bins.fill[tile]
+            if n == 0 or n < least:
+                continue
+            records, buckets = bins.records[tile], sums.buckets[tile]
+            while not replace_in_cell(sums.flags, tile, 0, 1):
+                pass
+            for i in range(n):
+                record = records[i]
+                color, bucket = record >> BUCKET_BITS, record & place
+                buckets[bucket, 0] += colors[color, 0]
+                buckets[bucket, 1] += colors[color, 1]
+                buckets[bucket, 2] += colors[color, 2]
+                buckets[bucket, 3] += colors[color, 3]
+            replace_in_cell(sums.flags, tile, 1, 0)
+            bins.fill[tile] = 0
+
+    return target.jit(locate), target.jit(keep), target.jit(empty)
+
+
 def make_body(target):
     """Return ``body(flame, game, count, calls, window, pool, bins, sums)``.
 
@@ -81,7 +140,7 @@ def make_body(target):
     """
     real, small, whole = target.real, target.int32, target.int64
     words, unit, start = scatter.make_random(target)
-    shade = scatter.make_shade(target)
+    locate, keep, empty = make_records(target)
     far = real(scatter.FAR)
 
     def begin_all(numbers, last, n, game):
@@ -211,23 +270,6 @@ def make_body(target):
                     xs[i], ys[i] = start(a), start(b)
         return some > 0
 
-    def locate(numbers, source, places, n, window, across, outside):
-        xs, ys, cs = numbers[source], numbers[source + 1], numbers[source + 2]
-        records, tiles = places[RECORD], places[RECORD + 1]
-        v = window.view
-        x0, y0, a, b, c, d = v[0], v[1], v[2], v[3], v[4], v[5]
-        left, top, width, height, zero = v[6], v[7], v[8], v[9], real(0)
-        side = (1 << SIDE_BITS) - 1
-        for i in range(n):
-            dx, dy = xs[i] - x0, ys[i] - y0
-            px, py = fma(a, dx, fma(b, dy, left)), fma(c, dx, fma(d, dy, top))
-            inside = (px >= zero) & (py >= zero) & (px < width) & (py < height)
-            column, line = small(px if inside else zero), small(py if inside else zero)
-            place = (line & side) << SIDE_BITS | (column & side)
-            records[i] = shade(cs[i]) << BUCKET_BITS | place
-            tile = (line >> SIDE_BITS) * across + (column >> SIDE_BITS)
-            tiles[i] = tile if inside else outside
-
     def recolor(places, n, code, outside):
         """Take the palette's row of each point's transform, or leave the point out."""
         records, tiles, drawn = places[RECORD], places[RECORD + 1], places[DRAWN]
@@ -238,44 +280,9 @@ def make_body(target):
             else:
                 records[i] += small(row * scatter.SHADES) << BUCKET_BITS
 
-    def keep(places, n, bins, outside):
-        """Append records to their tile's list; return the length of the longest."""
-        records, tiles, fill, lists = places[RECORD], places[RECORD + 1], bins.fill, bins.records
-        longest = 0
-        for i in range(n):
-            tile = tiles[i]
-            length = fill[tile]
-            lists[tile, length] = records[i]
-            fill[tile] = length + 1
-            longest = max(longest, length)
-        bins.tally[0] += n - fill[outside]
-        fill[outside] = 0
-        return longest + 1
-
-    def empty(bins, colors, sums, least):
-        """Add the records of all lists of some length to the sums, under the tile's flag."""
-        place = (1 << BUCKET_BITS) - 1
-        for tile in range(len(bins.fill) - 1):
-            n = bins.fill[tile]
-            if n == 0 or n < least:
-                continue
-            records, buckets = bins.records[tile], sums.buckets[tile]
-            while not replace_in_cell(sums.flags, tile, 0, 1):
-                pass
-            for i in range(n):
-                record = records[i]
-                color, bucket = record >> BUCKET_BITS, record & place
-                buckets[bucket, 0] += colors[color, 0]
-                buckets[bucket, 1] += colors[color, 1]
-                buckets[bucket, 2] += colors[color, 2]
-                buckets[bucket, 3] += colors[color, 3]
-            replace_in_cell(sums.flags, tile, 1, 0)
-            bins.fill[tile] = 0
-
     begin_all, draw, choose, sort = map(target.jit, (begin_all, draw, choose, sort))
     gather, spread, affine, finish = map(target.jit, (gather, spread, affine, finish))
-    transform, start_again, locate = map(target.jit, (transform, start_again, locate))
-    recolor, keep, empty = map(target.jit, (recolor, keep, empty))
+    transform, start_again, recolor = map(target.jit, (transform, start_again, recolor))
 
     def body(flame, game, count, calls, window, pool, bins, sums):
         numbers, places = pool.numbers, pool.places

@@ -14,10 +14,18 @@ import numpy as np
 from fractals.backends import numba_private, probe
 from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
-from fractals.backends.compilation import compiling
+from fractals.backends.compilation import announce, uninterrupted
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cuda.kernel import CARD, find, first_line, make_add, make_kernel
-from fractals.errors import FractalsError
+from fractals.backends.cuda.kernel import (
+    CARD,
+    find,
+    first_line,
+    give_body,
+    make_add,
+    make_kernel,
+    register_overloads,
+)
+from fractals.errors import DeviceError, DeviceLostError, DeviceMemoryError, FractalsError
 from fractals.kernels import escape
 
 # --- Where a thread's work on a GPU goes: a stream, and device memory that is used again.
@@ -206,13 +214,19 @@ class Gpu:
     def bind(self):
         """Make the GPU the current one of the calling thread, which another picture has changed."""
         if self.lost:
-            raise FractalsError(self.lost)
+            raise DeviceLostError(self.lost)
         if getattr(_bound, "to", None) is not self:
             self._cuda.select_device(self.index)
             if not self._context:
                 self._context = self._cuda.current_context()
                 atexit.register(self.free_nothing)
             _bound.to = self
+
+    def bind_again(self):
+        """Make the GPU the current one again, where other code of the thread has changed it."""
+        if getattr(_bound, "to", None) is self and self._cuda.current_context() != self._context:
+            _bound.to = None
+        self.bind()
 
     def drop_unused(self):
         """Have the driver free all memory that nobody uses; called by a thread of this GPU."""
@@ -235,7 +249,7 @@ class SimulatedGpu:
     """What a `Gpu` is in the simulator, where each call returns when its work is done."""
 
     def __init__(self, cuda):
-        self.unused = []
+        self.unused, self.lost = [], ""
         self._cuda = cuda
 
     def take(self):
@@ -244,6 +258,8 @@ class SimulatedGpu:
 
     def bind(self):
         """Do nothing."""
+
+    bind_again = bind
 
 
 class SimulatedSlot:
@@ -272,6 +288,7 @@ class StreamPool:
     """The slots of one GPU or several; a thread takes a slot at its first use, until it ends."""
 
     def __init__(self, gpus):
+        self._gpus = gpus
         self._next = itertools.cycle(gpus)
         self._free = []  # GPUs whose threads have ended
         self._lock = threading.Lock()
@@ -287,6 +304,14 @@ class StreamPool:
         hold.gpu.bind()
         hold.slot = hold.slot or hold.gpu.take()
         return hold.slot
+
+    def check(self):
+        """Raise `DeviceLostError` if a GPU is lost; bind the calling thread again."""
+        for gpu in self._gpus:
+            if gpu.lost:
+                raise DeviceLostError(gpu.lost)
+        with contextlib.suppress(AttributeError):
+            self._taken.hold.gpu.bind_again()
 
 
 class _Hold:
@@ -380,8 +405,11 @@ class CudaBackend:
         simulator = SimulatedGpu(self.cuda)
         gpus = [simulator if simulated else gpu_of(self.cuda, index) for index in indices]
         self.streams = StreamPool(gpus)
-        with self._failing():
-            self.streams.here()
+        try:
+            with self._failing():
+                self.streams.here()
+        except FractalsError as error:
+            raise DeviceError(str(error)) from error
         self._tally, self._tables = None, {}
 
     @functools.cached_property
@@ -398,6 +426,11 @@ class CudaBackend:
     def slot(self):
         """The calling thread's stream, with its memory."""
         return self.streams.here()
+
+    def check(self):
+        """Raise `DeviceLostError` if a GPU has failed, also since the last picture."""
+        self.streams.check()
+        self.synchronize()
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
@@ -426,7 +459,7 @@ class CudaBackend:
                 if loop:
                     launchers[key](out, arguments)
                     return
-                with LAUNCHING, contextlib.nullcontext() if ready else compiling(on_cpu=False):
+                with LAUNCHING, contextlib.nullcontext() if ready else uninterrupted():
                     launchers[key](out, arguments)
                 ready = True
 
@@ -435,11 +468,18 @@ class CudaBackend:
     def _compiled(self, make_body, options):
         """Return the kernel of a program."""
 
+        def body():
+            announce()
+            register_overloads(self.cuda)
+            return self.cuda.jit(device=True)(make_body(self.target, *options))
+
         def make(store):
-            body = self.cuda.jit(device=True)(make_body(self.target, *options))
-            kernel = make_kernel(self.cuda, body)
-            if store:
-                numba_private.keep_kernel(kernel, store)
+            if not store:
+                return make_kernel(self.cuda, body())
+            kernel = make_kernel(self.cuda, None)
+            # A kernel whose code is kept needs no body, and no more of Numba than launches it.
+            compiled = functools.partial(give_body, kernel, body)
+            numba_private.keep_kernel(kernel, store, compiled)
             return kernel
 
         return program(make, "cuda", self._number, make_body, *options, scope=self.cuda)
@@ -552,6 +592,7 @@ FATAL = re.compile(
     r"ILLEGAL_ADDRESS|LAUNCH_TIMEOUT|LAUNCH_FAILED|ASSERT|HARDWARE_STACK|ILLEGAL_INSTRUCTION"
     r"|MISALIGNED|INVALID_ADDRESS_SPACE|INVALID_PC|UNCORRECTABLE|CONTAINED|TENSOR_MEMORY_LEAK"
     r"|CONTEXT_IS_DESTROYED|DEINITIALIZED|DEVICE_UNAVAILABLE|EXTERNAL_DEVICE|ERROR_UNKNOWN"
+    r"|NO_DEVICE|INVALID_DEVICE|MPS_"
 )
 
 
@@ -561,24 +602,24 @@ def _failing(shape=(), dtype=np.uint8):
     try:
         yield
     except Exception as error:
+        if isinstance(error, SystemError) and error.__cause__:  # as cuda-core passes some errors on
+            error = error.__cause__
         if _is_out_of_memory(error):
             need = np.prod(shape, dtype=np.int64) * np.dtype(dtype).itemsize / 2**20
             asked = f" (asked for {need:.3g} MiB more)" if need >= 0.1 else ""
-            raise FractalsError(
-                f"the GPU is out of memory{asked}: free some of it, draw a smaller --size, "
-                "or use --cpu"
+            raise DeviceMemoryError(
+                f"the GPU is out of memory{asked}: free some of it, draw a smaller size=, "
+                "or use device='cpu'"
             ) from error
         if not type(error).__module__.startswith((CARD, "cuda.")):
             raise
         line = f"the GPU failed: {first_line(error)}"
         gpu = getattr(_bound, "to", None)
         if gpu and FATAL.search(line):
-            gpu.lost = f"{line}; this process can't use it any more: run it again, or with --cpu"
+            gpu.lost = f"{line}; this process can't use it any more"
             gpu.free_nothing()
-            line = gpu.lost
-        else:
-            line += "; fractals devices tells what is there"
-        raise FractalsError(line) from error
+            raise DeviceLostError(gpu.lost) from error
+        raise FractalsError(f"{line}; fractals.devices() tells what is there") from error
 
 
 def _is_out_of_memory(error):

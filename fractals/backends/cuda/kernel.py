@@ -9,11 +9,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from fractals.backends import probe
+from fractals.backends import numba_private, probe
 from fractals.backends.cuda import simulator
 from fractals.errors import DeviceError, to_install
 
-CARD = "numba.cuda"  # of numba-cuda; others: "numba_cuda_mlir.cuda", its successor, or "numba.hip"
+# Of numba-cuda. Its successor is "numba_cuda_mlir.cuda", and AMD's package "numba.hip".
+# docs/explanation/gpu-without-a-gpu.md says what was tried.
+CARD = "numba.cuda"
 
 
 def find(simulated):
@@ -50,10 +52,8 @@ def _imported():
         os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
         config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small picture has few threads
         cuda = importlib.import_module(CARD)
-        if not config.ENABLE_CUDASIM:
-            from fractals.backends.cuda import overloads
-
-            overloads.register(cuda)
+        if not config.ENABLE_CUDASIM and not numba_private.has_libnvvm():
+            return None, "libNVVM is missing"
         return cuda, ""
     except Exception as error:
         return None, first_line(error)
@@ -76,6 +76,8 @@ def stand_in(cuda: Any) -> Callable[[], None]:
 def first_line(error):
     """Return the driver's name of an error and the call that failed, or the first line."""
     text = str(error).strip()
+    if lacking := re.search(r"function (\w+) is not found", text):
+        return f"the driver is too old (it has no {lacking[1]}): update it"
     if name := re.search(r"CUDA_ERROR_\w+", text):
         call = re.search(r"Call to (\w+)", text)
         return f"{name[0]} in {call[1]}" if call else name[0]
@@ -97,6 +99,19 @@ def make_kernel(cuda, body):
     """Return the kernel that runs a body; `cuda` is a global, which Numba's simulator replaces."""
     names = {"__name__": __name__, "cuda": cuda, "body": body}
     return cuda.jit(types.FunctionType(kernel.__code__, names))
+
+
+def give_body(kernel, make_body):
+    """Give a kernel of `make_kernel` its body, which ``make_body()`` returns."""
+    kernel.py_func.__globals__["body"] = make_body()
+
+
+@functools.cache
+def register_overloads(cuda):
+    """Teach a card's module our primitives, which it needs to compile."""
+    from fractals.backends.cuda import overloads
+
+    overloads.register(cuda)
 
 
 def add(array, index, value):

@@ -4,23 +4,15 @@ import importlib
 
 from numba import types
 
-from fractals.backends import numba_private
 from fractals.backends.cpu.simd.elementary import parts_overload, scaled_overload, teach_series
 from fractals.backends.cpu.target import number_overload, select_overload, sqrt_overload
-from fractals.errors import DeviceError
 from fractals.kernels import elementary, primitives
 
 
 def register(cuda):
-    """Register what the primitives and the elementary functions are in `numba.cuda`.
-
-    Raises DeviceError: CUDA's compiler, libNVVM, is not installed.
-    """
+    """Register what the primitives and the elementary functions are in `numba.cuda`."""
     libdevice = importlib.import_module(f"{cuda.__name__}.libdevice")
     overload = importlib.import_module(f"{cuda.__name__}.extending").overload
-
-    if not numba_private.has_libnvvm():
-        raise DeviceError("libNVVM is missing")
 
     def fma_overload(a, b, c):
         if a == types.float32:  # libdevice.fma would compute it in float64

@@ -8,7 +8,7 @@ line to 1 beyond its weight.
 import math
 
 from fractals.kernels.coloring import Coloring, Option
-from fractals.kernels.coloring_math import fraction_constants, make_lines
+from fractals.kernels.coloring_math import make_lines
 
 
 def make_value(target):
@@ -23,7 +23,7 @@ def make_value(target):
 
 
 def constants(formula, escape_radius, width, lines, weight):
-    start, scale = fraction_constants(formula, escape_radius)
+    start, scale = formula.fraction_constants(escape_radius)
     # Borders as wide as lines in the plane of log z. A turn is 2 pi there, and a
     # band about log(escape_radius) * log(degree).
     degree = max(2, formula.degree)

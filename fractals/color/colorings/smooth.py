@@ -5,7 +5,6 @@ After García, Fernández, Barrallo and Martín, *Coloring Dynamical Systems in 
 """
 
 from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import fraction_constants
 from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma
 
@@ -22,7 +21,7 @@ def make_value(target):
 
 
 def constants(formula, escape_radius, width):
-    return fraction_constants(formula, escape_radius)
+    return formula.fraction_constants(escape_radius)
 
 
 def make():

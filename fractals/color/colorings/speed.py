@@ -7,7 +7,7 @@ fraction of the step at which it does, for any order of convergence.
 import math
 
 from fractals.kernels.coloring import Coloring, OrbitStatistic
-from fractals.kernels.coloring_math import fraction_constants, make_fraction
+from fractals.kernels.coloring_math import make_fraction
 from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma, number, select
 
@@ -46,7 +46,7 @@ def constants(formula, escape_radius, width):
     # 0 and infinity: no orbit converges without a tolerance, or escapes without a radius.
     tolerance = 2 * math.log2(formula.tolerance) if formula.tolerance else 0.0
     escape_radius_squared = escape_radius**2 if formula.escapes else math.inf
-    return *fraction_constants(formula, escape_radius), tolerance, escape_radius_squared
+    return *formula.fraction_constants(escape_radius), tolerance, escape_radius_squared
 
 
 def make():

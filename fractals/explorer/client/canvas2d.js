@@ -1,5 +1,31 @@
 /** Draws pictures without WebGL2: sRGB pixels of the server, onto a 2D canvas. */
 
+const GROUND = "#09090b";
+const SMALL = 24; // pixels of the width of a blurred picture
+const FADES = 1.2; // sides of a picture, beyond which nothing of it is seen
+
+/** Return a picture, as small as blurred, with its mirror images around it, the darker the farther away.
+ * @param {CanvasImageSource} from @param {number} width @param {number} height */
+function surrounded(from, width, height) {
+  const w = SMALL, h = Math.max(1, Math.round((SMALL * height) / width)), short = Math.min(w, h);
+  const made = Object.assign(document.createElement("canvas"), { width: 3 * w, height: 3 * h });
+  const context = made.getContext("2d", { willReadFrequently: true });
+  context.imageSmoothingQuality = "high";
+  context.drawImage(from, w, h, w, h);
+  for (const [x, y] of [[0, 1], [2, 1], [0, 0], [1, 0], [2, 0], [0, 2], [1, 2], [2, 2]]) {
+    context.setTransform(x === 1 ? 1 : -1, 0, 0, y === 1 ? 1 : -1, x === 1 ? 0 : (2 * x + 1) * w, y === 1 ? 0 : (2 * y + 1) * h);
+    context.drawImage(made, w, h, w, h, x * w, y * h, w, h);
+  }
+  const pixels = context.getImageData(0, 0, 3 * w, 3 * h), { data } = pixels;
+  for (let k = 0; k < data.length; k += 4) {
+    const x = (k / 4) % (3 * w) + 0.5, y = Math.floor(k / 4 / (3 * w)) + 0.5;
+    const far = Math.hypot(Math.max(0, w - x, x - 2 * w), Math.max(0, h - y, y - 2 * h)) / short / FADES;
+    data[k + 3] = 255 * Math.max(0, 1 - Math.min(1, far)) ** 1.5;
+  }
+  context.putImageData(pixels, 0, 0);
+  return made;
+}
+
 export class PlainRenderer {
   values = false;
   lost = false;
@@ -10,11 +36,12 @@ export class PlainRenderer {
     this.planes = {};
   }
 
-  draw(under, picture, { map, coarse, exact }) {
+  draw(under, picture, { map, coarse, exact, beyond }) {
     const { context, canvas } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
-    context.fillStyle = "#09090b";
+    context.fillStyle = GROUND;
     context.fillRect(0, 0, canvas.width, canvas.height);
+    if (beyond) this.#beyond(beyond);
     let below = coarse;
     for (const { image, map: its, above } of under) {
       if (above && below) {
@@ -35,6 +62,22 @@ export class PlainRenderer {
   }
 
   free() {}
+
+  /** Return a small image of the canvas as it was just drawn. */
+  keep() {
+    const { width, height } = this.canvas;
+    return { canvas: null, around: surrounded(this.canvas, width, height), step: 1, size: [width, height], extent: [width, height], bytes: 0 };
+  }
+
+  /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
+  #beyond({ image, map: [a, b, c, d, e, f] }) {
+    const { context } = this, [w, h] = image.size;
+    image.around ??= surrounded(image.canvas, w, h);
+    context.setTransform(a, c, b, d, e, f);
+    context.imageSmoothingEnabled = true;
+    context.imageSmoothingQuality = "high";
+    context.drawImage(image.around, -w, -h, 3 * w, 3 * h);
+  }
 
   read() {
     const { width, height } = this.canvas, { data } = this.context.getImageData(0, 0, width, height);

@@ -17,6 +17,7 @@ import { kept, observe } from "./state.js";
 
 const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
 const KEPT = 250; // frames back that the server surely keeps
+const STILL = 128; // pixels of the width of a picture in the list of undo
 
 export class Explorer extends EventTarget {
   welcome = null; // the message
@@ -47,18 +48,21 @@ export class Explorer extends EventTarget {
   #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
   #trial = null; // a formula at the place of another one: {formula, step, scene}
   #returned = false; // to the base of a view that can't be drawn
+  #still = ""; // a small picture of what is settled, as an address
+  #peeked = null; // the newest wish of `peek`
+  free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
   /** @param {HTMLCanvasElement} canvas
-   * @param {{plain?: boolean, remote?: boolean, link?: string, entry?: number, past?: Table}} [options] `plain`: no
-   * WebGL2; `remote`: a slow line; `link`: of the scene to open first; `entry`, `past`: where a page before a reload was */
-  constructor(canvas, { plain = false, remote = false, link = "", entry = 0, past = {} } = {}) {
+   * @param {{plain?: boolean, software?: boolean, remote?: boolean, link?: string, entry?: number, past?: Table}} [options] `plain`: no
+   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `link`: of the scene to open first; `entry`, `past`: where a page before a reload was */
+  constructor(canvas, { plain = false, software = false, remote = false, link = "", entry = 0, past = {} } = {}) {
     super();
     observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
     this.entry = entry;
     Object.assign(this.#history, past);
     this.#first = link ? { link } : {};
-    this.stage = new Stage(canvas, () => this.#wake(), { plain });
+    this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
     this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
     const url = new URL("/ws", location.href);
     url.protocol = url.protocol.replace("http", "ws");
@@ -93,9 +97,16 @@ export class Explorer extends EventTarget {
       && this.drawn?.pass === "exact" && this.drawn.paint === this.#paints.seq;
   }
 
-  /** The map from the newest frame's pixels to the canvas. */
+  /** The map from the newest frame's pixels to the canvas; what is done in a scene that is not open yet, counts later. */
   get map() {
-    return [this.#flight, ...this.#queue].reduce((map, entry) => entry ? this.#moved(map, entry) : map, IDENTITY);
+    const asked = [this.#flight, ...this.#queue].filter(Boolean), opened = asked.findIndex(({ open }) => open);
+    return asked.slice(0, opened < 0 ? asked.length : opened).reduce((map, entry) => this.#moved(map, entry), IDENTITY);
+  }
+
+  /** What no panel covers: its middle, in sixteenths of a pixel, and its share of the canvas's sides. */
+  get seen() {
+    const [width, height] = this.size, [left, top, right, bottom] = this.free ?? [0, 0, width, height];
+    return { middle: [8 * (left + right), 8 * (top + bottom)].map(Math.round), share: Math.min((right - left) / width, (bottom - top) / height) };
   }
 
   #moved(map, { move, size, state }) {
@@ -117,7 +128,7 @@ export class Explorer extends EventTarget {
    * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. */
   move({ at, by = [0, 0], scale = 0, turn = 0, about, stage = "settled", focus, step = "" }) {
     if (!this.placed || this.#opening) return;
-    const entry = { move: { at: at ?? this.size.map((side) => 8 * side), by, scale, turn, about }, stage };
+    const entry = { move: { at: at ?? this.seen.middle, by, scale, turn, about }, stage };
     this.#remember(step);
     this.#focus = focus ?? (scale ? at : null) ?? null;
     const last = this.#queue.at(-1);
@@ -155,18 +166,24 @@ export class Explorer extends EventTarget {
 
   /** Show another scene: the keys of the message `open`.
    * @param {Table} what @param {string} [step] as of `move`: a flight and its end are undone as one
-   * @param {boolean} [jump] whether the browser's Back returns to what is shown now */
-  open(what, step = "", jump = Boolean(this.placed)) {
+   * @param {{jump?: boolean, aim?: boolean}} [how] `jump`: the browser's Back returns to what is shown now;
+   * `aim`: into the part that no panel covers */
+  open(what, step = "", { jump = Boolean(this.placed), aim = false } = {}) {
     const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
     const noted = this.placed ? this.#remember(step) : null;
     this.#fit = null;
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
     this.#queue.push({ open: sent, noted, jump });
+    const middle = this.size.map((side) => 8 * side), { middle: seen, share } = this.seen;
+    if (aim && share < 1) {
+      const move = { at: middle, by: seen.map((part, k) => part - middle[k]), scale: Math.floor(64 * Math.log2(share)), turn: 0 };
+      this.#queue.push({ move, stage: "settled" });
+    }
     this.#wake();
   }
 
   /** Show the whole of the scene's formula. */
-  home() { if (this.scene) this.open({ scene: { ...this.scene, view: kindOf(this.scene.view) } }); }
+  home() { if (this.scene) this.open({ scene: { ...this.scene, view: kindOf(this.scene.view) } }, "", { aim: true }); }
 
   /** Show another place: some of center, width or zoom, rotation; the others stay, also those that are asked for and
    * not shown yet. @param {Table|((asked: Table) => Table)} change */
@@ -193,23 +210,33 @@ export class Explorer extends EventTarget {
   /** Show the whole set of a formula of which nothing is seen here. */
   #leave({ formula, step, scene }, jump) {
     this.#trial = null;
-    this.open({ formula }, step, jump);
+    this.open({ formula }, step, { jump });
     this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => this.open({ scene })]);
   }
 
   #remember(step) {
-    return this.#history.note(step, () => this.#now());
+    const noted = this.#history.note(step, () => this.#now());
+    this.#still = "";
+    return noted;
   }
 
   /** Return the state of now; what is not placed yet fills it in later. */
   #now() {
     const last = this.#queue.at(-1) ?? this.#flight;
-    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin, entry: this.entry };
+    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin, entry: this.entry, still: this.#still };
     const state = { frame: 0, scene: null, origin: 0, color: this.scene.color, entry: this.entry };
     (last.after ??= []).push(state);
     return state;
   }
 
+  /** The states that undo and redo return to, the oldest first. @returns {{back: Table[], forth: Table[]}} */
+  get steps() { return { back: this.#history.back, forth: [...this.#history.forth].reverse() }; }
+  /** Undo (below 0) or redo some steps at once. @param {number} count */
+  step(count) {
+    let state;
+    for (let k = Math.abs(count); k > 0; k--) state = this.#history[count < 0 ? "undo" : "redo"](() => state ?? this.#now()) ?? state;
+    this.#turn(state);
+  }
   undo() { this.#turn(this.#history.undo(() => this.#now())); }
   redo() { this.#turn(this.#history.redo(() => this.#now())); }
   /** Show what was shown at an entry of the browser's list. @param {number} entry @returns {boolean} whether it is known */
@@ -234,6 +261,7 @@ export class Explorer extends EventTarget {
   #show(state) {
     if (!state) return;
     this.#fit = null;
+    this.#still = "";
     this.#queue.push({ state });
     this.#wake();
   }
@@ -268,8 +296,33 @@ export class Explorer extends EventTarget {
     this.#paints.set(changed(this.scene.color, layer, { density, offset }), false);
   }
 
+  /** Show a layer (0: the base) in another palette as long as it is pointed at; the scene stays as it is.
+   * @param {number} layer @param {string|Table|null} palette null: no more @param {boolean} [cyclic]
+   * @returns {Promise<boolean>} whether it is shown: the page must have values */
+  async peek(layer, palette, cyclic = true) {
+    const wish = this.#peeked = {};
+    if (!palette || !this.connected) return this.stage.peek(null);
+    if (!this.stage.renderer.values) return false;
+    const table = await this.request({ t: "lookup", palette, inside: this.scene.color?.inside ?? "#000000" }).catch(() => null);
+    return Boolean(table) && wish === this.#peeked && this.stage.peek({ layer, cyclic, ...table });
+  }
+
+  /** Return a canvas of what is seen. @param {number} [width] */
+  still(width = this.size[0]) {
+    const [across, down] = this.size, height = Math.max(1, Math.round((width * down) / across));
+    const made = Object.assign(document.createElement("canvas"), { width, height }), context = made.getContext("2d");
+    this.stage.draw(this.map); // a browser keeps the pixels of WebGL until its next frame only
+    context.imageSmoothingQuality = "high";
+    context.drawImage(this.stage.canvas, 0, 0, width, height);
+    return made;
+  }
+
   /** Cycle the palette. @param {number} speed turns a second; 0 stops, in the colors then shown */
   cycle(speed) {
+    if (speed && !this.stage.renderer.values) {
+      this.#tell("Cycling needs a graphics card. Open the page with ?webgl at the end of its address to cycle without one, slowly.");
+      return;
+    }
     if (speed && matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.#tell("Palette cycling is off, because the system asks for reduced motion.");
       return;
@@ -431,6 +484,7 @@ export class Explorer extends EventTarget {
     this.status = null;
     this.stage.arrived(message.pass);
     this.#say("drawn", message);
+    if (this.settled) this.#still = this.still(STILL).toDataURL("image/jpeg", 0.7);
     if (this.#fit && this.#paints.settled) this.#fitted();
     const trial = this.#trial;
     this.#trial = null;

@@ -4,6 +4,7 @@ const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
 const DOUBLE = 128; // that a double click zooms
 const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
 const SLACK_ANGLE = 10, UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
+const TAP = 300, PRESS = 550; // ms: that a tap takes at most, and a long press at least
 const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
 
 /** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
@@ -11,7 +12,7 @@ export function attachGestures(explorer, canvas) {
   /** @type {Map<number, number[]>} pointers that are down: device pixels */
   const down = new Map();
   let gesture = null; // {kind, ...} of the pointers that are down
-  let count = 0, wheel = 0;
+  let count = 0, wheel = 0, fingers = false, pressed = 0;
 
   /** Return where an event is, in device pixels of the canvas. */
   const place = (event) => {
@@ -41,6 +42,10 @@ export function attachGestures(explorer, canvas) {
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
     const box = event.shiftKey && down.size === 1 && event.pointerType === "mouse";
+    clearTimeout(pressed);
+    // Some browsers tell of a long press by "contextmenu", and others do not.
+    if (event.pointerType === "touch" && down.size === 1) pressed = setTimeout(() => press(event), PRESS);
+    fingers = down.size > 1; // of a pinch, the last finger that leaves is no tap
     begin(box ? "box" : down.size === 1 ? "drag" : "pinch", event);
   });
 
@@ -58,17 +63,24 @@ export function attachGestures(explorer, canvas) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
+      const still = gesture?.kind === "drag" && gesture.slack && performance.now() - gesture.since < TAP;
+      if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse" } }));
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
       if (down.size) begin(down.size === 1 ? "drag" : "pinch", event);
     });
   }
   canvas.addEventListener("pointerleave", () => tell(null));
-  // A right click, and a long press where the browser tells of it.
+  const menu = (event) => explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
-    explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
+    menu(event);
   });
+  const press = (event) => {
+    if (gesture?.kind !== "drag" || !gesture.slack) return;
+    gesture = null;
+    menu(event);
+  };
 
   canvas.addEventListener("dblclick", (event) => {
     explorer.move({ at: fine(place(event)), scale: event.shiftKey || event.altKey ? -DOUBLE : DOUBLE });
@@ -81,7 +93,7 @@ export function attachGestures(explorer, canvas) {
 
   function begin(kind, event) {
     const points = [...down.values()], step = `gesture ${++count}`;
-    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true };
+    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, since: performance.now() };
     else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
   }
@@ -139,10 +151,11 @@ function box(explorer, canvas, from) {
   return { show, end };
 }
 
-/** Zoom until a rectangle fills the canvas. @param {import("./explorer.js").Explorer} explorer
+/** Zoom until a rectangle fills what no panel covers. @param {import("./explorer.js").Explorer} explorer
  * @param {number[]} rect in sixteenths of a pixel */
 export function zoomInto(explorer, [x0, y0, x1, y1]) {
   const [width, height] = explorer.size, at = [Math.round((x0 + x1) / 2), Math.round((y0 + y1) / 2)];
-  const scale = Math.floor(64 * Math.log2(Math.min(16 * width / (x1 - x0), 16 * height / (y1 - y0))));
-  explorer.move({ at, by: [8 * width - at[0], 8 * height - at[1]], scale, focus: [8 * width, 8 * height] });
+  const { middle, share } = explorer.seen;
+  const scale = Math.floor(64 * Math.log2(share * Math.min(16 * width / (x1 - x0), 16 * height / (y1 - y0))));
+  explorer.move({ at, by: middle.map((part, k) => part - at[k]), scale, focus: middle });
 }

@@ -4,8 +4,8 @@ import { observe } from "./state.js";
 const DEPTH = 200;
 const TOGETHER = 700; // ms between moves of one step
 
-/** @typedef {{frame: number, scene: Table|null, origin: number, entry: number}} State `scene` null: not placed yet;
- * `entry`: of the browser's list of pages, which has one for each jump */
+/** @typedef {{frame: number, scene: Table|null, origin: number, entry: number, still?: string}} State `scene` null: not placed
+ * yet; `entry`: of the browser's list of pages, which has one for each jump; `still`: a small picture's address, if it was settled */
 
 export class History {
   back = [];
@@ -51,7 +51,7 @@ export class History {
 
   /** Keep what is known of the states, for the page's next life. @returns {Table} */
   toJSON() {
-    const plain = (states) => states.filter(({ scene }) => scene).map(({ scene, entry }) => ({ frame: 0, scene, origin: -1, entry }));
+    const plain = (states) => states.filter(({ scene }) => scene).map(({ scene, entry, still }) => ({ frame: 0, scene, origin: -1, entry, still }));
     return { back: plain(this.back), forth: plain(this.forth) };
   }
 

@@ -1,4 +1,4 @@
-/** Entry of the page: makes the model, the canvas and the panels. */
+/** Makes the model, the canvas and the panels. */
 import { Explorer } from "./explorer.js";
 import { attachGestures } from "./gestures.js";
 import { attachKeys } from "./keys.js";
@@ -10,7 +10,7 @@ const PAST = "fractals.past"; // what undo returned to before the page was loade
 const NEAR = 10; // ms until an answer begins: a slow line compresses
 
 const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view"));
-const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?line=remote or local
+const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?webgl: even in software; ?line=remote or local
 
 /** Tell whether the server is on this machine, by its name and by how soon it answers. */
 function isRemote() {
@@ -55,13 +55,16 @@ function keepLink(explorer) {
   addEventListener("popstate", ({ state }) => {
     const link = location.hash.slice(1);
     if (!state) explorer.open({ link });
-    else if (state.entry !== explorer.entry && !explorer.turnTo(state.entry) && link) explorer.open({ link }, "", false);
+    else if (state.entry !== explorer.entry && !explorer.turnTo(state.entry) && link) explorer.open({ link }, "", { jump: false });
   });
   addEventListener("pagehide", () => {
-    try {
-      sessionStorage.setItem(PAST, JSON.stringify(explorer.past));
-    } catch {
-      sessionStorage.removeItem(PAST); // too much, or no storage
+    const bare = (key, value) => (key === "still" ? undefined : value);
+    for (const replace of [undefined, bare]) { // without pictures, where there is no room for them
+      try {
+        return sessionStorage.setItem(PAST, JSON.stringify(explorer.past, replace));
+      } catch {
+        sessionStorage.removeItem(PAST); // too much, or no storage
+      }
     }
   });
 }
@@ -83,7 +86,7 @@ watchSize((size) => {
   [canvas.width, canvas.height] = size;
   if (!history.state) history.replaceState({ entry: 0 }, "");
   const { entry } = history.state;
-  explorer = new Explorer(canvas, { plain: options.has("plain"), remote: isRemote(), link: location.hash.slice(1), entry, past: past() });
+  explorer = new Explorer(canvas, { plain: options.has("plain"), software: options.has("webgl"), remote: isRemote(), link: location.hash.slice(1), entry, past: past() });
   Object.assign(window, { explorer });
   attachGestures(explorer, canvas);
   attachKeys(explorer, canvas);

@@ -1,10 +1,23 @@
 /** Draws pictures with WebGL2: values in float textures, colored by a shader. */
-import { BLENDS, COLORS, CORNERS, IMAGE, LEVELS, TABLE_WIDTH } from "./shaders.js";
+import { inverse } from "./frames.js";
+import { BEYOND, BLENDS, COLORS, CORNERS, IMAGE, LEVELS, TABLE_WIDTH } from "./shaders.js";
 
 const BACKGROUND = [0.035, 0.035, 0.043, 1];
 
-/** Return a renderer, or null without WebGL2. @param {HTMLCanvasElement} canvas */
-export function makeRenderer(canvas) {
+const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i; // names of renderers without a graphics card
+
+/** Tell whether WebGL2 is drawn by the processor: that takes twice the work of a plain canvas (measured). */
+function isSoftware() {
+  const gl = new OffscreenCanvas(1, 1).getContext("webgl2"), names = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return SOFTWARE.test(name ?? "");
+}
+
+/** Return a renderer, or null without WebGL2. @param {HTMLCanvasElement} canvas
+ * @param {boolean} software also where no graphics card draws */
+export function makeRenderer(canvas, software) {
+  if (!software && isSoftware()) return null;
   const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, powerPreference: "high-performance" });
   return gl && new Renderer(gl, canvas);
 }
@@ -25,7 +38,7 @@ export class Renderer {
     const { gl } = this;
     this.textures = {}; // of the newest picture
     this.tables = null;
-    this.programs = { colors: program(gl, CORNERS, COLORS), image: program(gl, CORNERS, IMAGE) };
+    this.programs = { colors: program(gl, CORNERS, COLORS), image: program(gl, CORNERS, IMAGE), beyond: program(gl, CORNERS, BEYOND) };
     this.buffer = gl.createFramebuffer();
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -46,14 +59,16 @@ export class Renderer {
   /** Draw older pictures, and the newest one.
    * @param {{image: Table, map: number[], above: boolean}[]} under from the bottom
    * @param {import("./picture.js").Picture|null} picture
-   * @param {{map: number[], coarse: boolean, exact: boolean, phase: number}} how */
+   * @param {{map: number[], coarse: boolean, exact: boolean, phase: number, beyond: {image: Table, map: number[]}|null}} how
+   * `beyond`: the picture that goes on, blurred, where there is none */
   draw(under, picture, how) {
     const { gl, canvas } = this;
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, canvas.width, canvas.height);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    gl.enable(gl.BLEND);
     const target = { map: how.map, size: [canvas.width, canvas.height], flip: 1 };
+    if (how.beyond) this.#beyond(how.beyond, target);
+    gl.enable(gl.BLEND);
     let below = how.coarse;
     for (const { image, map, above } of under) {
       if (above && below) {
@@ -92,6 +107,36 @@ export class Renderer {
   }
 
   free(image) { this.gl.deleteTexture(image.texture); }
+
+  /** Return a small image of the canvas as it was just drawn. */
+  keep() {
+    const { gl, canvas: { width, height } } = this, extent = [width, height].map((side) => Math.max(1, side >> 2));
+    const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
+    gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, ...extent);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+    gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+    gl.blitFramebuffer(0, 0, width, height, 0, extent[1], extent[0], 0, gl.COLOR_BUFFER_BIT, gl.LINEAR);
+    gl.bindTexture(gl.TEXTURE_2D, texture);
+    gl.generateMipmap(gl.TEXTURE_2D);
+    return { texture, size: [width, height], extent: [width, height], bytes: 6 * extent[0] * extent[1] };
+  }
+
+  /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
+  #beyond({ image, map }, target) {
+    const { gl } = this, use = this.programs.beyond, [a, b, c, d, e, f] = inverse(map);
+    gl.disable(gl.BLEND);
+    gl.useProgram(use.program);
+    this.#corners(use, target.size, { ...target, map: [1, 0, 0, 1, 0, 0] });
+    gl.uniformMatrix3fv(use.at.back, false, [a, c, 0, b, d, 0, e, f, 1]);
+    gl.uniform2f(use.at.extent, ...image.extent);
+    gl.uniform3f(use.at.ground, ...BACKGROUND.slice(0, 3));
+    gl.uniform1i(use.at.image, 0);
+    gl.activeTexture(gl.TEXTURE0);
+    gl.bindTexture(gl.TEXTURE_2D, image.texture);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+  }
 
   /** Return the canvas as it is drawn next: RGB, rows from the top. */
   read() {

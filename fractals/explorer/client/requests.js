@@ -4,7 +4,7 @@ const ANSWERS = {
   pick: "picked", fit: "fit", histogram: "histogram", link: "link", bookmarks: "bookmarks",
   bookmark: "bookmarks", film: "forecast", export: "forecast", lookup: "table",
 };
-const OF_A_FRAME = ["pick", "fit", "histogram", "link", "export", "film", "find", "surprise"];
+const OF_A_FRAME = ["pick", "fit", "histogram", "link", "export", "film", "find", "sheet", "surprise"];
 
 export class Requests {
   #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same

@@ -10,10 +10,10 @@ const MOST_IMAGES = 24, MOST_BYTES = 2 ** 27;
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas @param {() => void} changed called when something is to be drawn
-   * @param {{plain?: boolean}} [options] `plain`: without WebGL2 */
-  constructor(canvas, changed, { plain = false } = {}) {
+   * @param {{plain?: boolean, software?: boolean}} [options] `plain`: without WebGL2; `software`: WebGL2 without a card too */
+  constructor(canvas, changed, { plain = false, software = false } = {}) {
     this.canvas = canvas;
-    this.renderer = (!plain && makeRenderer(canvas)) || new PlainRenderer(canvas);
+    this.renderer = (!plain && makeRenderer(canvas, software)) || new PlainRenderer(canvas);
     this.changed = changed;
     /** @type {Picture|null} */
     this.picture = null;
@@ -21,6 +21,8 @@ export class Stage {
     this.older = []; // {image, map to the newest frame's pixels, stale, foreign}, oldest first
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
+    this.edge = null; // {image, map to the newest frame's pixels}: small, of the newest picture that covered the canvas
+    this.peeked = null; // {picture, colors}: what is shown again after a look at another palette
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => this.#restore());
   }
@@ -28,7 +30,10 @@ export class Stage {
   /** Go on to a new frame. @param {number} frame @param {number[]} size
    * @param {number[]|null} map from the newest frame until now; null: it lies elsewhere */
   place(frame, size, map) {
+    this.peek(null);
     this.#bake();
+    if (map && this.edge) this.edge.map = compose(this.edge.map, map);
+    else this.#dropEdge();
     this.picture = new Picture(frame, size);
     this.coming = null;
     for (const each of this.older) {
@@ -41,6 +46,7 @@ export class Stage {
 
   /** Take the description of the layers; it counts once its tables have arrived. */
   colors(layers, fresh) {
+    this.peek(null);
     if (fresh) {
       const { frame, size } = this.picture;
       this.#bake();
@@ -63,12 +69,32 @@ export class Stage {
 
   /** Change numbers of the layers at once. @param {(layer: Table, k: number) => Table} change */
   adjust(change) {
+    this.peek(null);
     for (const colors of [this.picture?.colors, this.coming]) {
       colors?.layers.forEach((layer, k) => Object.assign(layer, change(layer, k)));
     }
     this.picture?.forgetExact();
     for (const each of this.older) each.stale = true;
     this.changed();
+  }
+
+  /** Show a layer by another table, or by its own again (null). @param {{layer: number, cyclic: boolean, entries: number, rows: Uint16Array}|null} wish
+   * @returns {boolean} whether it is shown */
+  peek(wish) {
+    if (this.peeked) {
+      this.peeked.picture.colors = this.peeked.colors;
+      this.hideExact = this.peeked.hidden;
+      this.peeked = null;
+      this.changed();
+    }
+    const { picture } = this, colors = picture?.colors;
+    if (!wish || !colors?.layers[wish.layer] || !(picture.fine || picture.coarse?.layers)) return false;
+    const { layer, cyclic, entries, rows } = wish, several = colors.layers.length > 1; // which are mixed in sRGB
+    this.peeked = { picture, colors, hidden: this.hideExact };
+    picture.colors = { layers: colors.layers.with(layer, { ...colors.layers[layer], entries, cyclic }), tables: colors.tables.with(layer, several ? rows.map(encoded) : rows) };
+    this.hideExact = true;
+    this.changed();
+    return true;
   }
 
   /** Take a tile. @param {import("./decode.js").Message} message */
@@ -89,13 +115,30 @@ export class Stage {
   draw(map) {
     const { renderer, picture } = this;
     if (renderer.lost) return;
-    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false };
+    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false, beyond: null };
     const covers = picture?.complete && isIdentity(map);
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
     const under = covers ? [] : this.older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
+    if (!covers) how.beyond = this.#widest(map);
     under.sort((one, other) => Number(one.above) - Number(other.above) || other.grain - one.grain);
     renderer.draw(under, picture, how);
+    if (covers && this.edge?.of !== picture) {
+      this.#dropEdge();
+      this.edge = { of: picture, image: renderer.keep(), map: IDENTITY };
+    }
+  }
+
+  /** Return the picture that reaches farthest, with its map: it goes on beyond its edges. */
+  #widest(map) {
+    const own = this.edge && { image: this.edge.image, map: compose(this.edge.map, map) };
+    const known = [own, ...this.older.filter(({ foreign }) => !foreign).map(({ image, map: its }) => ({ image, map: compose(its, map) }))].filter((each) => each && near(each.map));
+    return known.sort((one, other) => reach(other) - reach(one))[0] ?? null;
+  }
+
+  #dropEdge() {
+    if (this.edge) this.renderer.free(this.edge.image);
+    this.edge = null;
   }
 
   /** Return the canvas as it is now: RGB, rows from the top. @param {number[]} map @returns {Uint8Array} */
@@ -131,9 +174,18 @@ export class Stage {
   #restore() {
     /** @type {import("./renderer.js").Renderer} */ (this.renderer).begin();
     this.older = [];
+    this.edge = null;
     this.picture?.restore();
     this.changed();
   }
+}
+
+const reach = ({ image, map }) => image.size[0] * scaleOf(map);
+
+/** Return 16 bits of sRGB of 16 bits of linear light. */
+function encoded(value) {
+  const light = value / 65535;
+  return Math.round(65535 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
 }
 
 function near(map) {

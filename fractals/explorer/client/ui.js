@@ -12,7 +12,6 @@ const ICONS = {
   bookmark: "M7 4h10v16l-5-4-5 4z",
   share: "M10 14a4 4 0 0 0 5.700 0l3-3a4 4 0 0 0-5.700-5.700l-1.200 1.200M14 10a4 4 0 0 0-5.700 0l-3 3a4 4 0 0 0 5.700 5.700l1.200-1.200",
   film: "M4 5h16v14H4zM8.500 5v14M15.500 5v14M4 9.700h4.500M4 14.300h4.500M15.500 9.700H20M15.500 14.300H20",
-  grip: "M8 8h8M8 12h8M8 16h8",
   export: "M12 4v11M7.500 10.500L12 15l4.500-4.500M5 19.500h14",
   help: "M9.200 9a2.900 2.900 0 1 1 4.500 2.500c-1.100.7-1.700 1.200-1.700 2.500M12 17.500v.1",
   undo: "M8 6L4 10l4 4M4 10h10a5 5 0 0 1 0 10h-3",
@@ -31,6 +30,10 @@ const ICONS = {
   check: "M5 12.500l5 5 9-11",
   compass: "M12 3l4 9h-8zM8 12h8l-4 9z",
   full: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
+  compare: "M4 5h16v14H4zM12 3v18M15 9h2M15 12h2M15 15h2",
+  grip: "M9 6.500h.1M15 6.500h.1M9 12h.1M15 12h.1M9 17.500h.1M15 17.500h.1",
+  hide: "M4 12c2.500-4 5-6 8-6s5.500 2 8 6c-2.500 4-5 6-8 6s-5.500-2-8-6zM4 20L20 4",
+  past: "M12 12m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0M12 7.500v5l3.500 2",
   swap: "M4 9h14l-3.500-3.500M20 15H6l3.500 3.500",
   back: "M11 6l-6 6 6 6M5 12h14",
 };
@@ -46,13 +49,13 @@ export function Button({ label, symbol = "", bare = false, kind = "", ...rest })
 }
 
 /** A button that opens a file: dropping one needs a mouse. */
-export function FileButton({ label, take, kind = "", accept = "" }) {
+export function FileButton({ label, take, kind = "", accept = "", ...rest }) {
   let input = null;
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
     input.value = "";
   };
-  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} />
+  return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} ...${rest} />
     <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(made) => { input = made; }} onChange=${chosen} /></span>`;
 }
 
@@ -144,11 +147,12 @@ export function OptionField({ option, value, put }) {
     hint=${meaning} live=${option.part === "color" && ((now) => put(now, true))} put=${put} />`;
 }
 
+const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
 const folds = {}; // whether the parts of panels are open, by their titles
 
 /** A foldable part of a panel; it stays as the user left it. */
-export const Section = ({ title, open = true, children }) => html`<details class="section" open=${folds[title] ?? open}
-  onToggle=${({ target }) => { folds[title] = target.open; }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
+export const Section = ({ title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[title] ?? open}
+  onToggle=${({ target }) => { if ((folds[title] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
@@ -158,6 +162,22 @@ export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=
 
 /** A copy of a canvas. */
 export const Drawn = ({ picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+
+const addresses = new Map();
+
+/** A small picture that was kept as text, "data:image/jpeg;base64,...": the page may show its own blobs only. */
+export function Still({ src, ...rest }) {
+  if (!addresses.has(src)) {
+    const bytes = Uint8Array.from(atob(src.slice(src.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
+    addresses.set(src, URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })));
+    const [oldest] = addresses.keys();
+    if (addresses.size > MOST_STILLS) {
+      URL.revokeObjectURL(addresses.get(oldest));
+      addresses.delete(oldest);
+    }
+  }
+  return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
+}
 
 /** A button with a picture and a name. */
 export const Card = ({ title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}
@@ -212,6 +232,16 @@ export function Thumbnail({ src }) {
     ended(event);
   };
   return html`<img class="waiting" alt="" decoding="async" width="256" height="144" src=${known ? src : undefined} data-src=${src} ref=${watch} onLoad=${arrived} onError=${again} />`;
+}
+
+/** Copy a text, and say so. */
+export async function copyText(text, notify) {
+  try {
+    await navigator.clipboard.writeText(text);
+    notify("Copied.");
+  } catch {
+    notify("The browser does not allow copying. Select the text and press Ctrl+C.", "error");
+  }
 }
 
 /** Have the browser save a text as a file. */

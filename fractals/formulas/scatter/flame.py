@@ -92,7 +92,7 @@ def applied(table: Any, where: str) -> tuple[Applied, ...]:
         known = list(catalog.names("variation"))
         raise ValueError(
             f"{where}: unknown variation '{shown(key, 40)}'"
-            f"{catalog.did_you_mean(str(key), known) or '; fractals list variations shows all'}"
+            + (catalog.did_you_mean(str(key), known) or "; fractals.names('variations') shows all")
         )
     if len(found) > MAX_VARIATIONS:
         raise ValueError(f"{where}: {len(found)} variations; {MAX_VARIATIONS} at most")

@@ -184,7 +184,7 @@ def _formula(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
         names = listed(list(dict.fromkeys(lacking)), 10)
         raise SceneError(
             f"variations that are not drawn here: {', '.join(names)}; "
-            "'fractals list variations' shows those that are"
+            "fractals.names('variations') shows those that are"
         )
     return formula
 

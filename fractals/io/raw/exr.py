@@ -204,7 +204,7 @@ def _scene(attributes: dict[str, Any], size: tuple[int, int]) -> Scene:
     if SCENE_KEY not in attributes:
         return Scene().replace(size=size, supersampling=1)
     try:
-        scene = validate(parse_scene(str(attributes[SCENE_KEY])), "")
+        scene = validate(parse_scene(str(attributes[SCENE_KEY])))
     except ValueError as error:
         raise InputError(f"the scene in it is damaged ({shown(error, 80)})") from None
     n = scene.image.supersampling

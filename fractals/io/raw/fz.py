@@ -22,7 +22,7 @@ from fractals.io.store import (
 def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write raw numbers that are whole to a new store."""
     if os.path.exists(path / HEADER) and not overwrite:
-        raise FractalsError(f"'{path}' exists already: name another store, or give --overwrite")
+        raise FractalsError(f"'{path}' exists already: name another store, or give overwrite=True")
     planes = raw.planes
     types = {name: plane.dtype for name, plane in planes.items()}
     # Every error is found before an existing store is cleared.

@@ -52,7 +52,7 @@ def load(path: Path) -> EscapeData:
     try:
         with open(path, "rb") as file:
             if file.read(2) != b"PK":
-                raise InputError("not raw numbers that fractals compute wrote")
+                raise InputError("not raw numbers that fractals wrote")
             with zipfile.ZipFile(_Bounded(file)) as archive:
                 return _loaded(archive)
     except FileNotFoundError:

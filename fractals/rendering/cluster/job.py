@@ -177,7 +177,7 @@ def check_poster(path: Any, target: PictureFile, whole: bool) -> Path:
     if whole:
         raise OptionError(
             "a cluster does not draw colorings of the whole picture (histogram, rank): compute a "
-            "store with --cluster, then recolor it"
+            "store with cluster=, then recolor it"
         )
     return Path(path)
 

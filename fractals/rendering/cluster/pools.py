@@ -249,7 +249,7 @@ def _open_address(address: str, keys: str | Path | None, insecure: bool) -> Dask
     kind, _, number = address.partition(":")
     if kind in STARTED:
         if keys:
-            raise OptionError(f"{address} makes keys of its own: leave --keys out")
+            raise OptionError(f"{address} makes keys of its own: leave keys= out")
         return (_local if kind == "local" else _slurm)(int(number))
     distributed = import_distributed()
     where = read_address(address, insecure)
@@ -319,7 +319,8 @@ def _check(address: str, insecure: bool) -> None:
     if found[1] != "tls" and not insecure and is_public(found[2].strip("[]")):
         raise OptionError(
             f"{found[2]} is a public address, and whoever reaches a scheduler without TLS runs "
-            "code on its workers: give tls://... (see fractals cluster-keys --help), or --insecure"
+            "code on its workers: give tls://... (see fractals cluster-keys --help), or "
+            "insecure=True"
         )
 
 
@@ -366,7 +367,7 @@ def import_distributed() -> Any:
     try:
         import distributed
     except ImportError:
-        raise FractalsError(f"--cluster needs Dask: {to_install('cluster')}") from None
+        raise FractalsError(f"cluster= needs Dask: {to_install('cluster')}") from None
     import dask
 
     # Tasks name their workers. A worker that is stopped or killed is no reason to give a task up.
@@ -384,7 +385,7 @@ def security_settings(address: str, keys: str | Path | None) -> dict[str, Any]:
     if not keys:
         return {}
     if not address.startswith("tls://"):
-        raise OptionError(f"--keys are for TLS, and {address} does not use it: give tls://...")
+        raise OptionError(f"keys= are for TLS, and {address} does not use it: give tls://...")
     paths = _paths(keys)
     for path in paths:
         if not os.path.isfile(path):

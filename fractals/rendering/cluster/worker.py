@@ -341,7 +341,7 @@ def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | No
         return _sessions[key]
     refuse_other(facts_of_this_program(), job["program"])
     header = parse_json(job["header"])
-    scene = validate(header["scene"], "")  # inline data only: nothing opens a file that it names
+    scene = validate(header["scene"])  # inline data only: nothing opens a file that it names
     device = settings.device if job["device"] == "auto" else job["device"]
     options = RenderOptions(
         device=device,
@@ -425,7 +425,7 @@ def serve(
         raise OptionError(
             f"this machine reaches {shown(address, 80)} from {own}, a public address, and whoever "
             "reaches a worker without TLS runs code on it: give tls://... (see fractals "
-            "cluster-keys --help), or --insecure"
+            "cluster-keys --help), or insecure=True"
         )
     given: dict[str, Any] = {
         "scheduler_ip": where,

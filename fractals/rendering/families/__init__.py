@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from fractals import catalog
-from fractals.errors import OptionError
+from fractals.errors import OptionError, SceneError, shown
+from fractals.io.escape_data import EscapeData
+from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
+from fractals.io.store import SUFFIX
 from fractals.io.summary import PictureFacts
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene
 
 
@@ -44,6 +47,8 @@ class Family(Protocol):
 
     title: str  # one line for lists
     has_inside: bool  # whether a picture may show nothing but points inside a set
+    suffixes: tuple[str, ...]  # of files of raw numbers
+    single_pixels: bool  # whether a pixel can be drawn without the others
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> Any:
         """Return how a scene is drawn, without drawing: an object with `seconds` and `to_table`.
@@ -72,8 +77,22 @@ class Family(Protocol):
     ) -> Rendered:
         """Draw a picture into a file."""
 
+    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
+        """Draw a picture again, to compare another with it; `seed` chooses what is checked more.
+
+        `FractalsError`: what draws here differs from plain Python.
+        """
+
     def compute(self, scene: Scene, options: RenderOptions) -> Any:
         """Compute the raw numbers of a picture."""
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Any:
+        """Compute the raw numbers of a picture into a store, or go on with one."""
+
+    def load(self, path: Path) -> Any:
+        """Return the raw numbers of a store."""
 
     def recolor(self, raw: Any, scene: Scene, options: RenderOptions) -> Image:
         """Draw the picture of raw numbers."""
@@ -93,6 +112,8 @@ class Plain:
     """A family that draws a picture in one piece, on one machine, and keeps no raw numbers."""
 
     has_inside = False
+    suffixes: tuple[str, ...] = ()
+    single_pixels = False
 
     def plan_table(
         self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
@@ -116,14 +137,30 @@ class Plain:
     ) -> Rendered:
         """Draw a picture into a file."""
         if cluster is not None:
-            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave --cluster out")
+            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
         target = PictureFile(path, scene.image, overwrite)
         family: Any = self
         return written_to(target, family.render(scene, options))
 
+    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
+        """Draw a picture again."""
+        family: Any = self
+        image: Image = family.render(scene, options)
+        return image
+
     def compute(self, scene: Scene, options: RenderOptions) -> Any:
         """Refuse to compute raw numbers."""
         raise OptionError(f"{self._of(scene)} has no raw numbers to keep: render draws it")
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Any:
+        """Refuse to compute raw numbers."""
+        raise OptionError(f"{self._of(scene)} is kept in no store: render draws it")
+
+    def load(self, path: Path) -> Any:
+        """Refuse to load raw numbers."""
+        raise OptionError(f"{path}: images of its family have no raw numbers")
 
     def recolor(self, raw: Any, scene: Scene, options: RenderOptions) -> Image:
         """Refuse to draw raw numbers."""
@@ -152,6 +189,19 @@ def written_to(target: PictureFile, image: Image) -> Rendered:
     with target.open() as file:
         image.write(file, target.file_format)
     return Rendered.of(image)
+
+
+def load_raw(path: str | Path) -> Any:
+    """Return the raw numbers of a file, of any family."""
+    path = Path(path)
+    if path.suffix.lower() == SUFFIX:
+        name = read_store_header(path).get("family", "escape")
+        if name not in catalog.names("family"):
+            raise SceneError(
+                f"{shown(path)}: a store of the family '{shown(name, 40)}', which is unknown"
+            )
+        return load(name).load(path)
+    return EscapeData.load(path)
 
 
 def family_of(scene: Scene) -> Family:

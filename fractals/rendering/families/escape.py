@@ -7,12 +7,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fractals.backends.devices import choose
-from fractals.io.escape_data import EscapeData, planes_for
+from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
+from fractals.rendering.compute_store import Computed, compute_data_to
 from fractals.rendering.drawing import compute_data, open_plan, open_recoloring
 from fractals.rendering.families import Rendered
 from fractals.rendering.measured import is_measurable, is_soon_open
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
 from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
 from fractals.scene.model import Scene
@@ -23,6 +24,8 @@ class Escape:
 
     title = "Escape time: orbits are iterated, and their counts are colored"
     has_inside = True
+    suffixes = SUFFIXES
+    single_pixels = True
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Keeps) -> Plan:
         """Return how a scene is drawn."""
@@ -44,7 +47,8 @@ class Escape:
         table = planned.to_table()
         table["measured"] = measures and is_measurable(planned)
         if table["measured"] or (measures and planned.probed and is_soon_open(planned)):
-            if found := measure(scene, options.replace(on_message=lambda line: None)):
+            quiet = options.replace(on_message=lambda line: None)
+            if found := measure(scene, quiet, planned):
                 table["seconds"] = float(f"{found.seconds:.2g}")
                 table["max_iterations"] = found.max_iterations
             else:
@@ -78,9 +82,23 @@ class Escape:
         """Draw a picture into a file, band by band."""
         return draw_to(path, scene, options, overwrite, cluster)
 
+    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
+        """Draw a picture again."""
+        return self.render(scene, options)
+
     def compute(self, scene: Scene, options: RenderOptions) -> EscapeData:
         """Compute the raw numbers of a picture."""
         return compute_data(*open_plan(scene, options, "raw"), options)
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Computed:
+        """Compute the raw numbers of a picture into a store, or resume one."""
+        return compute_data_to(path, scene, options, store_options)
+
+    def load(self, path: Path) -> EscapeData:
+        """Return the raw numbers of a store."""
+        return EscapeData.load(path)
 
     def recolor(self, raw: EscapeData, scene: Scene, options: RenderOptions) -> Image:
         """Draw the picture of raw numbers."""

@@ -16,12 +16,21 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from fractals.backends import probe
 from fractals.backends.cuda import LIMITS
+from fractals.backends.devices import open_one_core
 from fractals.catalog import did_you_mean
 from fractals.errors import FractalsError, OptionError, shown, to_install
+from fractals.kernels import escape
+from fractals.kernels.coloring import Coloring, OrbitStatistic
+from fractals.kernels.layout import SampleGrid, make_place
+from fractals.kernels.orbit import Statistics, make_orbit, state_size
+from fractals.kernels.primitives import number
+from fractals.rendering.plan import make_plan
+from fractals.rendering.sampling import coordinates
+from fractals.scene.model import Scene
 from fractals.tools.gpu.access import WARP, measure, run_file
 
 # Predicted time of a picture on a GPU, from counted instructions, cores and clock.
@@ -31,6 +40,7 @@ from fractals.tools.gpu.access import WARP, measure, run_file
 
 
 Precision = Literal["float32", "float64"]
+Ints = NDArray[np.int32]
 
 
 class Card(NamedTuple):
@@ -106,7 +116,7 @@ def card(name: str) -> Card:
     key = name.lower().replace(" ", "").replace("-", "")
     if key not in CARDS:
         hint = did_you_mean(key[:50], CARDS) or f"; choose {', '.join(CARDS)}"
-        raise OptionError(f"unknown card '{shown(name, 40)}'{hint}, or give --cores and --clock")
+        raise OptionError(f"unknown card '{shown(name, 40)}'{hint}, or give cores= and clock=")
     return CARDS[key]
 
 
@@ -114,7 +124,7 @@ def instructions_per_iteration(formula: str, precision: Precision) -> float:
     """Return the counted machine instructions an iteration of a formula, without dz."""
     if formula not in INSTRUCTIONS:
         raise OptionError(
-            f"the instructions of '{shown(formula, 40)}' are not counted: give --instructions, "
+            f"the instructions of '{shown(formula, 40)}' are not counted: give instructions=, "
             f"or choose {', '.join(INSTRUCTIONS)}"
         )
     return INSTRUCTIONS[formula][precision == "float64"]
@@ -136,25 +146,94 @@ class WarpWork(NamedTuple):
     doubles: float  # those of float64 arithmetic
 
 
+def _count_steps(target: Any, formula: Any, base: int) -> tuple[Any, Any]:
+    """Return the orbit statistic that counts iterations (`fractals.kernels.coloring`)."""
+
+    def start(x, y):
+        return (number(0, x),)
+
+    def update(w, x, y, u, v, a, b, point):
+        return (w[0] + number(1, x),)
+
+    return start, update
+
+
+STEPS = Coloring("steps", "iterations", None, statistic=OrbitStatistic("s", ("n",), _count_steps))
+
+
+def _make_steps_body(target: Any, options: escape.EscapeOptions) -> Any:
+    """Return ``body(i0, j0, di, dj, taken, grid, point, max_iterations)``.
+
+    It fills ``taken`` (int32, shape (2, height, width)) with counts, and with the iterations after
+    which the kernel of a GPU ends.
+    """
+    run, int32 = escape.make_escape(target, options), target.int32
+    start, _, _ = make_orbit(target, options.formula, options.julia, False, options.statistics)
+    place, last = make_place(target, False), state_size(options.formula, False)
+    julia = options.julia
+
+    def body(i0, j0, di, dj, taken, grid, point, max_iterations):
+        columns, rows = grid
+        for j in range(j0, taken.shape[1], dj):
+            for i in range(i0, taken.shape[2], di):
+                u, v = place(columns, rows, taken.shape[2], j, i)
+                a, b = (point[0], point[1]) if julia else (u, v)
+                n, state = run(int32(0), start(u, v), a, b, point, max_iterations, max_iterations)
+                taken[0, j, i], taken[1, j, i] = n, int32(state[last])
+
+    return body
+
+
+def steps_of(scene: Scene, precision: Precision) -> tuple[Ints, Ints, int]:
+    """Return the counts of all samples, the iterations of each on a GPU, and the limit.
+
+    The CPU runs the source of the GPU's kernel, which ends orbits of the interior early: at once
+    in the main cardioid and disk, or when the search finds a cycle. `scene` has one sample a pixel.
+    """
+    planned = make_plan(scene.replace(precision=precision))
+    backend = open_one_core(precision)
+    options = escape.EscapeOptions(
+        scene.make_formula(),
+        julia=scene.julia is not None,
+        steps_per_check=LIMITS.steps_per_check,
+        check_every_step=planned.check_every_step,
+        statistics=Statistics((STEPS,)),
+    )
+    taken = np.zeros((2, planned.size[1], planned.size[0]), np.int32)
+    grid = SampleGrid(*(part.astype(backend.real) for part in coordinates(planned)))
+    point = [*map(float, scene.julia or (0, 0)), scene.iteration.escape_radius**2, 0]
+    limit = np.int32(planned.max_iterations)
+    backend.compile(_make_steps_body, options)(taken, grid, np.array(point, backend.real), limit)
+    return taken[0], taken[1], planned.max_iterations
+
+
 def work_of(
-    count: ArrayLike, limit: int, block: tuple[int, int], formula: str, precision: Precision
+    count: ArrayLike,
+    steps: ArrayLike,
+    limit: int,
+    block: tuple[int, int],
+    formula: str,
+    precision: Precision,
 ) -> WarpWork:
-    """Return what the warps of fractals' own kernel execute for a picture's counts.
+    """Return what the warps of fractals' own kernel execute for what `steps_of` returns.
 
     The kernel tests an orbit after blocks of iterations. The block in which the orbit escaped is
-    run again, an iteration at a time. Samples that reach the `limit` take all iterations here; the
-    kernel ends most of them early.
+    run again, an iteration at a time.
     """
     length = LIMITS.steps_per_check
-    counts = np.asarray(count, np.int64)
+    counts, taken = np.asarray(count, np.int64), np.asarray(steps, np.int64)
+    ended = (counts >= limit) & (taken < limit)  # by a test for the interior, or by a cycle
     before = np.maximum(counts - 1, 0) // length  # blocks in which the orbit did not escape
     blocks = np.where(before < (limit - 1) // length, before + 1, before)
-    marks = 1 + np.ceil(np.log2(np.maximum(blocks, 1)))  # after 1, 2, 4, 8, ... blocks
+    alone = np.where(ended, 0, counts - length * before)
+    blocks = np.where(ended, taken // length, blocks)
+    # After 1, 2, 4, 8, ... blocks.
+    marks = np.where(blocks > 0, 1 + np.ceil(np.log2(np.maximum(blocks, 1))), 0)
     step = WarpWork(instructions_per_iteration(formula, precision), doubles(formula, precision))
     found = np.zeros(2)
     for times, each in (
         (length * blocks, step),
-        (counts - length * before, np.add(step, PER_TEST)),
+        (alone, np.add(step, PER_TEST)),
         (marks, PER_MARK),
         (np.ones_like(counts), PER_SAMPLE),
     ):
@@ -182,8 +261,8 @@ VIRTUAL = re.compile(r"^(?:(\$\w+):|\s*(?:@!?%p\d+\s+)?([a-z][\w.]*)\s*([^;]*);)
 ARITHMETIC = re.compile(
     r"[FD](ADD|MUL|FMA|SETP?|MNMX|SEL)|(add|sub|mul|fma|setp|min|max)\S*\.f\d\d"
 )
-# PTX's negations: machine code negates an operand where it is used.
-FREE = re.compile(r"NOP$|neg\.f\d\d")
+# Of PTX, -x and |x|: machine code takes them of an operand where it is used.
+FREE = re.compile(r"NOP$|(neg|abs)\.f\d\d")
 DOUBLE = re.compile(r"D(ADD|MUL|FMA|SETP|MNMX)|\S+\.f64")
 TOOLS = ("nvidia-cuda-cuobjdump", "nvidia-cuda-nvdisasm")
 
@@ -345,5 +424,5 @@ def parse_capability(text: str) -> tuple[int, int]:
     """
     found = re.fullmatch(r"(\d{1,2})\.(\d)", text)
     if not found:
-        raise OptionError(f"--capability: '{shown(text, 40)}' is not of the form 9.0")
+        raise OptionError(f"capability=: '{shown(text, 40)}' is not of the form 9.0")
     return int(found[1]), int(found[2])

@@ -13,6 +13,7 @@ from pathlib import Path
 from fractals.catalog import PACKAGE
 from fractals.errors import FractalsError, InputError, OptionError, shown
 from fractals.io.files import check_output, written
+from fractals.tools.learn.language import exercise_text, said
 
 # The steps of the lessons: their scripts, pages and exercises, found by file name.
 
@@ -20,7 +21,6 @@ from fractals.io.files import check_output, written
 # A wheel has the lessons inside the package, a checkout beside it.
 FOLDERS = (PACKAGE / "lessons", PACKAGE.parent / "lessons")
 SCRIPT = re.compile(r"step_(\d\d|[a-z])_(\w+)\.py")
-LANGUAGES = ("en", "zh")
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,14 @@ class Step:
     name: str
     script: Path
 
-    @property
-    def summary(self) -> str:
-        """Return the first line of the script without the step's number."""
-        first = self.script.read_text("utf-8").split("\n", 1)[0]
-        return re.sub(r"^Step \w+: ", "", first.strip('"'))
+    def summary(self, language: str = "en") -> str:
+        """Return the name of the step and what it is about, in a line."""
+        if language != "en":  # of the table on the first page: | [title](page) | what is new |
+            text = self.page(language).with_name("README.md").read_text("utf-8")
+            row = re.search(rf"^\| \[\w+ (.*?)\]\({self.script.stem}.md\) \| (.*) \|$", text, re.M)
+            return "：".join(row.groups()) if row else self.name
+        first = self.script.read_text("utf-8").split("\n", 1)[0].strip('"')
+        return f"{self.name.replace('_', ' '):18}{re.sub(r'^Step .*?: ', '', first)}"
 
     def page(self, language: str = "en") -> Path:
         """Return the path of the page in a language."""
@@ -88,12 +91,12 @@ def find_step(key: str) -> Step:
     raise OptionError(f"no step '{shown(key, 40)}': choose {known}; 'fractals learn' lists them")
 
 
-def start(step: Step, overwrite: bool = False) -> Path:
+def start(step: Step, overwrite: bool = False, language: str = "en") -> Path:
     """Copy the exercise of a step to the working folder, and return the name of the copy."""
     target = Path(step.answer_name)
     check_output(target, overwrite)
     with written(target, overwrite) as file:
-        file.write(step.exercise.read_bytes())
+        file.write(exercise_text(step.exercise, step.script.parent, language).encode())
     return target
 
 
@@ -147,14 +150,15 @@ def ending(code: int) -> str:
     return f"ends with exit code {code}"
 
 
-def check_answer(step: Step, path: str, seconds: float = CHECK_SECONDS) -> None:
+def check_answer(
+    step: Step, path: str, seconds: float = CHECK_SECONDS, language: str = "en"
+) -> None:
     """Check an answer to the exercise of a step; an `InputError` says in a line what is wrong."""
-    answer = Path(path).resolve()
+    answer, lessons = Path(path).resolve(), step.script.parent
     name = shown(path, 80)
     if not answer.is_file():
-        raise OptionError(
-            f"no file '{name}': 'fractals learn --start {step.key}' writes {step.answer_name}"
-        )
+        text = f"no file '{name}': 'fractals learn --start {step.key}' writes {step.answer_name}"
+        raise OptionError(said(text, lessons, language))
     with tempfile.TemporaryDirectory(prefix="fractals-learn-") as folder:
         result = Path(folder, "verdict.txt")
         command = [sys.executable, str(GRADE), str(step.check), str(answer), str(result)]
@@ -163,10 +167,9 @@ def check_answer(step: Step, path: str, seconds: float = CHECK_SECONDS) -> None:
             simulated.pop("NUMBA_ENABLE_CUDASIM", None)
             done = subprocess.run(command, env=simulated, timeout=seconds)
         except subprocess.TimeoutExpired:
-            raise InputError(
-                f"{name}: no result after {seconds:.0f} s: a loop does not end, or is far too slow"
-            ) from None
-        if not result.exists():
-            raise InputError(f"{name}: the program {ending(done.returncode)} during the check")
-        if text := result.read_text("utf-8"):
-            raise InputError(f"{name}: {text}")
+            text = f"no result after {seconds:.0f} s: a loop does not end, or is far too slow"
+        else:
+            text = f"the program {ending(done.returncode)} during the check"
+            text = result.read_text("utf-8") if result.exists() else text
+        if text:
+            raise InputError(f"{name}: {said(text, lessons, language)}")

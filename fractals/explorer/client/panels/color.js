@@ -3,18 +3,21 @@ import { html, signal, useSignalEffect } from "../html.js";
 import { changed } from "../paints.js";
 import { observe } from "../state.js";
 import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
-import { coloringName, coloringOf, gradient, paletteTitle, shownPalette } from "./colors.js";
+import { coloringName, coloringOf, gradient, paletteTitle, shownPalette, tableOf } from "./colors.js";
 import { BINS, Histogram } from "./histogram.js";
 import { Layers } from "./layers.js";
 import { OwnPalettes, Palettes } from "./palettes.js";
+import { drawSheet, Previews } from "./previews.js";
+import { Road } from "./road.js";
 
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
 const MASKS = [["auto", "As the coloring needs"], ["escaped", "Orbits escape"], ["inside", "Orbits stay"], ["all", "Everywhere"]];
 
-export function colorPanel({ explorer, notify, upload }) {
+export function colorPanel({ explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
+  const plainFirst = [...catalog.colorings].sort((one, other) => Number(one.statistic) - Number(other.statistic)); // no sums along orbits
   const own = observe({ picked: 0, counts: null }); // picked: 0 is the base, k the layer k - 1
   const Editor = signal(null); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
@@ -42,6 +45,24 @@ export function colorPanel({ explorer, notify, upload }) {
     change({ ...now, layers: share > 0 ? [layer, ...others] : others }, live && Boolean(old) && share > 0);
   }
 
+  /** Show a palette on the picture as long as it is pointed at: by the shader, or as a small picture laid over it. */
+  let over = null;
+  async function peek(palette) {
+    over?.cancel();
+    over = null;
+    ui.over = null;
+    const cyclic = tableOf(palette ?? "", catalog).cyclic;
+    if ((await explorer.peek(index(), palette, cyclic)) || !palette || explorer.stage.renderer.values) return;
+    over = drawSheet(explorer, { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 }, (_, { picture }) => { ui.over = { picture, title: "" }; });
+    over.done.catch(() => {});
+  }
+  const choosePalette = (palette) => {
+    peek(null);
+    edit({ palette });
+  };
+  const Looks = signal(null);
+  const loadLooks = async () => { Looks.value ??= (await import("./looks.js")).looksOf; };
+
   const toggleEditor = async () => { Editor.value = Editor.value ? null : (await import("./editor.js")).Editor; };
 
   function measure() {
@@ -64,18 +85,23 @@ export function colorPanel({ explorer, notify, upload }) {
     });
     if (!explorer.scene) return null;
     const picked = index(), paint = paintOf(), palette = shownPalette(paint, catalog), background = gradient(palette, catalog);
+    const previews = plainFirst.map(({ name: id }) => ({ id, title: words(id), change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
+    const looks = Looks.value?.(color(), catalog) ?? [];
     const inside = (live) => ({ target }) => change({ ...color(), inside: target.value }, live);
-    return html`<div>
+    return html`<div><${Road} at="color" open=${open} />
       ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
         <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => { own.picked = 0; }} /></div>`}
       <${Section} title="Palette">
         ${!Editor.value && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
           <${Button} label="Edit" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
-          <${FileButton} label="Import" kind="quiet" take=${upload} /></div>
+          <${FileButton} label="Import" kind="quiet" title="A palette of a file, or the colors of a photograph" take=${upload} /></div>
         ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(table, live) => edit({ palette: table }, live)} />`}
-        <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${(own) => edit({ palette: own })} />
-        <${Palettes} catalog=${catalog} chosen=${palette} choose=${(name) => edit({ palette: name })} />
+        <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
+        <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
+      <//>
+      <${Section} title="Looks" open=${false} unfold=${loadLooks}>
+        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
         <${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(offset, live) => edit({ offset: wrapped(offset) }, live)} />
@@ -88,6 +114,7 @@ export function colorPanel({ explorer, notify, upload }) {
       <//>
       <${Section} title="Coloring" open=${false}>
         <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} put=${(coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
+        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
         <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(mask) => edit({ mask })} />
         <${Row} label="Inside color" control=${(id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
@@ -100,7 +127,7 @@ export function colorPanel({ explorer, notify, upload }) {
           : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(speed) => explorer.cycle(speed)} put=${(speed) => explorer.cycle(speed)} />`}
       <//></div>`;
   }
-  return { View };
+  return { View, hidden: () => peek(null) };
 }
 
 const isRank = (layer) => coloringName(layer) === "rank" && layer.blend === "normal";

@@ -32,8 +32,8 @@ function stored() {
 }
 
 /** Open the panel again in a page that is loaded again, if a film is being made. */
-export function resumeFilm({ explorer, open }) {
-  if (stored().name) explorer.addEventListener("welcome", () => open("film", { focus: false }), { once: true });
+export function resumeFilm({ open }) {
+  if (stored().name) open("film", { focus: false });
 }
 
 export function filmPanel({ explorer, ui, open, notify }) {

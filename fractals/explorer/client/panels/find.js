@@ -1,16 +1,13 @@
 /** The find panel: minibrots, embedded Julia sets and periods of the view, and the flight there. */
 import { html } from "../html.js";
-import { addCommands } from "../keys.js";
 import { observe } from "../state.js";
 import { Button, narrow, Progress, Section, still } from "../ui.js";
-import { difference, path } from "./flight.js";
+import { canFly, flyTo } from "./flight.js";
 import { decimal } from "./scale.js";
 
-const SIXTEENTHS = 16;
-const STEPS = 64; // of an octave
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
-export function findPanel({ explorer, notify, julia, ui, close }) {
+export function findPanel({ explorer, notify, julia, ui, close, autopilot }) {
   const own = observe({ told: null, answer: null }); // progress, and what was found
   let job = null;
   let flight = null;
@@ -47,46 +44,14 @@ export function findPanel({ explorer, notify, julia, ui, close }) {
   async function fly({ center, scene, octaves }) {
     if (narrow()) close(); // the sheet would cover the minibrot; a touch still ends the flight
     flights += 1;
-    const first = explorer.placed;
-    const { mirror, stretch } = explorer.scene.view ?? {};
-    const plain = center && Number.isFinite(octaves) && (stretch ?? 1) === 1 && !first.julia;
-    if (plain && !still()) {
-      const start = offset(center, explorer, mirror);
-      const way = path(Math.hypot(...start) / first.size[0], octaves - first.octaves);
-      own.told = { share: 0, text: "Flying there" };
-      if (!(await along(way, center, mirror, start, first.octaves))) return;
+    const step = `flight ${flights}`;
+    if (center && Number.isFinite(octaves) && canFly(explorer) && !still()) {
+      flight = flyTo(explorer, { center, octaves, step, told: (share) => { own.told = { share, text: "Flying there" }; } });
+      const arrived = await flight.done;
+      flight = null;
+      if (!arrived) return;
     }
-    explorer.open({ scene }, `flight ${flights}`);
-  }
-
-  /** Move the picture along a path. Return false if the user stopped it. */
-  function along(way, center, mirror, start, octaves) {
-    return new Promise((resolve) => {
-      let time = 0;
-      const end = (arrived) => {
-        stop();
-        flight = null;
-        explorer.removeEventListener("gesture", interrupt);
-        resolve(arrived);
-      };
-      const interrupt = () => end(false);
-      const stop = explorer.animate((seconds) => {
-        time += seconds;
-        const { octaves: deeper, share } = way.at(time);
-        own.told = { share: time / way.seconds, text: "Flying there" };
-        // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
-        const [a, b, c, d, e, f] = explorer.map;
-        const { size, octaves: placed } = explorer.placed;
-        const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
-        const here = [a * x + b * y + e, c * x + d * y + f];
-        const scale = Math.round(STEPS * (octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
-        const by = start.map((value, k) => explorer.size[k] / 2 + value * (1 - share) * 2 ** deeper - here[k]);
-        if (scale > 0) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step: `flight ${flights}` });
-        if (time >= way.seconds) end(true);
-      });
-      explorer.addEventListener("gesture", interrupt);
-      flight = { stop: interrupt };
-    });
+    explorer.open({ scene }, step, { aim: true });
   }
 
   const nucleus = () => search({ what: "nucleus" }, "Searching for a minibrot");
@@ -113,6 +78,7 @@ export function findPanel({ explorer, notify, julia, ui, close }) {
     <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
     <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
     ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label="Preview Julia sets by touch" kind="wide-button" onClick=${preview} />`}
+    <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next (A)" onClick=${autopilot.toggle} />
     <${Section} title="Embedded Julia sets">
       <p class="hint">On the way to the minibrot, at this share of the depth.</p>
       <div class="segments" role="group" aria-label="Share of the depth">${SHARES.map(([fraction, name]) => html`<${Button} key=${name} label=${name}
@@ -125,22 +91,4 @@ export function findPanel({ explorer, notify, julia, ui, close }) {
     <//></div>`;
   const near = (what, rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
   return { View, nucleus, near, cancel };
-}
-
-const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
-
-/** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
-function offset(center, { placed }, mirror) {
-  const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
-  const turn = (-placed.rotation * Math.PI) / 180;
-  const up = x * Math.sin(turn) + y * Math.cos(turn);
-  return [x * Math.cos(turn) - y * Math.sin(turn), mirror ? up : -up];
-}
-
-/** The keys of the find panel work while it is closed: they open it. */
-export function findCommands({ open }) {
-  const panel = () => open("find", { focus: false });
-  addCommands(
-    { id: "nucleus", group: "Find", title: "Fly to the minibrot in view", keys: ["n"], run: () => void panel().nucleus() },
-  );
 }

@@ -1,4 +1,4 @@
-/** The path of a flight between two views, after van Wijk and Nuij, *Smooth and efficient zooming and panning* (2003). */
+/** Flights between two views, after van Wijk and Nuij, *Smooth and efficient zooming and panning* (2003). */
 
 const RHO = Math.SQRT2; // how much zooming is preferred to panning; the paper's measured optimum is 1.42
 const PER_SECOND = 2.2; // of the path's length: about 4.5 octaves a second
@@ -24,9 +24,9 @@ export function difference(a, b, width) {
 /**
  * Return a function from seconds to {octaves, share}: how far in, and the share of the way panned.
  * @param {number} distance of the target from the middle, in widths of the first view
- * @param {number} octaves from the first view to the target's
+ * @param {number} octaves from the first view to the target's @param {number} [speed] of the path's length a second
  */
-export function path(distance, octaves) {
+export function path(distance, octaves, speed = PER_SECOND) {
   const [w0, w1] = [1, 2 ** -octaves];
   const u1 = Math.max(Math.abs(distance), 1e-9);
   const near = u1 < 1e-6;
@@ -37,7 +37,7 @@ export function path(distance, octaves) {
   const r0 = near ? 0 : bend(w0, 1);
   const r1 = near ? 0 : bend(w1, -1);
   const length = near ? (Math.abs(octaves) * Math.LN2) / RHO : (r1 - r0) / RHO;
-  const seconds = Math.min(LONGEST, Math.max(0.8, length / PER_SECOND));
+  const seconds = Math.min(LONGEST, Math.max(0.8, length / speed));
   const at = (time) => {
     const s = length * Math.min(1, time / seconds);
     if (near) return { octaves: (octaves * s) / (length || 1), share: s / (length || 1) };
@@ -46,4 +46,59 @@ export function path(distance, octaves) {
     return { octaves: -Math.log2(width), share: way / u1 };
   };
   return { at, seconds };
+}
+
+const SIXTEENTHS = 16;
+const STEPS = 64; // of an octave
+
+/** Tell whether pixels of the view lie on the plane as a flight needs it. */
+export const canFly = ({ scene, placed }) => (scene.view?.stretch ?? 1) === 1 && !placed.julia;
+
+/**
+ * Move the picture along a path into the part that no panel covers; a gesture of the user ends the flight.
+ * @param {import("../explorer.js").Explorer} explorer
+ * @param {{center: string[], octaves: number, step: string, speed?: number, told?: (share: number) => void}} target
+ * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
+ */
+export function flyTo(explorer, { center, octaves, step, speed, told }) {
+  const mirror = explorer.scene.view?.mirror, first = explorer.placed, start = offset(center, explorer, mirror);
+  const way = path(Math.hypot(...start) / first.size[0], octaves + Math.log2(explorer.seen.share) - first.octaves, speed);
+  let end = null;
+  const done = new Promise((resolve) => {
+    let time = 0;
+    const stop = explorer.animate((seconds) => {
+      time += seconds;
+      const { octaves: deeper, share } = way.at(time);
+      told?.(time / way.seconds);
+      // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
+      const [a, b, c, d, e, f] = explorer.map;
+      const { size, octaves: placed } = explorer.placed;
+      const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
+      const here = [a * x + b * y + e, c * x + d * y + f];
+      const scale = Math.round(STEPS * (first.octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
+      // From where the target is seen at first to the middle of what is seen.
+      const aim = explorer.seen.middle.map((part) => part / SIXTEENTHS);
+      const by = start.map((value, k) => aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k]);
+      if (scale) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step });
+      if (time >= way.seconds) end(true);
+    });
+    end = (arrived) => {
+      stop();
+      explorer.removeEventListener("gesture", interrupt);
+      resolve(arrived);
+    };
+  });
+  const interrupt = () => end(false);
+  explorer.addEventListener("gesture", interrupt);
+  return { done, stop: interrupt };
+}
+
+const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
+
+/** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
+function offset(center, { placed }, mirror) {
+  const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
+  const turn = (-placed.rotation * Math.PI) / 180;
+  const up = x * Math.sin(turn) + y * Math.cos(turn);
+  return [x * Math.cos(turn) - y * Math.sin(turn), mirror ? up : -up];
 }

@@ -4,34 +4,35 @@ import { addCommands, TEXT } from "../keys.js";
 import { meaningOf } from "../paste.js";
 import { kept, observe } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
-import { bookmarksPanel, galleryPanel, surprisePanel } from "./scenes.js";
-import { colorPanel } from "./color.js";
-import { exportPanel, sharePanel } from "./share.js";
-import { filmPanel, resumeFilm } from "./film.js";
-import { findCommands, findPanel } from "./find.js";
-import { formulaPanel } from "./formula.js";
-import { helpPanel } from "./help.js";
-import { inspectPanel } from "./inspect.js";
+import { autopilotTool } from "./autopilot.js";
+import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
 import { pointMenu } from "./menu.js";
 import { FAVORITE_KEYS } from "./palettes.js";
+import { Over, snapshotsTool } from "./snapshots.js";
 import { StatusLine } from "./status.js";
 
-/** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More". */
+/** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `corner`: beside undo;
+ * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
 const PANELS = [
-  { id: "gallery", title: "Gallery", key: "g", build: galleryPanel, main: true, wide: true },
-  { id: "color", title: "Color", key: "c", build: colorPanel, main: true },
-  { id: "formula", title: "Formula", key: "f", build: formulaPanel },
-  { id: "find", title: "Find", key: "m", build: findPanel, main: true },
-  { id: "surprise", title: "Surprise", key: "r", build: surprisePanel, main: true, wide: true },
-  { id: "inspect", title: "Inspect", key: "i", build: inspectPanel },
-  { id: "bookmark", title: "Bookmarks", key: "b", build: bookmarksPanel },
-  { id: "share", title: "Share", key: "s", build: sharePanel },
-  { id: "export", title: "Export", key: "e", build: exportPanel },
-  { id: "film", title: "Film", key: "v", build: filmPanel },
-  { id: "help", title: "Help", key: "?", build: helpPanel, wide: true },
+  { id: "gallery", title: "Gallery", key: "g", load: async () => galleryPanel, main: true, wide: true },
+  { id: "color", title: "Color", key: "c", load: () => import("./color.js").then((file) => file.colorPanel), main: true },
+  { id: "formula", title: "Formula", key: "f", load: () => import("./formula.js").then((file) => file.formulaPanel) },
+  { id: "find", title: "Find", key: "m", load: () => import("./find.js").then((file) => file.findPanel), main: true },
+  { id: "surprise", title: "Surprise", key: "r", load: () => import("./surprise.js").then((file) => file.surprisePanel), main: true, wide: true },
+  { id: "inspect", title: "Inspect", key: "i", load: () => import("./inspect.js").then((file) => file.inspectPanel) },
+  { id: "bookmark", title: "Bookmarks", key: "b", load: async () => bookmarksPanel },
+  { id: "share", title: "Share", key: "s", load: () => import("./share.js").then((file) => file.sharePanel) },
+  { id: "export", title: "Export", key: "e", load: () => import("./share.js").then((file) => file.exportPanel) },
+  { id: "film", title: "Film", key: "v", load: () => import("./film.js").then((file) => file.filmPanel) },
+  { id: "help", title: "Help", key: "?", load: () => import("./help.js").then((file) => file.helpPanel), wide: true },
+  { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), corner: true },
 ];
-const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["home", "Whole set", "0"]];
+const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["past", "Past", "Y"], ["home", "Whole set", "0"]];
+const LATER_MS = 3000; // after the first picture, until panels are loaded
+const REST_MS = 3000; // of the pointer on a full screen, until the bars hide
+const DOUBLE_MS = 280; // between the taps of a double tap
+const LEAST_FREE = 0.35; // of the canvas's width: what is left of less is no place to aim at
 const MESSAGE_MS = 6000, MOST_MESSAGES = 3;
 const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as what they tell
 
@@ -41,22 +42,32 @@ const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as 
  */
 export function mountPanels(explorer) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = document.getElementById("ui");
-  const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false });
+  const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false, over: null });
   const julia = juliaTool({ explorer, canvas });
-  const context = { explorer, canvas, ui, julia, open, close, notify, upload };
+  const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
+  const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
+  let wanted = null; // the newest call of `open`
 
-  function open(id, { focus = true } = {}) {
-    if (!explorer.catalog) return void explorer.addEventListener("catalog", () => open(id, { focus }), { once: true });
-    if (!built.has(id)) built.set(id, PANELS.find((panel) => panel.id === id).build(context));
+  /** Show a panel, and return what it offers; null if it can't be loaded. */
+  async function open(id, { focus = true } = {}) {
+    const mine = wanted = {};
+    if (!explorer.catalog) await new Promise((resolve) => { explorer.addEventListener("catalog", resolve, { once: true }); });
+    if (!built.has(id)) {
+      const build = await PANELS.find((panel) => panel.id === id).load().catch(() => null);
+      if (!build) return void notify("The server does not answer: this panel was not loaded.", "error");
+      if (!built.has(id)) built.set(id, build(context));
+    }
+    if (mine !== wanted) return built.get(id);
     focusing = focus;
     Object.assign(ui, { open: id, unfolded: false });
     return built.get(id);
   }
 
   function close() {
+    wanted = null;
     if (!ui.open) return false;
     ui.open = "";
     canvas.focus({ preventScroll: true });
@@ -65,8 +76,14 @@ export function mountPanels(explorer) {
   const toggle = (id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || menu.close() || julia.cancel() || fold() || close() || julia.leave();
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || fold() || close() || julia.leave() || bars(true);
   const fold = () => ui.unfolded && !(ui.unfolded = false);
+  /** Show the bars, or hide them. @param {boolean} shown @returns {boolean} whether that is a change */
+  const bars = (shown) => {
+    const other = ui.bare === shown;
+    ui.bare = !shown;
+    return other;
+  };
 
   const dismiss = (id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
   let count = 0;
@@ -100,21 +117,31 @@ export function mountPanels(explorer) {
       else explorer.paint({ ...explorer.scene.color, palette: told.palette });
       if (told.lost?.length) notify(`Settings without an equivalent: ${told.lost.join("; ")}`);
     } catch (error) {
+      if (file.type.startsWith("image/") && !(error instanceof TypeError) && (await photo(file))) return;
       const unsent = error instanceof TypeError; // of `fetch`, which says no more
       notify(unsent ? `${file.name} was not sent: it is a folder, or the server does not answer` : error.message, "error");
     }
   }
 
+  /** Make the colors of a photograph the palette. @returns {Promise<boolean>} whether the browser can read it */
+  async function photo(file) {
+    const palette = await import("./photo.js").then(({ paletteOf }) => paletteOf(file)).catch(() => null);
+    if (palette) explorer.paint({ ...explorer.scene.color, palette });
+    notify(palette ? `The palette has the colors of ${file.name}.` : `${file.name}: the browser can't read this picture`, palette ? "info" : "error");
+    return Boolean(palette);
+  }
+
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
-      ${PANELS.map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
+      ${PANELS.filter(({ corner }) => !corner).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
         onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${key.toUpperCase()}>${title}</span></button>`)}
-      <${Button} label="More" symbol="more" kind=${shown && !shown.main ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
+      <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.corner ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
   }
 
   const Corner = () => html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
-    kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)} onClick=${() => explorer[name]()} />`)}</div>`;
+    kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)}
+    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => explorer[name]() }} />`)}</div>`;
 
   /** Buttons for whom has neither wheel nor keys; the compass is there while the picture is turned. */
   function Zooms() {
@@ -124,6 +151,7 @@ export function mountPanels(explorer) {
     return html`<div class="zooms glass" role="group" aria-label="View">
       ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
       <${Button} label="Zoom in" symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label="Zoom out" symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
+      <${Button} label="Hide the bars" symbol="hide" bare kind="tool" title="Hide the bars (H): a click on the picture shows them" onClick=${() => bars(false)} />
       ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
   }
 
@@ -135,13 +163,21 @@ export function mountPanels(explorer) {
       shown?.();
       return () => hidden?.();
     }, []);
-    // On a phone the picture lies above the sheet: its middle is the middle of what is seen.
+    // On a phone the picture lies above the sheet: its middle is the middle of what is seen. Elsewhere what comes next is
+    // aimed at the part beside the panel.
     useLayoutEffect(() => {
-      const watch = new ResizeObserver(([{ target }]) => { canvas.style.translate = narrow() ? `0 ${-target.clientHeight / 2}px` : ""; });
+      const watch = new ResizeObserver(() => {
+        const target = /** @type {HTMLElement} */ (head.parentNode);
+        canvas.style.translate = narrow() ? `0 ${-target.clientHeight / 2}px` : "";
+        const ratio = canvas.width / canvas.clientWidth, left = (target.offsetLeft + target.clientWidth) * ratio;
+        const aside = !narrow() && !wide && canvas.width - left > LEAST_FREE * canvas.width;
+        explorer.free = aside ? [left, 0, canvas.width, canvas.height] : null;
+      });
       watch.observe(head.parentNode);
       return () => {
         watch.disconnect();
         canvas.style.translate = "";
+        explorer.free = null;
       };
     }, []);
     return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
@@ -157,7 +193,7 @@ export function mountPanels(explorer) {
   function App() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}<${julia.View} /><${menu.View} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}<${julia.View} /><${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
@@ -169,15 +205,45 @@ export function mountPanels(explorer) {
   paste(context);
   addCommands(
     ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
-    { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => { ui.bare = !ui.bare; } },
+    { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
     { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
+    ...past.commands,
+    ...autopilot.commands,
     ...favorites(context),
   );
-  findCommands(context);
+  addCommands({ id: "nucleus", group: "Find", title: "Fly to the minibrot in view", keys: ["n"], run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()) });
+  hideBars(context, bars);
   startPage(context);
-  resumeFilm(context);
+  // A page that is loaded again goes on with its film.
+  explorer.addEventListener("welcome", () => void import("./film.js").then(({ resumeFilm }) => resumeFilm(context)), { once: true });
+  // Later, so that panels open at once, and without the server too.
+  explorer.addEventListener("drawn", () => setTimeout(() => PANELS.forEach(({ load }) => void load().catch(() => {})), LATER_MS), { once: true });
   return context;
+}
+
+/** A tap hides the bars or closes the panel; a tap or a click shows the bars; on a full screen they hide while the pointer rests. */
+function hideBars({ explorer, ui, close }, bars) {
+  let waiting = 0, resting = 0, rested = false;
+  explorer.addEventListener("tap", (/** @type {any} */ { detail }) => {
+    const second = waiting;
+    clearTimeout(waiting);
+    waiting = 0;
+    if (second || (!detail.touch && !ui.bare)) return; // a double tap zooms
+    waiting = setTimeout(() => {
+      waiting = 0;
+      if (!close()) bars(ui.bare);
+    }, DOUBLE_MS);
+  });
+  const moved = () => {
+    clearTimeout(resting);
+    if (rested) bars(true);
+    rested = false;
+    if (!document.fullscreenElement) return;
+    resting = setTimeout(() => { if (!ui.open) rested = bars(false); }, REST_MS);
+  };
+  addEventListener("pointermove", moved);
+  document.addEventListener("fullscreenchange", moved);
 }
 
 /** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */

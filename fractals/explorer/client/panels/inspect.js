@@ -1,7 +1,7 @@
 /** The inspect panel: the point under the pointer with all digits, count, value, distance, period. */
 import { html, useSignalEffect } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Row, Section, TextField, Toggle } from "../ui.js";
+import { Button, copyText, Row, Section, TextField, Toggle } from "../ui.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
 
@@ -70,13 +70,4 @@ export function inspectPanel({ explorer, canvas, notify }) {
       ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;
   }
   return { View, shown: pointed };
-}
-
-export async function copyText(text, notify) {
-  try {
-    await navigator.clipboard.writeText(text);
-    notify("Copied.");
-  } catch {
-    notify("The browser does not allow copying. Select the text and press Ctrl+C.", "error");
-  }
 }

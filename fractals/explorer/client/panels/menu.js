@@ -1,8 +1,7 @@
 /** The menu of a point: what can be done there. */
 import { html, useLayoutEffect } from "../html.js";
 import { observe } from "../state.js";
-import { Button } from "../ui.js";
-import { copyText } from "./inspect.js";
+import { Button, copyText } from "../ui.js";
 
 const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spiral is searched for
 const SIZE = [206, 330]; // CSS pixels, about
@@ -22,8 +21,8 @@ export function pointMenu({ explorer, notify, open, julia, canvas }) {
     const reach = Math.round(16 * AROUND * Math.min(...explorer.size));
     return [x - reach, y - reach, x + reach, y + reach];
   };
-  const find = (what) => (at) => open("find", { focus: false }).near(what, around(at));
-  const center = (at) => explorer.move({ by: explorer.size.map((side, k) => 8 * side - at[k]) });
+  const find = (what) => (at) => open("find", { focus: false }).then((panel) => panel?.near(what, around(at)));
+  const center = (at) => explorer.move({ by: explorer.seen.middle.map((part, k) => part - at[k]) });
   const copy = async (at) => {
     const told = await explorer.request({ t: "pick", at }).catch((error) => notify(error.message, "error"));
     if (told) copyText(told.center.join(" "), notify);

@@ -7,8 +7,15 @@ import { gradient, tableOf } from "./colors.js";
 /** Keys of the favorites: F5, F11 and F12 stay the browser's. */
 export const FAVORITE_KEYS = ["F1", "F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
 
-/** @param {{catalog: Table, chosen: string|Table, choose: (name: string) => void}} options */
-export function Palettes({ catalog, chosen, choose }) {
+/** Show a palette on the picture while it is pointed at or focused. @param {(palette: string|Table|null) => void} peek */
+const pointed = (peek, palette) => ({
+  onPointerEnter: ({ pointerType }) => pointerType === "mouse" && peek(palette),
+  onPointerLeave: () => peek(null),
+  onBlur: () => peek(null),
+});
+
+/** @param {{catalog: Table, chosen: string|Table, choose: (name: string) => void, peek: (palette: string|Table|null) => void}} options */
+export function Palettes({ catalog, chosen, choose, peek }) {
   const favorites = kept.get("favourites", []);
   const rank = ({ name }) => favorites.indexOf(name) + 1 || 1000;
   const mark = (name) => {
@@ -18,7 +25,7 @@ export function Palettes({ catalog, chosen, choose }) {
   return html`<ul class="palettes" aria-label="Palettes">${[...catalog.palettes].sort((a, b) => rank(a) - rank(b)).map(({ name, title }) => {
     const starred = favorites.includes(name);
     return html`<li key=${name} class="palette">
-      <button type="button" class="strip-button" title=${title} aria-pressed=${String(name === chosen)} onClick=${() => choose(name)}>
+      <button type="button" class="strip-button" title=${title} aria-pressed=${String(name === chosen)} onClick=${() => choose(name)} ...${pointed(peek, name)}>
         <span class="strip" style=${{ background: gradient(name, catalog) }}></span><span class="caption">${title}</span></button>
       <${Button} label=${starred ? `Remove ${title} from the favorites` : `Mark ${title} as a favorite`} symbol="star" bare
         kind=${starred ? "star on" : "star"} aria-pressed=${String(starred)} onClick=${() => mark(name)} />
@@ -29,8 +36,8 @@ export function Palettes({ catalog, chosen, choose }) {
 const same = (one, other, catalog) => typeof other === "object" && JSON.stringify(tableOf(one, catalog)) === JSON.stringify(tableOf(other, catalog));
 
 /** The user's own palettes: the one that is shown can be kept under a name.
- * @param {{catalog: Table, chosen: string|Table, choose: (palette: Table) => void}} options */
-export function OwnPalettes({ catalog, chosen, choose }) {
+ * @param {{catalog: Table, chosen: string|Table, choose: (palette: Table) => void, peek: (palette: string|Table|null) => void}} options */
+export function OwnPalettes({ catalog, chosen, choose, peek }) {
   const own = kept.get("palettes", []), known = own.some((palette) => same(palette, chosen, catalog));
   const keep = (title) => {
     if (!title.trim()) return;
@@ -40,7 +47,7 @@ export function OwnPalettes({ catalog, chosen, choose }) {
   };
   return html`${typeof chosen === "object" && !known && html`<${TextField} aria-label="Keep this palette as" placeholder="Name it to keep it" maxlength="100" value="" put=${keep} />`}
     ${own.length > 0 && html`<ul class="palettes own" aria-label="My palettes">${own.map((palette) => html`<li key=${palette.title} class="palette">
-      <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)}>
+      <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)} ...${pointed(peek, palette)}>
         <span class="strip" style=${{ background: gradient(palette, catalog) }}></span><span class="caption">${palette.title}</span></button>
       <span class="line tight end"><${Button} label=${`Save ${palette.title} as a file`} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
         <${Button} label=${`Remove ${palette.title}`} symbol="trash" bare kind="quiet" onClick=${() => kept.set("palettes", own.filter((each) => each !== palette))} /></span></li>`)}</ul>`}`;

@@ -1,8 +1,8 @@
 /** Share and export: a link, texts, and a picture file of any size. */
 import { html, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, duration, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
-import { copyText } from "./inspect.js";
+import { bytes, Button, copyText, duration, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
+import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const TEXTS = [
@@ -42,7 +42,7 @@ const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], 
 const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"]];
 const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
 
-export function exportPanel({ explorer, notify }) {
+export function exportPanel({ explorer, notify, open }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
   const own = observe({ size: null, samples: "2", format: "png", keep: false, forecast: "", told: null, file: null }); // `size` null: as seen
   let job = null;
@@ -86,19 +86,19 @@ export function exportPanel({ explorer, notify }) {
     });
     const size = own.size ?? seen(), { file } = own;
     const focus = (link) => link?.focus();
-    return html`<div class="stack">
+    return html`<div class="stack"><${Road} at="export" open=${open} />
       <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
       <div class="row"><span class="row-head">Format</span><${Segments} label="Format" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} /></div>
-      <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} />
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
       <${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} />
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
       <div class="stack" aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
-        <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div></div>`;
+        <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div>
+      <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} /></div>`;
   }
   return { View };
 }

@@ -1,0 +1,73 @@
+/** The autopilot: a slow flight from one interesting place to the next, until the user takes over. */
+import { observe } from "../state.js";
+import { still } from "../ui.js";
+import { canFly, flyTo } from "./flight.js";
+
+const SPEED = 0.35; // of a path's length a second: about 0.7 octaves
+const CHOICE = 3; // of the best views, one is chosen by chance
+const DEEPEST = 160; // octaves of a dive; it then rises, and begins another one
+const RISE = 4; // octaves, where nothing is found
+const REST_MS = 1500; // at a place, at least; the next one is searched for meanwhile
+
+export function autopilotTool({ explorer, notify, ui }) {
+  const own = observe({ on: false });
+  let flight = null, job = null, count = 0;
+
+  function stop() {
+    if (!own.on) return false;
+    own.on = false;
+    ui.bare = false;
+    flight?.stop();
+    job?.cancel();
+    return true;
+  }
+  const rest = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+  /** Return a view to fly to: {center, octaves}; null where nothing in the view differs. */
+  async function next() {
+    job = explorer.job({ t: "find", what: "interesting" });
+    const { views = [] } = await job.done.catch((error) => {
+      if (error.cancelled) stop();
+      return {};
+    });
+    job = null;
+    const view = views[Math.floor(Math.random() * Math.min(CHOICE, views.length))];
+    return view && { center: view.center, octaves: explorer.placed.octaves + 3 }; // such a view is an eighth as wide
+  }
+
+  async function start() {
+    if (own.on || !explorer.placed) return;
+    if (still()) return void notify("The autopilot is off, because the system asks for reduced motion.");
+    if (!canFly(explorer)) return void notify("The autopilot flies over the plane of a formula: leave the Julia set or the stretched view first.");
+    count += 1;
+    const step = `flight autopilot ${count}`, from = explorer.placed.octaves;
+    own.on = true;
+    ui.bare = true;
+    notify("The autopilot flies on until you move the picture or press Escape.");
+    let first = true;
+    while (own.on) {
+      const [found] = await Promise.all([explorer.placed.octaves - from > DEEPEST ? null : next(), rest(first ? 0 : REST_MS)]);
+      first = false;
+      if (!own.on) break;
+      const target = found ?? { center: explorer.placed.center, octaves: Math.max(0, explorer.placed.octaves - RISE) };
+      if (!found && explorer.placed.octaves < 0.5) {
+        notify("The autopilot finds nothing here.");
+        break;
+      }
+      flight = flyTo(explorer, { ...target, step, speed: SPEED });
+      const arrived = await flight.done;
+      flight = null;
+      if (!arrived) break;
+    }
+    stop();
+  }
+  explorer.addEventListener("gesture", stop);
+  explorer.addEventListener("disconnected", stop);
+  const toggle = () => { if (!stop()) start(); };
+  return {
+    get on() { return own.on; },
+    toggle,
+    stop,
+    commands: [{ id: "autopilot", group: "Find", title: "Autopilot: fly from one place to the next", keys: ["a"], run: toggle }],
+  };
+}

@@ -1,0 +1,67 @@
+/** Small pictures of this very view in other colors: they are drawn while they are seen. */
+import { html, useEffect, useSignal } from "../html.js";
+import { Card, Drawn } from "../ui.js";
+
+const REST_MS = 700; // after the view was drawn, before its small pictures are
+const WIDTH = 160; // pixels
+let last = Promise.resolve(); // sheets are drawn one after the other
+
+/** Draw a sheet: `drawn(index, {scene, picture})` is called for each scene that can be drawn.
+ * @param {import("../explorer.js").Explorer} explorer
+ * @param {{scenes: Table[], fit?: boolean, width?: number}} wanted `scenes`: keys that replace those of the scene that is shown
+ * @param {(index: number, made: {scene: Table, picture: HTMLCanvasElement}) => void} drawn
+ * @returns {{done: Promise<any>, cancel: () => void}} */
+export function drawSheet(explorer, wanted, drawn) {
+  let ended = false, job = null;
+  const done = last.then(async () => {
+    if (ended || !explorer.placed) return;
+    job = explorer.job({ t: "sheet", width: WIDTH, ...wanted }, ({ t, index, scene, preview }) => {
+      if (t === "surprised" && !ended) drawn(index, { scene, picture: explorer.pixelsOf(preview) });
+    });
+    await job.done;
+  });
+  last = done.catch(() => {});
+  return {
+    done,
+    cancel: () => {
+      ended = true;
+      job?.cancel();
+    },
+  };
+}
+
+/**
+ * Cards of this view in other colors.
+ * @param {{explorer: import("../explorer.js").Explorer, label: string, items: {id: string, title: string, change: Table}[], chosen?: string,
+ *   fit?: boolean, choose: (item: Table, made: Table) => void}} options `change`: keys of the scene; `made`: {scene, picture}
+ */
+export function Previews({ explorer, label, items, chosen, fit = false, choose }) {
+  const made = useSignal(/** @type {Table} */ ({})), seen = useSignal(false);
+  const text = JSON.stringify(items.map(({ change }) => change)), place = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0;
+  const watch = (node) => {
+    if (!node || node.watched) return;
+    node.watched = new IntersectionObserver(([{ isIntersecting }]) => { seen.value = isIntersecting; });
+    node.watched.observe(node);
+  };
+  useEffect(() => {
+    if (!seen.value || !place) return;
+    let sheet = null;
+    const waiting = setTimeout(() => {
+      const known = new Set();
+      sheet = drawSheet(explorer, { scenes: items.map(({ change }) => change), fit }, (index, found) => {
+        known.add(items[index].id);
+        made.value = { ...made.value, [items[index].id]: found };
+      });
+      // A card stays away whose colors have no meaning here.
+      sheet.done.then(() => { made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => known.has(id))); }, () => {});
+    }, Object.keys(made.value).length ? REST_MS : 0);
+    return () => {
+      clearTimeout(waiting);
+      sheet?.cancel();
+    };
+  }, [seen.value, place, text]);
+  const shown = Object.keys(made.value).length ? items.filter(({ id }) => made.value[id]) : [];
+  return html`<ul class="filters" aria-label=${label} ref=${watch}>${shown.map((item) => html`<li key=${item.id}>
+    <${Card} title=${item.title} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}><${Drawn} picture=${made.value[item.id].picture} /><//></li>`)}
+    ${!shown.length && items.slice(0, 6).map(({ id }) => html`<li key=${id} class="empty" aria-hidden="true"></li>`)}</ul>`;
+}

@@ -1,0 +1,1 @@
+"""Attractors, one file each: ``make(**parameters) -> Attractor``; maps of the plane, and flows."""

@@ -1,0 +1,252 @@
+"""The contract of a Buddhabrot: orbits of another formula, whose points are counted. Its kernels.
+
+The plane of c is divided into *cells*, squares of a quadtree, which are small where orbits add much
+to the view. A pass throws `counts` samples into each cell, a power of two, and each point of a
+sample's orbit adds a power of two that makes up for it, its weight. So all parts of the plane count
+as much as if samples lay evenly.
+
+Sample t is the number ``r = t * stride % samples`` of pass ``t // samples``: stride and samples
+have no common divisor, so that a part of a pass has samples everywhere. The i-th sample of a cell
+is at ``philox(i, row, column, level * 256 + ORBIT)`` within the cell. Nothing depends on threads or
+devices.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.kernels import scatter
+from fractals.kernels.escape import EscapeOptions, make_escape
+from fractals.kernels.formula import AnyFormula, Formula
+from fractals.kernels.orbit import make_orbit
+from fractals.kernels.primitives import fma
+
+ORBIT, LOOK = 4, 5  # kinds of random numbers, after those of `fractals.kernels.scatter`
+LEVELS = 32  # of the quadtree, at most
+LOOKED = 3  # sums of a cell's pilot samples: points in view, their squares, steps
+
+
+@dataclass(frozen=True)
+class Buddhabrot(AnyFormula):
+    """The orbits of a formula's samples that escape, or of those that do not.
+
+    Attributes
+    ----------
+    name, title : str
+        As of `fractals.kernels.formula.Formula`.
+    formula : Formula
+        What is iterated.
+    least : int
+        Orbits that escape in fewer steps are left out.
+    limits : tuple of int
+        Three limits of steps for red, green and blue (a Nebulabrot); or (), and the palette then
+        shows how long orbits are.
+    anti : bool
+        Orbits that do not escape are drawn, in place of those that do.
+    even : float
+        The share of samples that lie evenly: it bounds the weights.
+    cells : int
+        How many cells the plane of c is divided into.
+    parameters : mapping
+        Options that a scene may set, with their values.
+    """
+
+    family: ClassVar[str] = "scatter"
+    method: ClassVar[str] = "orbits"
+    settle: ClassVar[int] = 0
+
+    name: str
+    title: str
+    formula: Formula
+    least: int = 20
+    limits: tuple[int, ...] = ()
+    anti: bool = False
+    even: float = 0.25
+    cells: int = 16384
+    parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def center(self) -> tuple[str, str]:  # type: ignore[override]
+        """Return the center of the home view: that of the formula."""
+        return self.formula.center
+
+    @property
+    def width(self) -> str:  # type: ignore[override]
+        """Return the width of the home view: that of the formula."""
+        return self.formula.width
+
+    def kernel_of(self, julia: bool) -> tuple[Any, ...]:
+        """Return what makes the kernel, and its options."""
+        options = EscapeOptions(self.formula, julia, check_every_step=self.formula.can_return)
+        return make_body, options, self.anti
+
+    def bounds(self, limit: int) -> NDArray[np.int32]:
+        """Return below which number of steps each color ends, but the last."""
+        if self.limits:
+            ends = sorted({each + 1 for each in self.limits})
+        else:
+            share = np.arange(1, scatter.SHADES) / scatter.SHADES
+            ends = np.ceil(self.least * (limit / self.least) ** share).astype(np.int64).tolist()
+        last = np.iinfo(np.int32).max
+        return np.array([*ends, *[last] * (scatter.SHADES - 1 - len(ends))], np.int32)
+
+    def colors(self, palette: NDArray[np.float64]) -> NDArray[np.uint32]:
+        """Return what hits add, as of `fractals.kernels.scatter.Window`."""
+        if not self.limits:
+            return scatter.hit_colors(palette, (1.0,))
+        found = np.zeros((scatter.SHADES, 4), np.uint32)
+        found[:, 3] = scatter.HIT
+        for k, end in enumerate(sorted(set(self.limits))):
+            found[k, :3] = [scatter.HIT * (end <= each) for each in self.limits]
+        return found
+
+
+class Orbits(NamedTuple):
+    """The numbers of a Buddhabrot: where its samples lie."""
+
+    point: Any  # c of a Julia set, and the square of the escape radius; array of real
+    place: Any  # the least x and y of c, and the side of a cell of each level; array of real
+    cells: Any  # level, row and column of each cell; array of int32, shape (cells, 3)
+    ends: Any  # samples of a pass in the cells up to each; array of int64
+    counts: Any  # samples of a pass in each cell; array of int64
+    weights: Any  # what each point of a sample adds, times its color; array of int64
+    bounds: Any  # steps at which colors end, but the last; array of int32
+    steps: Any  # least and most steps; array of int32
+    samples: Any  # of a pass
+    stride: Any  # from one sample to the next
+
+
+def make_place(target):
+    """Return ``place(i, cell, kind, orbits, k0, k1)``: the i-th sample of a cell."""
+    real, whole = target.real, target.int64
+    words, unit, _ = scatter.make_random(target)
+
+    def place(i, level, row, column, kind, orbits, k0, k1):
+        a, b, _, _ = words(i, row, column, level * 256 + kind, k0, k1)
+        side = orbits.place[2 + level]
+        u = fma(real(column) + unit(a), side, orbits.place[0])
+        return u, fma(real(row) + unit(b), side, orbits.place[1])
+
+    place = target.jit(place)
+
+    def of_cell(i, k, kind, orbits, k0, k1):
+        cells = orbits.cells
+        level, row, column = whole(cells[k, 0]), whole(cells[k, 1]), whole(cells[k, 2])
+        return place(i, level, row, column, kind, orbits, k0, k1)
+
+    return target.jit(of_cell)
+
+
+def make_follow(target, options, anti):
+    """Return ``(count, follow)``: how many steps of an orbit are drawn, and its points in view.
+
+    ``follow(u, v, n, weight, color, orbits, window, sums)`` adds them; with the weight 0 it only
+    counts them.
+    """
+    start, advance, _ = make_orbit(target, options.formula, options.julia, False)
+    escape, bucket = make_escape(target, options), scatter.make_bucket(target)
+    julia, add, int32, whole = options.julia, target.add, target.int32, target.int64
+
+    def count(u, v, orbits):
+        point, least, most = orbits.point, orbits.steps[0], orbits.steps[1]
+        a, b = (point[0], point[1]) if julia else (u, v)
+        n, _ = escape(int32(0), start(u, v), a, b, point, most, most)
+        inside = n >= most
+        drawn = inside if anti else (not inside) & (n >= least)
+        return n, n if drawn else int32(0)
+
+    def follow(u, v, n, weight, color, orbits, window, sums):
+        point, found = orbits.point, 0
+        a, b = (point[0], point[1]) if julia else (u, v)
+        state = start(u, v)
+        for _ in range(n):
+            state = advance(state, a, b, point)
+            at = bucket(state[0], state[1], window)
+            if at >= 0:
+                found += 1
+                if weight > 0:
+                    for m in range(4):
+                        add(sums, 4 * at + m, weight * whole(window.colors[color, m]))
+        return found
+
+    return target.jit(count), target.jit(follow)
+
+
+def make_body(target, options, anti):
+    """Return ``body(i0, j0, di, dj, out, orbits, game, window, sums)``.
+
+    It is that of `fractals.kernels.scatter.make_body`: each element of `out` is a sample.
+    """
+    whole = target.int64
+    place, (count, follow) = make_place(target), make_follow(target, options, anti)
+
+    def first_above(values, v):
+        low, high = 0, len(values)
+        while low < high:
+            middle = (low + high) >> 1
+            if values[middle] > v:
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    first_above = target.jit(first_above)
+
+    def throw(t, orbits, game, window, sums):
+        samples = orbits.samples
+        past = t // samples
+        r = (t - past * samples) * orbits.stride % samples
+        k = first_above(orbits.ends, r)
+        own = orbits.counts[k]
+        i = past * own + r - (orbits.ends[k] - own)
+        u, v = place(i, k, ORBIT, orbits, game.k0, game.k1)
+        steps, drawn = count(u, v, orbits)
+        color = first_above(orbits.bounds, steps)
+        return follow(u, v, drawn, orbits.weights[k], color, orbits, window, sums)
+
+    throw = target.jit(throw)
+
+    def body(i0, j0, di, dj, out, orbits, game, window, sums):
+        columns = out.shape[1]
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, columns, di):
+                t = whole(game.first) + whole(j) * columns + i
+                out[j, i] = throw(t, orbits, game, window, sums)
+
+    return body
+
+
+def make_look_body(target, options, anti):
+    """Return ``body(i0, j0, di, dj, out, orbits, first, game, window, sums)``: the pilot of cells.
+
+    Parameters
+    ----------
+    out : array of int64, shape (rows, columns, LOOKED)
+        For each cell, in order of rows from the cell `first` on: points in view, the squares of
+        their numbers and the steps, of ``game.steps`` samples.
+    sums : array of int64
+        Not written to.
+    """
+    whole = target.int64
+    place, (count, follow) = make_place(target), make_follow(target, options, anti)
+
+    def body(i0, j0, di, dj, out, orbits, first, game, window, sums):
+        columns = out.shape[1]
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, columns, di):
+                k = first + j * columns + i
+                points, squares, steps = whole(0), whole(0), whole(0)
+                if k < len(orbits.cells):
+                    for s in range(game.steps):
+                        u, v = place(whole(s), k, LOOK, orbits, game.k0, game.k1)
+                        n, drawn = count(u, v, orbits)
+                        found = whole(follow(u, v, drawn, whole(0), 0, orbits, window, sums))
+                        points += found
+                        squares += found * found
+                        steps += whole(n) + whole(drawn)
+                out[j, i, 0], out[j, i, 1], out[j, i, 2] = points, squares, steps
+
+    return body

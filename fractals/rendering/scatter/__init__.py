@@ -1,0 +1,1 @@
+"""Scatter images: planned, played, kept and shown."""

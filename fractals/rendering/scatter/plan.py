@@ -1,0 +1,302 @@
+"""How a scatter image is computed and shown, before it is.
+
+Work is cut into *chunks* of 256 trajectories. Chunk n is always the same points, whatever the
+picture's size, view or device, and a picture of quality q is the first chunks that give q points a
+pixel. So a better picture is the same one continued.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.color.palette import srgb_from_linear
+from fractals.errors import OptionError, SceneError
+from fractals.kernels import develop, scatter
+from fractals.kernels.attractor import Attractor
+from fractals.kernels.buddhabrot import Buddhabrot
+from fractals.kernels.flame import Flame
+from fractals.rendering.scatter.filters import filter_taps
+from fractals.scene.geometry import matrix, place_of
+from fractals.scene.model import Scene
+
+CHUNK = 256  # trajectories
+MAX_TRAJECTORIES = 2**31
+PILOT = 256  # columns of the picture in which a pilot counts
+LIMIT = 2000  # steps of an orbit where the scene says "auto"
+ORBIT = 200.0  # points of trajectories that take as long as an orbit, by a rough guess
+SAMPLES = {"cpu": 3e7, "python": 1e4, "simulator": 1e6, "cuda": 1e9}  # a second and thread
+PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "cuda": 1e8}  # buckets shown a second
+BYTES_A_BUCKET = 32 + 2 * 16 + 4
+
+
+@dataclass(frozen=True)
+class ScatterPlan:
+    """How a scatter image is computed and shown."""
+
+    scene: Scene
+    formula: Flame | Attractor | Buddhabrot
+    device: str
+    threads: int
+    width: Fraction
+    center: tuple[Fraction, Fraction]
+    reserve: int = 0  # least margin: that of a store
+
+    @property
+    def method(self) -> str:
+        """Return how points are found."""
+        return self.formula.method
+
+    @property
+    def precision(self) -> str:
+        """Return the number type of the points; "auto" is float32, which shows no difference.
+
+        Small cells of a Buddhabrot need float64.
+        """
+        given = self.scene.iteration.precision
+        usual = "float64" if self.orbits else "float32"
+        return usual if given == "auto" else given
+
+    @property
+    def orbits(self) -> bool:
+        """Tell whether a trajectory is an orbit of any length."""
+        return isinstance(self.formula, Buddhabrot)
+
+    @property
+    def steps(self) -> int:
+        """Return the points of a trajectory; an orbit counts as one."""
+        return steps_of(self.scene)
+
+    @property
+    def limit(self) -> int:
+        """Return the most steps of an orbit."""
+        given = self.scene.iteration.max_iterations
+        if isinstance(self.formula, Buddhabrot) and self.formula.limits:
+            return max(self.formula.limits) + 1
+        return LIMIT if given == "auto" else given
+
+    @property
+    def kernel(self) -> tuple[Any, ...]:
+        """Return what makes the kernel of GPUs, and its options."""
+        if isinstance(self.formula, Buddhabrot):
+            return self.formula.kernel_of(self.scene.julia is not None)
+        return self.formula.kernel
+
+    @property
+    def relative_width(self) -> Fraction:
+        """Return the width as brightness takes it: that of a home view is 4, but of flames.
+
+        Flames are as bright as in flam3, where a plane of larger numbers is darker.
+        """
+        if isinstance(self.formula, Flame):
+            return self.width
+        return 4 * self.width / Fraction(self.formula.width)
+
+    @property
+    def step(self) -> int:
+        """Return how many buckets a pixel has along each axis."""
+        return self.scene.image.supersampling
+
+    @property
+    def margin(self) -> int:
+        """Return how many buckets beyond the picture's edge are counted."""
+        return max(self.needed_margin, self.reserve)
+
+    @property
+    def needed_margin(self) -> int:
+        """Return how many buckets beyond the picture's edge its pixels depend on."""
+        display = self.scene.display
+        wide = max(display.estimator_radius, display.estimator_minimum)
+        reach = math.ceil(wide * self.step + 1) if wide else 0
+        return reach + (len(filter_taps(display, self.step)) - self.step) // 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return the rows and columns of buckets, those beyond the edge included."""
+        width, height = self.scene.image.size
+        return height * self.step + 2 * self.margin, width * self.step + 2 * self.margin
+
+    @property
+    def chunks(self) -> int:
+        """Return how many chunks give the scene's quality."""
+        points = self.scene.scatter.quality * math.prod(self.scene.image.size)
+        return max(1, math.ceil(points / (CHUNK * self.steps)))
+
+    @property
+    def fuse(self) -> int:
+        """Return how many first steps of a trajectory draw nothing."""
+        return max(self.scene.scatter.fuse, self.formula.settle)
+
+    @property
+    def samples(self) -> int:
+        """Return how many points are plotted."""
+        return self.chunks * CHUNK * self.steps
+
+    @property
+    def memory(self) -> int:
+        """Return about how many bytes the sums and the light take."""
+        return math.prod(self.shape) * BYTES_A_BUCKET
+
+    @property
+    def file_size(self) -> int:
+        """Return the bytes of a store."""
+        return math.prod(self.shape) * 32
+
+    @property
+    def seconds(self) -> float:
+        """Return a rough estimate of the seconds, without compiling."""
+        rest = ORBIT if self.orbits else 1 + self.fuse / self.steps
+        played = self.samples * rest / SAMPLES[self.device]
+        return (played + math.prod(self.shape) / PIXELS[self.device]) / max(1, self.threads)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "device": self.device,
+            "method": self.method,
+            "precision": self.precision,
+            "size": list(self.scene.image.size),
+            "supersampling": self.step,
+            "orbits" if self.orbits else "points": self.samples,
+            "chunks": self.chunks,
+            "seconds": float(f"{self.seconds:.2g}"),
+            "memory": self.memory,
+        }
+
+    def exposure(self, hits: "Hits") -> tuple[float, float, NDArray[np.float64], int]:
+        """Return brightness, the density of a hit, and factors of the channels; see `make_density`.
+
+        Last comes what a hit adds to a bucket's count. Of orbits nobody knows how many points are
+        in view, so their mean density is that of a flame whose points are all in view.
+        """
+        display, (width, height) = self.scene.display, self.scene.image.size
+        k1 = display.brightness * 268 / 256 * develop.WHITE
+        area = float(self.relative_width**2) * height / width
+        gains = np.ones(4)
+        if not self.orbits:
+            quality = hits.samples / (width * height)
+            return k1, self.step**2 / (area * develop.WHITE * quality), gains, scatter.HIT
+        m = self.margin
+        inner = hits.sums[m : hits.sums.shape[0] - m, m : hits.sums.shape[1] - m]
+        means = inner.reshape(-1, 4).sum(axis=0) / inner[..., 0].size
+        if isinstance(self.formula, Buddhabrot) and self.formula.limits:
+            gains[:3] = means[:3].min() / np.maximum(means[:3], 1e-9)
+        weight = int(hits.sums[..., 3].sum()) // max(1, hits.hits)
+        area = 16 * height / width
+        return k1, 1 / (area * max(float(means[3]), 1e-9)), gains, max(scatter.HIT, weight)
+
+    def window(self) -> scatter.Window:
+        """Return where points fall."""
+        real = np.dtype(self.precision).type
+        rows, columns = self.shape
+        scale = self.scene.image.size[0] * self.step / self.width
+        a, b, c, d = matrix(self.scene.view)
+        det = a * d - b * c
+        # From the plane to the picture, whose rows go down
+        inverse = d / det, -b / det, c / det, -a / det
+        numbers = [float(part) for part in self.center]
+        numbers += [float(part * scale) for part in inverse]
+        numbers += [columns / 2, rows / 2, columns, rows]
+        return scatter.Window(np.array(numbers, real), columns, self.colors())
+
+    def colors(self) -> NDArray[np.uint32]:
+        """Return what hits add, by color."""
+        paint = self.scene.color
+        palette = paint.make_palette()
+        at = paint.offset + paint.density * np.arange(scatter.SHADES) / (scatter.SHADES - 1)
+        at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
+        return self.formula.colors(srgb_from_linear(palette.linear(at)))
+
+    def hits(self, sums: NDArray[np.int64], chunks: int, hits: int) -> "Hits":
+        """Return what some chunks add up to."""
+        samples = chunks * CHUNK * self.steps
+        return Hits(self.scene, sums, chunks, samples, hits, self.margin)
+
+    def no_hits(self) -> "Hits":
+        """Return what no chunk adds up to."""
+        return self.hits(np.zeros((*self.shape, 4), np.int64), 0, 0)
+
+    def pilot(self) -> "ScatterPlan":
+        """Return the plan of the picture in which a pilot counts: small, and without an edge."""
+        width, height = self.scene.image.size
+        size = PILOT, max(1, round(PILOT * height / width))
+        scene = self.scene.replace(size=size, supersampling=1, estimator_radius=0.0)
+        return replace(self, scene=scene.replace(estimator_minimum=0.0, filter="box"), reserve=0)
+
+    def orbit_numbers(self) -> dict[str, Any]:
+        """Return what the orbits of a Buddhabrot depend on, besides its own options."""
+        julia = self.scene.julia
+        return {
+            "limit": self.limit,
+            "escape_radius": self.scene.iteration.escape_radius,
+            "julia": tuple(map(float, julia)) if julia else None,
+        }
+
+    def game(self, first: int) -> scatter.Game:
+        """Return the trajectories from one on."""
+        own = self.scene.scatter
+        seed = own.seed & scatter.MASK, own.seed >> 32
+        return scatter.Game(first, own.steps, self.fuse, *seed)
+
+
+def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
+    """Return how a scene is drawn on a kind of device; see `fractals.rendering.plan.make_plan`."""
+    scene = scene.unframed()
+    formula = scene.make_any_formula()
+    assert isinstance(formula, Flame | Attractor | Buddhabrot)
+    if scene.julia is not None and not isinstance(formula, Buddhabrot):
+        raise SceneError(f"julia: the formula '{formula.name}' has no Julia sets")
+    if scene.view.projection != "plane":
+        raise SceneError("view.projection: a scatter image is drawn in the plane")
+    if scene.color.layers:
+        raise SceneError("color.layers: a scatter image has one layer, of its palette's colors")
+    width, center = place_of(scene, formula)
+    plan = ScatterPlan(scene, formula, device, threads, width, center)
+    if plan.chunks * CHUNK > MAX_TRAJECTORIES:
+        most = MAX_TRAJECTORIES * plan.steps / math.prod(scene.image.size)
+        raise OptionError(
+            f"quality {scene.scatter.quality:g} takes more than {MAX_TRAJECTORIES} trajectories: "
+            f"give at most {most:.0f}, or more steps="
+        )
+    return plan
+
+
+def steps_of(scene: Scene) -> int:
+    """Return the points of a trajectory; an orbit of any length counts as one."""
+    return 1 if isinstance(scene.make_any_formula(), Buddhabrot) else scene.scatter.steps
+
+
+@dataclass
+class Hits:
+    """What the points of a scatter image add up to."""
+
+    scene: Scene
+    sums: NDArray[np.int64]  # red, green, blue, count; shape (rows, columns, 4)
+    chunks: int  # how many chunks are in them
+    samples: int  # points that were plotted, in view or not
+    hits: int  # points in view
+    margin: int  # buckets beyond the edge of the picture, on each side
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        if self.orbits:
+            return {"orbits": self.samples, "points_in_view": self.hits}
+        return {"points": self.samples, "in_view": float(f"{self.share:.4g}")}
+
+    @property
+    def orbits(self) -> bool:
+        """Tell whether samples are orbits, each of many points."""
+        return isinstance(self.scene.make_any_formula(), Buddhabrot)
+
+    @property
+    def share(self) -> float:
+        """Return the share of the points that are in view."""
+        return self.hits / max(1, self.samples)
+
+    def __str__(self) -> str:
+        if self.orbits:
+            return f"{self.samples / 1e6:.3g} M orbits, {self.hits / 1e6:.3g} M points in view"
+        return f"{self.samples / 1e6:.3g} M points, {100 * self.share:.3g} % in view"

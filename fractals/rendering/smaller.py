@@ -1,0 +1,69 @@
+"""Tiles divided into smaller ones: where a GPU lacks memory, and where other clients wait."""
+
+from collections.abc import Callable
+
+from fractals.errors import DeviceMemoryError
+from fractals.rendering.plan import Tile
+from fractals.threads import add
+
+Stop = Callable[[], bool]
+Take = Callable[[Tile, Stop], dict[str, float]]  # returns the seconds of each stage
+
+
+def smaller(tile: Tile, most: int) -> list[Tile]:
+    """Return a tile in parts of at most `most` pixels, or of one pixel."""
+    if tile.width * tile.height <= max(1, most):
+        return [tile]
+    x, y, width, height = tile
+    if width >= height:
+        half = width // 2
+        parts = [Tile(x, y, half, height), Tile(x + half, y, width - half, height)]
+    else:
+        half = height // 2
+        parts = [Tile(x, y, width, half), Tile(x, y + half, width, height - half)]
+    return [each for part in parts for each in smaller(part, most)]
+
+
+class Room:
+    """How many pixels of a tile fit into the memory of a device, as far as tiles have shown.
+
+    A part of a tile has the numbers and the colors that the tile has there.
+    """
+
+    def __init__(self, on_message: Callable[[str], None] = lambda line: None) -> None:
+        self.most = 2**62  # pixels
+        self._on_message = on_message
+
+    def in_parts(self, take: Take) -> Take:
+        """Return a function that does the work of a tile in parts that fit into the memory.
+
+        A part that does not fit is begun again in halves. All tiles that follow, of all threads,
+        are then divided alike. What does not fit for a single pixel raises `DeviceMemoryError`.
+        """
+
+        def taken(tile: Tile, stop: Stop) -> dict[str, float]:
+            spent: dict[str, float] = {}
+            waiting = [tile]
+            while waiting:
+                part, *rest = smaller(waiting.pop(), self.most)
+                waiting += reversed(rest)
+                try:
+                    add(spent, take(part, stop))
+                except DeviceMemoryError:
+                    pixels = part.width * part.height
+                    if pixels == 1:
+                        raise
+                    self.most = min(self.most, pixels // 2)
+                    waiting.append(part)
+            return spent
+
+        return taken
+
+    def tell(self) -> None:
+        """Tell the user once if tiles were divided; called by the thread that has the tiles."""
+        if self.most < 2**62:
+            self._on_message(
+                f"the GPU is short of memory: tiles were divided into parts of {self.most} pixels "
+                "or fewer, which takes longer and changes no pixel"
+            )
+            self._on_message = lambda line: None

@@ -1,0 +1,399 @@
+"""The craft around the picture, in a browser: previews, snapshots, flights, what is seen."""
+
+import numpy as np
+import pytest
+from PIL import Image
+from support import browser as browsers
+from support.panels import SCENE, SIZE, color_of, opened, place_of, section
+
+import fractals
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+GROUND = (9, 9, 11)  # of the canvas, where there is no picture
+SILENT = "() => { explorer.connection.send = () => {}; }"  # nothing reaches the server any more
+PHONE = (390, 844)
+
+
+@pytest.fixture
+def tab(panels):
+    return panels
+
+
+@pytest.fixture
+def new_tab(browser, server):
+    """Return a function that opens a page of its own."""
+    opened = []
+
+    def make(**options):
+        tab = browsers.Tab(browser, server.running, panels=True, **{"size": SIZE, **options})
+        opened.append(tab)
+        tab.page.set_default_timeout(1000 * browsers.PATIENCE)
+        tab.until("explorer.catalog && explorer.placed")
+        tab.open(SCENE)
+        return tab
+
+    yield make
+    for each in opened:
+        each.close()
+
+
+# ---------------------------------------------------------------------- previews
+
+
+def test_a_palette_is_shown_while_it_is_pointed_at(tab):
+    before, shown = tab.settle(), tab.pixels()
+    strip = opened(tab, "Color").get_by_role("button", name="Ember", exact=True)
+    strip.hover()
+    tab.until("explorer.stage.peeked")
+    ember = tab.pixels()
+    assert (ember != shown).any(axis=2).mean() > 0.9
+    assert tab.run("explorer.scene") == before
+    tab.page.mouse.move(600, 300)
+    tab.until("!explorer.stage.peeked")
+    assert np.array_equal(tab.pixels(), shown)
+    strip.click()
+    assert color_of(tab)["palette"] == "ember"
+    assert np.abs(tab.pixels().astype(int) - ember).max() <= 1  # as the shader colors
+
+
+def test_without_a_graphics_card_the_canvas_is_plain_and_palettes_are_laid_over(new_tab):
+    """WebGL2 in software takes twice the work."""
+    tab = new_tab(card=False)
+    assert not tab.run("explorer.stage.renderer.values")
+    tab.assert_exact()
+    opened(tab, "Color").get_by_role("button", name="Ember", exact=True).hover()
+    tab.page.locator(".over canvas").wait_for()
+    tab.page.mouse.move(600, 300)
+    tab.page.locator(".over").wait_for(state="detached")
+    assert color_of(tab)["palette"] == "hokusai"
+
+
+def test_colorings_of_this_view_are_pictures_to_choose_from(new_tab):
+    tab = new_tab()
+    names = "['smooth', 'stripe_average', 'root']"  # `root` has no meaning here
+    tab.run(f"""() => {{
+        const colorings = explorer.catalog.colorings.filter(({{ name }}) => {names}.includes(name));
+        explorer.catalog = {{ ...explorer.catalog, colorings }};
+    }}""")
+    part = section(opened(tab, "Color"), "Coloring")
+    cards = part.get_by_role("list", name="Colorings of this view")
+    cards.scroll_into_view_if_needed()  # they are drawn while they are seen
+    cards.get_by_role("button", name="Stripe average").wait_for()
+    assert cards.get_by_role("button").count() == 2
+    before = tab.settle()["color"]
+    cards.get_by_role("button", name="Stripe average").click()
+    tab.until("explorer.scene.color.coloring === 'stripe_average'")
+    assert tab.assert_exact()["color"]["density"] > 2  # fitted
+    assert tab.press("Control+z")["color"] == before
+
+
+def test_looks_are_presets_over_any_scene(tab):
+    before = tab.settle()["color"]
+    part = section(opened(tab, "Color"), "Looks")
+    looks = part.get_by_role("list", name="Looks")
+    looks.scroll_into_view_if_needed()  # they are drawn while they are seen
+    looks.get_by_role("button", name="Light").click()
+    tab.until("explorer.scene.color.layers?.[0]?.coloring === 'slopes'")
+    light = tab.assert_exact()["color"]
+    assert light["palette"] == "hokusai"
+    looks.get_by_role("button", name="Poster").click()
+    tab.until("explorer.scene.color.palette?.stops")
+    poster = tab.assert_exact()["color"]
+    assert len({color for _, color in poster["palette"]["stops"]}) == 5
+    assert tab.press("Control+z")["color"] == light
+    assert tab.press("Control+z")["color"] == before
+
+
+def test_a_photograph_gives_its_colors(tab, tmp_path):
+    pixels = np.zeros((60, 90, 3), np.uint8)
+    for k, color in enumerate(((20, 30, 60), (230, 120, 40), (240, 235, 210))):
+        pixels[:, 30 * k : 30 * k + 30] = color
+    path = tmp_path / "Evening.png"
+    Image.fromarray(pixels).save(path)
+    opened(tab, "Color").locator("input[type=file]").first.set_input_files(path)
+    tab.until("explorer.scene.color.palette.title === 'Evening'")
+    stops = color_of(tab)["palette"]["stops"]
+    found = [[int(color[k : k + 2], 16) for k in (1, 3, 5)] for _, color in stops]
+    assert found[0] == pytest.approx([20, 30, 60], abs=6)  # the darkest first
+    for wanted in ((230, 120, 40), (240, 235, 210)):
+        assert min(np.abs(np.array(found) - wanted).max(axis=1)) <= 6
+    tab.assert_exact()
+
+
+# ---------------------------------------------------------------------- snapshots and steps
+
+
+def test_a_snapshot_is_compared_with_and_returned_to(tab):
+    first = tab.settle()
+    tab.page.keyboard.press("k")
+    tab.until("JSON.parse(localStorage['fractals.snapshots'])?.length === 1")
+    tab.page.keyboard.press("+")
+    tab.settle()
+    over = tab.page.locator(".over")
+    tab.page.keyboard.down("o")
+    over.get_by_text("Snapshot A").wait_for()
+    tab.page.keyboard.up("o")
+    over.wait_for(state="detached")
+    panel = opened(tab, "Past")
+    panel.get_by_role("button", name="Hold to compare with A").hover()
+    tab.page.mouse.down()
+    over.wait_for()
+    tab.page.mouse.up()
+    over.wait_for(state="detached")
+    panel.get_by_role("button", name="A", exact=True).click()
+    tab.until(f"explorer.placed.width === {first['view']['width']!r}")
+    assert place_of(tab.settle()) == place_of(first)
+    panel.get_by_role("button", name="Remove snapshot A").click()
+    assert panel.get_by_role("list", name="Snapshots").get_by_role("button").count() == 0
+
+
+def test_steps_of_undo_are_pictures_and_survive_a_reload(new_tab):
+    tab = new_tab()
+    first = place_of(tab.settle())
+    second = place_of(tab.press("+"))
+    tab.press("+")
+    steps = opened(tab, "Past").get_by_role("list", name="Steps")
+    steps.get_by_role("button", name="2 back").locator("img").wait_for()
+    steps.get_by_role("button", name="2 back").click()
+    tab.until(f"explorer.placed.width === {first[1]!r}")
+    assert place_of(tab.settle()) == first
+    steps.get_by_role("button", name="1 forth").click()
+    tab.until(f"explorer.placed.width === {second[1]!r}")
+    tab.until("location.hash.length > 20")
+    tab.page.reload()
+    tab.until("window.explorer?.catalog && explorer.placed")
+    steps = opened(tab, "Past").get_by_role("list", name="Steps")
+    steps.get_by_role("button", name="1 back").locator("img").wait_for()
+    steps.get_by_role("button", name="1 back").click()
+    tab.until(f"explorer.placed.width === {first[1]!r}")
+
+
+# ---------------------------------------------------------------------- surprise
+
+
+def test_surprises_are_kept_bred_and_walked_back(tab):
+    panel = opened(tab, "Surprise")
+    sheet = panel.get_by_role("list", name="Surprises")
+    for _ in range(2):
+        keep = sheet.get_by_role("button", name="as a favorite")
+        keep.first.click()
+    panel.get_by_role("button", name="Cancel").click()
+    tab.until("document.querySelectorAll('.panel .empty').length === 0")
+    first = sheet.get_by_role("listitem").count()
+    favorites = panel.get_by_role("list", name="Favorites")
+    assert favorites.get_by_role("listitem").count() == 2
+    breed = panel.get_by_role("button", name="Breed these two")
+    assert breed.is_disabled()
+    for k in range(2):
+        favorites.get_by_role("button", name="Parent").nth(k).click()
+    breed.click()
+    sheet.get_by_role("button", name="Child 1", exact=True).wait_for()
+    tab.until("document.querySelectorAll('.panel .empty').length === 0")
+    assert sheet.get_by_role("button", name="Child").count() >= 2
+    panel.get_by_role("button", name="The sheet before").click()
+    assert sheet.get_by_role("listitem").count() == first
+    panel.get_by_role("button", name="The next sheet").click()
+    before = tab.run("explorer.scene")
+    sheet.get_by_role("button", name="Child 1", exact=True).click()
+    panel.wait_for(state="detached")
+    tab.until("explorer.settled")
+    after = tab.assert_exact()
+    assert after["color"] != before["color"]
+    panel = opened(tab, "Surprise")  # what was kept is still there
+    for _ in range(2):
+        panel.get_by_role("button", name="Remove the favorite").first.click()
+    assert favorites.count() == 0
+
+
+def test_one_road_leads_from_the_gallery_to_a_poster(tab):
+    panel = opened(tab, "Gallery")
+    card = panel.get_by_role("listitem").filter(has_text="Carpet")
+    card.get_by_role("button", name="More like Carpet").click()
+    tab.page.get_by_role("region", name="Surprise", exact=True).wait_for()
+    assert tab.run("explorer.scene.title") == "Carpet"
+    for station, title in (("Color", "Color"), ("Print", "Export"), ("Choose", "Gallery")):
+        road = tab.page.get_by_role("group", name="From a picture to a poster")
+        road.get_by_role("button", name=station).click()
+        tab.page.get_by_role("region", name=title, exact=True).wait_for()
+
+
+# ---------------------------------------------------------------------- bookmarks
+
+
+def titles(panel):
+    cards = panel.get_by_role("list", name="Bookmarks").locator(".card")
+    return [text.strip() for text in cards.all_inner_texts()]
+
+
+def test_bookmarks_are_ordered_by_keys_and_by_dragging_and_undone(tab):
+    from playwright.sync_api import expect
+
+    panel = opened(tab, "Bookmarks")
+    cards = panel.get_by_role("list", name="Bookmarks").locator(".card")
+    for title in "ABC":
+        panel.get_by_label("Title of the bookmark").fill(title)
+        panel.get_by_role("button", name="Keep this place").click()
+        panel.get_by_role("button", name=title, exact=True).wait_for()
+    assert titles(panel) == ["C", "B", "A"]
+    panel.get_by_role("button", name="Move C:").press("ArrowRight")
+    expect(cards).to_have_text(["B", "C", "A"])
+    tab.page.locator(".message").get_by_role("button", name="Undo").click()
+    expect(cards).to_have_text(["C", "B", "A"])
+    grip, target = (panel.get_by_role("button", name=f"Move {title}:") for title in "AC")
+    grip.hover()
+    tab.page.mouse.down()
+    target.hover(force=True)
+    tab.page.mouse.up()
+    expect(cards).to_have_text(["A", "C", "B"])
+    panel.get_by_role("button", name="Close").click()
+    panel = opened(tab, "Bookmarks")  # the server keeps the order
+    expect(cards).to_have_text(["A", "C", "B"])
+    panel.get_by_role("button", name="Remove C").click()
+    expect(cards).to_have_text(["A", "B"])
+    tab.page.locator(".message").get_by_role("button", name="Undo").last.click()
+    expect(cards).to_have_text(["A", "C", "B"])  # where it was
+    for title in "ABC":
+        panel.get_by_role("button", name=f"Remove {title}").click()
+        expect(panel.get_by_role("button", name=title, exact=True)).to_have_count(0)
+
+
+# ---------------------------------------------------------------------- what is seen
+
+
+def pixel_of(tab, point):
+    """Return where a point of the plane lies on the canvas, in pixels."""
+    scene = tab.settle()
+    width, (across, down) = float(scene["view"]["width"]), scene["image"]["size"]
+    x, y = (float(a) - float(b) for a, b in zip(point, scene["view"]["center"], strict=True))
+    return across / 2 + x / width * across, down / 2 - y / width * across
+
+
+def test_flights_home_and_boxes_aim_beside_the_panel(new_tab):
+    tab = new_tab(size=(1100, 700))
+    tab.page.keyboard.press("0")
+    tab.until("parseFloat(explorer.placed.width) > 3")
+    home = tab.settle()["view"]["center"]
+    panel = opened(tab, "Find")
+    right = panel.evaluate("each => each.offsetLeft + each.clientWidth")
+    middle = ((right + 1100) / 2, 350)
+    tab.page.keyboard.press("0")
+    tab.until(f"explorer.scene.view.center[0] !== {home[0]!r}")
+    assert pixel_of(tab, home) == pytest.approx(middle, abs=2)
+    tab.press("+")
+    assert pixel_of(tab, home) == pytest.approx(middle, abs=2)
+    whole = float(tab.open(SCENE)["view"]["width"])
+    tab.page.get_by_role("button", name="Fly to the minibrot").click()
+    tab.until("explorer.scene.view.rotation && explorer.settled")
+    found = tab.run("explorer.request({ t: 'pick', at: explorer.seen.middle, full: true })")
+    assert found["inside"]  # the copy lies in the middle of what is seen
+    tab.press("Control+z")
+    assert float(tab.run("explorer.placed.width")) == pytest.approx(whole)
+    panel.get_by_role("button", name="Close").click()
+    opened(tab, "Color")
+    tab.until("explorer.free")
+    aim = tab.run("explorer.seen")
+    box = (700, 200, 800, 300)
+    tab.page.keyboard.down("Shift")
+    tab.page.mouse.move(*box[:2])
+    tab.page.mouse.down()
+    tab.page.mouse.move(*box[2:], steps=3)
+    tab.page.mouse.up()
+    tab.page.keyboard.up("Shift")
+    after = tab.assert_exact()["view"]
+    zoomed = aim["share"] * min(1100 / 100, 700 / 100)
+    assert whole / float(after["width"]) == pytest.approx(zoomed, rel=0.02)
+
+
+@pytest.mark.parametrize("card", [True, False])
+def test_a_picture_goes_on_beyond_its_edges(new_tab, card):
+    """Zooming out showed a sharp rectangle on black until the server had answered."""
+    tab = new_tab(card=card)
+    tab.run(SILENT)
+    tab.run("() => explorer.move({ scale: -64 })")
+    pixels = tab.pixels().astype(int)
+    height, width = pixels.shape[:2]
+    assert (
+        not (pixels == GROUND)
+        .all(axis=2)[height // 6 : -height // 6, width // 6 : -width // 6]
+        .any()
+    )
+    edge = height // 4  # the upper edge of the picture, whose middle is half as large
+    step = np.abs(pixels[edge - 6 : edge - 2].mean(0) - pixels[edge + 2 : edge + 6].mean(0))
+    assert step[width // 4 : -width // 4].mean() < 60
+    row = pixels[edge - 20, width // 3 : -width // 3]
+    assert np.abs(np.diff(row, axis=0)).max() < 30  # blurred
+
+
+def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
+    from playwright.sync_api import expect
+
+    tab = new_tab()
+    bar = tab.page.get_by_role("navigation", name="Panels")
+    tab.page.get_by_role("button", name="Hide the bars").click()
+    expect(bar).to_be_hidden()
+    tab.page.mouse.click(300, 300)
+    expect(bar).to_be_visible()
+    phone = new_tab(size=PHONE, has_touch=True)
+    bar = phone.page.get_by_role("navigation", name="Panels")
+    for action in (expect(bar).to_be_hidden, expect(bar).to_be_visible):
+        phone.page.touchscreen.tap(180, 400)
+        action()
+        phone.page.wait_for_timeout(400)
+    opened(phone, "Color")
+    phone.page.touchscreen.tap(180, 100)  # a tap beside a panel closes the panel
+    phone.page.locator(".panel").wait_for(state="detached")
+    expect(bar).to_be_visible()
+
+
+def test_a_long_press_opens_the_menu_of_the_point(new_tab):
+    tab = new_tab(size=PHONE, has_touch=True)
+    before = place_of(tab.settle())
+    tab.touch("touchStart", (200, 300))
+    menu = tab.page.get_by_role("menu")
+    menu.wait_for()
+    tab.touch("touchEnd")
+    assert place_of(tab.settle()) == before
+    menu.get_by_role("menuitem", name="Center here").tap()
+    menu.wait_for(state="detached")
+    assert place_of(tab.settle()) != before
+
+
+# ---------------------------------------------------------------------- autopilot
+
+
+def test_the_autopilot_flies_on_until_the_user_takes_over(tab):
+    from playwright.sync_api import expect
+
+    before = tab.settle()
+    tab.page.keyboard.press("a")
+    bar = tab.page.get_by_role("navigation", name="Panels")
+    expect(bar).to_be_hidden()
+    depth = tab.run("explorer.placed.octaves")
+    tab.until(f"explorer.placed.octaves > {depth} + 1")
+    tab.page.mouse.move(500, 300)
+    tab.page.mouse.wheel(0, -100)
+    expect(bar).to_be_visible()
+    stopped = tab.assert_exact()
+    tab.page.wait_for_timeout(500)
+    assert place_of(tab.run("explorer.scene")) == place_of(stopped)
+    tab.press("Control+z")  # the wheel
+    assert place_of(tab.press("Control+z")) == place_of(before)  # the whole flight
+    tab.page.emulate_media(reduced_motion="reduce")
+    tab.page.keyboard.press("a")
+    tab.page.get_by_text("asks for reduced motion").wait_for()
+    assert tab.run("explorer.settled")
+
+
+def test_an_image_without_a_scene_that_is_no_photograph_is_explained(tab, tmp_path):
+    path = tmp_path / "broken.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(50))
+    color = color_of(tab)
+    opened(tab, "Color").locator("input[type=file]").first.set_input_files(path)
+    tab.page.locator(".message.error").first.wait_for()
+    assert color_of(tab) == color
+    tab.page.get_by_role("button", name="Dismiss").first.click()
+    assert fractals.load_scene(SCENE).color.palette == "hokusai"

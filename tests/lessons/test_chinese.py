@@ -1,0 +1,131 @@
+"""The lessons in Chinese: the same numbers, each verdict, each exercise, and the command."""
+
+import ast
+import re
+
+import pytest
+
+from fractals.tools.learn import language
+from fractals.tools.learn.run import all_steps, lessons_folder
+
+LESSONS = lessons_folder()
+VERDICTS = language.table(LESSONS, "zh", "verdicts")
+CHINESE = re.compile("[\u4e00-\u9fff]")
+LARGE = {"万": 10**4, " million": 10**6}
+
+
+def numbers_of(path):
+    """Return the numbers of two digits or more of a page, outside its blocks of code."""
+    text = re.sub(r"```.*?```|\]\([^)]*\)|<!--.*?-->", "", path.read_text("utf-8"), flags=re.DOTALL)
+    found = re.findall(r"(\d[\d.]*)( ?万| million)?", text.replace("千", ""))
+    values = {
+        float(number.strip(".")) * LARGE.get(unit.strip(), LARGE.get(unit, 1))
+        for number, unit in found
+        if number.count(".") < 2
+    }
+    return {value for value in values if value >= 10 or value % 1}
+
+
+@pytest.mark.parametrize("page", sorted(LESSONS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_translation_has_the_same_numbers(page):
+    assert numbers_of(page) == numbers_of(page.parent / "zh" / page.name)
+
+
+@pytest.mark.parametrize("page", sorted(LESSONS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_translation_has_the_same_pictures(page):
+    def pictures(path):
+        return re.findall(r"!\[[^\]]+\]\((?:\.\./)*(\S+?)\)", path.read_text("utf-8"))
+
+    assert pictures(page) == pictures(page.parent / "zh" / page.name)
+
+
+def template(node):
+    """Return the text of a message with {} for what is put in, or None."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(p.value if isinstance(p, ast.Constant) else "{}" for p in node.values)
+    return None
+
+
+def verdicts_of(path):
+    """Yield the messages of a check: of assertions, and of errors that are raised."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        message = None
+        if isinstance(node, ast.Assert):
+            message = node.msg
+        elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            message = node.exc.args[0]
+        if message is not None:
+            yield template(message)
+
+
+@pytest.mark.parametrize("step", all_steps(), ids=lambda step: step.script.stem)
+def test_each_verdict_of_a_check_has_a_translation(step):
+    found = list(verdicts_of(step.check))
+    assert found
+    assert [text for text in found if text not in VERDICTS] == []
+
+
+def test_translations_put_in_as_much_as_the_originals():
+    for text, there in VERDICTS.items():
+        assert text.count("{}") == there.count("{}"), text
+        assert CHINESE.search(there), text
+
+
+def test_what_is_put_in_is_translated_too():
+    text = "a machine without a GPU: choose returns 'cuda:0', expected 'cpu'"
+    said = language.said(text, LESSONS, "zh")
+    assert said == "没有 GPU 的机器：choose 返回 'cuda:0'，应为 'cpu'"
+    assert language.said("line 3: NotImplementedError", LESSONS, "zh").startswith("第 3 行：")
+    assert language.said("unheard of", LESSONS, "zh") == "unheard of"
+    assert language.said(text, LESSONS, "en") == text
+
+
+@pytest.mark.parametrize("step", all_steps(), ids=lambda step: step.script.stem)
+def test_an_exercise_differs_in_its_docstrings_only(step):
+    def without_docstrings(text):
+        tree = ast.parse(text)
+        found = []
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Module | ast.FunctionDef) and ast.get_docstring(node):
+                found.append(ast.get_docstring(node))
+                node.body = node.body[1:] or [ast.Pass()]
+        return ast.dump(tree), found
+
+    english, documents = without_docstrings(step.exercise.read_text("utf-8"))
+    text = language.exercise_text(step.exercise, LESSONS, "zh")
+    chinese, translated = without_docstrings(text)
+    assert chinese == english
+    assert len(translated) == len(documents)
+    assert all(map(CHINESE.search, translated))
+    assert max(map(len, text.splitlines())) <= 100
+    english_text = step.exercise.read_text("utf-8")
+    assert language.exercise_text(step.exercise, LESSONS, "en") == english_text
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_TW"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "de_DE.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "de_DE.UTF-8"}, "en"),
+    ],
+)
+def test_the_language_is_that_of_the_user(monkeypatch, variables, expected):
+    for name in language.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert language.of_the_user() == expected
+
+
+def test_the_language_where_no_variable_is_set(monkeypatch):
+    for name in language.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(language.locale, "getlocale", lambda: ("Chinese (Simplified)_China", "936"))
+    assert language.of_the_user() == "zh"
+    monkeypatch.setattr(language.locale, "getlocale", lambda: (None, None))
+    assert language.of_the_user() == "en"

@@ -1,0 +1,210 @@
+"""Buddhabrots: beside naive sampling in other words, the same bits everywhere, whole weights."""
+
+import math
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals.backends.devices import choose, open_backend
+from fractals.cli.verbs import run_verb as main
+from fractals.errors import OptionError, SceneError
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.scatter.play import open_player
+
+STEPS = {
+    "mandelbrot": lambda z, c: z * z + c,
+    "burning_ship": lambda z, c: (abs(z.real) + 1j * abs(z.imag)) ** 2 + c,
+}
+SMALL = {"size": (32, 24), "supersampling": 1, "estimator_radius": 0.0, "filter": "box"}
+
+
+def scene_of(of="mandelbrot", **options):
+    own = {key: options.pop(key) for key in list(options) if key in OPTIONS}
+    table = {"formula": {"name": "buddhabrot", "of": of, **own}}
+    return fractals.load_scene(table).replace(**{**SMALL, **options})
+
+
+OPTIONS = ("least", "red", "green", "blue", "anti", "even", "cells")
+
+
+def naive(scene, of, least, limit, count, seed, anti=False):
+    """Return the points of random orbits in each pixel, a sample, by NumPy alone."""
+    dice, (width, height) = np.random.default_rng(seed), scene.image.size
+    formula = scene.make_any_formula()
+    side, x, y = float(formula.width), *map(float, formula.center)
+    u, v = (dice.random((2, count)) - 0.5) * side
+    c = (x + u) + 1j * (y + v)
+    step, length = STEPS[of], np.full(count, limit)
+    with np.errstate(all="ignore"):
+        z = np.zeros(count, complex)
+        for n in range(1, limit + 1):
+            z = step(z, c)
+            length[(abs(z) > 256) & (length == limit) & (n < limit)] = min(n, limit)
+        taken = (length == limit) if anti else (length < limit) & (length >= least)
+        c, length = c[taken], length[taken]
+        z, found = np.zeros(len(c), complex), np.zeros(height * width)
+        center = [float(part) for part in (scene.view.center or formula.center)]
+        scale = width / float(scene.view.width or formula.width)
+        for n in range(1, limit + 1):
+            z = step(z, c)
+            column = np.floor((z.real - center[0]) * scale + width / 2)
+            row = np.floor(height / 2 - (z.imag - center[1]) * scale)
+            seen = (n <= length) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
+            place = (row[seen] * width + column[seen]).astype(int)
+            found += np.bincount(place, minlength=height * width)
+    return found.reshape(height, width) / count
+
+
+def density(hits, orbits):
+    """Return the points of random orbits in each pixel, a sample, by the cells."""
+    own = orbits.place[2 + orbits.cells[:, 0]] ** 2
+    total = (own / own.sum() / orbits.counts * orbits.samples / orbits.weights)[0]
+    m = hits.margin
+    inner = hits.sums[m : hits.sums.shape[0] - m, m : hits.sums.shape[1] - m, 3]
+    return inner / 255 * total / hits.samples
+
+
+def counted(scene, device="cpu"):
+    player = open_player(scene, RenderOptions(device=device, on_message=lambda line: None))
+    return player.play(player.plan.no_hits(), player.plan.chunks, None), player.data()
+
+
+@pytest.mark.parametrize(
+    ("of", "view", "anti"),
+    [
+        ("mandelbrot", {}, False),
+        ("mandelbrot", {"center": ("-0.2", "0.8"), "width": "0.6"}, False),
+        ("burning_ship", {}, False),
+        ("mandelbrot", {}, True),
+    ],
+)
+def test_cells_change_nothing_but_the_noise(of, view, anti):
+    scene = scene_of(of, least=5, cells=1024, anti=anti, max_iterations=60, quality=600.0, **view)
+    ours = density(*counted(scene))
+    several = [naive(scene, of, 5, 60, 150_000, seed, anti) for seed in range(4)]
+    theirs = np.mean(several, axis=0)
+
+    def blocks(image):
+        return image.reshape(6, 4, 8, 4).mean((1, 3))
+
+    noise = np.std([blocks(each) for each in several], axis=0, ddof=1) / 2
+    off = np.abs(blocks(ours) - blocks(theirs))
+    lit = blocks(theirs) > blocks(theirs).mean() / 5
+    assert lit.sum() >= 8
+    assert abs(ours.sum() / theirs.sum() - 1) < 0.03
+    # Four runs tell their noise to a third; an error of 6 of it in one of 48 would be a fault.
+    assert (off[lit] < 8 * noise[lit] + 0.03 * blocks(theirs)[lit]).all()
+
+
+def test_every_device_gives_the_same_bits():
+    scene = scene_of(least=2, cells=64, max_iterations=30, quality=0.5, size=(24, 16))
+    found = {}
+    for device in ("python", "cpu", "simulator"):
+        hits, orbits = counted(scene, device)
+        found[device] = hits
+        assert orbits.samples == orbits.counts.sum()
+    assert found["python"].hits > 300
+    for device in ("cpu", "simulator"):
+        assert np.array_equal(found[device].sums, found["python"].sums), device
+        assert found[device].hits == found["python"].hits
+    one = counted(scene.replace(precision="float32"))[0]
+    assert one.hits > 300
+
+
+def test_weights_make_up_for_the_samples_of_a_cell():
+    """Samples times weight is the area of a cell, in whole numbers; and none is too large."""
+    scene = scene_of(cells=4096, max_iterations=500, center=("-0.16", "1.03"), width="0.1")
+    _, orbits = counted(scene.replace(quality=0.01))
+    levels = orbits.cells[:, 0].astype(int)
+    assert levels.max() >= 8
+    area = 4 ** (levels.max() - levels)
+    assert len(set((orbits.counts * orbits.weights // area).tolist())) == 1
+    assert (orbits.counts * orbits.weights % area == 0).all()
+    assert orbits.weights.min() == 1
+    # All cells together are the whole plane, once.
+    assert sum(0.25 ** int(level) for level in levels) == 1
+    # A quarter of the samples is even: no weight is more than some times that of even samples.
+    even = (area.sum() / orbits.samples) * orbits.weights[0] * orbits.counts[0] / area[0]
+    assert orbits.weights.max() <= 8 * even
+    assert math.gcd(orbits.samples, orbits.stride) == 1
+
+
+def test_hits_are_the_points_that_are_added():
+    scene = scene_of(cells=64, even=1.0, max_iterations=100, quality=20.0)
+    hits, orbits = counted(scene)
+    assert set(orbits.weights.tolist()) == {1}
+    assert hits.sums[..., 3].sum() == 255 * hits.hits
+    assert abs(hits.sums[:12].sum() / hits.sums.sum() - 0.5) < 0.1
+
+
+def test_a_nebula_has_a_limit_for_each_channel():
+    scene = scene_of(red=300, green=60, blue=20, least=3, quality=50.0, cells=1024)
+    hits, _ = counted(scene)
+    red, green, blue, count = (hits.sums[..., k].sum() for k in range(4))
+    assert red == count > 1.02 * green > 1.05 * blue > 0
+    picture = fractals.recolor(hits, device="cpu").pixels.astype(float)
+    means = picture.mean((0, 1))
+    assert means.max() < 2.5 * means.min()
+    assert abs(picture[..., 0] - picture[..., 2]).max() > 30
+
+
+def test_a_store_of_orbits_goes_on(tmp_path):
+    scene = scene_of(cells=256, max_iterations=100, quality=4.0)
+    whole, parts = tmp_path / "whole.fz", tmp_path / "parts.fz"
+    fractals.compute_to(whole, scene, device="cpu")
+    fractals.compute_to(parts, scene.replace(quality=1.0), device="cpu")
+    fractals.compute_to(parts, scene, device="cpu")
+    for file in whole.iterdir():
+        assert file.read_bytes() == (parts / file.name).read_bytes()
+    shown = fractals.recolor(parts, device="cpu")
+    assert np.array_equal(shown.pixels, fractals.render(scene, device="cpu").pixels)
+    with pytest.raises(OptionError, match="max_iterations differs"):
+        fractals.compute_to(parts, scene.replace(max_iterations=90), device="cpu")
+
+
+def test_a_larger_picture_has_the_same_samples():
+    small = scene_of(cells=256, max_iterations=100, quality=4.0)
+    large = small.replace(size=(64, 48), quality=1.0)
+    few, many = counted(small), counted(large)
+    assert all(map(np.array_equal, few[1], many[1]))
+    assert few[0].hits == many[0].hits
+    pairs = many[0].sums.reshape(24, 2, 32, 2, 4).sum((1, 3))
+    assert np.array_equal(few[0].sums, pairs)
+
+
+@pytest.mark.parametrize("of", ["phoenix", "z**3 + c/2"])
+def test_any_escaping_formula_has_one(of):
+    scene = scene_of(of, cells=64, least=2, max_iterations=50, quality=5.0)
+    assert counted(scene)[0].hits > 1000
+
+
+def test_a_julia_set_has_one():
+    scene = scene_of(cells=64, least=2, max_iterations=50, quality=5.0, julia=("-0.8", "0.2"))
+    assert counted(scene)[0].hits > 1000
+
+
+def test_bad_options_are_told(tmp_path, capsys):
+    for text, words in (
+        ("of=newton", "of: the orbits of 'newton' do not escape"),
+        ("of=mandelbrott", "unknown formula 'mandelbrott'; did you mean 'mandelbrot'?"),
+        ("red=100", "give all three or none"),
+        ("least=-1", "least is a whole number"),
+        ("cells=5", "cells is a whole number from 64"),
+        ("even=0", "even is a number from 0.01 to 1"),
+    ):
+        target = str(tmp_path / "x.png")
+        assert main(["render", "--formula", f"buddhabrot,{text}", "-o", target]) in (2, 3)
+        assert words in capsys.readouterr().err
+    with pytest.raises(SceneError, match="other options than power"):
+        fractals.load_scene(
+            {"formula": {"name": "buddhabrot", "of": {"name": "tricorn", "power": 3}}}
+        )
+
+
+def test_backends_agree_on_a_plan():
+    backend = open_backend(choose("cpu").device, "float64")
+    assert backend.real is np.float64
+    table = fractals.plan(scene_of(), device="cpu").to_table()
+    assert table["method"] == "orbits"
+    assert table["precision"] == "float64"

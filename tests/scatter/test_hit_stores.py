@@ -1,0 +1,236 @@
+"""Stores of scatter images: resumed, continued, shown again; the same bytes however they came."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals.cli.verbs import run_verb as main
+from fractals.errors import FractalsError, InputError, OptionError, SceneError
+from fractals.io.files import HEADER
+from fractals.io.image import read_pixels
+
+TABLE = {"formula": {"name": "clifford", "a": -1.5}}
+SMALL = {"size": (60, 40), "steps": 40, "quality": 60.0, "supersampling": 1, "device": "cpu"}
+
+
+def content(path):
+    return {file.name: file.read_bytes() for file in path.iterdir()}
+
+
+def test_a_store_is_drawn_without_iterating(tmp_path):
+    path = tmp_path / "a.fz"
+    done = fractals.compute_to(path, TABLE, **SMALL)
+    assert (done.tiles, done.before, done.unit) == (15, 0, "chunks")
+    assert done.summary.hits > 100_000
+    picture = fractals.render(TABLE, **SMALL)
+    assert np.array_equal(fractals.recolor(path, device="cpu").pixels, picture.pixels)
+    # Another display: the points are those of the store.
+    other = fractals.render(TABLE, **SMALL, gamma=2.0, brightness=9.0, background="#102030")
+    shown = fractals.recolor(path, gamma=2.0, brightness=9.0, background="#102030", device="cpu")
+    assert np.array_equal(shown.pixels, other.pixels)
+    assert not np.array_equal(shown.pixels, picture.pixels)
+    assert "iterate" not in shown.timings
+
+
+def test_raw_numbers_in_memory():
+    raw = fractals.compute(TABLE, **SMALL)
+    assert raw.sums.shape[2] == 4
+    assert np.array_equal(
+        fractals.recolor(raw, device="cpu").pixels, fractals.render(TABLE, **SMALL).pixels
+    )
+    with pytest.raises(OptionError, match=r"color\.palette differs: compute the new scene"):
+        fractals.recolor(raw, palette="ember", device="cpu")
+    with pytest.raises(OptionError, match="buckets beyond the edge"):
+        fractals.recolor(raw, estimator_radius=30.0, device="cpu")
+
+
+def test_a_better_picture_is_the_same_one_continued(tmp_path):
+    first, second = tmp_path / "first.fz", tmp_path / "second.fz"
+    fractals.compute_to(first, TABLE, **{**SMALL, "quality": 20.0})
+    grown = fractals.compute_to(first, TABLE, **SMALL)
+    assert (grown.before, grown.tiles) == (5, 15)
+    fractals.compute_to(second, TABLE, **SMALL)
+    assert content(first) == content(second)
+    # A lower quality is there already.
+    again = fractals.compute_to(first, TABLE, **{**SMALL, "quality": 10.0})
+    assert (again.before, again.tiles) == (15, 15)
+    assert content(first) == content(second)
+
+
+def test_devices_continue_each_other(tmp_path):
+    small = {**SMALL, "size": (24, 16), "steps": 5, "quality": 10.0}
+    whole, mixed = tmp_path / "whole.fz", tmp_path / "mixed.fz"
+    fractals.compute_to(whole, TABLE, **small)
+    fractals.compute_to(mixed, TABLE, **{**small, "quality": 4.0})
+    fractals.compute_to(mixed, TABLE, **{**small, "quality": 7.0, "device": "simulator"})
+    fractals.compute_to(mixed, TABLE, **{**small, "device": "python"})
+    assert content(mixed) == content(whole)
+
+
+LOOP = """
+import sys
+import fractals
+from fractals.rendering.scatter import store
+store.PARTS = 40
+fractals.compute_to(sys.argv[1], {"formula": {"name": "clifford", "a": -1.5}}, size=(60, 40),
+    steps=400, quality=2000.0, supersampling=1, device="cpu", threads=1)
+"""
+
+
+def test_a_killed_store_goes_on_to_equal_bytes(tmp_path):
+    """Killed at random moments, a store never shows anything but whole chunks."""
+    whole, killed = tmp_path / "whole.fz", tmp_path / "killed.fz"
+    subprocess.run([sys.executable, "-c", LOOP, str(whole)], check=True)
+    dice, kills = random.Random(5), 0
+    for _ in range(60):
+        child = subprocess.Popen([sys.executable, "-c", LOOP, str(killed)])
+        limit = time.monotonic() + 20
+        had = json.loads((killed / HEADER).read_text())["chunks"] if killed.exists() else 0
+        while child.poll() is None and time.monotonic() < limit:
+            header = killed / HEADER
+            if header.exists() and json.loads(header.read_text())["chunks"] > had + 3:
+                break
+            time.sleep(0.002)
+        time.sleep(dice.uniform(0, 0.03))
+        if child.poll() is not None:
+            break
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        kills += 1
+        found = fractals.recolor(killed, device="cpu").summary
+        assert found.chunks == json.loads((killed / HEADER).read_text())["chunks"]
+    assert child.returncode == 0
+    assert kills >= 3
+    assert content(killed) == content(whole)
+
+
+def test_a_store_of_another_scene_is_refused(tmp_path):
+    path = tmp_path / "a.fz"
+    fractals.compute_to(path, TABLE, **SMALL)
+    before = content(path)
+    for changes, words in (
+        ({"center": ("1", "1")}, "view.center differs"),
+        ({"palette": "ember"}, "color.palette differs"),
+        ({"seed": 3}, "scatter.seed differs"),
+        ({"size": (30, 20)}, "image.size differs"),
+        ({"precision": "float64"}, "iteration.precision differs"),
+        ({"estimator_radius": 30.0}, "buckets beyond the edge"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            fractals.compute_to(path, TABLE, **{**SMALL, **changes})
+    with pytest.raises(OptionError, match="formula differs"):
+        fractals.compute_to(path, {"formula": "clifford"}, **SMALL)
+    with pytest.raises(OptionError, match="computed by one machine"):
+        fractals.compute_to(path, TABLE, part=(0, 2), **SMALL)
+    assert content(path) == before
+    fractals.compute_to(path, TABLE, overwrite=True, **{**SMALL, "seed": 3})
+    assert content(path) != before
+
+
+def test_damage_is_told(tmp_path):
+    path = tmp_path / "a.fz"
+    fractals.compute_to(path, TABLE, **SMALL)
+    whole = content(path)
+    (sums,) = path.glob("sums-*.npy")
+    data = bytearray(sums.read_bytes())
+    data[5000] ^= 1
+    sums.write_bytes(data)
+    with pytest.raises(SceneError, match=r"its sums are damaged: compute --overwrite"):
+        fractals.recolor(path, device="cpu")
+    sums.write_bytes(whole[sums.name][:-8])
+    with pytest.raises(SceneError, match="not of its size"):
+        fractals.recolor(path, device="cpu")
+    sums.unlink()
+    with pytest.raises(SceneError, match="is missing"):
+        fractals.compute_to(path, TABLE, **SMALL)
+    sums.write_bytes(whole[sums.name])
+    header = json.loads(whole[HEADER])
+    for changes, words in (
+        ({"chunks": 3}, "checksum"),
+        ({"version": 9}, "version 9"),
+        ({"family": "other"}, "the family 'other'"),
+        ({"family": 7}, "the family '7'"),
+    ):
+        (path / HEADER).write_text(json.dumps(header | changes))
+        with pytest.raises((SceneError, FractalsError), match=words):
+            fractals.recolor(path, device="cpu")
+
+
+def test_random_headers_are_refused_in_one_line(tmp_path):
+    """A header of a stranger never ends in another error than those of this package."""
+    path = tmp_path / "a.fz"
+    fractals.compute_to(path, TABLE, **SMALL)
+    text, dice = (path / HEADER).read_bytes(), random.Random(11)
+    refused = 0
+    for _ in range(300):
+        data = bytearray(text)
+        for _ in range(dice.randint(1, 3)):
+            data[dice.randrange(len(data))] = dice.randrange(256)
+        (path / HEADER).write_bytes(data)
+        try:
+            fractals.recolor(path, device="cpu")
+        except InputError:
+            refused += 1
+    assert refused > 290
+
+
+def test_the_command_line_keeps_and_shows_hits(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small = ["--size", "60x40", "--quality", "30", "--cpu"]
+    assert main(["compute", "--formula", "clifford", *small, "-o", "a.fz"]) == 0
+    assert main(["compute", "a.fz", "--quality", "90", "--cpu"]) == 0
+    assert "resumed with 1 of 1 chunks" in capsys.readouterr().err
+    assert main(["recolor", "a.fz", "--brightness", "20", "-o", "bright.png", "--cpu"]) == 0
+    assert main(["recolor", "a.fz", "-o", "plain.png", "--cpu"]) == 0
+    bright, plain = (read_pixels(f"{name}.png", 8, (60, 40)).mean() for name in ("bright", "plain"))
+    assert bright > 1.1 * plain
+    capsys.readouterr()
+    assert main(["show", "a.fz"]) == 0
+    assert "M points" in capsys.readouterr().err
+    assert main(["compute", "--formula", "clifford", *small, "-o", "a.npz"]) == 2
+    assert "end" in capsys.readouterr().err
+    assert main(["convert", "a.fz", "b.npz"]) == 2
+    assert "only raw numbers of escape-time images" in capsys.readouterr().err
+    assert main(["compute", "a.fz", "--dry-run", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["file"] > 60 * 40 * 32
+
+
+def test_a_picture_is_verified(tmp_path, capsys):
+    path = tmp_path / "a.png"
+    fractals.render(TABLE, **SMALL).save(path)
+    assert main(["verify", str(path)]) == 0
+    assert "20 of 20 pixels are right" in capsys.readouterr().err
+    scene = fractals.load_scene(path)
+    other = fractals.render(TABLE, **SMALL, brightness=5.0)
+    other.scene = scene
+    other.save(path, overwrite=True)
+    assert main(["verify", str(path), "--pixels", "2400"]) == 5
+    assert "differ" in capsys.readouterr().err
+    assert main(["verify", str(path), "--exact"]) == 2
+
+
+def test_points_are_compared_with_plain_python(monkeypatch):
+    from fractals.errors import DifferenceError
+    from fractals.rendering.options import RenderOptions
+    from fractals.rendering.scatter import play
+
+    player = play.open_player(fractals.load_scene(TABLE).replace(size=(60, 40)), RenderOptions())
+    player.check(1)
+    honest = play.Player._by_machine
+
+    def wrong(self, *arguments):
+        sums, hits = honest(self, *arguments)
+        sums[3, 3, 3] += 1
+        return sums, hits
+
+    monkeypatch.setattr(play.Player, "_by_machine", wrong)
+    with pytest.raises(DifferenceError, match="differ from those of plain Python"):
+        player.check(1)

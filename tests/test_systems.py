@@ -1,0 +1,97 @@
+"""macOS and Windows, imitated: a process without the functions that these systems lack.
+
+`os.name` stays "posix", and what depends on it (users, locks, paths) is not imitated.
+"""
+
+import ctypes
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from fractals.backends import probe
+
+LACKING = {
+    "macos": """
+        os: sched_getaffinity sched_setaffinity O_TMPFILE
+    """,
+    "windows": """
+        os: sched_getaffinity sched_setaffinity O_TMPFILE sysconf fchmod nice fork
+        os: getpgid killpg setsid O_DIRECTORY O_NOFOLLOW
+        signal: SIGHUP SIGKILL SIGUSR1 pthread_sigmask
+        socket: AF_UNIX
+        modules: resource
+    """,
+}
+PROGRAM = """
+import builtins, io, os, signal, socket, sys
+
+for line in sys.argv[1].split(";"):
+    where, _, names = line.partition(":")
+    for name in names.split():
+        if where == "modules":
+            sys.modules[name] = None
+        elif hasattr(sys.modules[where], name):
+            delattr(sys.modules[where], name)
+real_open = io.open
+
+
+def no_proc(path, *arguments, **keywords):
+    if str(path).startswith("/proc"):
+        raise FileNotFoundError(2, "No such file or directory", str(path))
+    return real_open(path, *arguments, **keywords)
+
+
+builtins.open = io.open = no_proc
+
+from fractals.cli.verbs import run_verb
+
+SMALL = ["--size", "24x16", "--cpu"]
+COMMANDS = [
+    ["devices"],
+    ["render", "mandelbrot", *SMALL, "-o", "a.png"],
+    ["render", "mandelbrot", "--size", "24x16", "--gpu", "-o", "b.png"],
+    ["compute", "mandelbrot", *SMALL, "-o", "a.fz"],
+    ["compute", "mandelbrot", *SMALL, "-o", "a.fz", "--overwrite"],
+    ["recolor", "a.fz", "--palette", "ember", "--cpu", "-o", "c.png"],
+    ["render", "a.png", "--palette", "dusk", *SMALL, "-o", "d.png"],
+    ["film", "mandelbrot", "--cycle", "0.2", "--fps", "10", *SMALL, "-o", "e.webp"],
+    ["convert", "a.png", "a.toml"],
+    ["cache"],
+    ["learn"],
+    ["explore", "--help"],
+]
+for words in COMMANDS:
+    code = run_verb(words)
+    assert code == 0, (words, code)
+print("all run")
+"""
+
+
+@pytest.mark.parametrize("system", LACKING)
+def test_commands_run_on_an_imitated_system(system, tmp_path):
+    lacking = ";".join(line.strip() for line in LACKING[system].strip().splitlines())
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, lacking], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("all run\n")
+    assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_the_memory_of_windows_is_what_the_system_says(monkeypatch):
+    """The structure that the function fills has 64 bytes."""
+
+    def status(pointer):
+        assert ctypes.sizeof(pointer._obj) == pointer._obj.length == 64
+        pointer._obj.whole, pointer._obj.free = 16 * 2**30, 5 * 2**30
+        return 1
+
+    assert probe._memory_of_windows() == 0
+    kernel = SimpleNamespace(GlobalMemoryStatusEx=status)
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
+    assert probe._memory_of_windows() == 5 * 2**30
+    kernel.GlobalMemoryStatusEx = lambda pointer: 0
+    assert probe._memory_of_windows() == 0
