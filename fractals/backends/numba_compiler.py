@@ -506,19 +506,20 @@ def _declare_built_in(function: Any, result: Callable[..., Any], lower: Any, *ki
     template = type(f"Quick_{function.__name__}", (templates.AbstractTemplate,), body)
     # Where a name of Numba has changed, an error comes here, before anything is declared.
     typing, target = cpu_target.typing_context, cpu_target.target_context
-    tried = template(typing).apply((types.float64,) * len(kinds), {})
     with _few_declarations(typing, target):
         target.refresh()  # so that it knows how numbers are cast
-    block = _block_of(len(kinds))
-    lower(target, ir.IRBuilder(block), tried, block.function.args)
+    for kind in (types.float64, types.int64):
+        if tried := template(typing).apply((kind,) * len(kinds), {}):
+            block = _block_of([target.get_value_type(kind)] * len(kinds))
+            lower(target, ir.IRBuilder(block), tried, block.function.args)
     extending.lower_builtin(function, *kinds)(lower)
     templates.infer(template)
     templates.infer_global(function, types.Function(template))
 
 
-def _block_of(count: int) -> ir.Block:
-    """Return an empty block of a function of `count` doubles."""
-    kind = ir.FunctionType(ir.VoidType(), [ir.DoubleType()] * count)
+def _block_of(kinds: Any) -> ir.Block:
+    """Return an empty block of a function with arguments of types of LLVM."""
+    kind = ir.FunctionType(ir.VoidType(), kinds)
     return ir.Function(ir.Module(), kind, "tried").append_basic_block()
 
 
