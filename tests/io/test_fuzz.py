@@ -1,7 +1,7 @@
-"""A fuzz test of every reader: the same inputs in each run, so that a change fails for its own error.
+"""A fuzz test of every reader: the same inputs in each run, so that a change fails for its own.
 
-FRACTALS_FUZZ_SEED and FRACTALS_FUZZ_COUNT choose other inputs and their number: the weekly run takes
-a new seed each time, and scripts/fuzz reads any number.
+FRACTALS_FUZZ_SEED and FRACTALS_FUZZ_COUNT choose other inputs and their number: the weekly run
+takes a new seed each time, and scripts/fuzz reads any number.
 """
 
 import os
