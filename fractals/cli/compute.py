@@ -172,7 +172,7 @@ def compute_command(
                     **how,
                 )
             except KeyboardInterrupt:
-                tell(f"{output}: what is finished is kept; the same command resumes")
+                tell(f"{output}: finished tiles are kept; the same command resumes")
                 raise
             if computed.before:
                 tell(
