@@ -80,7 +80,7 @@ CUresult cuDeviceGetName(char *name, int size, CUdevice dev) { ON_DEVICE snprint
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev) {
     ON_DEVICE
     memset(uuid, 0xFA, sizeof *uuid);
-    uuid->bytes[15] = (char)settings().places[device->index];
+    uuid->bytes[15] = (char)settings().cards[device->index].second;
     return CUDA_SUCCESS;
 }
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev) { ON_DEVICE return answer(bytes, device->total); }
@@ -413,8 +413,7 @@ CUresult cuGetProcAddress(const char *symbol, void **function, int version, cuui
     string name = symbol;
     bool old = (name == "cuCtxSynchronize" || name == "cuCtxGetDevice") && version < 13000;
     *function = exported(name, !old && !(name == "cuStreamGetCtx" && version < 12050));
-    for (auto &each : settings().lacks)
-        if (each == name) *function = nullptr;
+    if (settings().lacks.find("," + name + ",") != string::npos) *function = nullptr;
     answer(status, *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
     return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }

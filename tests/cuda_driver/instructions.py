@@ -47,8 +47,7 @@ INTEGERS = {
 }
 PREDICATES = {"and": "{a} & {b}", "or": "{a} | {b}", "xor": "{a} ^ {b}", "not": "!{a}"}
 REALS = {
-    "add": "{a} + {b}",
-    "sub": "{a} - {b}",
+    **{name: INTEGERS[name] for name in ("add", "sub")},
     "mul": "{a} * {b}",
     "fma": "fma{f}({a}, {b}, {c})",
     "div": "{a} / {b}",
@@ -57,13 +56,12 @@ REALS = {
 }
 REALS |= {f"{name}.rn": expression for name, expression in REALS.items()}
 REALS |= {
+    **{name: INTEGERS[name] for name in ("neg", "selp")},
     "mad.rn": REALS["fma"],
-    "neg": "-{a}",
     "abs": "fabs{f}({a})",
     "min": "min_{T}({a}, {b})",
     "max": "max_{T}({a}, {b})",
     "copysign": "copysign{f}({b}, {a})",
-    "selp": "{c:pred} ? {a} : {b}",
 }
 APPROXIMATIONS = {  # a card's bits are others: these are computed in float64 and rounded
     "rcp": "1 / (double){a}",
@@ -94,11 +92,10 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):  # with u: true where one is 
     REAL_COMPARISONS[_name] = f"!{_NAN} && {COMPARISONS[_name]}"
     REAL_COMPARISONS[f"{_name}u"] = f"{_NAN} || {COMPARISONS[_name]}"
 LOGIC = {"and": "&", "or": "|", "xor": "^"}
+SHAPES = ("ntid", "ctaid", "nctaid")
 REGISTERS = {
     **{f"tid.{axis}": f"t->tid[{at}]" for at, axis in enumerate("xyz")},
-    **{f"ntid.{axis}": f"t->block->ntid[{at}]" for at, axis in enumerate("xyz")},
-    **{f"ctaid.{axis}": f"t->block->ctaid[{at}]" for at, axis in enumerate("xyz")},
-    **{f"nctaid.{axis}": f"t->block->nctaid[{at}]" for at, axis in enumerate("xyz")},
+    **{f"{of}.{axis}": f"t->block->{of}[{at}]" for of in SHAPES for at, axis in enumerate("xyz")},
     "laneid": "lane(t)",
     "warpid": "thread_number(t) / 32",
     **dict.fromkeys(("clock", "clock64", "globaltimer"), "nanoseconds()"),

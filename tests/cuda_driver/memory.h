@@ -98,10 +98,9 @@ struct World {
     pid_t process = getpid();
 
     World() {
-        for (const Card *card : settings().cards) {
+        for (auto &[card, place] : settings().cards) {
             u64 total = settings().memory ? settings().memory : card->memory;
-            int index = (int)devices.size();
-            devices.push_back(std::make_unique<Device>(index, window += Device::WINDOW, card, total));
+            devices.push_back(std::make_unique<Device>((int)devices.size(), window += Device::WINDOW, card, total));
         }
     }
     /* One reservation, so that nothing else lies among the devices' memory. */

@@ -27,12 +27,10 @@ struct Module {
     /* The module's variables on a device, which begin with their first values. */
     u64 on(Device *device) {
         std::lock_guard<std::mutex> held(lock);
-        auto found = places.find(device);
-        if (found != places.end()) return found->second;
-        u64 at = 0;
-        if (tables.size && device->allocate(tables.size, &at)) return 0;
-        if (tables.size) memcpy((void *)at, tables.data, tables.size);
-        return places[device] = at;
+        u64 &at = places[device];
+        if (at || !tables.size || device->allocate(tables.size, &at)) return at;
+        memcpy((void *)at, tables.data, tables.size);
+        return at;
     }
     void unload() {
         std::lock_guard<std::mutex> held(lock);
@@ -54,11 +52,7 @@ static bool translate(const string &ptx, const string &library) {
 
 /* The PTX of an image: plain text, or what linker.cpp puts behind a mark; empty if there is none. */
 static string ptx_of(const char *image) {
-    if (!memcmp(image, "STANDPTX", 8)) {
-        u64 size;
-        memcpy(&size, image + 8, 8);
-        return string(image + 16, size);
-    }
+    if (!memcmp(image, "STANDPTX", 8)) return string(image + 16, *(const u64 *)(image + 8));
     return memcmp(image, "\177ELF", 4) && strstr(image, ".version") ? image : "";
 }
 

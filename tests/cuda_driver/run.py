@@ -55,13 +55,15 @@ def cards_header(include):
         name, memory = card.pop("name"), card.pop("memory")
         capability = 10 * card["compute_capability_major"] + card["compute_capability_minor"]
         lines.append(f'{{"{key}", "{name}", {memory}ul, {capability}, {{')
-        for attribute, value in (every | card).items():
-            lines.append(f"  {{CU_DEVICE_ATTRIBUTE_{attribute.upper()}, {value}}},")
+        every_one = (every | card).items()
+        lines += [
+            f"  {{CU_DEVICE_ATTRIBUTE_{name.upper()}, {value}}}," for name, value in every_one
+        ]
         lines.append("}},")
     lines.append("};\nstatic const std::map<int, const char *> ERRORS = {")
     header = (include / "cuda.h").read_text("utf-8")
-    for name, code in re.findall(r"(?m)^ *(CUDA_(?:SUCCESS|ERROR_\w+)) *= *(\d+)", header):
-        lines.append(f'  {{{code}, "{name}"}},')
+    codes = re.findall(r"(?m)^ *(CUDA_(?:SUCCESS|ERROR_\w+)) *= *(\d+)", header)
+    lines += [f'  {{{code}, "{name}"}},' for name, code in codes]
     return "\n".join([*lines, "};"]) + "\n"
 
 

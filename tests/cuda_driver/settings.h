@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime.h"
@@ -94,14 +94,14 @@ static Fault read_fault(const string &text) {
 enum Order { EAGER, LATE, RANDOM, SYNCHRONOUS };
 
 struct Settings {
+    using Place = std::pair<const Card *, size_t>;  // a card, and its number among all
     Order order = EAGER;
     u64 seed = strtoull(setting("STANDIN_SEED", "1").c_str(), nullptr, 10);
     u64 memory = 0;  // bytes; 0: what the card has
     std::vector<Fault> faults;
-    std::vector<const Card *> cards;  // those that CUDA_VISIBLE_DEVICES leaves
-    std::vector<int> places;          // of each among all cards
+    std::vector<Place> cards;  // those that CUDA_VISIBLE_DEVICES leaves
     int version = atoi(setting("STANDIN_VERSION", "0").c_str());  // of the driver; 0: of cuda.h
-    std::vector<string> lacks = words(setting("STANDIN_LACKS"));  // functions that it does not have
+    string lacks = "," + setting("STANDIN_LACKS") + ",";  // functions that it does not have
     string profile = setting("STANDIN_PROFILE");
     string counted = setting("STANDIN_COUNT");  // "1", or "warps" too
     string cache = setting("STANDIN_CACHE", MODULES);
@@ -125,24 +125,21 @@ struct Settings {
         for (auto &word : words(text == "none" ? "" : text)) {
             auto found = std::find_if(CARDS.begin(), CARDS.end(), [&](auto &card) { return word == card.key; });
             if (found == CARDS.end()) REFUSE("STANDIN_CARDS names '%s'; known: %s, none", word.c_str(), known.c_str());
-            cards.push_back(&*found);
+            cards.push_back({&*found, cards.size()});
         }
         if (cards.size() > 8) REFUSE("STANDIN_CARDS has %zu cards; at most 8", cards.size());
-        auto all = cards;
-        for (size_t i = 0; i < all.size(); i++) places.push_back((int)i);
-        const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-        if (!visible) return;
-        cards.clear(), places.clear();
-        for (auto &word : words(visible)) {  // numbers or the beginnings of UUIDs, up to a wrong one
-            size_t i = 0;
-            while (i < all.size() && word != std::to_string(i) && (word.size() < 5 || uuid(all[i], (int)i).rfind(word, 0))) i++;
-            if (i == all.size()) break;
-            cards.push_back(all[i]), places.push_back((int)i);
+        if (!getenv("CUDA_VISIBLE_DEVICES")) return;
+        auto all = std::exchange(cards, {});
+        for (auto &word : words(getenv("CUDA_VISIBLE_DEVICES"))) {  // up to a wrong one
+            auto named = [&](auto &each) { return word == std::to_string(each.second) || (word.size() > 4 && !uuid(each).rfind(word, 0)); };
+            auto found = std::find_if(all.begin(), all.end(), named);
+            if (found == all.end()) return;
+            cards.push_back(*found);
         }
     }
     /* What nvidia-smi -L would call a card; a MIG device has an own name. */
-    static string uuid(const Card *card, int place) {
-        return (strstr(card->name, "MIG") ? "MIG-" : "GPU-") + string("fafafafa-fafa-fafa-fafa-fafafafafa0") + std::to_string(place);
+    static string uuid(const Place &card) {
+        return (strstr(card.first->name, "MIG") ? "MIG-" : "GPU-") + string("fafafafa-fafa-fafa-fafa-fafafafafa0") + std::to_string(card.second);
     }
     int fault(const string &name, long call) const {
         for (auto &each : faults)

@@ -344,7 +344,7 @@ def test_errors_of_kernels_stay(load, fault):
         ({"order": "soon"}, "STANDIN_ORDER is 'soon', not eager, late, random or synchronous"),
         (
             {"cards": "h100,gt9"},
-            "STANDIN_CARDS names 'gt9'; known: t4, rtx3060, rtx4090, h100, h200",
+            "STANDIN_CARDS names 'gt9'; known: t4, rtx3060, rtx4090, h100, h100mig",
         ),
         ({"cards": ",".join(["t4"] * 9)}, "STANDIN_CARDS has 9 cards; at most 8"),
         ({"memory": "much"}, "STANDIN_MEMORY is 'much'"),

@@ -5,6 +5,7 @@ is a card's: IEEE, nothing contracted. The library exports the tables of runtime
 """
 
 import bisect
+import math
 import os
 import re
 import subprocess
@@ -103,9 +104,7 @@ class Module:
             raise Unknown(f"unknown variable `{declaration.strip()[:80]}`")
         size = SIZES[found[2]]
         align, name = int(found[1] or size), found[3]
-        count = 1
-        for part in re.findall(r"\[(\d*)\]", found[4]):
-            count *= int(part or 0)
+        count = math.prod(int(part or 0) for part in re.findall(r"\[(\d*)\]", found[4]))
         if space == "shared":
             if external or not count:  # a launch gives the size
                 self.symbols[name] = "(t->block->shared_size - t->block->dynamic_size)"
@@ -130,22 +129,18 @@ class Module:
         """Return the module in C."""
         functions = self.functions.values()
         bodies = [function.code() for function in functions]
-        entries = [function for function in functions if function.is_entry]
         prototypes = [f"{function.prototype()};" for function in functions]
-        lines = ['#include "runtime.h"', *prototypes, *bodies]
-        for function in entries:
-            offsets = ", ".join(f"{{{at}, {size}}}" for _, at, size in function.parameters)
-            lines.append(f"static const Parameter {function.c_name}_p[] = {{{offsets or '{0}'}}};")
-        rows = []
-        for f in entries:
+        lines, rows = ['#include "runtime.h"', *prototypes, *bodies], []
+        for f in (function for function in functions if function.is_entry):
+            offsets = ", ".join(f"{{{at}, {size}}}" for _, at, size in f.parameters)
+            lines.append(f"static const Parameter {f.c_name}_p[] = {{{offsets or '{0}'}}};")
             shape = f"{len(f.parameters)}, {f.size}, {self.shared_size}, {f.local_size}"
             rows.append(f'{{"{f.name}", {f.c_name}, {f.c_name}_p, {shape}, {int(self.together)}}}')
         variables = [f'{{"{name}", {at}, {size}}}' for name, at, size in self.variables]
         tables = (("Entry", rows), ("Variable", variables), ("u32", self.blocks), ("u8", self.data))
-        values, counts = [], [str(len(table)) for _, table in tables]
-        for kind, table in tables:
-            values.append(f"(const {kind}[]){{{', '.join(map(str, table)) or '{0}'}}}")
-        lines.append(f"const Tables tables = {{{', '.join(values + counts)}}};")
+        facts = [f"(const {kind}[]){{{', '.join(map(str, t)) or '{0}'}}}" for kind, t in tables]
+        facts += [str(len(table)) for _, table in tables]
+        lines.append(f"const Tables tables = {{{', '.join(facts)}}};")
         return "\n".join(lines) + "\n"
 
 
@@ -269,14 +264,13 @@ class Function:
         name = self.register(register)
         width = 8 * SIZES[self.registers[name]]
         if kind == "pred":
-            expression = f"({expression}) != 0"
+            made = f"({expression}) != 0"
         elif kind[0] == "f":
-            expression = f"bits_{kind}({expression})"
-        elif kind[0] == "s":
-            expression = f"(i{width})(i{8 * SIZES[kind]})({expression})"
+            made = f"bits_{kind}({expression})"
         else:
-            expression = f"(u{8 * SIZES[kind]})({expression})"
-        self.lines.append(f"  {name} = {expression};")
+            signed = f"(i{width})(i{8 * SIZES[kind]})"
+            made = (signed if kind[0] == "s" else f"(u{8 * SIZES[kind]})") + f"({expression})"
+        self.lines.append(f"  {name} = {made};")
 
     def symbol(self, text):
         """Return the address of a variable, with `+offset`, as an integer."""
@@ -320,8 +314,7 @@ def layout(text):
 
 def bits(text, kind):
     """Return the bits of a constant of a type."""
-    text = text.strip()
-    low = text.lower()
+    low = text.strip().lower()
     if low[:2] in ("0f", "0d"):
         if kind[0] == "f" and kind != {"0f": "f32", "0d": "f64"}[low[:2]]:
             raise Unknown(f"unknown constant {text} of type {kind}")
