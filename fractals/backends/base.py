@@ -20,11 +20,8 @@ LARGE = 2**16  # bytes from which an array is kept for reuse; smaller ones cost 
 LINE = 64  # bytes of a CPU's cache line: a vector that crosses two lines takes two accesses
 
 
-def _references(arrays: list[NDArray[np.uint8]], k: int) -> int:
-    return sys.getrefcount(arrays[k])
-
-
-UNUSED = _references([np.empty(0, np.uint8)], 0)  # references to an array that only a list holds
+_ONE = [np.empty(0, np.uint8)]
+UNUSED = sys.getrefcount(_ONE[0])  # references to an array that only a list holds
 
 
 def _aligned(size: int) -> NDArray[np.uint8]:
@@ -237,7 +234,7 @@ class HostMemory:
             return np.empty(shape, dtype)
         kept: list[NDArray[np.uint8]] = self._kept.__dict__.setdefault("arrays", [])
         for k in range(len(kept)):
-            if kept[k].size >= size and _references(kept, k) == UNUSED:
+            if kept[k].size >= size and sys.getrefcount(kept[k]) == UNUSED:
                 break
         else:
             k = len(kept)

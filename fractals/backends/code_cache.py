@@ -256,25 +256,20 @@ def _text(value: Any, parts: _Parts, seen: tuple[Any, ...] = ()) -> str:
         kind, within = _kind(type(value)), value.items()
     else:
         return _text_of_other(value, parts)
-    if not isinstance(value, Formula):
-        return _joined(kind, within, parts, seen)
-    own = _Parts()
-    text = _joined(kind, within, own, seen)
+    own = _Parts() if isinstance(value, Formula) else parts
+    texts = [  # numbers and texts need no call
+        f"{type(part).__name__} {part!r}" if isinstance(part, PLAIN) else _text(part, own, seen)
+        for part in within
+    ]
+    text = f"{kind}({', '.join(texts)})"
+    if own is parts:
+        return text
     parts.unknown += own.unknown
     parts.foreign = parts.foreign or own.foreign
     if not own.unknown and not own.foreign:
         gone = functools.partial(_formula_texts.pop, id(value))
         _formula_texts[id(value)] = weakref.ref(value, gone), text
     return text
-
-
-def _joined(kind: str, within: Any, parts: _Parts, seen: tuple[Any, ...]) -> str:
-    """Return the text of a value of several parts; numbers and texts among them need no call."""
-    texts = [
-        f"{type(part).__name__} {part!r}" if isinstance(part, PLAIN) else _text(part, parts, seen)
-        for part in within
-    ]
-    return f"{kind}({', '.join(texts)})"
 
 
 @functools.cache

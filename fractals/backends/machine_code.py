@@ -133,30 +133,33 @@ def char_of(dtype: Any) -> str:
     return _LONG.get(char, char)
 
 
-def flatten(value: Any, cells: list[Any]) -> Layout:
-    """Append the cells of an argument to a list, and return its layout."""
-    kind = type(value)
-    if kind is np.ndarray:
-        cells.append(value.ctypes.data)
-        cells += value.shape
-        gaps = not value.flags.c_contiguous
-        if gaps:
-            cells += value.strides
-        char = value.dtype.char
-        return _LONG.get(char, char), value.ndim, gaps
-    if isinstance(value, tuple):
-        return kind, *[flatten(part, cells) for part in value]
-    if kind is Entry:
-        cells.append(value.code.address)
-        return "entry"
-    if isinstance(value, float | np.floating):
-        cells.append(float(value))
-        return value.dtype.char if isinstance(value, np.generic) else "d"
-    if isinstance(value, bool | np.bool_):
-        cells.append(int(value))
-        return "?"
-    cells.append(int(value))
-    return value.dtype.char if isinstance(value, np.generic) else "q"
+def flatten(values: tuple[Any, ...], cells: list[Any]) -> Layout:
+    """Append the cells of a tuple of arguments to a list, and return their layout."""
+    layout: list[Any] = [type(values)]
+    for value in values:
+        if type(value) is np.ndarray:
+            cells.append(value.ctypes.data)
+            cells += value.shape
+            gaps = not value.flags.c_contiguous
+            if gaps:
+                cells += value.strides
+            char = value.dtype.char
+            layout.append((_LONG.get(char, char), value.ndim, gaps))
+        elif isinstance(value, tuple):
+            layout.append(flatten(value, cells))
+        elif type(value) is Entry:
+            cells.append(value.code.address)
+            layout.append("entry")
+        elif isinstance(value, float | np.floating):
+            cells.append(float(value))
+            layout.append(value.dtype.char if isinstance(value, np.generic) else "d")
+        elif isinstance(value, bool | np.bool_):
+            cells.append(int(value))
+            layout.append("?")
+        else:
+            cells.append(int(value))
+            layout.append(value.dtype.char if isinstance(value, np.generic) else "q")
+    return tuple(layout)
 
 
 class Program:

@@ -35,7 +35,6 @@ OTHERS = {
     **dict.fromkeys((".ufm", ".ucl"), "formulas and classes of Ultra Fractal are not read"),
     **dict.fromkeys((".upr", ".upx"), "parameters of Ultra Fractal are not read; its .ugr is"),
     ".l": "L-systems are not drawn here",
-    ".ifs": "iterated function systems are not drawn here",
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
     ".xaf": "animations of XaoS are not read; its .xpf is",
 }

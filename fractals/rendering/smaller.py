@@ -1,6 +1,7 @@
 """Tiles divided into smaller ones: where a GPU lacks memory, and where other clients wait."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from fractals.errors import DeviceMemoryError
 from fractals.rendering.plan import Tile
@@ -24,15 +25,15 @@ def smaller(tile: Tile, most: int) -> list[Tile]:
     return [each for part in parts for each in smaller(part, most)]
 
 
+@dataclass
 class Room:
     """How many pixels of a tile fit into the memory of a device, as far as tiles have shown.
 
     A part of a tile has the numbers and the colors that the tile has there.
     """
 
-    def __init__(self, on_message: Callable[[str], None] = lambda line: None) -> None:
-        self.most = 2**62  # pixels
-        self._on_message = on_message
+    on_message: Callable[[str], None] = lambda line: None
+    most: int = 2**62  # pixels
 
     def in_parts(self, take: Take) -> Take:
         """Return a function that does the work of a tile in parts that fit into the memory.
@@ -62,8 +63,8 @@ class Room:
     def tell(self) -> None:
         """Tell the user once if tiles were divided; called by the thread that has the tiles."""
         if self.most < 2**62:
-            self._on_message(
+            self.on_message(
                 f"the GPU is short of memory: tiles were divided into parts of {self.most} pixels "
                 "or fewer, which takes longer and changes no pixel"
             )
-            self._on_message = lambda line: None
+            self.on_message = lambda line: None

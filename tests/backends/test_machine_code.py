@@ -71,7 +71,7 @@ def test_a_layout_is_all_but_the_values():
     layout = flatten((np.zeros((2, 3)), np.float32(1), Pair(1, True)), cells)
     assert layout == (tuple, ("d", 2, False), "f", (Pair, "q", "?"))
     assert cells[1:] == [2, 3, 1.0, 1, 1]
-    assert flatten(np.zeros((2, 3))[:, ::2], []) == ("d", 2, True)
+    assert flatten((np.zeros((2, 3))[:, ::2],), []) == (tuple, ("d", 2, True))
 
 
 def test_an_index_out_of_range_is_an_error_where_indices_are_checked():
@@ -245,7 +245,7 @@ def note(frame, event, arg):
         return
     if not importing(frame.f_back):
         calls[code.co_filename] += 1
-        if code.co_name == "run_tiles":
+        if code.co_name in ("run_tiles", "run_loops"):
             sys.setprofile(None)
             print(len(calls), calls.total(), file=sys.stderr)
 sys.setprofile(note)
@@ -265,7 +265,7 @@ def test_a_warm_start_is_a_short_walk_to_the_first_tile(tmp_path):
             capture_output=True,
             text=True,
         )
-    files, calls = (int(word) for word in found.stderr.splitlines()[-2].split())
+    files, calls = (int(word) for word in found.stderr.splitlines()[0].split())
     assert 30 < files <= MAX_FILES
     assert 500 < calls <= MAX_CALLS
 

@@ -147,6 +147,9 @@ OPTIONS = [
     "quality",
     "brightness",
     "gamma",
+    "vibrancy",
+    "background",
+    "estimator_radius",
 ]
 ODD = [
     "",

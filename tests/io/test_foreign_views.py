@@ -12,7 +12,7 @@ from support import gradients
 
 from fractals import Scene, catalog
 from fractals.errors import SceneError
-from fractals.io.foreign import first_of, flame, fraktaler3, kfr, par, rust_fractal, xpf
+from fractals.io.foreign import first_of, flame, fraktaler3, ifs, kfr, par, rust_fractal, xpf
 from fractals.io.foreign._par_colors import colors_of
 from fractals.io.foreign._view import FOLDS
 from fractals.io.load import load_scene
@@ -365,6 +365,7 @@ VALID = {
     flame: '<flame name="a" size="9 7" center="0 0" scale="3" quality="9"><xform weight="1" '
     'linear="1" coefs="0.5 0 0 0.5 1 0"/><xform weight="0.5" swirl="1" coefs="0 1 1 0 0 0" '
     'chaos="1 0.5"/><palette count="2" format="RGB">000000FFFFFF</palette></flame>',
+    ifs: "own { .5 0 0 .5 0 0 .33\n .5 0 0 .5 .5 0 .33\n .5 0 0 .5 .25 .5 .34 }",
     par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}"
     "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}"
     "frm:own(XAXIS) { z = pixel, n = 0:\n if (n < 2)\n z = fn1(z)^p1\n else\n z = |z| + pixel\n"

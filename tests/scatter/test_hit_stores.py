@@ -143,7 +143,7 @@ def test_damage_is_told(tmp_path):
     data = bytearray(sums.read_bytes())
     data[5000] ^= 1
     sums.write_bytes(data)
-    with pytest.raises(SceneError, match=r"its sums are damaged: compute --overwrite"):
+    with pytest.raises(SceneError, match=r"its sums are damaged: overwrite=True"):
         fractals.recolor(path, device="cpu")
     sums.write_bytes(whole[sums.name][:-8])
     with pytest.raises(SceneError, match="not of its size"):
