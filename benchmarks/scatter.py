@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -215,9 +216,10 @@ def naive(seed, count, least, limit, radius, place, side, view, hits):
 
     `place` and `side`: the square. `view`: left, bottom, pixels a unit.
     """
-    np.random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 - Numba's own
     for _ in range(count):
-        a, b = place[0] + side * np.random.random(), place[1] + side * np.random.random()
+        u, v = np.random.random(), np.random.random()  # noqa: NPY002
+        a, b = place[0] + side * u, place[1] + side * v
         q = (a - 0.25) ** 2 + b * b
         if q * (q + a - 0.25) < 0.25 * b * b or (a + 1) ** 2 + b * b < 0.0625:
             continue  # the cardioid, and the disc to its left
@@ -233,6 +235,20 @@ def naive(seed, count, least, limit, radius, place, side, view, hits):
             column, row = (x - view[0]) * view[2], (y - view[1]) * view[2]
             if 0 <= column < hits.shape[1] and 0 <= row < hits.shape[0]:
                 hits[hits.shape[0] - 1 - int(row), int(column)] += 1
+
+
+def by_cells(player: Player, total: float, k: int, count: int) -> Any:
+    """Return the k-th picture of so many samples of cells: points a pixel and sample."""
+    sums, _ = player.sums(range(k * count, (k + 1) * count), None)
+    m = player.plan.margin
+    return sums[m : m + SIDE, m : m + SIDE, 3] / 255 * total / count
+
+
+def by_chance(how: tuple[Any, ...], k: int, count: int) -> Any:
+    """Return the same of c drawn evenly."""
+    hits = np.zeros((SIDE, SIDE), np.int64)
+    naive(k, count, *how, hits)
+    return hits / count
 
 
 def timed_images(
@@ -259,8 +275,8 @@ def cost(images: Any, seconds: float, mean: Any) -> float:
     return float(relative.mean()) * seconds / len(images)
 
 
-def buddhabrots(runs: int, seconds: float) -> Iterator[dict[str, Any]]:
-    """Compare noise for equal time: cells, and c drawn evenly. `runs` is for one signature."""
+def buddhabrots(seconds: float) -> Iterator[dict[str, Any]]:
+    """Compare noise for equal time: cells, and c drawn evenly."""
     for name, (center, width, limit, least) in BUDDHABROTS.items():
         table = {"formula": {"name": "buddhabrot", "of": "mandelbrot", "least": least}}
         scene = fractals.load_scene(table).replace(
@@ -278,19 +294,10 @@ def buddhabrots(runs: int, seconds: float) -> Iterator[dict[str, Any]]:
         own = orbits.place[2 + orbits.cells[:, 0]] ** 2
         total = float((own / own.sum() / orbits.counts * orbits.samples / orbits.weights)[0])
 
-        def ours(k: int, n: int, player: Player = player, total: float = total) -> Any:
-            sums, _ = player.sums(range(k * n, (k + 1) * n), None)
-            m = player.plan.margin
-            return sums[m : m + SIDE, m : m + SIDE, 3] / 255 * total / n
-
-        def theirs(k: int, n: int, least: int = least, limit: int = limit,
-                   view: Any = view, place: Any = place) -> Any:  # fmt: skip
-            hits = np.zeros((SIDE, SIDE), np.int64)
-            naive(k, n, least, limit, RADIUS, place, side, view, hits)
-            return hits / n
-
-        images, spent, count = timed_images(ours, 2**15, seconds)
-        others, their_time, their_count = timed_images(theirs, 2**15, seconds)
+        images, spent, count = timed_images(partial(by_cells, player, total), 2**15, seconds)
+        others, their_time, their_count = timed_images(
+            partial(by_chance, (least, limit, RADIUS, place, side, view)), 2**15, seconds
+        )
         mean = images.mean(0)
         yield {
             "what": name,
@@ -354,14 +361,16 @@ def measure(parts: Sequence[str], given: argparse.Namespace) -> dict[str, Any]:
     ways = {
         "flames": lambda: flames(runs, sizes, most),
         "attractors": lambda: attractors(runs, most),
-        "buddhabrots": lambda: buddhabrots(runs, given.seconds),
+        "buddhabrots": lambda: buddhabrots(given.seconds),
         "simulator": lambda: simulator(runs, most),
         "first": lambda: first(runs),
     }
     made = report.make_report([])
     made["versions"]["flam3"] = flam3_version()
     made["results"] = [
-        {"part": part, **row, **goal_of(part, row["what"])} for part in parts for row in ways[part]()
+        {"part": part, **row, **goal_of(part, row["what"])}
+        for part in parts
+        for row in ways[part]()
     ]
     return made
 
@@ -376,7 +385,7 @@ def flam3_version() -> str | None:
     """Return the version of flam3, where it is installed."""
     if not shutil.which("flam3-render"):
         return None
-    done = subprocess.run(["flam3-genome", "--version"], capture_output=True, text=True, timeout=20)
+    done = subprocess.run(["flam3-genome", "--version"], capture_output=True, text=True)
     return (done.stdout + done.stderr).strip().split("\n")[0] or None
 
 
@@ -423,7 +432,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown := set(given.parts) - set(GOALS):
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}")
     try:
-        made = report.read_report(given.read) if given.read else measure(given.parts or list(GOALS), given)
+        if given.read:
+            made = report.read_report(given.read)
+        else:
+            made = measure(given.parts or list(GOALS), given)
     except FractalsError as error:
         sys.exit(f"scatter.py: {error}")
     print(json.dumps(made, indent=1) if given.json else "\n".join(tables(made)))
