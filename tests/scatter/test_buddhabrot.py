@@ -130,6 +130,17 @@ def test_weights_make_up_for_the_samples_of_a_cell():
     assert math.gcd(orbits.samples, orbits.stride) == 1
 
 
+def test_cells_are_found_for_a_small_view():
+    """Few of the first samples' orbits come by: more are thrown before any cell is divided."""
+    view = {"center": ("-1.153", "0.278"), "width": "0.005", "max_iterations": 20000}
+    hits, orbits = counted(scene_of(**view, cells=2048, escape_radius=2.0, quality=40.0))
+    assert len(orbits.cells) > 1900
+    assert orbits.cells[:, 0].max() >= 9
+    assert hits.hits > 1000
+    even, _ = counted(scene_of(**view, cells=64, even=1.0, escape_radius=2.0, quality=40.0))
+    assert hits.hits > 20 * even.hits
+
+
 def test_hits_are_the_points_that_are_added():
     scene = scene_of(cells=64, even=1.0, max_iterations=100, quality=20.0)
     hits, orbits = counted(scene)

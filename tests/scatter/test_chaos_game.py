@@ -10,6 +10,7 @@ from support.scatter import by_kernel, by_machine
 import fractals
 from fractals import catalog
 from fractals.backends.cpu.chaos import Machine
+from fractals.backends.features import FUSED
 from fractals.kernels import scatter
 from fractals.kernels.scatter import Game, Window, philox
 
@@ -174,3 +175,23 @@ def test_variations_know_what_they_draw():
         assert made.name == name
         assert 0 <= made.draws <= 8
         assert made.title
+
+
+@pytest.mark.skipif(not FUSED, reason="this CPU has no fused multiply-add")
+@pytest.mark.parametrize("name", ["sinusoidal", "julian", "disc", "heart", "spherical", "julia"])
+def test_loops_of_variations_are_vectors(name, monkeypatch):
+    """LLVM makes vectors of a loop without a branch; a game of single numbers takes twice as long.
+
+    A branch comes into a loop unseen, as by `a if condition else b` where a is an array's element.
+    """
+    from fractals.backends import machine_code
+    from fractals.backends.cpu import chaos, target
+    from fractals.backends.cpu.scratch import array
+
+    texts = []
+    made = machine_code.made
+    monkeypatch.setattr(machine_code, "made", lambda text: texts.append(text) or made(text))
+    whole = tuple, *["q"] * 6
+    layout = tuple, array("f", 2), array("i"), array("f"), whole, whole
+    target.compiled(chaos.LOOP, "float32", (catalog.load("variation", name)(),), layout, False)
+    assert "x float> @llvm.fma" in texts[0]

@@ -68,24 +68,45 @@ CASES = {
 }
 
 
-@pytest.mark.skipif(not FLAM3, reason="flam3-render is not installed (flam3-utils)")
+def drawn_by_flam3(text, tmp_path):
+    import PIL.Image
+
+    env = {**os.environ, "prefix": str(tmp_path / "x"), "format": "png", "isaac_seed": "1"}
+    subprocess.run([FLAM3], input=text.encode(), env=env, capture_output=True, check=True)
+    return np.asarray(PIL.Image.open(tmp_path / "x00000.png").convert("RGB"), float)
+
+
+def differences(ours, theirs):
+    """Return how far the means of 4 x 4 pixels differ, and the means of all pixels."""
+    assert ours.shape == theirs.shape
+    assert len(np.unique(ours)) > 100
+    rows, columns = ours.shape[0] // 4, ours.shape[1] // 4
+    parts = [each.reshape(rows, 4, columns, 4, 3).mean(axis=(1, 3)) for each in (ours, theirs)]
+    return np.abs(parts[0] - parts[1]).mean(), ours.mean(), theirs.mean()
+
+
+needs_flam3 = pytest.mark.skipif(not FLAM3, reason="flam3-render is not installed (flam3-utils)")
+
+
+@needs_flam3
 @pytest.mark.parametrize("name", CASES)
 def test_beside_flam3(name, tmp_path):
     """Means of 4 x 4 pixels differ by less than 2 of 255."""
-    import PIL.Image
-
     text = flame(**CASES[name])
-    env = {**os.environ, "prefix": str(tmp_path / "x"), "format": "png", "isaac_seed": "1"}
-    subprocess.run([FLAM3], input=text.encode(), env=env, capture_output=True, check=True)
-    theirs = np.asarray(PIL.Image.open(tmp_path / "x00000.png").convert("RGB"), float)
     ours = fractals.render(scene_of(text), device="cpu").pixels.astype(float)
-    assert ours.shape == theirs.shape
-    assert len(np.unique(ours)) > 100
+    assert differences(ours, drawn_by_flam3(text, tmp_path))[0] < 2
 
-    def means(picture):
-        return picture.reshape(30, 4, 40, 4, 3).mean(axis=(1, 3))
 
-    assert np.abs(means(ours) - means(theirs)).mean() < 2
+@needs_flam3
+@pytest.mark.parametrize("size", [(80, 60), (240, 100), (96, 200)])
+def test_another_size_than_its_own_is_as_bright_as_in_flam3(size, tmp_path):
+    """The picture keeps its width in the plane, so flam3 gets its scale in proportion."""
+    more = "estimator_radius=5;zoom=0.3"
+    ours = fractals.render(scene_of(flame(more)), size=size, device="cpu").pixels.astype(float)
+    theirs = flame(f"{more};scale={30 * size[0] / 160}", size=size)
+    off, mean, their_mean = differences(ours, drawn_by_flam3(theirs, tmp_path))
+    assert off < 2
+    assert abs(mean / their_mean - 1) < 0.02
 
 
 def test_pictures_are_the_same_on_every_device():

@@ -27,7 +27,7 @@ from fractals.backends.cpu.chaos import (
 )
 from fractals.backends.cpu.entry import invoke
 from fractals.kernels import scatter
-from fractals.kernels.primitives import fma
+from fractals.kernels.primitives import fma, select
 
 X, Y, C = POINT, POINT + 1, COLOR
 
@@ -51,12 +51,14 @@ def make_variation_body(target, variation):
         xs, ys = numbers[source, begin : begin + n], numbers[source + 1, begin : begin + n]
         ox, oy = numbers[into, begin : begin + n], numbers[into + 1, begin : begin + n]
         ids = order[begin : begin + n]
-        weight, p = row[at], take(row, at + 1)
+        weight, p, kept = row[at], take(row, at + 1), keep != 0
         for i in range(len(xs)):
             u = draw(s, first + whole(ids[i]), group, kind, k0, k1)
             a, b = apply(xs[i], ys[i], u, p)
-            u, v = (ox[i], oy[i]) if keep else (real(0), real(0))
-            ox[i], oy[i] = fma(weight, a, u), fma(weight, b, v)
+            # Read in any case: LLVM makes no vectors of a loop with a branch.
+            before, below = ox[i], oy[i]
+            before, below = select(kept, before, real(0)), select(kept, below, real(0))
+            ox[i], oy[i] = fma(weight, a, before), fma(weight, b, below)
 
     return body
 

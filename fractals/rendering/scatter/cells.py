@@ -21,6 +21,8 @@ from fractals.threads import run_tiles
 
 FIRST = 5  # the level that dividing begins with: 32 x 32 cells, if there may be so many
 SAMPLES = 24  # of a cell, in the pilot; the first cells have four times as many
+FOUND = 16  # of the first cells: fewer that show a point in view have four times the samples again
+MOST_SAMPLES = 64 * SAMPLES
 PER_CELL = 16  # samples of a pass, on average
 MOST = 2**16  # of a cell
 DIVIDED = 4  # at most this part of the cells is divided in a round
@@ -51,7 +53,12 @@ class Cells:
         side = 1 << first
         rows, columns = np.divmod(np.arange(side * side), side)
         cells = np.stack([np.full(side * side, first), rows, columns], axis=1)
-        found = self._look(cells, 4 * SAMPLES)
+        samples = 4 * SAMPLES
+        found = self._look(cells, samples)
+        # Where the view is small, few orbits come by.
+        while (found[:, 0] > 0).sum() < FOUND and samples < MOST_SAMPLES:
+            samples *= 4
+            found = self._look(cells, samples)
         while len(cells) < self._formula.cells:
             worth = _share(cells) * _density(found)
             worth[cells[:, 0] >= LEVELS - 1] = 0
