@@ -14,6 +14,7 @@ from fractals.films.plan import FLAT, Timeline
 from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
+from fractals.rendering.families import family_of
 from fractals.rendering.find import find_misiurewicz
 from fractals.rendering.options import (
     FilmOptions,
@@ -94,7 +95,9 @@ def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
         table["fps"] = asked.fps
     if asked.preview:
         table["density"] = min(1.0, table["density"])
-    scene = _with_contrast(scene.replace(film=table), options.on_message)
+    scene = scene.replace(film=table)
+    if family_of(scene).single_pixels:
+        scene = _with_contrast(scene, options.on_message)
     return Film(_small(scene) if asked.preview else scene, options)
 
 
@@ -129,8 +132,7 @@ class Film(Timeline):
     def _drawn_alone(self, seconds: float) -> tuple[SingleFrames, float]:
         """Return what draws single frames of a time's part, and the time within the part."""
         part = self.motion.part_at(seconds)
-        frames = SingleFrames(self.motion, self.tracks, part, self.facts, self.options)
-        return frames, min(seconds, part.ends)
+        return self.single(part), min(seconds, part.ends)
 
     @with_keywords(SaveKeywords, SaveOptions)
     def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
@@ -227,7 +229,7 @@ def _zoomed(
     scene: Scene, to: Any, width: Fraction | None, seconds: float | None
 ) -> Mapping[str, Any]:
     """Return the table of a film that zooms; `width` is the number of `to`."""
-    formula = scene.make_formula()
+    formula = scene.make_any_formula()
     own, _ = place_of(scene, formula)
     if width is None:
         first, last = home_width_of(scene, formula), own

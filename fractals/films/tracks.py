@@ -13,7 +13,8 @@ from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
 
 KEYS = ("center", "width", "zoom", "rotation")  # of a view: the film's keys set them
-TABLES = ("formula", "julia", "view", "iteration", "color")  # whose numbers may change
+# Tables whose numbers may change
+TABLES = ("formula", "julia", "view", "iteration", "color", "display")
 LOOKS = 9  # moments at which a film's scenes are validated before it begins
 
 
