@@ -70,20 +70,23 @@ def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
     scene, asked, options = read_request(
         sources, keywords, FilmKeywords, FilmOptions, RenderOptions
     )
-    to, cycle, seconds = asked.to, asked.cycle, asked.seconds
+    to, seconds = asked.to, asked.seconds
+    loops = {name: getattr(asked, name) for name in LOOPS if getattr(asked, name) is not None}
     scene = scene.unframed()
     table = (scene.film or FilmSettings()).model_dump(mode="json", exclude_none=True)
     keyed = bool(table["keys"] or table["tracks"])
-    for name in ("to", "cycle"):
+    for name in ("to", *LOOPS):
         if keyed and getattr(asked, name) is not None:
             raise OptionError(
                 f"{name}=: the scene has keys or tracks of its own: give a scene "
                 "without [film], or change its keys"
             )
-    if to is not None and cycle is not None:
-        raise OptionError("to= and cycle= are both given: a zoom does not end where it begins")
-    if cycle is not None:
-        table |= _cycled(scene, cycle, seconds)
+    if to is not None and loops:
+        raise OptionError(
+            f"to= and {next(iter(loops))}= are both given: a zoom does not end where it begins"
+        )
+    if loops:
+        table |= _looped(scene, loops, seconds)
     elif not keyed:
         width = None if to is None else _width(to)
         if width:
@@ -204,25 +207,44 @@ def _with_contrast(scene: Scene, on_message: Callable[[str], None]) -> Scene:
     return scene.replace(transfer="cbrt", density=CONTRAST * scene.color.density)
 
 
-def _cycled(scene: Scene, cycle: float, seconds: float | None) -> Mapping[str, Any]:
-    """Return the table of a film in which the palette moves round."""
+def _looped(scene: Scene, loops: Mapping[str, float], seconds: float | None) -> Mapping[str, Any]:
+    """Return the table of a film in which something goes round, by the seconds of a round."""
+    length = max(loops.values()) if seconds is None else seconds
+    tracks = {}
+    for name, once in loops.items():
+        if not 0 < once < math.inf:
+            raise OptionError(f"{name}={once:g}: give more than 0 seconds")
+        track, first, whole = LOOPS[name](scene)
+        rounds = round(length / once)
+        if rounds < 1 or not math.isclose(rounds * once, length, rel_tol=1e-9):
+            raise OptionError(
+                f"seconds={length:g}: this is no whole number of cycles of {once:g} s: the "
+                "loop would jump"
+            )
+        tracks[track] = [[0, first], [length, first + rounds * whole]]
+    return {"loop": True, "tracks": tracks, "seconds": length}
+
+
+# What goes round in a loop: the track, its first value, and what a round adds to it.
+
+
+def _palette_round(scene: Scene) -> tuple[str, float, float]:
     if not scene.color.make_palette().cyclic:
         raise OptionError("cycle=: the palette has two ends; give a cyclic one by palette=")
-    first = scene.color.offset
-    if not 0 < cycle < math.inf:
-        raise OptionError(f"cycle={cycle:g}: give more than 0 seconds")
-    seconds = cycle if seconds is None else seconds
-    rounds = round(seconds / cycle)
-    if rounds < 1 or not math.isclose(rounds * cycle, seconds, rel_tol=1e-9):
-        raise OptionError(
-            f"seconds={seconds:g}: this is no whole number of cycles of {cycle:g} s: the "
-            "loop would jump"
-        )
-    return {
-        "loop": True,
-        "tracks": {"offset": [[0, first], [seconds, first + rounds]]},
-        "seconds": seconds,
-    }
+    return "offset", scene.color.offset, 1.0
+
+
+def _formula_round(scene: Scene) -> tuple[str, float, float]:
+    formula = scene.make_any_formula()
+    if "turn" not in formula.parameters:
+        raise OptionError(f"turn=: '{formula.name}' does not turn: flames and flows do")
+    return "formula.turn", formula.parameters["turn"], 360.0
+
+
+LOOPS: dict[str, Callable[[Scene], tuple[str, float, float]]] = {
+    "cycle": _palette_round,
+    "turn": _formula_round,
+}
 
 
 def _zoomed(
@@ -235,7 +257,8 @@ def _zoomed(
         first, last = home_width_of(scene, formula), own
         if first == last:
             raise OptionError(
-                "nothing moves: give to=WIDTH, cycle=SECONDS, or a scene with [[film.keys]]"
+                "nothing moves: give to=WIDTH, cycle=SECONDS, turn=SECONDS, or a scene with "
+                "[[film.keys]]"
             )
     else:
         first, last = own, width

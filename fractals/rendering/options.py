@@ -267,6 +267,11 @@ class FilmOptions(Options):
     cycle: float | None = option(
         None, "Turn the palette once in this number of seconds, in an endless loop."
     )
+    turn: float | None = option(
+        None,
+        "Turn the formula once in this number of seconds, in an endless loop: the transforms of a "
+        "flame, or a flow about its z axis.",
+    )
     seconds: float | None = option(
         None, "Length of the film (default: that of the scene, or 1.5 octaves a second)."
     )

@@ -8,6 +8,7 @@ import pytest
 
 import fractals
 from fractals import OptionError
+from fractals.films.tracks import replaced
 from fractals.films.work import SEGMENTS, folder_of
 
 SMALL = {"size": (48, 32), "supersampling": 1, "quality": 20, "device": "cpu"}
@@ -134,3 +135,150 @@ def test_what_a_scatter_film_is_not(ffmpeg):
     zoom = fractals.film(formula="clifford", to="0.5", seconds=1, fps=4, **SMALL)
     assert zoom.warnings() == []
     assert float(zoom.scene_at(3).view.width) == 0.5
+
+
+def changed(formula, *changes):
+    """Return a formula with values at paths replaced."""
+    for path, value in changes:
+        formula = replaced(formula, path, value)
+    return formula
+
+
+MORPHED = changed(
+    FLAME,
+    (("transforms", 0, "affine", 2), 0.6),
+    (("transforms", 0, "variations", "swirl"), 0.7),
+    (("transforms", 1, "color"), 0.5),
+    (("turn",), 90),
+)
+
+
+def morph(*keys, formula=FLAME, **more):
+    return film_of(formula, keys=keys, fps=5, **more)
+
+
+def test_keys_interpolate_formulas():
+    film = morph({"at": 0}, {"at": 1, "formula": MORPHED})
+    first, middle, last = (film.scene_at(k).make_any_formula() for k in (0, 2, 4))
+    assert first == fractals.load_scene({"formula": FLAME}).make_any_formula()
+    assert last == fractals.load_scene({"formula": MORPHED}).make_any_formula()
+    half = changed(
+        FLAME,
+        (("transforms", 0, "affine", 2), 0.4),
+        (("transforms", 0, "variations", "swirl"), 0.5),
+        (("transforms", 1, "color"), 0.75),
+        (("turn",), 45),
+    )
+    assert middle.transforms[0].variations[1].weight == 0.5
+    assert middle.transforms[0].affine == pytest.approx(
+        fractals.load_scene({"formula": half}).make_any_formula().transforms[0].affine
+    )
+    assert {track.name for track in film.tracks.tracks} == {
+        "formula.transforms.0.affine.2",
+        "formula.transforms.0.variations.swirl",
+        "formula.transforms.1.color",
+        "formula.turn",
+    }
+    frames = list(film)
+    assert len({frame.tobytes() for frame in frames}) == 5
+    np.testing.assert_array_equal(
+        frames[4], fractals.render(formula=MORPHED, bits=16, **SMALL, width="4").pixels
+    )
+    assert fractals.load_scene(film.scene.to_table()) == film.scene
+
+
+def test_a_key_may_leave_the_formula_out():
+    other = {"name": "clifford", "a": -1.2}
+    film = morph(
+        {"at": 0, "formula": other},
+        {"at": 0.5},
+        {"at": 1, "formula": {"name": "clifford"}},
+        formula="clifford",
+    )
+    usual = fractals.load_scene({"formula": "clifford"}).make_any_formula().parameters["a"]
+    found = [film.scene_at(k).make_any_formula().parameters["a"] for k in (0, 2, 4)]
+    assert found == pytest.approx([-1.2, (usual - 1.2) / 2, usual])
+
+
+def test_keys_of_escape_time_formulas():
+    film = fractals.film(
+        formula={"name": "multibrot", "power": 3},
+        film={
+            "fps": 4,
+            "keys": [{"at": 0}, {"at": 1, "formula": {"name": "multibrot", "power": 3}}],
+        },
+        **{key: SMALL[key] for key in ("size", "supersampling", "device")},
+    )
+    assert film.parts[0].method == "recolor"
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ({"name": "clifford", "a": 1}, r"film.keys.1.formula: name is 'clifford', and 'flame'"),
+        (
+            changed(FLAME, (("transforms", 0, "variations", "julia"), 0.1)),
+            "transforms.0.variations.julia is in one formula only: the formulas of keys",
+        ),
+        ({**FLAME, "transforms": FLAME["transforms"][:1]}, "transforms.1.affine.0 is in one"),
+        (changed(FLAME, (("transforms", 0, "affine"), "x")), "transforms.0.affine"),
+        (changed(FLAME, (("transforms", 0, "affine", 0), True)), "only numbers change"),
+        (changed(FLAME, (("transforms", 0, "weight"), -1)), "is in one formula only"),
+        (
+            changed(FLAME, (("transforms", 1, "color"), 7)),
+            r"keys.1: formula: transforms.1.color: 7 is not from",
+        ),
+        ("flame", "'flame' is not a table with a name and numbers"),
+        ({"name": "flame", "turn": float("inf")}, "'inf' is not from -1e"),
+        ({"name": "flame", "turn": 10**400}, "is not from -1e"),
+        ({"name": "flame", "final": {"affine": [[[[[[[[0]]]]]]]]}}, "tables deeper than 8"),
+        ({"name": "flame", "transforms": [0] * 30_000}, "more than 20000 values"),
+        ({"name": "flame", "final": None}, "is neither a number nor text"),
+    ],
+)
+def test_formulas_that_do_not_fit_are_refused(formula, words):
+    with pytest.raises(fractals.SceneError, match=words) as caught:
+        morph({"at": 0}, {"at": 1, "formula": formula})
+    assert "\n" not in str(caught.value)
+
+
+def test_a_number_is_set_once_and_a_formula_has_a_time():
+    with pytest.raises(fractals.SceneError, match=r"film.tracks.formula.turn: the keys set"):
+        film_of(
+            FLAME, {"formula.turn": [[0, 0], [1, 1]]}, [{"at": 0}, {"at": 1, "formula": MORPHED}]
+        )
+    with pytest.raises(fractals.SceneError, match=r"keys.1.formula: a key with a formula has a"):
+        morph({"at": 0}, {"speed": 1, "width": "1", "formula": MORPHED})
+
+
+def test_a_turn_is_a_loop():
+    film = fractals.film(formula=FLAME, turn=1, cycle=0.5, fps=4, palette="ember", **SMALL)
+    assert len(film) == 4
+    turned = [film.scene_at(k).make_any_formula().transforms[1] for k in range(4)]
+    x, y, e, f = 0.5, 0.5, -0.6, 0.3
+    maps = [(x, 0, e, 0, y, f), (0, -y, e, x, 0, f), (-x, 0, e, 0, -y, f), (0, y, e, -x, 0, f)]
+    for transform, affine in zip(turned, maps, strict=True):
+        assert transform.affine == pytest.approx(affine, abs=1e-15)
+    assert turned[0].affine == (0.5, 0, -0.6, 0, 0.5, 0.3)
+    whole = fractals.load_scene({"formula": {**FLAME, "turn": 720}}).make_any_formula()
+    assert whole.transforms == fractals.load_scene({"formula": FLAME}).make_any_formula().transforms
+    symmetry = {"affine": [-1, 0, 0, 0, -1, 0], "color_speed": 0}
+    both = {"name": "flame", "transforms": [*FLAME["transforms"], symmetry], "turn": 30}
+    assert fractals.load_scene({"formula": both}).make_any_formula().transforms[2].affine[0] == -1
+    flow = fractals.film(formula="lorenz", turn=2, seconds=4, fps=2, **SMALL)
+    found = [flow.scene_at(k).make_any_formula().parameters["turn"] for k in range(8)]
+    assert found == [-20 + 90 * k for k in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"formula": "clifford", "turn": 1}, "'clifford' does not turn: flames and flows do"),
+        ({"formula": FLAME, "turn": 0}, "turn=0: give more than 0 seconds"),
+        ({"formula": FLAME, "turn": 2, "seconds": 3}, "the loop would jump"),
+        ({"formula": FLAME, "turn": 2, "to": 1}, r"to= and turn= are both given"),
+    ],
+)
+def test_what_does_not_turn(options, words):
+    with pytest.raises(OptionError, match=words):
+        fractals.film(**options, **SMALL)
