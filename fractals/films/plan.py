@@ -97,6 +97,7 @@ def _pieces(tracks: Tracks, part: FilmPart) -> Iterator[FilmPart]:
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
 LEAST_SEGMENT = 20
+MOST_POINTS = 2 * 10**9  # of pictures that are made together: a minute or two of a thread
 LARGE = 250e6  # bytes of a strip, above which segments pass half an octave
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 SPEEDS = 64  # frames of a part whose speeds are compared
@@ -135,11 +136,15 @@ class PartPlan:
     memory: int  # bytes
     device: str  # the kind of device
     strip: Strip | None = None  # of the method "strip"
+    pictures: bool = False  # whether frames are pictures of a family without single pixels
 
     @property
     def segment(self) -> int:
         """Return the most frames that are made together."""
-        return self.strip.segment if self.strip else SEGMENT
+        if self.strip:
+            return self.strip.segment
+        most = MOST_POINTS * len(self.part.frames) // max(1, self.samples)
+        return min(SEGMENT, max(LEAST_SEGMENT, most)) if self.pictures else SEGMENT
 
     @property
     def seconds(self) -> float:
@@ -181,7 +186,8 @@ def _choose(
         still = part.kind == "still" and not moving
         times = 1 if still else count
         why = "nothing changes: drawn once" if still else PICTURES
-        return PartPlan(part, "frames", why, times * samples, times * seconds, 0.0, memory, device)
+        taken = times * samples, times * seconds, 0.0, memory
+        return PartPlan(part, "frames", why, *taken, device, pictures=True)
     if part.kind == "still" and tracks.recolors(part.first, part.last):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
         colored = count * samples / COLORED / threads if moving else 0.0

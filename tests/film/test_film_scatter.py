@@ -70,6 +70,17 @@ def test_the_forecast_is_that_of_pictures():
     assert chosen.memory == picture.memory
 
 
+def test_slow_frames_are_kept_in_short_segments():
+    moves = {"formula.a": [[0, -1.4], [10, -1.2]]}
+    segments = [
+        film_of("clifford", moves, fps=30, seconds=10, quality=quality).parts[0].segment
+        for quality in (20, 20_000, 10**6)
+    ]
+    assert segments == [120, 2 * 10**9 * 300 // (300 * 30_720_000), 20]
+    still = film_of("clifford", keys=[{"at": 0}], fps=30, seconds=10, quality=10**6)
+    assert still.parts[0].segment == 120
+
+
 def test_equal_frames_are_drawn_once(monkeypatch):
     film = film_of({"name": "clifford"}, {"offset": [[0, 0], [0.5, 0.3]]}, fps=8)
     family, drawn = type(film.family), []
