@@ -179,8 +179,8 @@ def compute_command(
                     f"{output}: resumed with {computed.before} of {computed.tiles} {computed.unit}"
                 )
             if share:
-                left = f"{computed.missing} of {computed.tiles} tiles are missing"
-                ready = f"fractals compute {output} puts the tiles together"
+                left = f"{computed.missing} of {computed.tiles} {computed.unit} are missing"
+                ready = f"fractals compute {output} puts the {computed.unit} together"
                 tell(f"{output}: part {part} is there; {left if computed.missing else ready}")
             report(computed, output, computed.method, as_json, lost)
             return

@@ -63,12 +63,21 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @section(
     "Film",
     {
-        **of(FilmOptions, "--to WIDTH", "--cycle SECONDS", "--seconds N", "--fps N", "--preview"),
+        **of(
+            FilmOptions,
+            "--to WIDTH",
+            "--cycle SECONDS",
+            "--turn SECONDS",
+            "--seconds N",
+            "--fps N",
+            "--preview",
+        ),
         "--still T": "Draw the picture at T seconds.",
         **of(SaveOptions, "--frames A:B", "--audio FILE sound", "--codec NAME", "--bits N"),
         **of(SaveOptions, "--lossless", "--keep-strip"),
     },
     cycle=Seconds(),
+    turn=Seconds(),
     seconds=Seconds(),
     fps=Seconds(),
     still=Seconds(),
@@ -98,7 +107,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     """
     from fractals.films.writing import video_of
 
-    own = _taken(options, "to", "cycle", "seconds", "fps", "preview")
+    own = _taken(options, "to", "cycle", "turn", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite", "sound")
     saving["cluster"] = shared.cluster_request(options)
     still, numbers = options.pop("still"), options.pop("frames")

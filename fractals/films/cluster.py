@@ -40,6 +40,7 @@ from fractals.rendering.cluster.worker import (
     shares_folder,
 )
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan
+from fractals.rendering.families import family_of
 from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -109,6 +110,8 @@ def _bands_of(strip: Strip, frames: range) -> list[int]:
 
 def check_cluster(cluster: Any, scene: Scene, parts: Sequence[PartPlan]) -> None:
     """Raise an `OptionError` where a cluster can't make a film."""
+    if not family_of(scene).single_pixels:
+        raise OptionError("the frames of this film are drawn by one machine: leave cluster= out")
     check_formula(scene.make_formula())
     strips = any(chosen.strip for chosen in parts)
     if strips and isinstance(cluster, Cluster) and cluster.returns:

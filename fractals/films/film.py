@@ -14,6 +14,7 @@ from fractals.films.plan import FLAT, Timeline
 from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
+from fractals.rendering.families import family_of
 from fractals.rendering.find import find_misiurewicz
 from fractals.rendering.options import (
     FilmOptions,
@@ -69,20 +70,23 @@ def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
     scene, asked, options = read_request(
         sources, keywords, FilmKeywords, FilmOptions, RenderOptions
     )
-    to, cycle, seconds = asked.to, asked.cycle, asked.seconds
+    to, seconds = asked.to, asked.seconds
+    loops = {name: getattr(asked, name) for name in LOOPS if getattr(asked, name) is not None}
     scene = scene.unframed()
     table = (scene.film or FilmSettings()).model_dump(mode="json", exclude_none=True)
     keyed = bool(table["keys"] or table["tracks"])
-    for name in ("to", "cycle"):
+    for name in ("to", *LOOPS):
         if keyed and getattr(asked, name) is not None:
             raise OptionError(
                 f"{name}=: the scene has keys or tracks of its own: give a scene "
                 "without [film], or change its keys"
             )
-    if to is not None and cycle is not None:
-        raise OptionError("to= and cycle= are both given: a zoom does not end where it begins")
-    if cycle is not None:
-        table |= _cycled(scene, cycle, seconds)
+    if to is not None and loops:
+        raise OptionError(
+            f"to= and {next(iter(loops))}= are both given: a zoom does not end where it begins"
+        )
+    if loops:
+        table |= _looped(scene, loops, seconds)
     elif not keyed:
         width = None if to is None else _width(to)
         if width:
@@ -94,7 +98,9 @@ def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
         table["fps"] = asked.fps
     if asked.preview:
         table["density"] = min(1.0, table["density"])
-    scene = _with_contrast(scene.replace(film=table), options.on_message)
+    scene = scene.replace(film=table)
+    if family_of(scene).single_pixels:
+        scene = _with_contrast(scene, options.on_message)
     return Film(_small(scene) if asked.preview else scene, options)
 
 
@@ -129,8 +135,7 @@ class Film(Timeline):
     def _drawn_alone(self, seconds: float) -> tuple[SingleFrames, float]:
         """Return what draws single frames of a time's part, and the time within the part."""
         part = self.motion.part_at(seconds)
-        frames = SingleFrames(self.motion, self.tracks, part, self.facts, self.options)
-        return frames, min(seconds, part.ends)
+        return self.single(part), min(seconds, part.ends)
 
     @with_keywords(SaveKeywords, SaveOptions)
     def save(self, path: str | Path, **keywords: Unpack[SaveKeywords]) -> Saved:
@@ -202,38 +207,58 @@ def _with_contrast(scene: Scene, on_message: Callable[[str], None]) -> Scene:
     return scene.replace(transfer="cbrt", density=CONTRAST * scene.color.density)
 
 
-def _cycled(scene: Scene, cycle: float, seconds: float | None) -> Mapping[str, Any]:
-    """Return the table of a film in which the palette moves round."""
+def _looped(scene: Scene, loops: Mapping[str, float], seconds: float | None) -> Mapping[str, Any]:
+    """Return the table of a film in which something goes round, by the seconds of a round."""
+    length = max(loops.values()) if seconds is None else seconds
+    tracks = {}
+    for name, once in loops.items():
+        if not 0 < once < math.inf:
+            raise OptionError(f"{name}={once:g}: give more than 0 seconds")
+        track, first, whole = LOOPS[name](scene)
+        rounds = round(length / once)
+        if rounds < 1 or not math.isclose(rounds * once, length, rel_tol=1e-9):
+            raise OptionError(
+                f"seconds={length:g}: this is no whole number of cycles of {once:g} s: the "
+                "loop would jump"
+            )
+        tracks[track] = [[0, first], [length, first + rounds * whole]]
+    return {"loop": True, "tracks": tracks, "seconds": length}
+
+
+# What goes round in a loop: the track, its first value, and what a round adds to it.
+
+
+def _palette_round(scene: Scene) -> tuple[str, float, float]:
     if not scene.color.make_palette().cyclic:
         raise OptionError("cycle=: the palette has two ends; give a cyclic one by palette=")
-    first = scene.color.offset
-    if not 0 < cycle < math.inf:
-        raise OptionError(f"cycle={cycle:g}: give more than 0 seconds")
-    seconds = cycle if seconds is None else seconds
-    rounds = round(seconds / cycle)
-    if rounds < 1 or not math.isclose(rounds * cycle, seconds, rel_tol=1e-9):
-        raise OptionError(
-            f"seconds={seconds:g}: this is no whole number of cycles of {cycle:g} s: the "
-            "loop would jump"
-        )
-    return {
-        "loop": True,
-        "tracks": {"offset": [[0, first], [seconds, first + rounds]]},
-        "seconds": seconds,
-    }
+    return "offset", scene.color.offset, 1.0
+
+
+def _formula_round(scene: Scene) -> tuple[str, float, float]:
+    formula = scene.make_any_formula()
+    if "turn" not in formula.parameters:
+        raise OptionError(f"turn=: '{formula.name}' does not turn: flames and flows do")
+    return "formula.turn", formula.parameters["turn"], 360.0
+
+
+LOOPS: dict[str, Callable[[Scene], tuple[str, float, float]]] = {
+    "cycle": _palette_round,
+    "turn": _formula_round,
+}
 
 
 def _zoomed(
     scene: Scene, to: Any, width: Fraction | None, seconds: float | None
 ) -> Mapping[str, Any]:
     """Return the table of a film that zooms; `width` is the number of `to`."""
-    formula = scene.make_formula()
+    formula = scene.make_any_formula()
     own, _ = place_of(scene, formula)
     if width is None:
         first, last = home_width_of(scene, formula), own
         if first == last:
             raise OptionError(
-                "nothing moves: give to=WIDTH, cycle=SECONDS, or a scene with [[film.keys]]"
+                "nothing moves: give to=WIDTH, cycle=SECONDS, turn=SECONDS, or a scene with "
+                "[[film.keys]]"
             )
     else:
         first, last = own, width

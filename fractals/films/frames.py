@@ -1,9 +1,11 @@
 """SingleFrames drawn one by one, each as the picture of its own scene."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from fractals.films.motion import FilmPart, Motion, with_view
 from fractals.films.planes import Frame, rounded
@@ -19,6 +21,7 @@ from fractals.rendering.drawing import (
     open_plan,
     open_recoloring,
 )
+from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.scene.model import Scene
@@ -27,6 +30,7 @@ from fractals.scene.model import Scene
 
 
 MOST_KEYS = 16  # of a film, whose views are probed for the limit
+DEEPER = 257  # times a value of 8 bits is one of 16 bits
 
 
 @dataclass(frozen=True)
@@ -34,13 +38,16 @@ class FilmConstants:
     """Values "auto" of a film. Values of single frames would make colors jump."""
 
     # The highest of the deepest view, the widest, and keys that are not deep: a lower limit
-    # would draw their details black
+    # would draw their details black. 0: each picture finds its own.
     max_iterations: int
     count_offset: float  # of the widest view; a higher one makes counts negative
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {"max_iterations": self.max_iterations, "count_offset": self.count_offset}
+
+
+NOTHING_SHARED = FilmConstants(0, 0.0)  # by pictures of a family without single pixels
 
 
 def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmConstants:
@@ -115,7 +122,7 @@ def prepared(scene: Scene, facts: FilmConstants) -> Scene:
     """Return the scene of a frame: of 16 bits, with the film's limit of iterations."""
     limit = scene.iteration.max_iterations
     iteration = scene.iteration.model_copy(
-        update={"max_iterations": facts.max_iterations if limit == "auto" else limit}
+        update={"max_iterations": facts.max_iterations or "auto" if limit == "auto" else limit}
     )
     image = scene.image.model_copy(update={"bits": 16})
     return scene.model_copy(update={"iteration": iteration, "image": image})
@@ -129,6 +136,35 @@ def drawn(scene: Scene, facts: FilmConstants, options: RenderOptions) -> Pixels:
     drawing = open_drawing(plan, backend, options, stored=raw)
     drawing.source.count_offset = facts.count_offset
     return draw_all(drawing)
+
+
+class Pictures(SingleFrames):
+    """The frames of a part, each the picture that its family draws of its scene."""
+
+    def frame(self, seconds: float) -> Frame:
+        """Return the frame of a time."""
+        return self._drawn(self.scene(seconds))
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
+        """Yield frames in the order of their numbers; equal ones are drawn once."""
+        yield from drawn_once(map(self.scene, map(self.motion.seconds, numbers)), self._drawn)
+
+    def _drawn(self, scene: Scene) -> Frame:
+        quiet = self.options.replace(on_message=lambda line: None)
+        pixels = family_of(scene).render(scene, quiet).pixels
+        if pixels.dtype == np.uint8:  # of a family that draws no others
+            return pixels.astype(np.uint16) * DEEPER
+        found: Frame = pixels
+        return found
+
+
+def drawn_once(scenes: Iterable[Scene], draw: Callable[[Scene], Frame]) -> Iterator[Frame]:
+    """Yield the frames of scenes; equal ones that follow each other are drawn once."""
+    last: tuple[Scene, Frame] | None = None
+    for scene in scenes:
+        if last is None or last[0] != scene:
+            last = scene, draw(scene)
+        yield last[1]
 
 
 # Frames of a part in which only colors change: iterated once, and colored for each frame.
@@ -151,12 +187,8 @@ class Recolored(SingleFrames):
 
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames in the order of their numbers; equal ones are drawn once."""
-        last: tuple[Scene, Any] | None = None
-        for number in numbers:
-            scene = self.scene(self.motion.seconds(number))
-            if last is None or last[0] != scene:
-                last = scene, draw_all(self._drawing(scene))
-            yield last[1]
+        scenes = map(self.scene, map(self.motion.seconds, numbers))
+        yield from drawn_once(scenes, lambda scene: draw_all(self._drawing(scene)))
 
     def _drawing(self, scene: Scene) -> Drawing:
         return open_recoloring(scene, self._raw, self.options)

@@ -18,7 +18,15 @@ from fractals.backends.devices import choose
 from fractals.errors import OptionError, shown
 from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
-from fractals.films.frames import FilmConstants, Recolored, SingleFrames, find_facts, prepared
+from fractals.films.frames import (
+    NOTHING_SHARED,
+    FilmConstants,
+    Pictures,
+    Recolored,
+    SingleFrames,
+    find_facts,
+    prepared,
+)
 from fractals.films.gather import ColoredGather, FrameMaker
 from fractals.films.motion import FilmPart, FilmView, Motion, make_motion, with_view
 from fractals.films.planes import Frame, rounded
@@ -26,6 +34,7 @@ from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks, scene_of
 from fractals.films.valued import ValuedGather
 from fractals.rendering.drawing import Drawing
+from fractals.rendering.families import Family, family_of
 from fractals.rendering.measured import is_measurable
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
@@ -60,7 +69,7 @@ def split_parts(film: "Timeline") -> list[FilmPart]:
 def _gains(film: "Timeline", part: FilmPart) -> bool:
     """Tell whether frames of a part without a change can be made faster than others."""
     span = part.first, part.last
-    if not film.tracks.moving(*span):
+    if not film.family.single_pixels or not film.tracks.moving(*span):
         return False
     return not (film.tracks.recolors(*span) and keeps_values(film.scene, part))
 
@@ -88,6 +97,7 @@ def _pieces(tracks: Tracks, part: FilmPart) -> Iterator[FilmPart]:
 SEGMENT = 120  # frames that are made together: what is lost if the process is killed
 # Fewest of a strip, whose segments pass at most an octave: its memory grows with their octaves.
 LEAST_SEGMENT = 20
+MOST_POINTS = 2 * 10**9  # of pictures that are made together: a minute or two of a thread
 LARGE = 250e6  # bytes of a strip, above which segments pass half an octave
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 SPEEDS = 64  # frames of a part whose speeds are compared
@@ -101,6 +111,7 @@ LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 # takes the forecast of every few parts for those that follow, too.
 FORECASTS = 40
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
+PICTURES = "each is a picture of its own"  # the reason of families without single pixels
 
 
 class FrameSource(Protocol):
@@ -125,11 +136,15 @@ class PartPlan:
     memory: int  # bytes
     device: str  # the kind of device
     strip: Strip | None = None  # of the method "strip"
+    pictures: bool = False  # whether frames are pictures of a family without single pixels
 
     @property
     def segment(self) -> int:
         """Return the most frames that are made together."""
-        return self.strip.segment if self.strip else SEGMENT
+        if self.strip:
+            return self.strip.segment
+        most = MOST_POINTS * len(self.part.frames) // max(1, self.samples)
+        return min(SEGMENT, max(LEAST_SEGMENT, most)) if self.pictures else SEGMENT
 
     @property
     def seconds(self) -> float:
@@ -152,20 +167,27 @@ class PartPlan:
 def choose_methods(film: "Timeline", parts: Sequence[FilmPart]) -> Iterator[PartPlan]:
     """Yield how each part of a film is made."""
     step = len(parts) // FORECASTS | 1  # odd, because keys often go there and back in turn
-    forecast = 0.0, 0
+    forecast = 0.0, 0, 0
     for k, part in enumerate(parts):
         if k % step == 0:
             forecast = _forecast(film, part)
         yield _choose(film, part, *forecast)
 
 
-def _choose(film: "Timeline", part: FilmPart, seconds: float, memory: int) -> PartPlan:
-    """Return how a part of a film is made; `seconds`, `memory`: those of `_forecast`."""
+def _choose(
+    film: "Timeline", part: FilmPart, seconds: float, samples: int, memory: int
+) -> PartPlan:
+    """Return how a part of a film is made; the last three arguments: those of `_forecast`."""
     scene, tracks, count = film.scene, film.tracks, len(part.frames)
     pixels = math.prod(film.size)
-    samples = pixels * scene.image.supersampling**2
     device, threads = choose(film.options.device).device.kind, threads_of(film.options)
     moving = [track.name for track in tracks.moving(part.first, part.last)]
+    if not film.family.single_pixels:
+        still = part.kind == "still" and not moving
+        times = 1 if still else count
+        why = "nothing changes: drawn once" if still else PICTURES
+        taken = times * samples, times * seconds, 0.0, memory
+        return PartPlan(part, "frames", why, *taken, device, pictures=True)
     if part.kind == "still" and tracks.recolors(part.first, part.last):
         why = f"only {_listed(moving)}" if moving else "nothing changes"
         colored = count * samples / COLORED / threads if moving else 0.0
@@ -260,15 +282,17 @@ def segments_of(chosen: PartPlan, numbers: range) -> list[range]:
     return found[::-1] if inwards else found
 
 
-def _forecast(film: "Timeline", part: FilmPart) -> tuple[float, int]:
-    """Return the mean seconds and the most bytes of a frame that is drawn by itself."""
-    options = film.options
-    kind, threads = choose(options.device).device.kind, threads_of(options)
-    plans = [
-        make_plan(scene, kind, options.interior_shortcuts, threads)
-        for scene in frame_scenes(film, part, FilmConstants(GUESS, 0.0))
-    ]
-    return sum(plan.seconds for plan in plans) / LOOKS, max(plan.memory for plan in plans)
+def _forecast(film: "Timeline", part: FilmPart) -> tuple[float, int, int]:
+    """Return the mean seconds, the samples and the most bytes of a frame drawn by itself."""
+    quiet = film.options.replace(on_message=lambda line: None)
+    facts = FilmConstants(GUESS, 0.0) if film.family.single_pixels else NOTHING_SHARED
+    scenes = frame_scenes(film, part, facts)
+    plans = [film.family.plan(scene, quiet, "pixels") for scene in scenes]
+    return (
+        sum(plan.seconds for plan in plans) / LOOKS,
+        max(plan.samples for plan in plans),
+        max(plan.memory for plan in plans),
+    )
 
 
 def frame_scenes(film: "Timeline", part: FilmPart, facts: FilmConstants) -> list[Scene]:
@@ -388,6 +412,8 @@ def is_soon_measured(film: "Timeline", chosen: PartPlan) -> bool:
 
     A GPU is not used to capacity by some samples, and the orbit of a very deep view takes long.
     """
+    if not film.family.single_pixels:
+        return False
     shortcuts = film.options.interior_shortcuts
     scenes = frame_scenes(film, chosen.part, FilmConstants(GUESS, 0.0))
     plans = (make_plan(scene, chosen.device, shortcuts) for scene in scenes)
@@ -484,6 +510,11 @@ class Timeline:
         self.tracks.check(self.motion.count / self.motion.rate)
 
     @cached_property
+    def family(self) -> Family:
+        """Return the family of the images."""
+        return family_of(self.scene)
+
+    @cached_property
     def tracks(self) -> Tracks:
         """Return the values that change over time."""
         return Tracks(self.scene)
@@ -496,6 +527,8 @@ class Timeline:
     @cached_property
     def facts(self) -> FilmConstants:
         """Return the limit of iterations and the count offset of all frames."""
+        if not self.family.single_pixels:
+            return NOTHING_SHARED
         return self.found or find_facts(self.motion, self.tracks, self.options)
 
     @cached_property
@@ -568,8 +601,14 @@ class Timeline:
         """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
         if chosen.strip:
             return make_frames(chosen.strip, self.facts, self.options, folder)
-        source = Recolored if chosen.method == "recolor" else SingleFrames
-        return source(self.motion, self.tracks, chosen.part, self.facts, self.options)
+        if chosen.method == "recolor":
+            return Recolored(self.motion, self.tracks, chosen.part, self.facts, self.options)
+        return self.single(chosen.part)
+
+    def single(self, part: FilmPart) -> SingleFrames:
+        """Return what draws frames of a part by themselves."""
+        source = SingleFrames if self.family.single_pixels else Pictures
+        return source(self.motion, self.tracks, part, self.facts, self.options)
 
     def scene_at(self, number: int) -> Scene:
         """Return the scene of a frame, without a film."""
@@ -592,4 +631,4 @@ class Timeline:
 
     def warnings(self) -> list[str]:
         """Return what may look bad, a line each."""
-        return warnings_of(self.scene, self.parts)
+        return warnings_of(self.scene, self.parts) if self.family.single_pixels else []

@@ -3,17 +3,18 @@
 import bisect
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
-from fractals.scene.film import FilmSettings
+from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
 
 KEYS = ("center", "width", "zoom", "rotation")  # of a view: the film's keys set them
-TABLES = ("formula", "julia", "view", "iteration", "color")  # whose numbers may change
+# Tables whose numbers may change
+TABLES = ("formula", "julia", "view", "iteration", "color", "display")
 LOOKS = 9  # moments at which a film's scenes are validated before it begins
 
 
@@ -104,6 +105,11 @@ class Tracks:
         self.scene = scene.model_copy(update={"film": None})
         film = scene.film or FilmSettings()
         self.tracks = [_track(name, points) for name, points in film.tracks.items()]
+        own = {track.path for track in self.tracks}
+        for track in _formula_tracks(self.scene, film.keys):
+            if track.path in own:
+                raise SceneError(f"film.tracks.{shown(track.name)}: the keys set this number, too")
+            self.tracks.append(track)
         self._table = self.scene.to_values() if self.tracks else {}
 
     @property
@@ -176,6 +182,83 @@ def _track(name: str, points: Sequence[tuple[float, Any]]) -> Track:
     if not all(math.isfinite(value) for curve in curves for value in curve.values):
         raise SceneError(f"film.tracks.{shown(name)}: a value is beyond float64")
     return Track(name, path, curves, listed)
+
+
+def _formula_tracks(scene: Scene, keys: Sequence[Key]) -> Iterator[Track]:
+    """Yield the numbers that change between the formulas of keys.
+
+    The scene's own formula is that of the first key, unless that key has one.
+    """
+    given = [(number, key) for number, key in enumerate(keys) if key.formula is not None]
+    if not given:
+        return
+    base = scene.to_table()["formula"]
+    base = {"name": base} if isinstance(base, str) else base
+    usual = scene.make_any_formula().parameters
+    first = _numbers(base)
+    found = [] if keys[0].formula else [(keys[0].at or 0.0, first)]
+    for number, key in given:
+        where = f"film.keys.{number}.formula"
+        if key.at is None and number:
+            raise SceneError(f"{where}: a key with a formula has a time: give at, not speed")
+        found.append((key.at or 0.0, _numbers(key.formula)))
+        _check_structure(where, first, found[-1][1], usual)
+        try:
+            validate({**scene.to_values(), "formula": key.formula})
+        except SceneError as error:
+            raise SceneError(f"film.keys.{number}: {error}") from None
+    times = [time for time, _ in found]
+    for path in dict.fromkeys(path for _, numbers in found for path in numbers):
+        values = [numbers.get(path, _usual(path, usual)) for _, numbers in found]
+        if any(value != first.get(path, _usual(path, usual)) for value in values):
+            whole = "formula", *path
+            yield Track(_dotted(whole), whole, (Curve(times, list(map(float, values))),), False)
+
+
+def _numbers(value: Any, path: tuple[str | int, ...] = ()) -> dict[tuple[str | int, ...], Any]:
+    """Return the values of tables in tables and lists, by where they are."""
+    if isinstance(value, Mapping):
+        parts = list(value.items())
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        parts = list(enumerate(value))
+    else:
+        return {path: value}
+    return {key: each for k, part in parts for key, each in _numbers(part, (*path, k)).items()}
+
+
+def _check_structure(
+    where: str,
+    base: Mapping[tuple[str | int, ...], Any],
+    other: Mapping[tuple[str | int, ...], Any],
+    usual: Mapping[str, Any],
+) -> None:
+    """Raise a `SceneError` where formulas differ in more than numbers."""
+    for path in {**base, **other}:
+        one, two = (each.get(path, _usual(path, usual)) for each in (base, other))
+        if one is None or two is None:
+            raise SceneError(
+                f"{where}: {shown(_dotted(path))} is in one formula only: the formulas of keys "
+                "have the same transforms, variations and options, and other numbers"
+            )
+        if one != two and not (_is_number(one) and _is_number(two)):
+            raise SceneError(
+                f"{where}: {shown(_dotted(path))} is '{shown(two, 40)}', and '{shown(one, 40)}' in "
+                "the scene's formula: only numbers change"
+            )
+
+
+def _usual(path: tuple[str | int, ...], usual: Mapping[str, Any]) -> Any:
+    """Return the value of an option that a formula leaves out, where that is a number."""
+    value = usual.get(str(path[0])) if len(path) == 1 else None
+    return value if _is_number(value) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _dotted(path: Sequence[str | int]) -> str:
+    return ".".join(map(str, path))
 
 
 def _path(name: str, parts: list[Any]) -> tuple[str | int, ...]:

@@ -44,7 +44,7 @@ HEAD = struct.Struct("<II")
 ALIGNED = 64  # bytes: a cache line
 MAX_TABLE = 2**20  # bytes
 STRAY = 3600  # seconds after which a file that never got its name was left by a killed process
-TYPES = {name: np.dtype(name) for name in ("<i4", "<c16", "<c8", "<f8", "<f4", "|u1")}
+TYPES = {name: np.dtype(name) for name in ("<i4", "<i8", "<c16", "<c8", "<f8", "<f4", "|u1")}
 NAME = re.compile(r"[0-9a-z][0-9a-z.-]{0,80}", re.ASCII)
 
 Arrays = Mapping[str, NDArray[Any]]

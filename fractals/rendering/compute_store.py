@@ -64,7 +64,7 @@ class Computed(PictureFacts):
     tiles, before : int
         Tiles of the store, or its chunks of points, and how many of them existed before.
     missing : int
-        Tiles that are still missing, where only a part was asked for.
+        Tiles, or chunks, that are still missing, where only a part was asked for.
     unit : str
         "tiles", or of a scatter image "chunks".
     """
@@ -124,7 +124,7 @@ def compute_data_to(
         if overwrite or cluster is not None:
             other = "cluster" if cluster is not None else "overwrite"
             raise OptionError(f"part and {other} exclude each other: give one of them")
-        return _compute_part(path, scene, options, _checked_part(part))
+        return _compute_part(path, scene, options, checked_part(part))
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None
         if store:
@@ -228,7 +228,8 @@ def _write_tiles(
         writer.close()
 
 
-def _checked_part(part: tuple[int, int]) -> tuple[int, int]:
+def checked_part(part: tuple[int, int]) -> tuple[int, int]:
+    """Return the number of a part, and how many there are; others are an `OptionError`."""
     i, n = part
     if not 0 <= i < n:
         raise OptionError(f"part {i} of {n}: the parts are 0 to {n - 1}")

@@ -4,7 +4,6 @@ How many steps the tables skip differs from view to view by a factor of a hundre
 the size and the digits alone is no forecast.
 """
 
-import math
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -96,7 +95,7 @@ def check_time(planned: Plan, source: SampleSource) -> None:
     """Raise an `OptionError` for a deep view that takes too long by the forecast of --dry-run."""
     # Most pictures can't take so long: nothing is measured for them.
     limit, planes = source.max_iterations, planned.layers.statistics.planes
-    steps = float(math.prod(planned.size) * planned.supersampling**2) * limit
+    steps = float(planned.samples) * limit
     steps *= forecast.statistics_cost(planes)
     if forecast.statistics_seconds(planned.device, steps, True) / planned.threads > LONG:
         _check_seconds(planned, look(planned, source).seconds, limit)
@@ -106,9 +105,8 @@ def _check_seconds(planned: Plan, seconds: float, limit: int) -> None:
     """Raise an `OptionError` for a picture that takes too long."""
     if seconds <= LONG:
         return
-    samples = math.prod(planned.size) * planned.supersampling**2
     raise OptionError(
         f"at a width of {scientific(planned.width)} this takes about {seconds / 3600:.0f} hours "
-        f"and {planned.memory / 2**30:.1f} GiB ({samples} samples of at most {limit} steps, "
-        f"{planned.bits or 53} bits): force=True draws it all the same"
+        f"and {planned.memory / 2**30:.1f} GiB ({planned.samples} samples of at most {limit} "
+        f"steps, {planned.bits or 53} bits): force=True draws it all the same"
     )

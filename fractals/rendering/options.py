@@ -250,8 +250,8 @@ class StoreOptions(FileOptions):
         None,
         "Compute part I of N of a store, counted from 0, beside the other parts, on any machines "
         "that share the folder; a call without a part then puts them together.",
-        "That call also computes tiles that are missing. A part is every N-th tile, from tile I "
-        "on.",
+        "That call also computes what is missing. A part is every N-th tile, from tile I on, or "
+        "some of the points of a scatter image.",
     )
 
 
@@ -266,6 +266,11 @@ class FilmOptions(Options):
     )
     cycle: float | None = option(
         None, "Turn the palette once in this number of seconds, in an endless loop."
+    )
+    turn: float | None = option(
+        None,
+        "Turn the formula once in this number of seconds, in an endless loop: the transforms of a "
+        "flame, or a flow about its z axis.",
     )
     seconds: float | None = option(
         None, "Length of the film (default: that of the scene, or 1.5 octaves a second)."

@@ -264,7 +264,7 @@ class Plan:
 
     def seconds_for(self, count: float = forecast.TYPICAL_COUNT) -> float:
         """Return the seconds if the orbits of a view that is not deep take `count` steps each."""
-        samples = math.prod(self.size) * self.supersampling**2
+        samples = self.samples
         planes, limit = self.layers.statistics.planes, self.max_iterations
         if self.deep:
             length = forecast.reference_length(self.scene, self.digits)
@@ -275,6 +275,11 @@ class Plan:
             return forecast.reference_seconds(self.bits, length) + seconds / self.threads
         steps = count * samples * (1 + self.layers.derivative + planes)
         return forecast.direct_seconds(self.device, steps, samples) / self.threads
+
+    @property
+    def samples(self) -> int:
+        """Return how many samples the picture has."""
+        return math.prod(self.size) * self.supersampling**2
 
     @cached_property
     def memory(self) -> int:

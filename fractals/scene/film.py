@@ -18,6 +18,8 @@ MAX_SECONDS = 24 * 3600.0
 MAX_KEYS, MAX_TRACKS, MAX_POINTS = 1000, 50, 100_000
 MAX_DOTS = 4  # in the name of a track
 MAX_TURNS = 10_000  # of a key's rotation
+# Of a key's formula: its tables and lists, and its numbers
+MAX_DEPTH, MAX_VALUES, LARGEST = 8, 20_000, 1e300
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
@@ -80,6 +82,29 @@ def flattened(tracks: Any, before: str = "") -> Any:
     return found
 
 
+def _formula(given: Any) -> Any:
+    if not isinstance(given, Mapping):
+        raise ValueError(f"'{shown(given, 40)}' is not a table with a name and numbers")
+    values = 0
+
+    def plain(value: Any, depth: int) -> Any:
+        nonlocal values
+        values += 1
+        if depth > MAX_DEPTH or values > MAX_VALUES:
+            raise ValueError(f"more than {MAX_VALUES} values, or tables deeper than {MAX_DEPTH}")
+        if isinstance(value, Mapping):
+            return {str(key): plain(each, depth + 1) for key, each in value.items()}
+        if isinstance(value, tuple | list):
+            return [plain(each, depth + 1) for each in value]
+        if not isinstance(value, str | int | float):
+            raise ValueError(f"'{shown(value, 40)}' is neither a number nor text")
+        if not isinstance(value, str) and not abs(value) <= LARGEST:
+            raise ValueError(f"'{shown(value, 40)}' is not from -{LARGEST:g} to {LARGEST:g}")
+        return value
+
+    return plain(given, 0)
+
+
 class Key(Table):
     """A view that the film shows at a time."""
 
@@ -96,6 +121,11 @@ class Key(Table):
     )
     rotation: Finite | None = Field(
         default=None, ge=-360 * MAX_TURNS, le=360 * MAX_TURNS, description="degrees, not reduced"
+    )
+    formula: Annotated[dict[str, Any] | None, BeforeValidator(_formula)] = Field(
+        default=None,
+        description="the scene's formula with other numbers, at this time; in between, numbers are "
+        "interpolated",
     )
     ease: Ease = Field(default="soft", description="how the film comes here from the key before")
 

@@ -115,6 +115,7 @@ class FilmKeywords(RenderKeywords, total=False):
 
     to: str | int | float | Decimal | None
     cycle: float | None
+    turn: float | None
     seconds: float | None
     fps: float | None
     preview: bool

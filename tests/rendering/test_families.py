@@ -33,10 +33,12 @@ class Stripes(AnyFormula):
 class StripesPlan:
     scene: fractals.Scene
     seconds: float = 0.5
+    samples: int = 48
+    memory: int = 2**20
 
     def to_table(self):
         size = list(self.scene.image.size)
-        return {"method": "stripes", "size": size, "seconds": self.seconds, "memory": 2**20}
+        return {"method": "stripes", "size": size, "seconds": self.seconds, "memory": self.memory}
 
 
 @dataclass
@@ -117,6 +119,16 @@ def test_the_command_line_asks_the_family(stripes, tmp_path, capsys):
     assert main(["compute", "--formula", "stripes", "-o", str(tmp_path / "a.fz")]) == 2
     assert "is kept in no store: render draws it" in capsys.readouterr().err
     assert main(["nucleus", "--formula", "stripes"]) == 2
+
+
+def test_a_film_asks_the_family(stripes):
+    moves = {"fps": 4, "tracks": {"formula.every": [[0, 1], [1, 4]]}}
+    film = fractals.film(stripes, film=moves)
+    first, *_, last = film
+    assert [int(row[0, 0]) for row in first] == [0, 25700] * 3
+    assert [int(row[0, 0]) for row in last] == [0, 0, 0, 0, 25700, 25700]
+    plan = film.plan(measured=True)
+    assert (plan.seconds, plan.samples, plan.memory) == (2, 4 * 48, 2**20)
 
 
 def test_a_family_that_keeps_no_numbers_says_so(stripes, monkeypatch):

@@ -1,6 +1,7 @@
 """Buddhabrots: beside naive sampling in other words, the same bits everywhere, whole weights."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -219,3 +220,18 @@ def test_backends_agree_on_a_plan():
     table = fractals.plan(scene_of(), device="cpu").to_table()
     assert table["method"] == "orbits"
     assert table["precision"] == "float64"
+
+
+def test_hits_are_counted_whole_on_many_threads():
+    """A sum that threads share loses numbers when a thread is stopped between two steps of it."""
+    options = {"size": (48, 32), "supersampling": 1, "quality": 10, "device": "cpu"}
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        found = [
+            fractals.compute(formula="buddhabrot", max_iterations=50, threads=4, **options).hits
+            for _ in range(6)
+        ]
+    finally:
+        sys.setswitchinterval(usual)
+    assert len(set(found)) == 1

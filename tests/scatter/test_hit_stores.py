@@ -79,7 +79,7 @@ LOOP = """
 import sys
 import fractals
 from fractals.rendering.scatter import store
-store.PARTS = 40
+store.GOES = 40
 fractals.compute_to(sys.argv[1], {"formula": {"name": "clifford", "a": -1.5}}, size=(60, 40),
     steps=400, quality=2000.0, supersampling=1, device="cpu", threads=1)
 """
@@ -128,8 +128,14 @@ def test_a_store_of_another_scene_is_refused(tmp_path):
             fractals.compute_to(path, TABLE, **{**SMALL, **changes})
     with pytest.raises(OptionError, match="formula differs"):
         fractals.compute_to(path, {"formula": "clifford"}, **SMALL)
-    with pytest.raises(OptionError, match="computed by one machine"):
-        fractals.compute_to(path, TABLE, part=(0, 2), **SMALL)
+    with pytest.raises(OptionError, match="no cluster computes a scatter image"):
+        fractals.compute_to(path, TABLE, cluster=2, **SMALL)
+    with pytest.raises(OptionError, match="part and overwrite exclude each other"):
+        fractals.compute_to(path, TABLE, part=(0, 2), overwrite=True, **SMALL)
+    with pytest.raises(OptionError, match="part 2 of 2: the parts are 0 to 1"):
+        fractals.compute_to(path, TABLE, part=(2, 2), **SMALL)
+    with pytest.raises(OptionError, match=r"color\.palette differs"):
+        fractals.compute_to(path, TABLE, part=(0, 2), palette="ember", **SMALL)
     assert content(path) == before
     fractals.compute_to(path, TABLE, overwrite=True, **{**SMALL, "seed": 3})
     assert content(path) != before
@@ -143,7 +149,7 @@ def test_damage_is_told(tmp_path):
     data = bytearray(sums.read_bytes())
     data[5000] ^= 1
     sums.write_bytes(data)
-    with pytest.raises(SceneError, match=r"its sums are damaged: overwrite=True"):
+    with pytest.raises(SceneError, match="its sums are damaged: overwrite=True computes"):
         fractals.recolor(path, device="cpu")
     sums.write_bytes(whole[sums.name][:-8])
     with pytest.raises(SceneError, match="not of its size"):
@@ -234,3 +240,83 @@ def test_points_are_compared_with_plain_python(monkeypatch):
     monkeypatch.setattr(play.Player, "_by_machine", wrong)
     with pytest.raises(DifferenceError, match="differ from those of plain Python"):
         player.check(1)
+
+
+ORBITS = {"formula": {"name": "buddhabrot", "cells": 400}, "iteration": {"max_iterations": 200}}
+
+
+@pytest.mark.parametrize(("table", "quality"), [(TABLE, 60.0), (ORBITS, 4.0)])
+def test_parts_add_up_to_the_bytes_of_one_machine(tmp_path, table, quality):
+    whole, parted = tmp_path / "whole.fz", tmp_path / "parted.fz"
+    options = {**SMALL, "quality": quality}
+    fractals.compute_to(whole, table, **options)
+    left = []
+    for part, more in ((2, {}), (0, {"threads": 1}), (1, {})):
+        done = fractals.compute_to(parted, table, part=(part, 3), **{**options, **more})
+        left.append(done.missing)
+        assert done.before == 0
+    assert left[0] > left[1] > left[2] == 0
+    assert fractals.compute_to(parted, table, part=(1, 3), **options).before > 0
+    done = fractals.compute_to(parted, parted, device="cpu")
+    assert done.before == 0
+    assert content(parted) == content(whole)
+
+
+def stopped_after(chunks):
+    """Return a progress that interrupts."""
+
+    def stop(done, total):
+        stop.calls += 1
+        if stop.calls > chunks:
+            raise KeyboardInterrupt
+
+    stop.calls = 0
+    return stop
+
+
+def test_parts_that_are_missing_damaged_or_unfinished_are_played_again(tmp_path):
+    whole, parted = tmp_path / "whole.fz", tmp_path / "parted.fz"
+    fractals.compute_to(whole, TABLE, **SMALL)
+    fractals.compute_to(parted, TABLE, part=(3, 4), **SMALL)
+    fractals.compute_to(parted, TABLE, part=(1, 4), **SMALL)
+    with pytest.raises(KeyboardInterrupt):
+        fractals.compute_to(parted, TABLE, part=(2, 4), progress=stopped_after(2), **SMALL)
+    damaged = parted / "parts" / "000001-000004.sums"
+    data = bytearray(damaged.read_bytes())
+    data[-5] ^= 1
+    damaged.write_bytes(data)
+    unfinished = (parted / "parts" / "000002-000004.sums").read_bytes()
+    assert fractals.compute_to(parted, TABLE, part=(2, 4), **SMALL).before in (1, 2)
+    assert (parted / "parts" / "000002-000004.sums").read_bytes() != unfinished
+    (parted / "parts" / "000002-000004.sums").write_bytes(unfinished)
+    fractals.compute_to(parted, TABLE, **SMALL)
+    assert content(parted) == content(whole)
+
+
+def test_parts_continue_a_store_to_a_higher_quality(tmp_path):
+    whole, parted = tmp_path / "whole.fz", tmp_path / "parted.fz"
+    fractals.compute_to(whole, TABLE, **SMALL)
+    fractals.compute_to(parted, TABLE, **{**SMALL, "quality": 20.0})
+    for part in (0, 1):
+        done = fractals.compute_to(parted, TABLE, part=(part, 2), **SMALL)
+        assert done.tiles == 10
+    fractals.compute_to(parted, parted, device="cpu")  # at its own quality: parts wait
+    assert (parted / "parts").is_dir()
+    done = fractals.compute_to(parted, TABLE, **SMALL)
+    assert (done.before, done.tiles) == (5, 15)
+    assert content(parted) == content(whole)
+
+
+def test_parts_on_the_command_line(tmp_path, capsys):
+    path = str(tmp_path / "a.fz")
+    scene = tmp_path / "a.toml"
+    scene.write_text('formula = "clifford"\n[scatter]\nsteps = 40\nquality = 60\n')
+    own = ["compute", str(scene), "-o", path, "--size", "60x40", "--supersampling", "1"]
+    assert main([*own, "--part", "0/2"]) == 0
+    assert "8 of 15 chunks are missing" in capsys.readouterr().err
+    assert main([*own, "--part", "1/2"]) == 0
+    assert "puts the chunks together" in capsys.readouterr().err
+    assert main(["recolor", path, "-o", str(tmp_path / "a.png")]) == 2
+    assert "no point is counted yet" in capsys.readouterr().err
+    assert main(["compute", path]) == 0
+    assert main(["recolor", path, "-o", str(tmp_path / "a.png")]) == 0

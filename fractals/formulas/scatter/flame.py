@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fractals import catalog
 from fractals.errors import OptionError, shown
+from fractals.kernels.elementary import sincos
 from fractals.kernels.flame import IDENTITY, STAGES, Applied, Flame, Transform
 from fractals.kernels.scatter import Variation
 
@@ -20,8 +22,12 @@ TRIANGLE = (
 )
 
 
-def make(transforms: Any = TRIANGLE, final: Any = None) -> Flame:
-    """Return the flame of tables of transforms; see `docs/reference/scene.md`."""
+def make(transforms: Any = TRIANGLE, final: Any = None, turn: Any = 0.0) -> Flame:
+    """Return the flame of tables of transforms; see `docs/reference/scene.md`.
+
+    `turn`: degrees by which the affine map of each transform is turned counter-clockwise. Those of
+    a symmetry, whose color speed is 0, and the final transform stay.
+    """
     if not isinstance(transforms, Sequence) or isinstance(transforms, str) or not transforms:
         raise ValueError("transforms: a list of one table or more")
     if len(transforms) > MAX_TRANSFORMS:
@@ -29,9 +35,19 @@ def make(transforms: Any = TRIANGLE, final: Any = None) -> Flame:
     found = tuple(_transform(each, f"transforms.{k}") for k, each in enumerate(transforms))
     if not sum(each.weight for each in found) > 0:
         raise ValueError("transforms: one of the weights is greater than 0")
+    degrees = math.remainder(_number(turn, "turn"), 360)
+    if degrees:
+        found = tuple(_turned(each, degrees) if each.color_speed else each for each in found)
     last = None if final is None else _transform(final, "final")
-    parameters = {"transforms": len(found), "final": last is not None}
+    parameters = {"transforms": len(found), "final": last is not None, "turn": float(turn)}
     return Flame("flame", "Flame: maps drawn at random", found, last, parameters=parameters)
+
+
+def _turned(transform: Transform, degrees: float) -> Transform:
+    a, b, c, d, e, f = transform.affine
+    sin, cos = sincos(math.radians(degrees))
+    affine = cos * a - sin * d, cos * b - sin * e, c, sin * a + cos * d, sin * b + cos * e, f
+    return replace(transform, affine=tuple(float(number) for number in affine))
 
 
 def _transform(table: Any, where: str) -> Transform:

@@ -48,12 +48,14 @@ class Family(Protocol):
     title: str  # one line for lists
     has_inside: bool  # whether a picture may show nothing but points inside a set
     suffixes: tuple[str, ...]  # of files of raw numbers
-    single_pixels: bool  # whether a pixel can be drawn without the others
+    # Whether a pixel can be drawn without the others. Films then share what frames have in common.
+    single_pixels: bool
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> Any:
-        """Return how a scene is drawn, without drawing: an object with `seconds` and `to_table`.
+        """Return how a scene is drawn, without drawing.
 
-        `keeps`: what stays in memory, as of `fractals.rendering.plan.make_plan`.
+        An object with `seconds`, `samples`, `memory` in bytes, and `to_table`. `keeps`: what stays
+        in memory, as of `fractals.rendering.plan.make_plan`.
         """
 
     def plan_table(
@@ -65,7 +67,7 @@ class Family(Protocol):
         """Return what a compiled program of a scene is for, in a few words."""
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
-        """Draw a picture."""
+        """Draw a picture, or a frame of a film where `single_pixels` is false."""
 
     def render_to(
         self,

@@ -1,6 +1,5 @@
 """Escape time: each sample's orbit is iterated until it leaves, and its count is colored."""
 
-import math
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -55,10 +54,9 @@ class Escape:
                 table["measured"] = False
                 options.on_message("the reference orbit alone takes longer than the forecast says")
         if keeps in ("store", "raw"):
-            samples = math.prod(planned.size) * planned.supersampling**2
             pair = np.result_type(planned.precision, np.complex64)
             kept = planes_for(planned.layers, pair).values()
-            table["file"] = samples * sum(kind.itemsize for kind in kept)
+            table["file"] = planned.samples * sum(kind.itemsize for kind in kept)
         return table
 
     def program(self, scene: Scene) -> str:

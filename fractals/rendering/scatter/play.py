@@ -108,22 +108,21 @@ class Player:
         run = backend.compile(*plan.kernel)
         data, window = moved(backend, self.data()), moved(backend, plan.window())
         sums = to_device(np.zeros(4 * math.prod(plan.shape), np.int64))
-        hits = 0
+        hits: list[int] = []  # appending is one step under the interpreter's lock; adding is not
 
         def work(part: range) -> Mapping[str, float]:
-            nonlocal hits
             seen = np.zeros((-(-len(part) // CHUNK), min(CHUNK, len(part))), np.int32)
             on_device = to_device(seen)
             run(on_device, data, plan.game(part[0]), window, sums)
             backend.to_host(on_device, seen)
-            hits += int(seen.sum())  # under the interpreter's lock
+            hits.append(int(seen.sum()))
             return {}
 
         threads = backend.threads if plan.device == "cpu" else 0
         run_tiles(_parted(trajectories, CHUNK * LAUNCH[plan.device]), work, threads, progress)
         found = np.empty(4 * math.prod(plan.shape), np.int64)
         backend.to_host(sums, found)
-        return found.reshape(*plan.shape, 4), hits
+        return found.reshape(*plan.shape, 4), sum(hits)
 
 
 def _parted(trajectories: range, at_once: int) -> Sequence[range]:

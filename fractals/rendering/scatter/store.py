@@ -10,6 +10,9 @@ A store is a folder whose name ends in ``.fz``. It holds
     ``checksum``, that of the other keys.
 ``sums-CHUNKS.npy``
     Red, green, blue and count of the hits, int64, shape (rows, columns, 4), in NumPy's format 1.0.
+``parts/I-N.sums``
+    The sums of the chunks of part I of N, a file as of `fractals.io.parts`, which another machine
+    wrote. Sums are whole numbers, so added up in any order they are those of one machine.
 
 Sums can't be written in place, as tiles are. New sums are written beside the old ones, then the
 header that names them, and then the old ones are removed. So a process may be killed at any moment,
@@ -17,14 +20,15 @@ and no byte depends on when, where or in how many goes a store was computed.
 """
 
 import contextlib
+import hashlib
 import math
 import os
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +44,18 @@ from fractals.io.files import (
     writing,
     written,
 )
+from fractals.io.parts import StoreParts, encode
 from fractals.io.store import (
+    PARTS,
     checksum,
     claimed,
     clear,
     header_text,
     mapped,
+    new_store,
     npy_header,
 )
-from fractals.rendering.compute_store import Computed
+from fractals.rendering.compute_store import Computed, checked_part
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, steps_of
 from fractals.rendering.scatter.play import Player, open_player
@@ -56,7 +63,7 @@ from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene, validate
 
 VERSION = 4  # of the format; stores of escape-time images have 2 and 3
-PARTS = 20  # in how many goes a store is written, at least
+GOES = 20  # in how many goes a store is written, at least
 SECONDS = 60.0  # most seconds between two goes, by the forecast
 SUMS = np.dtype("<i8")
 ANOTHER = "name another store, or give overwrite=True"
@@ -158,9 +165,15 @@ def compute_hits_to(
 
     With a higher quality than that of the store, the store is continued.
     """
-    if store_options.part is not None or store_options.cluster is not None:
-        other = "part=" if store_options.part is not None else "cluster="
-        raise OptionError(f"a scatter image is computed by one machine: leave {other} out")
+    if store_options.cluster is not None:
+        raise OptionError(
+            "no cluster computes a scatter image: leave cluster= out; part= divides it among "
+            "machines"
+        )
+    if store_options.part is not None:
+        if store_options.overwrite:
+            raise OptionError("part and overwrite exclude each other: give one of them")
+        return _compute_part(path, scene, options, checked_part(store_options.part))
     with claimed(path):
         there = (path / HEADER).exists() and not store_options.overwrite
         store = HitStore(path, read_store_header(path)) if there else None
@@ -174,30 +187,125 @@ def compute_hits_to(
         before, timings = hits.chunks, {"iterate": 0.0, "copy": 0.0}
         if store is None or hits.scene != store.scene:
             write_hits(path, hits)
+        parts = _parts_of(path, plan)
+        kept = _there(parts, plan)
+        found = [part for part in kept if part.last <= plan.chunks]
         while hits.chunks < plan.chunks:
             begun = perf_counter()
-            last = min(plan.chunks, hits.chunks + chunks_at_once(plan))
-            hits = player.play(hits, last, options.on_progress)
+            if part := next((each for each in found if each.first == hits.chunks), None):
+                sums = hits.sums + part.sums
+                hits = plan.hits(sums, part.last, hits.hits + part.hits)
+            else:
+                starts = [each.first for each in found if each.first > hits.chunks]
+                last = min(plan.chunks, hits.chunks + chunks_at_once(plan), *starts)
+                hits = player.play(hits, last, options.on_progress)
             played = perf_counter()
             write_hits(path, hits)
             timings["iterate"] += played - begun
             timings["copy"] += perf_counter() - played
-        facts = plan.device, plan.precision, plan.method
-        return Computed(
-            hits.scene,
-            timings,
-            *facts,
-            summary=hits,  # type: ignore[arg-type]
-            tiles=hits.chunks,
-            before=before,
-            unit="chunks",
-        )
+        if len(found) == len(kept):  # others are of a higher quality
+            parts.clear()
+        return _computed(plan, hits, timings, hits.chunks, before)
+
+
+def _computed(
+    plan: ScatterPlan, hits: Hits, timings: dict[str, float], chunks: int, before: int
+) -> Computed:
+    facts = plan.device, plan.precision, plan.method
+    return Computed(
+        hits.scene,
+        timings,
+        *facts,
+        summary=hits,  # type: ignore[arg-type]
+        tiles=chunks,
+        before=before,
+        unit="chunks",
+    )
+
+
+# Parts: each machine plays chunks of its own, and the last call adds up their sums.
+
+
+class Part(NamedTuple):
+    """What the chunks of a part add up to, so far."""
+
+    first: int  # chunk
+    last: int  # the chunk after the last one
+    hits: int  # points in view
+    sums: NDArray[np.int64]
+
+
+def _compute_part(
+    path: Path, scene: Scene, options: RenderOptions, part: tuple[int, int]
+) -> Computed:
+    """Play the chunks of a part; the first process to come creates the store."""
+    player = open_player(scene, options)
+    if not (path / HEADER).exists():
+        with new_store(path) as folder:
+            write_hits(folder, player.plan.no_hits())
+    player, whole = continued(HitStore(path, read_store_header(path)), player)
+    plan, (i, n) = player.plan, part
+    first, end = (whole.chunks + (plan.chunks - whole.chunks) * k // n for k in (i, i + 1))
+    parts, name = _parts_of(path, plan), f"{i:06d}-{n:06d}.sums"
+    hits = replace(plan.no_hits(), chunks=first)
+    there = _read(parts, name, plan)
+    if there and there.first == first and there.last <= end:
+        hits = plan.hits(there.sums, there.last, there.hits)
+    before, timings = hits.chunks - first, {"iterate": 0.0, "copy": 0.0}
+    while hits.chunks < end:
+        begun = perf_counter()
+        hits = player.play(hits, min(end, hits.chunks + chunks_at_once(plan)), options.on_progress)
+        played = perf_counter()
+        facts = {"first": first, "last": hits.chunks, "hits": hits.hits}
+        parts.keep(name, encode(name, parts.work, {"sums": hits.sums}, facts))
+        timings["iterate"] += played - begun
+        timings["copy"] += perf_counter() - played
+    hits = replace(hits, samples=(hits.chunks - first) * CHUNK * plan.steps)
+    computed = _computed(plan, hits, timings, plan.chunks - whole.chunks, before)
+    return replace(computed, missing=_missing(_there(parts, plan), whole.chunks, plan.chunks))
+
+
+def _parts_of(path: Path, plan: ScatterPlan) -> StoreParts:
+    """Return the parts of a store; those of another scene count as missing."""
+    facts = {key: str(value) for key, value in _facts(plan.scene).items()}
+    work = {**facts, "margin": plan.margin, "program": __version__}
+    text = header_text(work).encode("utf-8", "surrogatepass")
+    return StoreParts(path / PARTS, hashlib.sha256(text).hexdigest()[:32])
+
+
+def _there(parts: StoreParts, plan: ScatterPlan) -> list[Part]:
+    """Return the parts that are there."""
+    found = (_read(parts, name, plan) for name in parts.names())
+    return [part for part in found if part]
+
+
+def _read(parts: StoreParts, name: str, plan: ScatterPlan) -> Part | None:
+    """Return a part; None where it is missing or damaged."""
+    found = parts.read(name)
+    if found is None or set(found.arrays) != {"sums"}:
+        return None
+    sums = found.arrays["sums"]
+    try:
+        first, last, hits = (_whole(found.facts[key]) for key in ("first", "last", "hits"))
+    except (KeyError, ValueError):
+        return None
+    fits = sums.dtype == SUMS and sums.shape == (*plan.shape, 4) and first < last
+    return Part(first, last, hits, sums) if fits else None
+
+
+def _missing(found: Sequence[Part], first: int, last: int) -> int:
+    """Return how many chunks of a range no part has."""
+    missing, at = 0, first
+    for part in sorted(found, key=lambda each: each.first):
+        missing += max(0, min(part.first, last) - at)
+        at = max(at, part.last)
+    return missing + max(0, last - at)
 
 
 def chunks_at_once(plan: ScatterPlan) -> int:
     """Return how many chunks are played between two goes of writing."""
-    parts = max(PARTS, math.ceil(plan.seconds / SECONDS))
-    return max(1, math.ceil(plan.chunks / parts))
+    goes = max(GOES, math.ceil(plan.seconds / SECONDS))
+    return max(1, math.ceil(plan.chunks / goes))
 
 
 def continued(store: HitStore, player: Player) -> tuple[Player, Hits]:
