@@ -377,7 +377,7 @@ def test_an_interrupt_in_a_launch_ends_the_process(tmp_path):
     assert process.returncode == 130
     assert "Traceback" not in said
     assert said.splitlines()[-1] == "fractals: interrupted"
-    assert len(said.split()) < 20
+    assert all(line.startswith("fractals: ") for line in said.splitlines() if line)
     assert not (tmp_path / "a.png").exists()
     assert command(tmp_path, *RENDER).returncode == 0
 
