@@ -71,7 +71,7 @@ def read_gallery() -> dict[str, Any]:
         name: scene
         for name, scene in scenes.items()
         if scene.julia is None
-        and scene.make_formula().name in COUNTS
+        and scene.make_any_formula().name in COUNTS
         and scene.view.width
         and Decimal(scene.view.width) < SHALLOW
     }

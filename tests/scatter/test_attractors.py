@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from support.scatter import SIZE, by_kernel, by_machine
+from support.scattered import SIZE, by_kernel, by_machine
 
 import fractals
 from fractals import catalog

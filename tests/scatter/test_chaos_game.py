@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from support.scatter import by_kernel, by_machine
+from support.scattered import by_kernel, by_machine
 
 import fractals
 from fractals import catalog

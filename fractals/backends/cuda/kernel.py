@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import importlib.util
 import os
 import re
 import sys
@@ -52,8 +53,11 @@ def _imported():
         os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")
         config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # a small picture has few threads
         cuda = importlib.import_module(CARD)
-        if not config.ENABLE_CUDASIM and not numba_private.has_libnvvm():
-            return None, "libNVVM is missing"
+        if not config.ENABLE_CUDASIM:
+            if CARD == "numba.cuda" and importlib.util.find_spec("numba_cuda") is None:
+                return None, "numba-cuda is not installed"  # Numba's own module lacks what we need
+            if not numba_private.has_libnvvm():
+                return None, "libNVVM is missing"
         return cuda, ""
     except Exception as error:
         return None, first_line(error)
