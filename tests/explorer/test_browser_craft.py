@@ -72,6 +72,7 @@ def test_without_a_graphics_card_the_canvas_is_plain_and_palettes_are_laid_over(
     assert color_of(tab)["palette"] == "hokusai"
 
 
+@pytest.mark.slow
 def test_colorings_of_this_view_are_pictures_to_choose_from(new_tab):
     tab = new_tab()
     names = "['smooth', 'stripe_average', 'root']"  # `root` has no meaning here
@@ -91,6 +92,7 @@ def test_colorings_of_this_view_are_pictures_to_choose_from(new_tab):
     assert tab.press("Control+z")["color"] == before
 
 
+@pytest.mark.slow
 def test_looks_are_presets_over_any_scene(tab):
     before = tab.settle()["color"]
     part = section(opened(tab, "Color"), "Looks")
@@ -151,6 +153,7 @@ def test_a_snapshot_is_compared_with_and_returned_to(tab):
     assert panel.get_by_role("list", name="Snapshots").get_by_role("button").count() == 0
 
 
+@pytest.mark.slow
 def test_steps_of_undo_are_pictures_and_survive_a_reload(new_tab):
     tab = new_tab()
     first = place_of(tab.settle())
@@ -175,6 +178,7 @@ def test_steps_of_undo_are_pictures_and_survive_a_reload(new_tab):
 # ---------------------------------------------------------------------- surprise
 
 
+@pytest.mark.slow
 def test_surprises_are_kept_bred_and_walked_back(tab):
     panel = opened(tab, "Surprise")
     sheet = panel.get_by_role("list", name="Surprises")
@@ -209,6 +213,7 @@ def test_surprises_are_kept_bred_and_walked_back(tab):
     assert favorites.count() == 0
 
 
+@pytest.mark.slow
 def test_one_road_leads_from_the_gallery_to_a_poster(tab):
     panel = opened(tab, "Gallery")
     card = panel.get_by_role("listitem").filter(has_text="Carpet")
@@ -272,6 +277,7 @@ def pixel_of(tab, point):
     return across / 2 + x / width * across, down / 2 - y / width * across
 
 
+@pytest.mark.slow
 def test_flights_home_and_boxes_aim_beside_the_panel(new_tab):
     tab = new_tab(size=(1100, 700))
     tab.page.keyboard.press("0")
@@ -365,6 +371,7 @@ def test_a_long_press_opens_the_menu_of_the_point(new_tab):
 # ---------------------------------------------------------------------- autopilot
 
 
+@pytest.mark.slow
 def test_the_autopilot_flies_on_until_the_user_takes_over(tab):
     from playwright.sync_api import expect
 

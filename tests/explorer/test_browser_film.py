@@ -102,6 +102,7 @@ def test_a_short_film_is_made_seen_and_downloaded(tab, tmp_path):
     assert (tmp_path / "again.mp4").read_bytes() == path.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_preview_is_shown_and_no_download(tab):
     panel = wished(tab, 1, (640, 360))
     panel.get_by_role("button", name="Preview").click()
@@ -110,6 +111,7 @@ def test_a_preview_is_shown_and_no_download(tab):
     assert panel.get_by_role("link", name="Download").count() == 0
 
 
+@pytest.mark.slow
 def test_a_loop_is_a_picture(tab, tmp_path):
     panel = wished(tab, 0.5)
     panel.get_by_role("button", name="WebP", exact=True).click()
@@ -157,6 +159,7 @@ def test_a_film_goes_through_places_in_the_order_of_the_user(tab):
     assert [row.split("\n")[0] for row in rows.all_inner_texts()] == [names[2], names[0]]
 
 
+@pytest.mark.slow
 def test_a_film_from_here_on_ends_deeper(tab):
     panel = opened(tab)
     panel.get_by_role("button", name="From here").click()
@@ -183,6 +186,7 @@ def test_a_film_is_cancelled(tab, server):
     assert tab.page.get_by_role("region", name="Film", exact=True).count() == 0
 
 
+@pytest.mark.slow
 def test_a_page_that_is_loaded_again_goes_on_with_its_film(tab, tmp_path):
     made(wished(tab, 4, (160, 90)))
     tab.page.get_by_text(" of 96").wait_for()
@@ -192,6 +196,7 @@ def test_a_page_that_is_loaded_again_goes_on_with_its_film(tab, tmp_path):
     assert encode.count_frames(path) == 96
 
 
+@pytest.mark.slow
 def test_a_lost_connection_does_not_end_a_film(tab, server, tmp_path):
     made(wished(tab, 4, (160, 90)))
     tab.page.get_by_text(" of 96").wait_for()
@@ -202,6 +207,7 @@ def test_a_lost_connection_does_not_end_a_film(tab, server, tmp_path):
     assert encode.count_frames(path) == 96
 
 
+@pytest.mark.slow
 def test_a_film_has_sound(tab, tmp_path):
     with wave.open(str(tmp_path / "tone.wav"), "wb") as file:
         file.setnchannels(1)
