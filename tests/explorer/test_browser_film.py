@@ -121,6 +121,7 @@ def test_a_loop_is_a_picture(tab, tmp_path):
     tab.until("document.querySelector('img.film')?.naturalWidth === 64")
 
 
+@pytest.mark.slow
 def test_a_film_goes_through_places_in_the_order_of_the_user(tab):
     panel = opened(tab)
     panel.get_by_role("button", name="Places", exact=True).click()
@@ -227,6 +228,7 @@ def test_a_film_has_sound(tab, tmp_path):
     assert said == ""
 
 
+@pytest.mark.slow
 def test_the_whole_set_is_no_film(tab):
     panel = opened(tab)
     tab.run("() => explorer.home()")
