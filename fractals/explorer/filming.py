@@ -196,7 +196,7 @@ def asked_of(scene: Scene, message: protocol.FilmMessage, length: float) -> dict
         whole = math.floor(message.octaves)
         narrower = Fraction(2 ** (message.octaves - whole)) * Fraction(2) ** whole
         asked["to"] = width_text(own / narrower)
-    elif own == home_width_of(scene, formula):
+    elif own >= home_width_of(scene, formula):  # beside a panel it is wider
         raise OptionError("this is the whole set: zoom in first, or film from here on")
     return asked
 

@@ -228,7 +228,6 @@ def test_a_film_has_sound(tab, tmp_path):
     assert said == ""
 
 
-@pytest.mark.slow
 def test_the_whole_set_is_no_film(tab):
     panel = opened(tab)
     tab.run("() => explorer.home()")
