@@ -19,7 +19,7 @@ from fractals.kernels import buddhabrot, scatter
 from fractals.kernels.buddhabrot import LEVELS, LOOKED, Buddhabrot, Orbits
 from fractals.threads import run_tiles
 
-FIRST = 5  # the level that dividing begins with: 32 x 32 cells, if there may be so many
+FIRST = 5  # the level at which dividing begins: 32 x 32 cells, or the most that a scene allows
 SAMPLES = 24  # of a cell, in the pilot; the first cells have four times as many
 FOUND = 16  # of the first cells: fewer that show a point in view have four times the samples again
 MOST_SAMPLES = 64 * SAMPLES
