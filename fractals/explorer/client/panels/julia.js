@@ -19,7 +19,9 @@ export function juliaTool({ explorer, canvas }) {
     explorer.julia({ at: pointer.map((value) => Math.round(value * 16)), size: SIZE }, (preview) => {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
-    const ratio = canvas.width / canvas.clientWidth || 1, [x, y] = pointer.map((value) => value / ratio);
+    // Where the point is in the window: above an open sheet the canvas is moved.
+    const box = canvas.getBoundingClientRect(), ratio = canvas.width / canvas.clientWidth || 1;
+    const x = box.left + pointer[0] / ratio, y = box.top + pointer[1] / ratio;
     // A preview under a finger would be hidden, and the end of the touch would go in.
     const away = y > canvas.clientHeight / 2 ? 80 : canvas.clientHeight - SIZE - 90;
     const top = own.mode === "touched" ? away : Math.max(16, Math.min(y - 90, canvas.clientHeight - SIZE));
@@ -28,7 +30,8 @@ export function juliaTool({ explorer, canvas }) {
   const start = (mode = "held") => {
     if (own.mode) return;
     own.mode = mode;
-    pointer ??= [canvas.width / 2, canvas.height / 2];
+    // The click on the button that starts it is no point of the picture.
+    if (mode === "touched" || !pointer) pointer = [canvas.width / 2, canvas.height / 2];
     show();
   };
   const stop = () => Object.assign(own, { mode: "", picture: null });
