@@ -66,6 +66,11 @@ class ScatterPlan:
         return isinstance(self.formula, Buddhabrot)
 
     @property
+    def colored(self) -> bool:
+        """Tell whether a hit adds a color of the palette: not in a Nebulabrot."""
+        return not (isinstance(self.formula, Buddhabrot) and self.formula.limits)
+
+    @property
     def steps(self) -> int:
         """Return the points of a trajectory; an orbit counts as one."""
         return steps_of(self.scene)

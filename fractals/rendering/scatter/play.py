@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,22 @@ class Player:
                 self._data = found.orbits()
         return self._data
 
+    def take(self, other: "Player") -> None:
+        """Take the numbers of another player of the same points."""
+        self._data = other.data()
+
     def play(self, before: Hits, last: int, progress: Progress | None) -> Hits:
         """Return the hits of more chunks, up to the one before `last`, with those before."""
-        sums, hits = self.sums(range(before.chunks * CHUNK, last * CHUNK), progress)
+        counter = self.counter()
+        counter.add(range(before.chunks * CHUNK, last * CHUNK), progress)
+        sums, hits = counter.found()
         sums += before.sums
         return self.plan.hits(sums, last, before.hits + hits)
+
+    def counter(self) -> "Counter":
+        """Return what counts the hits of trajectories, none so far."""
+        machine = self.plan.device == "cpu" and not self.plan.orbits
+        return MachineCounter(self) if machine else KernelCounter(self)
 
     def check(self, seed: int) -> None:
         """Compare the hits of some trajectories with those of plain Python.
@@ -71,58 +82,87 @@ class Player:
 
     def sums(self, trajectories: range, progress: Progress | None) -> tuple[NDArray[np.int64], int]:
         """Return the sums of some trajectories, and how many of their points are in view."""
-        machine = self.plan.device == "cpu" and not self.plan.orbits
-        by = self._by_machine if machine else self._by_kernel
-        return by(trajectories, progress)
+        counter = self.counter()
+        counter.add(trajectories, progress)
+        return counter.found()
 
-    def _by_machine(
-        self, trajectories: range, progress: Progress | None
-    ) -> tuple[NDArray[np.int64], int]:
-        """Play on the threads of the CPU."""
+
+class Counter(Protocol):
+    """Counts the hits of more and more trajectories."""
+
+    def add(self, trajectories: range, progress: Progress | None) -> None:
+        """Play some trajectories. Where `progress` raises, the sums are of no use."""
+
+    def found(self) -> tuple[NDArray[np.int64], int]:
+        """Return the sums until now, and how many points are in view."""
+
+
+class MachineCounter:
+    """Counts on the threads of the CPU."""
+
+    def __init__(self, player: Player) -> None:
         from fractals.backends.cpu.chaos import POOL, Machine
 
-        plan, threads = self.plan, self.backend.threads
+        plan = player.plan
         assert not isinstance(plan.formula, Buddhabrot)
-        machine = Machine(plan.precision, plan.formula, plan.shape)
-        data, window = self.data(), plan.window()
-        players = [machine.player() for _ in range(threads)]
-        free = list(players)
+        self._plan, self._threads, self._pool = plan, player.backend.threads, POOL
+        self._data, self._window = player.data(), plan.window()
+        self._machine = Machine(plan.precision, plan.formula, plan.shape)
+        self._players = [self._machine.player() for _ in range(self._threads)]
+
+    def add(self, trajectories: range, progress: Progress | None) -> None:
+        """Play some trajectories."""
+        free = list(self._players)
 
         def work(part: range) -> Mapping[str, float]:
             player = free.pop()  # of the list, one step under the interpreter's lock
-            machine.play(player, data, plan.game(part[0]), window, len(part))
+            game = self._plan.game(part[0])
+            self._machine.play(player, self._data, game, self._window, len(part))
             free.append(player)
             return {}
 
-        run_tiles(_parted(trajectories, POOL), work, threads, progress)
-        for player in players:
-            machine.play(player, data, plan.game(0), window, 0)
-        return machine.sums(), sum(int(bins.tally[0]) for _, bins in players)
+        run_tiles(_parted(trajectories, self._pool), work, self._threads, progress)
 
-    def _by_kernel(
-        self, trajectories: range, progress: Progress | None
-    ) -> tuple[NDArray[np.int64], int]:
-        """Play by kernels: a thread of a GPU a trajectory. On the CPU: orbits, by all threads."""
-        plan, backend = self.plan, self.backend
-        to_device = backend.to_device
-        run = backend.compile(*plan.kernel)
-        data, window = moved(backend, self.data()), moved(backend, plan.window())
-        sums = to_device(np.zeros(4 * math.prod(plan.shape), np.int64))
-        hits: list[int] = []  # appending is one step under the interpreter's lock; adding is not
+    def found(self) -> tuple[NDArray[np.int64], int]:
+        """Return the sums until now, and how many points are in view."""
+        for player in self._players:
+            self._machine.play(player, self._data, self._plan.game(0), self._window, 0)
+        seen = sum(int(bins.tally[0]) for _, bins in self._players)
+        return self._machine.sums(), seen
+
+
+class KernelCounter:
+    """Counts by kernels: a thread of a GPU a trajectory. On the CPU: orbits, by all threads."""
+
+    def __init__(self, player: Player) -> None:
+        plan = player.plan
+        self._plan, self._backend = plan, player.backend
+        self._run = self._backend.compile(*plan.kernel)
+        self._data = moved(self._backend, player.data())
+        self._window = moved(self._backend, plan.window())
+        self._sums = self._backend.to_device(np.zeros(4 * math.prod(plan.shape), np.int64))
+        self._hits: list[int] = []  # appending is one step under the interpreter's lock
+
+    def add(self, trajectories: range, progress: Progress | None) -> None:
+        """Play some trajectories."""
+        plan, backend = self._plan, self._backend
 
         def work(part: range) -> Mapping[str, float]:
             seen = np.zeros((-(-len(part) // CHUNK), min(CHUNK, len(part))), np.int32)
-            on_device = to_device(seen)
-            run(on_device, data, plan.game(part[0]), window, sums)
+            on_device = backend.to_device(seen)
+            self._run(on_device, self._data, plan.game(part[0]), self._window, self._sums)
             backend.to_host(on_device, seen)
-            hits.append(int(seen.sum()))
+            self._hits.append(int(seen.sum()))
             return {}
 
         threads = backend.threads if plan.device == "cpu" else 0
         run_tiles(_parted(trajectories, CHUNK * LAUNCH[plan.device]), work, threads, progress)
-        found = np.empty(4 * math.prod(plan.shape), np.int64)
-        backend.to_host(sums, found)
-        return found.reshape(*plan.shape, 4), sum(hits)
+
+    def found(self) -> tuple[NDArray[np.int64], int]:
+        """Return the sums until now, and how many points are in view."""
+        found = np.empty(4 * math.prod(self._plan.shape), np.int64)
+        self._backend.to_host(self._sums, found)
+        return found.reshape(*self._plan.shape, 4), sum(self._hits)
 
 
 def _parted(trajectories: range, at_once: int) -> Sequence[range]:
