@@ -88,7 +88,7 @@ class FrameView:
     @classmethod
     def of(cls, scene: Scene, size: tuple[int, int]) -> "FrameView":
         """Return the place of a scene that is opened."""
-        _, center = place_of(scene, scene.make_formula())
+        _, center = place_of(scene, scene.make_any_formula())
         return cls(scene, size, center)
 
     @property
@@ -100,7 +100,7 @@ class FrameView:
         if fitted.width:
             width = Fraction(Decimal(fitted.width))
         else:
-            width, _ = place_of(self.origin, self.origin.make_formula())
+            width, _ = place_of(self.origin, self.origin.make_any_formula())
         if self.scale == 0:
             return significant(width)
         octaves, rest = divmod(self.scale, STEPS)
@@ -243,12 +243,12 @@ def decimals(size: Fraction) -> int:
 
 def octaves(place: FrameView) -> float:
     """Return log2 of the zoom from the formula's home view."""
-    return log2(home_width_of(place.origin, place.origin.make_formula()) / place.width)
+    return log2(home_width_of(place.origin, place.origin.make_any_formula()) / place.width)
 
 
 def map_between(base: FrameView, after: FrameView) -> list[float] | None:
     """Return the map from pixels of one frame to those of another, as of PROTOCOL.md."""
-    same = base.origin.make_formula() is after.origin.make_formula()
+    same = base.origin.make_any_formula() is after.origin.make_any_formula()
     if not same or base.origin.julia != after.origin.julia:
         return None
     if abs(octaves(base) - octaves(after)) > MAX_OCTAVES:

@@ -25,9 +25,11 @@ from fractals.errors import FractalsError, first_line
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
+from fractals.explorer.refining import refinement_of
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
+from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
@@ -56,6 +58,8 @@ def draw_preview(
     engine: Engine, work: DrawingTask, scene: Scene
 ) -> Generator[float | None, None, Pixels]:
     """Yield after each part of a small picture, and return its pixels."""
+    if not family_of(scene).single_pixels:
+        return (yield from draw_refined(engine, work, scene))
     backend = engine.backend(scene.iteration.number_type)
     plan = make_plan(scene, backend.kind, threads=backend.threads or 1)
 
@@ -80,6 +84,19 @@ def draw_preview(
         return draw_image(plan, backend, options).pixels
 
     for _ in engine.batches(work, drawing, tiles, pixel_sink(drawing, pixels)):
+        yield None
+    return pixels
+
+
+def draw_refined(
+    engine: Engine, work: DrawingTask, scene: Scene
+) -> Generator[float | None, None, Pixels]:
+    """Yield after each step of a small picture that becomes finer, and return its last pixels."""
+    refinement = refinement_of(engine, work, scene)
+    yield from engine.prepared(work, scene, "picture", refinement.prepare)
+    pixels: Pixels = np.zeros((1, 1, 3), np.uint8)
+    for picture in refinement.pictures():
+        pixels = picture.pixels if picture else pixels
         yield None
     return pixels
 
@@ -230,7 +247,6 @@ def catalog_table() -> dict[str, Any]:
     scenes = [
         {"name": name, "title": catalog.read("gallery", name).get("title", name)}
         for name in catalog.names("gallery")
-        if is_drawn(name)
     ]
     return {
         "formulas": formulas,
@@ -242,13 +258,6 @@ def catalog_table() -> dict[str, Any]:
         "scenes": scenes,
         "schema": Scene.model_json_schema(),
     }
-
-
-def is_drawn(name: str) -> bool:
-    """Tell whether the explorer draws a scene of the gallery: those of escape time."""
-    formula = catalog.read("gallery", name).get("formula", "mandelbrot")
-    named = formula.get("name", "mandelbrot") if isinstance(formula, dict) else formula
-    return not any(named in catalog.names(kind) for kind in catalog.FORMULAS if kind != "formula")
 
 
 def _plain(value: Any) -> Any:

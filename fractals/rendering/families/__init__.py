@@ -53,7 +53,9 @@ class Refined(NamedTuple):
 class Refinement(Protocol):
     """A picture that becomes ever finer."""
 
-    kept: int  # bytes that stay in memory between pictures
+    @property
+    def kept(self) -> int:
+        """Return how many bytes stay in memory between pictures."""
 
     def prepare(self) -> None:
         """Compile what is drawn with; it may be called twice."""
@@ -241,7 +243,7 @@ class Plain:
 class AtOnce:
     """The refinement of a family that draws in one piece."""
 
-    kept = 0
+    kept: int = 0
 
     def __init__(self, family: Any, scene: Scene, options: RenderOptions) -> None:
         self._family, self._scene, self._options = family, scene, options
