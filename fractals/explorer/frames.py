@@ -139,6 +139,13 @@ class FrameView:
         """Return a point's distance from the middle in pixels, to the right and up."""
         return self.grid.in_pixels((point[0] - self.center[0], point[1] - self.center[1]))
 
+    def plane(self) -> list[float]:
+        """Return the map from the plane to pixels, as of PROTOCOL.md, for shallow views."""
+        ends = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))
+        (x, y), (p, q), (r, s) = (self.in_picture(each) for each in ends)
+        left, top = self.size[0] / 2 + float(x), self.size[1] / 2 - float(y)
+        return [float(p - x), float(r - x), float(y - q), float(y - s), left, top]
+
     def moved(self, move: Move, size: tuple[int, int] | None = None) -> "FrameView":
         """Return the place after a move; another size keeps the center, and the width or frame.
 

@@ -59,7 +59,7 @@ def test_a_first_picture_is_small_and_says_how_far_it_is(server):
 
     client = server.run(talk, size=(320, 200))
     first = next(m for m in client.texts if m["t"] == "drawn")
-    assert (first["pass"], first["said"]) == ("coarse", "quality 0 of 20")
+    assert (first["pass"], first["said"]) == ("coarse", "a first look")
     tile = client.tiles[0]
     assert (tile.step, tile.w, tile.h) == (4, 80, 50)
 

@@ -118,7 +118,7 @@ class ScatterRefinement:
             found = first.play(first.plan.no_hits(), first.plan.chunks, watch)
             step = -(-plan.scene.image.size[0] // first.plan.scene.image.size[0])
             pixels = Show(first.plan, player.backend, watch).pixels(found)
-            yield Refined(pixels, step, self._said(plan, 0), False)
+            yield Refined(pixels, step, "a first look", False)
             hits = plan.no_hits()
         else:
             yield self._shown(player, hits)
