@@ -181,10 +181,11 @@ export class Stage {
   }
 }
 
-/** Return coarse pixels as those of a whole picture: the shader enlarges values, not pixels. */
-function enlarged(message, [width, height]) {
-  const { w, h, step } = message, context = new OffscreenCanvas(width, height).getContext("2d");
-  context.drawImage(canvasOf(message), 0, 0, w * step, h * step);
+/** Return coarse pixels as those of a whole picture: the shader enlarges values, not pixels.
+ * @param {Table} message of decode.js @param {number[]} size */
+function enlarged(message, size) {
+  const [width, height] = size, { w, h, step } = message, context = new OffscreenCanvas(width, height).getContext("2d");
+  context.drawImage(canvasOf(/** @type {any} */ (message)), 0, 0, w * step, h * step);
   const { data } = context.getImageData(0, 0, width, height), rgb = new Uint8Array(3 * width * height);
   for (let k = 0, at = 0; k < data.length; k += 4) {
     rgb[at++] = data[k];
