@@ -1,11 +1,12 @@
 """Scatter images over the protocol, without a browser: ever finer, the last picture exact."""
 
 import asyncio
+import threading
 import tomllib
 
 import numpy as np
 import pytest
-from support.explorer import SIZE
+from support.explorer import PATIENCE, SIZE
 
 import fractals
 from fractals.explorer import protocol
@@ -124,17 +125,32 @@ def test_a_higher_quality_goes_on(server, thrown):
     assert np.array_equal(pixels, drawn(scene))
 
 
-def test_another_palette_becomes_exact(server):
+def test_another_palette_is_shown_nearly_right_before_points_are_thrown(server, monkeypatch):
+    gate, add = threading.Event(), play.MachineCounter.add
+    gate.set()
+    monkeypatch.setattr(
+        play.MachineCounter, "add", lambda *given: (gate.wait(PATIENCE), add(*given))
+    )
+
     async def talk(client):
         placed, _ = await opened(client, FLAME)
+        gate.clear()
         color = {**placed["scene"]["color"], "palette": "lagoon", "offset": 0.25}
         await client.say("paint", seq=1, color=color)
         painted = await client.until("painted", seq=1)
+        first = await client.until("drawn", frame=1, paint=1)
+        said, near = first["said"], client.pixels.copy()
+        gate.set()
         await client.exact(1, paint=1)
-        return {**placed["scene"], "color": painted["color"]}, client.pixels.copy()
+        return {**placed["scene"], "color": painted["color"]}, said, near, client.pixels.copy()
 
-    scene, pixels = server.run(talk)
-    assert np.array_equal(pixels, drawn(scene))
+    scene, said, near, pixels = server.run(talk)
+    exact = drawn(scene)
+    assert np.array_equal(pixels, exact)
+    assert said == "quality 120, exact colors follow"
+    assert np.abs(near.astype(int) - exact).mean() < 4
+    old = drawn({**scene, "color": FLAME["color"]})
+    assert np.abs(old.astype(int) - exact).mean() > 12
 
 
 def test_what_is_of_escape_time_is_refused_in_one_line(server):

@@ -17,10 +17,12 @@ from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.cells import Cells, moved
 from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, make_scatter_plan
+from fractals.rendering.scatter.spectrum import Spectrum
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
+MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "cuda": 64}  # chunks that one launch plays
 
 
@@ -30,6 +32,7 @@ class Player:
     def __init__(self, plan: ScatterPlan, backend: Backend) -> None:
         self.plan, self.backend = plan, backend
         self._data: Any = None
+        self.spectrum: Spectrum | None = None  # what is counted for other palettes as well
 
     def data(self) -> Any:
         """Return the numbers of the formula, which a Buddhabrot finds by a pilot."""
@@ -90,6 +93,8 @@ class Player:
 class Counter(Protocol):
     """Counts the hits of more and more trajectories."""
 
+    upper: NDArray[np.float32] | None  # what `spectrum` counts, until the newest call of `found`
+
     def add(self, trajectories: range, progress: Progress | None) -> None:
         """Play some trajectories. Where `progress` raises, the sums are of no use."""
 
@@ -107,12 +112,22 @@ class MachineCounter:
         assert not isinstance(plan.formula, Buddhabrot)
         self._plan, self._threads, self._pool = plan, player.backend.threads, POOL
         self._data, self._window = player.data(), plan.window()
+        self._spectrum = player.spectrum
+        self.upper: NDArray[np.float32] | None = None
+        self._before: NDArray[np.int64] | None = None  # sums that are not in the machine any more
+        self._points = 0  # that are in the machine
+        if self._spectrum:
+            self._window = self._window._replace(colors=self._spectrum.colors)
         self._machine = Machine(plan.precision, plan.formula, plan.shape)
         self._players = [self._machine.player() for _ in range(self._threads)]
 
     def add(self, trajectories: range, progress: Progress | None) -> None:
         """Play some trajectories."""
         free = list(self._players)
+        points = len(trajectories) * self._plan.steps
+        if self._spectrum and self._points + points > MOST_POINTS:
+            self._empty()
+        self._points += points
 
         def work(part: range) -> Mapping[str, float]:
             player = free.pop()  # of the list, one step under the interpreter's lock
@@ -125,10 +140,24 @@ class MachineCounter:
 
     def found(self) -> tuple[NDArray[np.int64], int]:
         """Return the sums until now, and how many points are in view."""
+        sums = self._empty() if self._spectrum else self._flushed()
+        return sums, sum(int(bins.tally[0]) for _, bins in self._players)
+
+    def _flushed(self) -> NDArray[np.int64]:
         for player in self._players:
             self._machine.play(player, self._data, self._plan.game(0), self._window, 0)
-        seen = sum(int(bins.tally[0]) for _, bins in self._players)
-        return self._machine.sums(), seen
+        sums: NDArray[np.int64] = self._machine.sums()
+        return sums
+
+    def _empty(self) -> NDArray[np.int64]:
+        """Take the sums out of the machine, and return all until now."""
+        assert self._spectrum
+        sums, upper = self._spectrum.divided(self._flushed())
+        self._machine.clear()
+        if self._before is not None and self.upper is not None:
+            sums, upper = sums + self._before, upper + self.upper
+        self._before, self.upper, self._points = sums, upper, 0
+        return sums
 
 
 class KernelCounter:
@@ -142,6 +171,7 @@ class KernelCounter:
         self._window = moved(self._backend, plan.window())
         self._sums = self._backend.to_device(np.zeros(4 * math.prod(plan.shape), np.int64))
         self._hits: list[int] = []  # appending is one step under the interpreter's lock
+        self.upper: NDArray[np.float32] | None = None
 
     def add(self, trajectories: range, progress: Progress | None) -> None:
         """Play some trajectories."""
