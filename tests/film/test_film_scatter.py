@@ -64,7 +64,7 @@ def test_the_values_of_a_frame_are_those_of_its_time():
 def test_the_forecast_is_that_of_pictures():
     (chosen,) = film_of({"name": "clifford"}, TRACKS).plan(measured=True).parts
     assert (chosen.method, chosen.reason) == ("frames", "each is a picture of its own")
-    picture = fractals.plan(formula="clifford", **SMALL)
+    picture = fractals.plan(formula="clifford", bits=16, **SMALL)
     assert chosen.samples == 4 * picture.samples
     assert chosen.seconds == pytest.approx(4 * picture.seconds)
     assert chosen.memory == picture.memory

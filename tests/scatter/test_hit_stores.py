@@ -128,8 +128,8 @@ def test_a_store_of_another_scene_is_refused(tmp_path):
             fractals.compute_to(path, TABLE, **{**SMALL, **changes})
     with pytest.raises(OptionError, match="formula differs"):
         fractals.compute_to(path, {"formula": "clifford"}, **SMALL)
-    with pytest.raises(OptionError, match="no cluster computes a scatter image"):
-        fractals.compute_to(path, TABLE, cluster=2, **SMALL)
+    with pytest.raises(OptionError, match="part and cluster exclude each other"):
+        fractals.compute_to(path, TABLE, cluster=2, part=(0, 2), **SMALL)
     with pytest.raises(OptionError, match="part and overwrite exclude each other"):
         fractals.compute_to(path, TABLE, part=(0, 2), overwrite=True, **SMALL)
     with pytest.raises(OptionError, match="part 2 of 2: the parts are 0 to 1"):
