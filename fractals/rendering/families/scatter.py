@@ -1,5 +1,6 @@
 """Scatter images: points are thrown, and the hits become a picture."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,15 @@ class Scatterer(Plain):
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         return draw_image(open_player(scene, options, "pixels"), options)
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+        """Draw a frame: each scene plays its share of the frame's points."""
+        player = open_player(scenes[0], options, "pixels")
+        found = [player.plan.moment(scene) for scene in scenes[1:]]
+        moments = [moment for moment in found if moment]
+        if len(moments) == len(found):
+            player = Player(player.plan, player.backend, None, moments)
+        return draw_image(player, options)
 
     def render_to(
         self,

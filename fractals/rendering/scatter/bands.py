@@ -90,7 +90,7 @@ def draw_bands(player: Player, options: RenderOptions) -> Iterator[Band]:
         own = replace(plan, rows=rows)
         begun = perf_counter()
         try:
-            one = Player(own, player.backend, player.data())
+            one = Player(own, player.backend, player.data(), player.moments)
             hits = one.play(own.no_hits(), own.chunks, games.begin())
             played = perf_counter()
             pixels = Show(own, player.backend).pixels(hits, totals)

@@ -295,6 +295,25 @@ class ScatterPlan:
         numbers += [columns / 2, rows / 2, columns, counted.stop, 1, counted.start]
         return scatter.Window(np.array(numbers, real), columns, counted.start, self.colors())
 
+    def data(self, real: Any) -> Any:
+        """Return the numbers of a flame or an attractor, for points of a number type."""
+        assert not isinstance(self.formula, Buddhabrot)
+        return self.formula.data(real)
+
+    def moment(self, scene: Scene) -> "ScatterPlan | None":
+        """Return the plan of a picture at another time, while the shutter is open.
+
+        None: its points can't be added to those of this picture, because another program makes
+        them, or orbits of other numbers.
+        """
+        scene = scene.model_copy(update={"display": self.scene.display})
+        plan = make_scatter_plan(scene, self.device, self.threads, self.keeps)
+        same = plan.kernel == self.kernel and plan.shape == self.shape
+        if self.orbits:
+            same = same and plan.formula == self.formula
+            same = same and plan.orbit_numbers() == self.orbit_numbers()
+        return plan if same else None
+
     def colors(self) -> NDArray[np.uint32]:
         """Return what hits add, by color."""
         paint = self.scene.color

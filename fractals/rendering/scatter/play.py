@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,33 @@ from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
+SHARE = 32  # trajectories of a moment, at least
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "cuda": 64}  # chunks that one launch plays
+
+
+class Throw(NamedTuple):
+    """Trajectories of a formula's numbers, and where their points fall."""
+
+    data: Any
+    window: scatter.Window
+    trajectories: range
 
 
 class Player:
     """Plays chunks of a scatter image, and adds up what they hit."""
 
-    def __init__(self, plan: ScatterPlan, backend: Backend, data: Any = None) -> None:
-        """Take the numbers of the formula, if they are known."""
-        self.plan, self.backend = plan, backend
+    def __init__(
+        self,
+        plan: ScatterPlan,
+        backend: Backend,
+        data: Any = None,
+        moments: Sequence[ScatterPlan] = (),
+    ) -> None:
+        """Take the numbers of the formula, if they are known.
+
+        `moments`: plans of a picture that moves, each of which plays its share of the game.
+        """
+        self.plan, self.backend, self.moments = plan, backend, moments
         self._data = data
 
     def data(self) -> Any:
@@ -39,7 +57,7 @@ class Player:
         if self._data is None:
             plan, formula = self.plan, self.plan.formula
             if not isinstance(formula, Buddhabrot):
-                self._data = formula.data(self.backend.real)
+                self._data = plan.data(self.backend.real)
             else:
                 pilot = plan.pilot()
                 found = Cells(
@@ -47,6 +65,23 @@ class Player:
                 )
                 self._data = found.orbits()
         return self._data
+
+    def throws(self, trajectories: range, counted: range | None = None) -> list[Throw]:
+        """Return what is thrown where; `counted`: rows of buckets, in place of the plan's own."""
+        plan, data = self.plan, self.data()
+        counted = plan.counted if counted is None else counted
+        if not self.moments:
+            return [Throw(data, plan.window(counted), trajectories)]
+        shares, moments = plan.chunks * CHUNK // SHARE, len(self.moments)
+        found = []
+        for k, moment in enumerate(self.moments):
+            first, last = (shares * each // moments * SHARE for each in (k, k + 1))
+            own = range(max(first, trajectories.start), min(last, trajectories.stop))
+            if own:
+                # Cells of orbits are those of the frame: whatever they are, there is no bias.
+                numbers = data if plan.orbits else moment.data(self.backend.real)
+                found.append(Throw(numbers, moment.window(counted), own))
+        return found
 
     def play(self, before: Hits, last: int, progress: Progress | None) -> Hits:
         """Return the hits of more chunks, up to the one before `last`, with those before."""
@@ -77,11 +112,12 @@ class Player:
     def sums(self, trajectories: range, progress: Progress | None) -> tuple[NDArray[np.int64], int]:
         """Return the sums of some trajectories, and how many of their points are in view."""
         machine = self.plan.device == "cpu" and not self.plan.orbits
-        by = self._by_machine if machine else self._by_kernel
-        return by(trajectories, progress)
+        if machine:
+            return self._by_machine(self.throws(trajectories), progress)
+        return self._by_kernel(self.throws(trajectories), progress, self.plan.shape)
 
     def _by_machine(
-        self, trajectories: range, progress: Progress | None
+        self, throws: Sequence[Throw], progress: Progress | None
     ) -> tuple[NDArray[np.int64], int]:
         """Play on the threads of the CPU."""
         from fractals.backends.cpu.chaos import POOL, Machine
@@ -89,19 +125,25 @@ class Player:
         plan, threads = self.plan, self.backend.threads
         assert not isinstance(plan.formula, Buddhabrot)
         machine = Machine(plan.precision, plan.formula, plan.shape)
-        data, window = self.data(), plan.window()
         players = [machine.player() for _ in range(threads)]
-        free = list(players)
+        free = [(player, throws[0]) for player in players]
 
-        def work(part: range) -> Mapping[str, float]:
-            player = free.pop()  # of the list, one step under the interpreter's lock
-            machine.play(player, data, plan.game(part[0]), window, len(part))
-            free.append(player)
+        def work(job: tuple[Throw, range]) -> Mapping[str, float]:
+            throw, part = job
+            player, last = free.pop()  # of the list, one step under the interpreter's lock
+            if not np.array_equal(last.window.colors, throw.window.colors):
+                empty(player, last)
+            machine.play(player, throw.data, plan.game(part[0]), throw.window, len(part))
+            free.append((player, throw))
             return {}
 
-        run_tiles(_parted(trajectories, POOL), work, threads, progress)
-        for player in players:
-            machine.play(player, data, plan.game(0), window, 0)
+        def empty(player: Any, last: Throw) -> None:
+            """Add what a player has kept to the sums, in the colors of its time."""
+            machine.play(player, last.data, plan.game(0), last.window, 0)
+
+        run_tiles(_jobs(throws, POOL), work, threads, progress)
+        for player, last in free:
+            empty(player, last)
         return machine.sums(), sum(int(bins.tally[0]) for _, bins in players)
 
     def totals(self, begin: Callable[[], Progress | None]) -> Totals:
@@ -116,8 +158,11 @@ class Player:
 
         def played(counted: range) -> tuple[NDArray[np.int64], int]:
             # A width of 0: buckets below each other are one.
-            window = plan.window(counted)._replace(width=0)
-            return self._by_kernel(trajectories, begin(), window, (1, columns))
+            throws = [
+                throw._replace(window=throw.window._replace(width=0))
+                for throw in self.throws(trajectories, counted)
+            ]
+            return self._by_kernel(throws, begin(), (1, columns))
 
         every, hits = played(range(rows))
         inner, _ = played(range(m, rows - m))
@@ -125,38 +170,42 @@ class Player:
         return Totals(found, int(every[..., 3].sum()), hits)
 
     def _by_kernel(
-        self,
-        trajectories: range,
-        progress: Progress | None,
-        window: scatter.Window | None = None,
-        shape: tuple[int, int] | None = None,
+        self, throws: Sequence[Throw], progress: Progress | None, shape: tuple[int, int]
     ) -> tuple[NDArray[np.int64], int]:
         """Play by kernels: a thread of a GPU a trajectory. On the CPU: orbits, by all threads."""
         plan, backend = self.plan, self.backend
-        window, shape = window or plan.window(), shape or plan.shape
         to_device = backend.to_device
         run = backend.compile(*plan.kernel)
-        data, window = moved(backend, self.data()), moved(backend, window)
+        throws = [
+            Throw(moved(backend, data), moved(backend, window), trajectories)
+            for data, window, trajectories in throws
+        ]
         sums = to_device(np.zeros(4 * math.prod(shape), np.int64))
         hits: list[int] = []  # appending is one step under the interpreter's lock; adding is not
 
-        def work(part: range) -> Mapping[str, float]:
-            seen = np.zeros((-(-len(part) // CHUNK), min(CHUNK, len(part))), np.int32)
+        def work(job: tuple[Throw, range]) -> Mapping[str, float]:
+            throw, part = job
+            columns = math.gcd(len(part), CHUNK)
+            seen = np.zeros((len(part) // columns, columns), np.int32)
             on_device = to_device(seen)
-            run(on_device, data, plan.game(part[0]), window, sums)
+            run(on_device, throw.data, plan.game(part[0]), throw.window, sums)
             backend.to_host(on_device, seen)
             hits.append(int(seen.sum()))
             return {}
 
         threads = backend.threads if plan.device == "cpu" else 0
-        run_tiles(_parted(trajectories, CHUNK * LAUNCH[plan.device]), work, threads, progress)
+        run_tiles(_jobs(throws, CHUNK * LAUNCH[plan.device]), work, threads, progress)
         found = np.empty(4 * math.prod(shape), np.int64)
         backend.to_host(sums, found)
         return found.reshape(*shape, 4), sum(hits)
 
 
-def _parted(trajectories: range, at_once: int) -> Sequence[range]:
-    return [trajectories[k : k + at_once] for k in range(0, len(trajectories), at_once)]
+def _jobs(throws: Sequence[Throw], at_once: int) -> list[tuple[Throw, range]]:
+    return [
+        (throw, throw.trajectories[k : k + at_once])
+        for throw in throws
+        for k in range(0, len(throw.trajectories), at_once)
+    ]
 
 
 def room_of(device: Device) -> int:
