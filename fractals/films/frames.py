@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -138,29 +138,56 @@ def drawn(scene: Scene, facts: FilmConstants, options: RenderOptions) -> Pixels:
     return draw_all(drawing)
 
 
+MOMENTS = 32  # of a frame whose scene changes while the shutter is open
+
+
 class Pictures(SingleFrames):
-    """The frames of a part, each the picture that its family draws of its scene."""
+    """The frames of a part, each a picture that its family draws."""
 
     def frame(self, seconds: float) -> Frame:
         """Return the frame of a time."""
-        return self._drawn(self.scene(seconds))
+        return self._drawn(self.moments(seconds))
 
     def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
         """Yield frames in the order of their numbers; equal ones are drawn once."""
-        yield from drawn_once(map(self.scene, map(self.motion.seconds, numbers)), self._drawn)
+        yield from drawn_once(map(self.moments, map(self.motion.seconds, numbers)), self._drawn)
 
-    def _drawn(self, scene: Scene) -> Frame:
+    def moments(self, seconds: float) -> tuple[Scene, ...]:
+        """Return the scene of a time, and where it changes, those while the shutter is open.
+
+        The shutter opens before the frame's time and closes as long after it, so a film and its
+        reverse have the same frames.
+        """
+        own, film = self.scene(seconds), self.motion.scene.film
+        open_for = film.shutter / self.motion.rate if film else 0.0
+        if not open_for:
+            return (own,)
+        times = [seconds + open_for * ((k + 0.5) / MOMENTS - 0.5) for k in range(MOMENTS)]
+        if own == self._scene_at(times[0]) == self._scene_at(times[-1]):
+            return (own,)
+        return own, *map(self._scene_at, times)
+
+    def _scene_at(self, seconds: float) -> Scene:
+        """Return the scene of a time, of any part; a loop goes on where it begins."""
+        film, length = self.motion.scene.film, self.motion.count / self.motion.rate
+        seconds = seconds % length if film and film.loop else max(0.0, seconds)
+        return prepared(scene_of(self.tracks, self.motion.view_at(seconds), seconds), self.facts)
+
+    def _drawn(self, scenes: tuple[Scene, ...]) -> Frame:
         quiet = self.options.replace(on_message=lambda line: None)
-        pixels = family_of(scene).render(scene, quiet).pixels
+        pixels = family_of(scenes[0]).expose(scenes, quiet).pixels
         if pixels.dtype == np.uint8:  # of a family that draws no others
             return pixels.astype(np.uint16) * DEEPER
         found: Frame = pixels
         return found
 
 
-def drawn_once(scenes: Iterable[Scene], draw: Callable[[Scene], Frame]) -> Iterator[Frame]:
+T = TypeVar("T")
+
+
+def drawn_once(scenes: Iterable[T], draw: Callable[[T], Frame]) -> Iterator[Frame]:
     """Yield the frames of scenes; equal ones that follow each other are drawn once."""
-    last: tuple[Scene, Frame] | None = None
+    last: tuple[T, Frame] | None = None
     for scene in scenes:
         if last is None or last[0] != scene:
             last = scene, draw(scene)

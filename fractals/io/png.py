@@ -173,15 +173,25 @@ def write(
     writer = PngWriter(file, beginning)
     height, width = pixels.shape[:2]
     rows = strip_rows((width, height), 8 * pixels.itemsize)
+    put_rows(writer, 0, pixels, rows, compression, threads)
+    writer.end()
 
-    def work(number: int) -> dict[str, float]:
-        strip = pixels[number * rows : (number + 1) * rows]
-        writer.put(number, compress(strip, compression))
+
+def put_rows(
+    writer: PngWriter, first: int, pixels: Pixels, rows: int, compression: str, threads: int
+) -> int:
+    """Write rows of a picture as strips of some rows each; return the number of the next strip.
+
+    `first`: the number of the first strip.
+    """
+
+    def work(k: int) -> dict[str, float]:
+        writer.put(first + k, compress(pixels[k * rows : (k + 1) * rows], compression))
         return {}
 
-    strips = range(-(-height // rows))
+    strips = range(-(-len(pixels) // rows))
     run_tiles(strips, work, min(threads, len(strips)))
-    writer.end()
+    return first + len(strips)
 
 
 def begins(file: BinaryIO) -> bool:

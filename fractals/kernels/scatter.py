@@ -117,10 +117,12 @@ class Game(NamedTuple):
 class Window(NamedTuple):
     """Where points fall, and what they add."""
 
-    # Center x and y; the matrix from the plane to buckets, in rows; half the width and height, and
-    # both in whole; 1; array of real, shape (11,)
+    # Center x and y; the matrix from the plane to buckets, in rows; half the width and height; the
+    # columns, and the row after the last one that is counted; 1; the first row that is counted.
+    # Array of real, shape (12,)
     view: Any
     width: Any  # of the picture, in buckets
+    top: Any  # the first row that is counted: of the picture, or of a band of it
     colors: Any  # what a hit adds: red, green, blue and count; uint32, shape (rows * SHADES, 4)
 
 
@@ -281,9 +283,8 @@ def make_bucket(target):
         dx, dy = fma(v[10], x, -v[0]), fma(v[10], y, -v[1])
         px = fma(v[2], dx, fma(v[3], dy, v[6]))
         py = fma(v[4], dx, fma(v[5], dy, v[7]))
-        zero = real(0)
-        if (px >= zero) & (py >= zero) & (px < v[8]) & (py < v[9]):
-            return whole(py) * window.width + whole(px)
+        if (px >= real(0)) & (py >= v[11]) & (px < v[8]) & (py < v[9]):
+            return (whole(py) - window.top) * window.width + whole(px)
         return whole(-1)
 
     return target.jit(bucket)

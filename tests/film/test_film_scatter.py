@@ -8,8 +8,13 @@ import pytest
 
 import fractals
 from fractals import OptionError
+from fractals.films.frames import MOMENTS
 from fractals.films.tracks import replaced
 from fractals.films.work import SEGMENTS, folder_of
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.scatter.display import Show
+from fractals.rendering.scatter.plan import CHUNK
+from fractals.rendering.scatter.play import Player, open_player
 
 SMALL = {"size": (48, 32), "supersampling": 1, "quality": 20, "device": "cpu"}
 FLAME = {
@@ -32,6 +37,7 @@ FILMS = {
 
 def film_of(formula, tracks=(), keys=(), fps=4, seconds=1, **more):
     table = {"fps": fps, "seconds": seconds, "keys": list(keys), "tracks": dict(tracks)}
+    table |= {"shutter": more.pop("shutter", 0), "loop": more.pop("loop", False)}
     return fractals.film(formula=formula, film=table, **{**SMALL, **more})
 
 
@@ -64,7 +70,7 @@ def test_the_values_of_a_frame_are_those_of_its_time():
 def test_the_forecast_is_that_of_pictures():
     (chosen,) = film_of({"name": "clifford"}, TRACKS).plan(measured=True).parts
     assert (chosen.method, chosen.reason) == ("frames", "each is a picture of its own")
-    picture = fractals.plan(formula="clifford", **SMALL)
+    picture = fractals.plan(formula="clifford", bits=16, **SMALL)
     assert chosen.samples == 4 * picture.samples
     assert chosen.seconds == pytest.approx(4 * picture.seconds)
     assert chosen.memory == picture.memory
@@ -293,3 +299,88 @@ def test_a_turn_is_a_loop():
 def test_what_does_not_turn(options, words):
     with pytest.raises(OptionError, match=words):
         fractals.film(**options, **SMALL)
+
+
+# Motion blur.
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_a_frame_adds_the_games_of_its_moments(name, monkeypatch):
+    """Each moment throws its share of the trajectories, and all fall into the same buckets."""
+    formula, tracks = FILMS[name]
+    wide = 12 if name == "flow" else 1  # times the width of the others
+    keys = [{**key, "width": str(wide * float(key["width"]))} for key in KEYS]
+    film = film_of(formula, {**TRACKS, **tracks}, keys, shutter=0.8, steps=20)
+    seconds = film.motion.seconds(1)
+    source = film.single(film.parts[0].part)
+    own, *moments = source.moments(seconds)
+    assert own == source.scene(seconds)
+    assert len({str(moment.view.width) for moment in moments}) == len(moments) == MOMENTS
+    widths = [float(moment.view.width) / float(own.view.width) for moment in moments]
+    assert widths[0] > 1 > widths[-1]
+    options = RenderOptions(device="cpu")
+    player = open_player(own, options)
+    whole, none = player.plan, player.plan.no_hits()
+    total = whole.chunks * CHUNK
+    sums, hits = none.sums, 0
+    for k, moment in enumerate(moments):
+        assert moment.display.brightness != own.display.brightness or k == 16
+        scene = moment.replace(brightness=own.display.brightness)
+        part = range(*(total // 32 * each // MOMENTS * 32 for each in (k, k + 1)))
+        if part:
+            alone = Player(open_player(scene, options).plan, player.backend)
+            cells = player.data() if whole.orbits else None
+            found = Player(alone.plan, player.backend, cells).sums(part, None)
+            sums, hits = sums + found[0], hits + found[1]
+    expected = Show(whole, player.backend).pixels(whole.hits(sums, whole.chunks, hits))
+    np.testing.assert_array_equal(source.frame(seconds), expected)
+    np.testing.assert_array_equal(next(iter(film.frames(1, 2))), expected)
+    sharp = film_of(formula, {**TRACKS, **tracks}, keys, steps=20)
+    assert (next(iter(sharp.frames(1, 2))) != expected).any()
+
+
+@pytest.mark.parametrize("name", ["flame", "map", "orbits"])
+def test_a_blurred_frame_has_the_same_bits_everywhere(name):
+    formula, tracks = FILMS[name]
+    formula = {**formula, "cells": 64} if name == "orbits" else formula
+    small = {"size": (16, 12), "quality": 1.5, "steps": 4, "max_iterations": 40}
+    small |= {"estimator_radius": 0.0, "shutter": 1}
+    frames = {}
+    for device, threads in (("cpu", 1), ("cpu", 2), ("python", 1), ("simulator", 1)):
+        more = {**small, "device": device, "threads": threads}
+        film = film_of(formula, {**TRACKS, **tracks}, KEYS, **more)
+        frames[device, threads] = next(iter(film.frames(1, 2)))
+    first = frames.pop(("cpu", 1))
+    assert first.any()
+    for device, frame in frames.items():
+        np.testing.assert_array_equal(frame, first, str(device))
+
+
+def test_what_stands_still_is_not_blurred():
+    film = film_of(FLAME, TRACKS, [{"at": 0}], shutter=1, fps=8, seconds=2)
+    source = film.single(film.parts[0].part)
+    assert len(source.moments(0.5)) > 1
+    assert len(source.moments(1.5)) == 1  # behind the last point of all tracks
+    last = next(iter(film.frames(15)))
+    drawn = fractals.render(film.scene_at(15), bits=16, device="cpu")
+    np.testing.assert_array_equal(last, drawn.pixels)
+
+
+def test_a_loop_is_blurred_across_its_end():
+    turn = {"formula.turn": [[0, 0], [1, 360]]}
+    film = film_of(FLAME, turn, fps=10, shutter=0.5, loop=True)
+    times = film.single(film.parts[0].part).moments(0.0)[1:]
+    turns = [scene.make_any_formula().parameters["turn"] for scene in times]
+    assert turns[0] > 350 > 10 > turns[-1]
+    assert turns[0] + turns[-1] == pytest.approx(360)
+
+
+def test_orbits_of_other_numbers_are_not_added():
+    """Cells belong to one Julia set, so frames of a Buddhabrot whose c moves are sharp."""
+    formula = {"name": "buddhabrot", "cells": 64, "least": 2}
+    moves = {"julia": [[0, ["-0.8", "0.15"]], [1, ["-0.6", "0.4"]]]}
+    more = {"quality": 2, "julia": ("-0.8", "0.15"), "max_iterations": 60}
+    films = [film_of(formula, moves, shutter=each, **more) for each in (0, 1)]
+    frames = [next(iter(film.frames(1, 2))) for film in films]
+    assert frames[0].any()
+    np.testing.assert_array_equal(*frames)

@@ -106,8 +106,8 @@ def test_a_sierpinski_triangle_has_its_measure():
     corners = [np.array(each.affine)[[2, 5]] for each in flame.transforms]
     words = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
     player = machine.player()
-    view = [0, 0, 16, 0, 0, 16, 32, 32, 64, 64, 1]
-    window = Window(np.array(view, real), 64, flame.colors(np.ones((256, 3))))
+    view = [0, 0, 16, 0, 0, 16, 32, 32, 64, 64, 1, 0]
+    window = Window(np.array(view, real), 64, 0, flame.colors(np.ones((256, 3))))
     machine.play(player, flame.data(real), Game(0, 200, 30, 5, 0), window, 1024)
     machine.play(player, flame.data(real), Game(0, 200, 30, 5, 0), window, 0)
     sums, total = machine.sums()[..., 3] / scatter.HIT, 1024 * 200
@@ -130,8 +130,8 @@ def test_an_independent_game_agrees():
     flame = fractals.load_scene({"formula": {"name": "flame", "transforms": tables}})
     flame = flame.make_any_formula()
     machine = Machine("float64", flame, (8, 8))
-    view = np.array([0, 0, 3, 0, 0, 3, 4, 4, 8, 8, 1], float)
-    window = Window(view, 8, flame.colors(np.ones((256, 3))))
+    view = np.array([0, 0, 3, 0, 0, 3, 4, 4, 8, 8, 1, 0], float)
+    window = Window(view, 8, 0, flame.colors(np.ones((256, 3))))
     player, game = machine.player(), Game(0, 300, 20, 9, 0)
     machine.play(player, flame.data(np.float64), game, window, 1000)
     machine.play(player, flame.data(np.float64), game, window, 0)

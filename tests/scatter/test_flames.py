@@ -264,8 +264,6 @@ def test_what_a_flame_has_not_is_one_line():
             fractals.render(scene.replace(**changes), size=(4000, 4000), device="cpu")
     with pytest.raises(fractals.OptionError, match="this is for escape-time formulas"):
         fractals.find_nucleus(scene)
-    with pytest.raises(fractals.OptionError, match="this is for escape-time formulas"):
-        fractals.explore(scene, browser=False, block=False)
 
 
 def test_flames_of_others(data):

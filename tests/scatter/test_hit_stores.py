@@ -128,8 +128,8 @@ def test_a_store_of_another_scene_is_refused(tmp_path):
             fractals.compute_to(path, TABLE, **{**SMALL, **changes})
     with pytest.raises(OptionError, match="formula differs"):
         fractals.compute_to(path, {"formula": "clifford"}, **SMALL)
-    with pytest.raises(OptionError, match="no cluster computes a scatter image"):
-        fractals.compute_to(path, TABLE, cluster=2, **SMALL)
+    with pytest.raises(OptionError, match="part and cluster exclude each other"):
+        fractals.compute_to(path, TABLE, cluster=2, part=(0, 2), **SMALL)
     with pytest.raises(OptionError, match="part and overwrite exclude each other"):
         fractals.compute_to(path, TABLE, part=(0, 2), overwrite=True, **SMALL)
     with pytest.raises(OptionError, match="part 2 of 2: the parts are 0 to 1"):
@@ -230,14 +230,14 @@ def test_points_are_compared_with_plain_python(monkeypatch):
 
     player = play.open_player(fractals.load_scene(TABLE).replace(size=(60, 40)), RenderOptions())
     player.check(1)
-    honest = play.Player._by_machine
+    honest = play.MachineCounter.found
 
-    def wrong(self, *arguments):
-        sums, hits = honest(self, *arguments)
+    def wrong(self):
+        sums, hits = honest(self)
         sums[3, 3, 3] += 1
         return sums, hits
 
-    monkeypatch.setattr(play.Player, "_by_machine", wrong)
+    monkeypatch.setattr(play.MachineCounter, "found", wrong)
     with pytest.raises(DifferenceError, match="differ from those of plain Python"):
         player.check(1)
 

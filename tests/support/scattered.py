@@ -16,9 +16,9 @@ def window_of(formula, real, view=None):
     width, height = SIZE
     x, y, scale = view or (0.1, -0.1, 12)
     shear = 0 if view else 1
-    numbers = [x, y, scale, shear, shear, -scale, width / 2, height / 2, width, height, 1]
+    numbers = [x, y, scale, shear, shear, -scale, width / 2, height / 2, width, height, 1, 0]
     palette = np.linspace(0, 1, 768).reshape(-1, 3)
-    return Window(np.array(numbers, real), width, formula.colors(palette))
+    return Window(np.array(numbers, real), width, 0, formula.colors(palette))
 
 
 def by_kernel(device, formula, number, game, count, view=None):

@@ -73,13 +73,14 @@ def make_records(target):
         records, tiles = places[RECORD], places[RECORD + 1]
         v = window.view
         x0, y0, a, b, c, d = v[0], v[1], v[2], v[3], v[4], v[5]
-        left, top, width, height, one, zero = v[6], v[7], v[8], v[9], v[10], real(0)
-        side = (1 << SIDE_BITS) - 1
+        left, middle, width, end, one, first = v[6], v[7], v[8], v[9], v[10], v[11]
+        zero, top, side = real(0), small(window.top), (1 << SIDE_BITS) - 1
         for i in range(n):
             dx, dy = fma(one, xs[i], -x0), fma(one, ys[i], -y0)
-            px, py = fma(a, dx, fma(b, dy, left)), fma(c, dx, fma(d, dy, top))
-            inside = (px >= zero) & (py >= zero) & (px < width) & (py < height)
-            column, line = small(px if inside else zero), small(py if inside else zero)
+            px, py = fma(a, dx, fma(b, dy, left)), fma(c, dx, fma(d, dy, middle))
+            inside = (px >= zero) & (py >= first) & (px < width) & (py < end)
+            column, line = small(px if inside else zero), small(py if inside else first)
+            line = small(line - top)
             place = (line & side) << SIDE_BITS | (column & side)
             records[i] = shade(cs[i]) << BUCKET_BITS | place
             tile = (line >> SIDE_BITS) * across + (column >> SIDE_BITS)

@@ -82,7 +82,8 @@ class Settings:
 
 
 settings = Settings()
-_sessions: dict[tuple[str, str, int], Any] = {}  # what `open_session` of a job's module returned
+# What `open_session` of a job's module returned
+_sessions: dict[tuple[str, str, str, int], Any] = {}
 _one_at_a_time = threading.Lock()
 
 
@@ -336,7 +337,7 @@ def _session(job: Mapping[str, Any], share: int, given: Mapping[str, bytes] | No
         How many workers share the cores of this machine.
     """
     threads = settings.threads or max(1, core_count() // share)
-    key = job["work"], job["folder"], threads
+    key = job["work"], job["folder"], job["header"], threads
     if key in _sessions:
         return _sessions[key]
     refuse_other(facts_of_this_program(), job["program"])

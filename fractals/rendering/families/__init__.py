@@ -4,7 +4,7 @@ A family is a file of this folder, or an entry point of another package (`fracta
 formula of a scene names its family. Everything that draws asks the family, and names none.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
@@ -98,7 +98,14 @@ class Family(Protocol):
         """Return what a compiled program of a scene is for, in a few words."""
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
-        """Draw a picture, or a frame of a film where `single_pixels` is false."""
+        """Draw a picture."""
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+        """Draw a frame of a film, where `single_pixels` is false.
+
+        The first scene is that of the frame's time. Others, if something moves, follow each other
+        while the shutter is open.
+        """
 
     def render_to(
         self,
@@ -168,6 +175,12 @@ class Plain:
         family: Any = self
         found: dict[str, Any] = family.plan(scene, options, keeps).to_table()
         return found
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+        """Draw a frame of a film: the picture of its time."""
+        family: Any = self
+        image: Image = family.render(scenes[0], options)
+        return image
 
     def program(self, scene: Scene) -> str:
         """Return what a compiled program of a scene is for."""

@@ -1,6 +1,6 @@
 """Escape time: each sample's orbit is iterated until it leaves, and its count is colored."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -70,6 +70,10 @@ class Escape:
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         return draw_image(*open_plan(scene, options), options)
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+        """Draw a frame of a film alone: the picture of its time."""
+        return self.render(scenes[0], options)
 
     def render_to(
         self,

@@ -1,28 +1,28 @@
 """Scatter images: points are thrown, and the hits become a picture."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, BinaryIO
 
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io.files import read_store_header
-from fractals.io.image import Image
-from fractals.io.store import SUFFIX
+from fractals.io.image import Image, PictureFile
+from fractals.io.store import SUFFIX, claimed, clear
 from fractals.rendering.compute_store import Computed
-from fractals.rendering.families import Plain
+from fractals.rendering.families import Plain, Rendered, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
+from fractals.rendering.scatter.bands import draw_image, facts_of, write_bands
 from fractals.rendering.scatter.display import Show
 from fractals.rendering.scatter.plan import Hits, ScatterPlan, make_scatter_plan
-from fractals.rendering.scatter.play import Player, open_player
+from fractals.rendering.scatter.play import Player, open_player, room_of
 from fractals.rendering.scatter.refine import ScatterRefinement
-from fractals.rendering.scatter.store import HitStore, check_same, compute_hits_to
+from fractals.rendering.scatter.store import HitStore, check_same, compute_hits_to, play_here
 from fractals.scene.model import Scene
-
-LOOPS = {"cpu": "pools", "python": "python"}
 
 
 class Scatterer(Plain):
@@ -36,7 +36,8 @@ class Scatterer(Plain):
         device, note = choose(options.device)
         if note:
             options.on_message(note)
-        return make_scatter_plan(scene, device.kind, options.threads or device.cores or 1)
+        plan = make_scatter_plan(scene, device.kind, options.threads or device.cores or 1, keeps)
+        return plan.fitted(room_of(device))
 
     def plan_table(
         self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
@@ -48,9 +49,69 @@ class Scatterer(Plain):
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
-        player, begun = open_player(scene, options), perf_counter()
-        hits = player.play(player.plan.no_hits(), player.plan.chunks, options.on_progress)
-        return shown(player, hits, {"iterate": perf_counter() - begun})
+        return draw_image(open_player(scene, options, "pixels"), options)
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+        """Draw a frame: each scene plays its share of the frame's points."""
+        player = open_player(scenes[0], options, "pixels")
+        found = [player.plan.moment(scene) for scene in scenes[1:]]
+        moments = [moment for moment in found if moment]
+        if len(moments) == len(found):
+            player = Player(player.plan, player.backend, None, moments)
+        return draw_image(player, options)
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file, band by band where it does not fit into memory."""
+        target = PictureFile(path, scene.image, overwrite)
+        if cluster is not None:
+            return self._render_by(cluster, path, target, scene, options)
+        if not target.streams:
+            return written_to(target, self.render(scene, options))
+        player = open_player(scene, options, "bands")
+        with target.open() as file:
+            return Rendered(**write_bands(file, player, options))
+
+    def _render_by(
+        self,
+        cluster: Any,
+        path: str | Path | BinaryIO,
+        target: PictureFile,
+        scene: Scene,
+        options: RenderOptions,
+    ) -> Rendered:
+        """Have the hits of a picture counted by a cluster, in a store beside it, and show them."""
+        from fractals.rendering.cluster.job import check_poster
+
+        named = check_poster(path, target, False)
+        plan = self.plan(scene, options, "bands")
+        if plan.bands > 1:
+            raise OptionError(
+                f"the picture is drawn in {plan.bands} bands, because its sums do not fit into "
+                "memory, and a cluster draws no bands: leave cluster= out, or give a smaller size="
+            )
+        store = named.with_name(named.name + SUFFIX)
+        for overwrite in (False, True):
+            given = StoreOptions(cluster=cluster, overwrite=overwrite)
+            computed = self.compute_to(store, scene, options, given)
+            hits = self.load(store)
+            if hits.chunks == plan.chunks:  # else it was begun with a higher quality
+                break
+        image = self.recolor(hits, scene, options)
+        image.timings = computed.timings | image.timings
+        image.summary = replace(hits, sums=hits.sums[:0].copy())  # type: ignore[assignment]
+        del hits  # its file is mapped
+        drawn = written_to(target, image)
+        with claimed(store):
+            clear(store)
+        store.rmdir()
+        return drawn
 
     def refine(
         self,
@@ -64,7 +125,7 @@ class Scatterer(Plain):
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again, and compare the points of some trajectories with plain Python's."""
-        player = open_player(scene, options)
+        player = open_player(scene, options, "pixels")
         player.check(seed)
         return self.render(scene, options)
 
@@ -77,7 +138,12 @@ class Scatterer(Plain):
         self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
     ) -> Computed:
         """Count the hits of a picture into a store, or go on with one."""
-        return compute_hits_to(path, scene, options, store_options)
+        play = play_here
+        if store_options.cluster is not None:
+            from fractals.rendering.scatter.cluster import play_by
+
+            play = partial(play_by, store_options.cluster)
+        return compute_hits_to(path, scene, options, store_options, play)
 
     def load(self, path: Path) -> Hits:
         """Return the hits of a store."""
@@ -96,16 +162,14 @@ class Scatterer(Plain):
             raw, player.plan, "recolor changes the display alone", "compute the new scene anew"
         )
         plan = replace(player.plan, reserve=raw.margin)
-        return shown(Player(plan, player.backend), raw, {})
+        return shown(Player(plan, player.backend), raw)
 
 
-def shown(player: Player, hits: Hits, timings: dict[str, float]) -> Image:
+def shown(player: Player, hits: Hits) -> Image:
     """Return the picture of hits."""
     plan, begun = player.plan, perf_counter()
     pixels = Show(plan, player.backend).pixels(hits)
-    timings = timings | {"color": perf_counter() - begun}
-    facts = plan.device, plan.precision, plan.method, LOOPS.get(plan.device, "kernel")
-    return Image(pixels, plan.scene, timings, *facts, hits)  # type: ignore[arg-type]
+    return Image(pixels, **facts_of(plan, hits, {"color": perf_counter() - begun}))
 
 
 def make() -> Scatterer:

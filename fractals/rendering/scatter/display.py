@@ -12,7 +12,7 @@ from fractals.color.palette import parse_color
 from fractals.kernels import develop
 from fractals.kernels.elementary import exp, log
 from fractals.rendering.scatter.filters import filter_taps
-from fractals.rendering.scatter.plan import Hits, ScatterPlan
+from fractals.rendering.scatter.plan import Exposure, Hits, ScatterPlan, Totals
 from fractals.scene.model import Display
 from fractals.threads import Progress, run_tiles
 
@@ -31,13 +31,13 @@ class Show:
         """`progress`: called after each band of rows; what it raises ends the work."""
         self._plan, self._backend, self._progress = plan, backend, progress
 
-    def pixels(self, hits: Hits) -> NDArray[Any]:
-        """Return the pixels of hits."""
+    def pixels(self, hits: Hits, totals: Totals | None = None) -> NDArray[Any]:
+        """Return the pixels of hits; `totals`: of the whole picture, where these are a band's."""
         plan, backend = self._plan, self._backend
-        light = self._light(hits)
+        light = self._light(hits, plan.exposure(hits, totals))
         scene = plan.scene
         step, taps = plan.step, filter_taps(scene.display, plan.step)
-        width, height = scene.image.size
+        width, rows = scene.image.size[0], plan.drawn
         deep = scene.image.bits == 16
         white = 65535 if deep else 255
         tone = tone_of(scene.display, backend.real, white)
@@ -46,11 +46,12 @@ class Show:
         tone = tone._replace(numbers=to_device(tone.numbers))
         on_device, taps = to_device(light), to_device(taps.astype(backend.real))
         run = backend.compile(develop.make_pixel_body)
-        pixels = np.empty((height, width, 3), np.uint16 if deep else np.uint8)
+        pixels = np.empty((len(rows), width, 3), np.uint16 if deep else np.uint8)
+        down = rows.start - plan.counted.start // step  # from rows of the light to the picture's
 
         def draw(top: int, out: NDArray[Any]) -> None:
             rgb = backend.empty(out.shape, np.float32)
-            run(rgb, on_device, taps, step, first, top, tone)
+            run(rgb, on_device, taps, step, first, down + top, tone)
             found = np.empty(out.shape, np.float32)
             backend.to_host(rgb, found)
             out[...] = np.floor(found + np.float32(0.5))
@@ -58,11 +59,11 @@ class Show:
         self._in_bands(pixels, draw)
         return pixels
 
-    def _light(self, hits: Hits) -> NDArray[Any]:
+    def _light(self, hits: Hits, exposure: Exposure) -> NDArray[Any]:
         """Return the light of all buckets: the logarithm of the hits, and its estimate."""
         plan, backend = self._plan, self._backend
         display, real = plan.scene.display, backend.real
-        k1, k2, gains, weight = plan.exposure(hits)
+        k1, k2, gains, weight = exposure
         light = np.empty((*plan.shape, 4), real)
         run, sums = backend.compile(develop.make_density_body), backend.to_device(hits.sums)
         constants = real(k1), real(k2), backend.to_device(gains.astype(real))

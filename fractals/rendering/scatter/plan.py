@@ -5,20 +5,23 @@ picture's size, view or device, and a picture of quality q is the first chunks t
 pixel. So a better picture is the same one continued.
 """
 
+import bisect
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import OptionError, SceneError
+from fractals.io.png import strip_rows
 from fractals.kernels import develop, scatter
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.flame import Flame
+from fractals.rendering.plan import Keeps
 from fractals.rendering.scatter.filters import filter_taps
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.model import Scene
@@ -30,7 +33,10 @@ LIMIT = 2000  # steps of an orbit where the scene says "auto"
 ORBIT = 200.0  # points of trajectories that take as long as an orbit, by a rough guess
 SAMPLES = {"cpu": 3e7, "python": 1e4, "simulator": 1e6, "cuda": 1e9}  # a second and thread
 PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "cuda": 1e8}  # buckets shown a second
-BYTES_A_BUCKET = 32 + 2 * 16 + 4
+BYTES_OF_SUMS = 32  # of a bucket
+BYTES_OF_SPREAD = 28  # of a bucket, while the spread of its hits is found
+BYTES_OF_RECORDS = 4  # of a bucket, for each thread of the CPU
+FREE = 0.9  # of the memory that is free; the rest is for the compiler and the tables
 
 
 @dataclass(frozen=True)
@@ -43,7 +49,10 @@ class ScatterPlan:
     threads: int
     width: Fraction
     center: tuple[Fraction, Fraction]
+    keeps: Keeps = "pixels"  # as of `fractals.rendering.plan.Plan`
     reserve: int = 0  # least margin: that of a store
+    band: int = 0  # rows of the picture that are drawn at once; 0: all
+    rows: range | None = None  # of the picture, where this is the plan of a band
 
     @property
     def method(self) -> str:
@@ -119,10 +128,83 @@ class ScatterPlan:
         return reach + (len(filter_taps(display, self.step)) - self.step) // 2
 
     @property
+    def columns(self) -> int:
+        """Return the columns of buckets, those beyond the edge included."""
+        return self.scene.image.size[0] * self.step + 2 * self.margin
+
+    @property
+    def all_rows(self) -> int:
+        """Return the rows of buckets of the whole picture, those beyond the edge included."""
+        return self.scene.image.size[1] * self.step + 2 * self.margin
+
+    @property
+    def drawn(self) -> range:
+        """Return the rows of the picture that are drawn."""
+        return range(self.scene.image.size[1]) if self.rows is None else self.rows
+
+    @property
+    def counted(self) -> range:
+        """Return the rows of buckets that are counted: those on which the drawn rows depend.
+
+        The first one is a multiple of the buckets that a pixel has.
+        """
+        rows, around = self.drawn, self.around
+        first = max(0, rows.start * self.step - around)
+        return range(first, min(self.all_rows, rows.stop * self.step + 2 * self.margin + around))
+
+    @property
+    def around(self) -> int:
+        """Return how many buckets away an estimate looks, where a pixel has several."""
+        return self.step if self.step > 1 else 0
+
+    @property
     def shape(self) -> tuple[int, int]:
-        """Return the rows and columns of buckets, those beyond the edge included."""
-        width, height = self.scene.image.size
-        return height * self.step + 2 * self.margin, width * self.step + 2 * self.margin
+        """Return the rows and columns of buckets that are counted."""
+        return len(self.counted), self.columns
+
+    @property
+    def bands(self) -> int:
+        """Return how many bands the picture is drawn in."""
+        height = self.scene.image.size[1]
+        return -(-height // (self.band or height))
+
+    def rows_of(self, band: int) -> range:
+        """Return the rows of the picture in a band."""
+        height = self.scene.image.size[1]
+        tall = self.band or height
+        return range(band * tall, min(height, (band + 1) * tall))
+
+    @property
+    def games(self) -> int:
+        """Return how many times all points are thrown: for each band.
+
+        The exposure of orbits needs two games more: see `Player.totals`.
+        """
+        return self.bands + (2 if self.orbits and self.bands > 1 else 0)
+
+    def fitted(self, free: int) -> "ScatterPlan":
+        """Return the plan in bands that fit into the memory that is free, in bytes; 0: not known.
+
+        `OptionError`: not even a band of one strip of the file fits.
+        """
+        height = self.scene.image.size[1]
+        room = FREE * free
+        if not free or self.memory <= room:
+            return self
+        least = min(height, strip_rows(self.scene.image.size, self.scene.image.bits))
+        smallest = replace(self, band=least)
+        whole = self.keeps in ("raw", "store")  # the sums of all buckets
+        if whole or smallest.memory > room:
+            needs = (self if whole else smallest).memory / 2**30
+            more = ", or draw it with render, which needs less" if whole else ""
+            raise OptionError(
+                f"the picture takes {needs:.1f} GiB, and {free / 2**30:.1f} GiB are free: "
+                f"give a smaller size=, or less supersampling={more}"
+            )
+        strips = range(1, height // least + 1)
+        most = bisect.bisect_right(strips, room, key=lambda k: replace(self, band=k * least).memory)
+        bands = math.ceil(height / (least * most))
+        return replace(self, band=math.ceil(height / (bands * least)) * least)
 
     @property
     def chunks(self) -> int:
@@ -142,8 +224,16 @@ class ScatterPlan:
 
     @property
     def memory(self) -> int:
-        """Return about how many bytes the sums and the light take."""
-        return math.prod(self.shape) * BYTES_A_BUCKET
+        """Return about how many bytes the sums, the light and the pixels take."""
+        real = np.dtype(self.precision).itemsize
+        shown = BYTES_OF_SUMS + 8 * real + BYTES_OF_SPREAD
+        records = 0 if self.orbits or self.device != "cpu" else BYTES_OF_RECORDS * self.threads
+        most = max(2 * BYTES_OF_SUMS + records, shown)
+        width, height = self.scene.image.size
+        band = self.band or height
+        counted = min(self.all_rows, band * self.step + 2 * self.margin + 2 * self.around)
+        kept = band if self.keeps == "bands" else height
+        return counted * self.columns * most + kept * width * 3 * self.scene.image.bits // 8
 
     @property
     def file_size(self) -> int:
@@ -154,8 +244,9 @@ class ScatterPlan:
     def seconds(self) -> float:
         """Return a rough estimate of the seconds, without compiling."""
         rest = ORBIT if self.orbits else 1 + self.fuse / self.steps
-        played = self.samples * rest / SAMPLES[self.device]
-        return (played + math.prod(self.shape) / PIXELS[self.device]) / max(1, self.threads)
+        played = self.games * self.samples * rest / SAMPLES[self.device]
+        shown = self.all_rows * self.columns / PIXELS[self.device]
+        return (played + shown) / max(1, self.threads)
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -167,15 +258,16 @@ class ScatterPlan:
             "supersampling": self.step,
             "orbits" if self.orbits else "points": self.samples,
             "chunks": self.chunks,
+            **({"bands": self.bands, "games": self.games} if self.bands > 1 else {}),
             "seconds": float(f"{self.seconds:.2g}"),
             "memory": self.memory,
         }
 
-    def exposure(self, hits: "Hits") -> tuple[float, float, NDArray[np.float64], int]:
-        """Return brightness, the density of a hit, and factors of the channels; see `make_density`.
+    def exposure(self, hits: "Hits", totals: "Totals | None" = None) -> "Exposure":
+        """Return how hits become light; `totals`: of the whole picture, where these are a band's.
 
-        Last comes what a hit adds to a bucket's count. Of orbits nobody knows how many points are
-        in view, so their mean density is that of a flame whose points are all in view.
+        Of orbits nobody knows how many points are in view, so their mean density is that of a flame
+        whose points are all in view.
         """
         display, (width, height) = self.scene.display, self.scene.image.size
         k1 = display.brightness * 268 / 256 * develop.WHITE
@@ -183,20 +275,21 @@ class ScatterPlan:
         gains = np.ones(4)
         if not self.orbits:
             quality = hits.samples / (width * height)
-            return k1, self.step**2 / (area * develop.WHITE * quality), gains, scatter.HIT
-        m = self.margin
-        inner = hits.sums[m : hits.sums.shape[0] - m, m : hits.sums.shape[1] - m]
-        means = inner.reshape(-1, 4).sum(axis=0) / inner[..., 0].size
+            k2 = self.step**2 / (area * develop.WHITE * quality)
+            return Exposure(k1, k2, gains, scatter.HIT)
+        totals = totals or Totals.of(hits)
+        means = totals.inner / (width * height * self.step**2)
         if isinstance(self.formula, Buddhabrot) and self.formula.limits:
             gains[:3] = means[:3].min() / np.maximum(means[:3], 1e-9)
-        weight = int(hits.sums[..., 3].sum()) // max(1, hits.hits)
-        area = 16 * height / width
-        return k1, 1 / (area * max(float(means[3]), 1e-9)), gains, max(scatter.HIT, weight)
+        weight = totals.every // max(1, totals.hits)
+        k2 = 1 / (16 * height / width * max(float(means[3]), 1e-9))
+        return Exposure(k1, k2, gains, max(scatter.HIT, weight))
 
-    def window(self) -> scatter.Window:
-        """Return where points fall."""
+    def window(self, counted: range | None = None) -> scatter.Window:
+        """Return where points fall; `counted`: rows of buckets, in place of the plan's own."""
+        counted = self.counted if counted is None else counted
         real = np.dtype(self.precision).type
-        rows, columns = self.shape
+        rows, columns = self.all_rows, self.columns
         scale = self.scene.image.size[0] * self.step / self.width
         a, b, c, d = matrix(self.scene.view)
         det = a * d - b * c
@@ -204,8 +297,27 @@ class ScatterPlan:
         inverse = d / det, -b / det, c / det, -a / det
         numbers = [float(part) for part in self.center]
         numbers += [float(part * scale) for part in inverse]
-        numbers += [columns / 2, rows / 2, columns, rows, 1]
-        return scatter.Window(np.array(numbers, real), columns, self.colors())
+        numbers += [columns / 2, rows / 2, columns, counted.stop, 1, counted.start]
+        return scatter.Window(np.array(numbers, real), columns, counted.start, self.colors())
+
+    def data(self, real: Any) -> Any:
+        """Return the numbers of a flame or an attractor, for points of a number type."""
+        assert not isinstance(self.formula, Buddhabrot)
+        return self.formula.data(real)
+
+    def moment(self, scene: Scene) -> "ScatterPlan | None":
+        """Return the plan of a picture at another time, while the shutter is open.
+
+        None: its points can't be added to those of this picture, because another program makes
+        them, or orbits of other numbers.
+        """
+        scene = scene.model_copy(update={"display": self.scene.display})
+        plan = make_scatter_plan(scene, self.device, self.threads, self.keeps)
+        same = plan.kernel == self.kernel and plan.shape == self.shape
+        if self.orbits:
+            same = same and plan.formula == self.formula
+            same = same and plan.orbit_numbers() == self.orbit_numbers()
+        return plan if same else None
 
     def colors(self) -> NDArray[np.uint32]:
         """Return what hits add, by color."""
@@ -234,7 +346,8 @@ class ScatterPlan:
         width, height = self.scene.image.size
         size = PILOT, max(1, round(PILOT * height / width))
         scene = self.scene.replace(size=size, supersampling=1, estimator_radius=0.0)
-        return replace(self, scene=scene.replace(estimator_minimum=0.0, filter="box"), reserve=0)
+        scene = scene.replace(estimator_minimum=0.0, filter="box")
+        return replace(self, scene=scene, reserve=0, band=0, rows=None)
 
     def orbit_numbers(self) -> dict[str, Any]:
         """Return what the orbits of a Buddhabrot depend on, besides its own options."""
@@ -252,7 +365,9 @@ class ScatterPlan:
         return scatter.Game(first, own.steps, self.fuse, *seed)
 
 
-def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
+def make_scatter_plan(
+    scene: Scene, device: str, threads: int, keeps: Keeps = "pixels"
+) -> ScatterPlan:
     """Return how a scene is drawn on a kind of device; see `fractals.rendering.plan.make_plan`."""
     scene = scene.unframed()
     formula = scene.make_any_formula()
@@ -264,7 +379,7 @@ def make_scatter_plan(scene: Scene, device: str, threads: int) -> ScatterPlan:
     if scene.color.layers:
         raise SceneError("color.layers: a scatter image has one layer, of its palette's colors")
     width, center = place_of(scene, formula)
-    plan = ScatterPlan(scene, formula, device, threads, width, center)
+    plan = ScatterPlan(scene, formula, device, threads, width, center, keeps)
     if plan.chunks * CHUNK > MAX_TRAJECTORIES:
         most = MAX_TRAJECTORIES * plan.steps / math.prod(scene.image.size)
         raise OptionError(
@@ -279,12 +394,37 @@ def steps_of(scene: Scene) -> int:
     return 1 if isinstance(scene.make_any_formula(), Buddhabrot) else scene.scatter.steps
 
 
+class Totals(NamedTuple):
+    """What all hits of a picture add up to."""
+
+    inner: NDArray[np.int64]  # red, green, blue and count within the picture's edge
+    every: int  # the count with those beyond the edge
+    hits: int  # points in view
+
+    @classmethod
+    def of(cls, hits: "Hits") -> "Totals":
+        """Return the totals of a picture that is counted whole."""
+        m, (rows, columns) = hits.margin, hits.sums.shape[:2]
+        inner = hits.sums[m : rows - m, m : columns - m]
+        return cls(inner.reshape(-1, 4).sum(axis=0), int(hits.count.sum()), hits.hits)
+
+
+class Exposure(NamedTuple):
+    """How hits become light; see `fractals.kernels.develop.make_density_body`."""
+
+    k1: float  # brightness
+    k2: float  # the density of a hit
+    gains: NDArray[np.float64]  # factors of the channels
+    weight: int  # what a hit adds to a bucket's count
+
+
 @dataclass
 class Hits:
     """What the points of a scatter image add up to."""
 
     scene: Scene
-    sums: NDArray[np.int64]  # red, green, blue, count; shape (rows, columns, 4)
+    # Red, green, blue, count; shape (rows, columns, 4), or without rows where they were freed
+    sums: NDArray[np.int64]
     chunks: int  # how many chunks are in them
     samples: int  # points that were plotted, in view or not
     hits: int  # points in view

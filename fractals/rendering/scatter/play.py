@@ -2,36 +2,57 @@
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
-from fractals.backends.probe import memory_size
-from fractals.errors import DifferenceError, OptionError
+from fractals.backends.probe import Device, memory_size
+from fractals.errors import DifferenceError
+from fractals.kernels import scatter
 from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Keeps
 from fractals.rendering.scatter.cells import Cells, moved
-from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, make_scatter_plan
+from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, Totals, make_scatter_plan
 from fractals.rendering.scatter.spectrum import Spectrum
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
+SHARE = 32  # trajectories of a moment, at least
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "cuda": 64}  # chunks that one launch plays
+
+
+class Throw(NamedTuple):
+    """Trajectories of a formula's numbers, and where their points fall."""
+
+    data: Any
+    window: scatter.Window
+    trajectories: range
 
 
 class Player:
     """Plays chunks of a scatter image, and adds up what they hit."""
 
-    def __init__(self, plan: ScatterPlan, backend: Backend) -> None:
-        self.plan, self.backend = plan, backend
-        self._data: Any = None
+    def __init__(
+        self,
+        plan: ScatterPlan,
+        backend: Backend,
+        data: Any = None,
+        moments: Sequence[ScatterPlan] = (),
+    ) -> None:
+        """Take the numbers of the formula, if they are known.
+
+        `moments`: plans of a picture that moves, each of which plays its share of the game.
+        """
+        self.plan, self.backend, self.moments = plan, backend, moments
+        self._data = data
         self.spectrum: Spectrum | None = None  # what is counted for other palettes as well
 
     def data(self) -> Any:
@@ -39,7 +60,7 @@ class Player:
         if self._data is None:
             plan, formula = self.plan, self.plan.formula
             if not isinstance(formula, Buddhabrot):
-                self._data = formula.data(self.backend.real)
+                self._data = plan.data(self.backend.real)
             else:
                 pilot = plan.pilot()
                 found = Cells(
@@ -48,9 +69,22 @@ class Player:
                 self._data = found.orbits()
         return self._data
 
-    def take(self, other: "Player") -> None:
-        """Take the numbers of another player of the same points."""
-        self._data = other.data()
+    def throws(self, trajectories: range, counted: range | None = None) -> list[Throw]:
+        """Return what is thrown where; `counted`: rows of buckets, in place of the plan's own."""
+        plan, data = self.plan, self.data()
+        counted = plan.counted if counted is None else counted
+        if not self.moments:
+            return [Throw(data, plan.window(counted), trajectories)]
+        shares, moments = plan.chunks * CHUNK // SHARE, len(self.moments)
+        found = []
+        for k, moment in enumerate(self.moments):
+            first, last = (shares * each // moments * SHARE for each in (k, k + 1))
+            own = range(max(first, trajectories.start), min(last, trajectories.stop))
+            if own:
+                # Cells of orbits are those of the frame: whatever they are, there is no bias.
+                numbers = data if plan.orbits else moment.data(self.backend.real)
+                found.append(Throw(numbers, moment.window(counted), own))
+        return found
 
     def play(self, before: Hits, last: int, progress: Progress | None) -> Hits:
         """Return the hits of more chunks, up to the one before `last`, with those before."""
@@ -60,18 +94,24 @@ class Player:
         sums += before.sums
         return self.plan.hits(sums, last, before.hits + hits)
 
+    def take(self, other: "Player") -> None:
+        """Take the numbers of another player of the same points."""
+        self._data = other.data()
+
     def counter(self) -> "Counter":
         """Return what counts the hits of trajectories, none so far."""
         machine = self.plan.device == "cpu" and not self.plan.orbits
-        return MachineCounter(self) if machine else KernelCounter(self)
+        return MachineCounter(self) if machine else KernelCounter(self, self.plan.shape)
 
     def check(self, seed: int) -> None:
         """Compare the hits of some trajectories with those of plain Python.
 
         `DifferenceError`: they differ.
         """
-        plan = self.plan
-        first = random.Random(seed).randrange(max(1, plan.chunks * CHUNK - CHECKED))
+        plan, dice = self.plan, random.Random(seed)
+        first = dice.randrange(max(1, plan.chunks * CHUNK - CHECKED))
+        if plan.band:
+            plan = replace(plan, rows=plan.rows_of(dice.randrange(plan.bands)))
         short = plan.scene.replace(steps=min(STEPS, plan.scene.scatter.steps))
         python = open_backend(choose("python").device, plan.precision)
         found = []
@@ -88,6 +128,31 @@ class Player:
         counter = self.counter()
         counter.add(trajectories, progress)
         return counter.found()
+
+    def totals(self, begin: Callable[[], Progress | None]) -> Totals:
+        """Return what all orbits of a picture add up to, without its buckets.
+
+        Two games are played, one of the whole picture and one within its edge. `begin` returns the
+        progress function of each.
+        """
+        plan = self.plan
+        rows, columns, m = plan.all_rows, plan.columns, plan.margin
+        trajectories = range(plan.chunks * CHUNK)
+
+        def played(counted: range) -> tuple[NDArray[np.int64], int]:
+            # A width of 0: buckets below each other are one.
+            throws = [
+                throw._replace(window=throw.window._replace(width=0))
+                for throw in self.throws(trajectories, counted)
+            ]
+            counter = KernelCounter(self, (1, columns))
+            counter.play(throws, begin())
+            return counter.found()
+
+        every, hits = played(range(rows))
+        inner, _ = played(range(m, rows - m))
+        found = inner[0, m : columns - m].sum(axis=0)
+        return Totals(found, int(every[..., 3].sum()), hits)
 
 
 class Counter(Protocol):
@@ -110,42 +175,54 @@ class MachineCounter:
 
         plan = player.plan
         assert not isinstance(plan.formula, Buddhabrot)
-        self._plan, self._threads, self._pool = plan, player.backend.threads, POOL
-        self._data, self._window = player.data(), plan.window()
+        self._player, self._plan, self._pool = player, plan, POOL
         self._spectrum = player.spectrum
         self.upper: NDArray[np.float32] | None = None
         self._before: NDArray[np.int64] | None = None  # sums that are not in the machine any more
         self._points = 0  # that are in the machine
-        if self._spectrum:
-            self._window = self._window._replace(colors=self._spectrum.colors)
         self._machine = Machine(plan.precision, plan.formula, plan.shape)
-        self._players = [self._machine.player() for _ in range(self._threads)]
+        threads = player.backend.threads
+        # Each thread's part of the machine, and what it has thrown last.
+        self._free: list[tuple[Any, Throw | None]] = [
+            (self._machine.player(), None) for _ in range(threads)
+        ]
 
     def add(self, trajectories: range, progress: Progress | None) -> None:
         """Play some trajectories."""
-        free = list(self._players)
-        points = len(trajectories) * self._plan.steps
-        if self._spectrum and self._points + points > MOST_POINTS:
-            self._empty()
-        self._points += points
+        throws = self._player.throws(trajectories)
+        if self._spectrum:
+            colors = self._spectrum.colors
+            throws = [each._replace(window=each.window._replace(colors=colors)) for each in throws]
+            points = len(trajectories) * self._plan.steps
+            if self._points + points > MOST_POINTS:
+                self._empty()
+            self._points += points
 
-        def work(part: range) -> Mapping[str, float]:
-            player = free.pop()  # of the list, one step under the interpreter's lock
+        def work(job: tuple[Throw, range]) -> Mapping[str, float]:
+            throw, part = job
+            player, last = self._free.pop()  # of the list, one step under the interpreter's lock
+            if last and not np.array_equal(last.window.colors, throw.window.colors):
+                self._flush(player, last)
             game = self._plan.game(part[0])
-            self._machine.play(player, self._data, game, self._window, len(part))
-            free.append(player)
+            self._machine.play(player, throw.data, game, throw.window, len(part))
+            self._free.append((player, throw))
             return {}
 
-        run_tiles(_parted(trajectories, self._pool), work, self._threads, progress)
+        run_tiles(_jobs(throws, self._pool), work, len(self._free), progress)
 
     def found(self) -> tuple[NDArray[np.int64], int]:
         """Return the sums until now, and how many points are in view."""
         sums = self._empty() if self._spectrum else self._flushed()
-        return sums, sum(int(bins.tally[0]) for _, bins in self._players)
+        return sums, sum(int(bins.tally[0]) for (_, bins), _ in self._free)
+
+    def _flush(self, player: Any, last: Throw) -> None:
+        """Add what a thread has kept to the sums, in the colors of its time."""
+        self._machine.play(player, last.data, self._plan.game(0), last.window, 0)
 
     def _flushed(self) -> NDArray[np.int64]:
-        for player in self._players:
-            self._machine.play(player, self._data, self._plan.game(0), self._window, 0)
+        for player, last in self._free:
+            if last:
+                self._flush(player, last)
         sums: NDArray[np.int64] = self._machine.sums()
         return sums
 
@@ -163,56 +240,75 @@ class MachineCounter:
 class KernelCounter:
     """Counts by kernels: a thread of a GPU a trajectory. On the CPU: orbits, by all threads."""
 
-    def __init__(self, player: Player) -> None:
-        plan = player.plan
-        self._plan, self._backend = plan, player.backend
-        self._run = self._backend.compile(*plan.kernel)
-        self._data = moved(self._backend, player.data())
-        self._window = moved(self._backend, plan.window())
-        self._sums = self._backend.to_device(np.zeros(4 * math.prod(plan.shape), np.int64))
+    def __init__(self, player: Player, shape: tuple[int, int]) -> None:
+        self._player, self._plan, self._backend = player, player.plan, player.backend
+        self._shape = shape
+        self._run = self._backend.compile(*self._plan.kernel)
+        self._sums = self._backend.to_device(np.zeros(4 * math.prod(shape), np.int64))
         self._hits: list[int] = []  # appending is one step under the interpreter's lock
+        self._data: Any = None  # the newest, and what it is on the device
+        self._moved: Any = None
         self.upper: NDArray[np.float32] | None = None
 
     def add(self, trajectories: range, progress: Progress | None) -> None:
         """Play some trajectories."""
-        plan, backend = self._plan, self._backend
+        self.play(self._player.throws(trajectories), progress)
 
-        def work(part: range) -> Mapping[str, float]:
-            seen = np.zeros((-(-len(part) // CHUNK), min(CHUNK, len(part))), np.int32)
+    def play(self, throws: Sequence[Throw], progress: Progress | None) -> None:
+        """Play what is thrown."""
+        plan, backend = self._plan, self._backend
+        throws = [self._on_device(throw) for throw in throws]
+
+        def work(job: tuple[Throw, range]) -> Mapping[str, float]:
+            throw, part = job
+            columns = math.gcd(len(part), CHUNK)
+            seen = np.zeros((len(part) // columns, columns), np.int32)
             on_device = backend.to_device(seen)
-            self._run(on_device, self._data, plan.game(part[0]), self._window, self._sums)
+            self._run(on_device, throw.data, plan.game(part[0]), throw.window, self._sums)
             backend.to_host(on_device, seen)
             self._hits.append(int(seen.sum()))
             return {}
 
         threads = backend.threads if plan.device == "cpu" else 0
-        run_tiles(_parted(trajectories, CHUNK * LAUNCH[plan.device]), work, threads, progress)
+        run_tiles(_jobs(throws, CHUNK * LAUNCH[plan.device]), work, threads, progress)
+
+    def _on_device(self, throw: Throw) -> Throw:
+        if throw.data is not self._data:
+            self._data, self._moved = throw.data, moved(self._backend, throw.data)
+        return throw._replace(data=self._moved, window=moved(self._backend, throw.window))
 
     def found(self) -> tuple[NDArray[np.int64], int]:
         """Return the sums until now, and how many points are in view."""
-        found = np.empty(4 * math.prod(self._plan.shape), np.int64)
+        found = np.empty(4 * math.prod(self._shape), np.int64)
         self._backend.to_host(self._sums, found)
-        return found.reshape(*self._plan.shape, 4), sum(self._hits)
+        return found.reshape(*self._shape, 4), sum(self._hits)
 
 
-def _parted(trajectories: range, at_once: int) -> Sequence[range]:
-    return [trajectories[k : k + at_once] for k in range(0, len(trajectories), at_once)]
+def _jobs(throws: Sequence[Throw], at_once: int) -> list[tuple[Throw, range]]:
+    return [
+        (throw, throw.trajectories[k : k + at_once])
+        for throw in throws
+        for k in range(0, len(throw.trajectories), at_once)
+    ]
 
 
-def open_player(scene: Scene, options: RenderOptions) -> Player:
-    """Return what plays a scatter image on the device asked for."""
+def room_of(device: Device) -> int:
+    """Return the memory in which a picture has room on a device, in bytes; 0: not known."""
+    return min((size for size in (memory_size(), device.memory) if size), default=0)
+
+
+def open_player(scene: Scene, options: RenderOptions, keeps: Keeps = "raw") -> Player:
+    """Return what plays a scatter image on the device asked for.
+
+    `keeps`: what stays in memory, as of `fractals.rendering.plan.make_plan`.
+    """
     choice = choose(options.device)
     if choice.device.others:  # its GPUs would need sums of their own, added up in the end
         choice = choice._replace(device=replace(choice.device, others=()))
         options.on_message("a scatter image is drawn on one GPU")
     threads = options.threads or choice.device.cores or 1
-    plan = make_scatter_plan(scene, choice.device.kind, threads)
-    free = memory_size()
-    if free and plan.memory > 0.9 * free:
-        raise OptionError(
-            f"the picture takes {plan.memory / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are "
-            "free: give a smaller size=, or less supersampling="
-        )
+    plan = make_scatter_plan(scene, choice.device.kind, threads, keeps)
+    plan = plan.fitted(room_of(choice.device))
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)

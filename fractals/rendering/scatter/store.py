@@ -24,8 +24,8 @@ import hashlib
 import math
 import os
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -158,21 +158,43 @@ def write_hits(path: Path, hits: Hits) -> None:
                 old.unlink()
 
 
+@dataclass
+class Going:
+    """A store that is being computed, and locked by this process."""
+
+    path: Path
+    player: Player
+    hits: Hits  # what is added up so far
+    parts: StoreParts
+    timings: dict[str, float] = field(default_factory=lambda: {"iterate": 0.0, "copy": 0.0})
+
+    def add(self, part: "Part") -> None:
+        """Add the part that follows the chunks so far."""
+        sums = self.hits.sums + part.sums
+        self.hits = self.player.plan.hits(sums, part.last, self.hits.hits + part.hits)
+
+    def write(self) -> None:
+        """Write what is added up so far."""
+        begun = perf_counter()
+        write_hits(self.path, self.hits)
+        self.timings["copy"] += perf_counter() - begun
+
+
+Play = Callable[[Going, RenderOptions], None]
+
+
 def compute_hits_to(
-    path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions, play: Play
 ) -> Computed:
     """Compute the sums of a scatter image into a store, or go on with one; see `compute_to`.
 
-    With a higher quality than that of the store, the store is continued.
+    With a higher quality than that of the store, the store is continued. `play` plays the chunks
+    that are missing: `play_here`, or what a cluster does.
     """
-    if store_options.cluster is not None:
-        raise OptionError(
-            "no cluster computes a scatter image: leave cluster= out; part= divides it among "
-            "machines"
-        )
     if store_options.part is not None:
-        if store_options.overwrite:
-            raise OptionError("part and overwrite exclude each other: give one of them")
+        if store_options.overwrite or store_options.cluster is not None:
+            other = "overwrite" if store_options.cluster is None else "cluster"
+            raise OptionError(f"part and {other} exclude each other: give one of them")
         return _compute_part(path, scene, options, checked_part(store_options.part))
     with claimed(path):
         there = (path / HEADER).exists() and not store_options.overwrite
@@ -184,28 +206,30 @@ def compute_hits_to(
         else:
             clear(path)
         plan = player.plan
-        before, timings = hits.chunks, {"iterate": 0.0, "copy": 0.0}
+        before = hits.chunks
         if store is None or hits.scene != store.scene:
             write_hits(path, hits)
-        parts = _parts_of(path, plan)
-        kept = _there(parts, plan)
-        found = [part for part in kept if part.last <= plan.chunks]
-        while hits.chunks < plan.chunks:
-            begun = perf_counter()
-            if part := next((each for each in found if each.first == hits.chunks), None):
-                sums = hits.sums + part.sums
-                hits = plan.hits(sums, part.last, hits.hits + part.hits)
-            else:
-                starts = [each.first for each in found if each.first > hits.chunks]
-                last = min(plan.chunks, hits.chunks + chunks_at_once(plan), *starts)
-                hits = player.play(hits, last, options.on_progress)
-            played = perf_counter()
-            write_hits(path, hits)
-            timings["iterate"] += played - begun
-            timings["copy"] += perf_counter() - played
-        if len(found) == len(kept):  # others are of a higher quality
-            parts.clear()
-        return _computed(plan, hits, timings, hits.chunks, before)
+        going = Going(path, player, hits, parts_of(path, plan))
+        play(going, options)
+        if all(part.last <= plan.chunks for part in parts_there(going.parts, plan)):
+            going.parts.clear()  # others are of a higher quality
+        return _computed(plan, going.hits, going.timings, going.hits.chunks, before)
+
+
+def play_here(going: Going, options: RenderOptions) -> None:
+    """Play the chunks of a store that are missing, and write it now and then."""
+    player, plan = going.player, going.player.plan
+    found = [part for part in parts_there(going.parts, plan) if part.last <= plan.chunks]
+    while going.hits.chunks < plan.chunks:
+        begun, first = perf_counter(), going.hits.chunks
+        if part := next((each for each in found if each.first == first), None):
+            going.add(part)
+        else:
+            starts = [each.first for each in found if each.first > first]
+            last = min(plan.chunks, first + chunks_at_once(plan), *starts)
+            going.hits = player.play(going.hits, last, options.on_progress)
+        going.timings["iterate"] += perf_counter() - begun
+        going.write()
 
 
 def _computed(
@@ -233,6 +257,7 @@ class Part(NamedTuple):
     last: int  # the chunk after the last one
     hits: int  # points in view
     sums: NDArray[np.int64]
+    name: str  # of its file
 
 
 def _compute_part(
@@ -246,9 +271,9 @@ def _compute_part(
     player, whole = continued(HitStore(path, read_store_header(path)), player)
     plan, (i, n) = player.plan, part
     first, end = (whole.chunks + (plan.chunks - whole.chunks) * k // n for k in (i, i + 1))
-    parts, name = _parts_of(path, plan), f"{i:06d}-{n:06d}.sums"
+    parts, name = parts_of(path, plan), f"{i:06d}-{n:06d}.sums"
     hits = replace(plan.no_hits(), chunks=first)
-    there = _read(parts, name, plan)
+    there = read_part(parts, name, plan)
     if there and there.first == first and there.last <= end:
         hits = plan.hits(there.sums, there.last, there.hits)
     before, timings = hits.chunks - first, {"iterate": 0.0, "copy": 0.0}
@@ -262,10 +287,10 @@ def _compute_part(
         timings["copy"] += perf_counter() - played
     hits = replace(hits, samples=(hits.chunks - first) * CHUNK * plan.steps)
     computed = _computed(plan, hits, timings, plan.chunks - whole.chunks, before)
-    return replace(computed, missing=_missing(_there(parts, plan), whole.chunks, plan.chunks))
+    return replace(computed, missing=_missing(parts_there(parts, plan), whole.chunks, plan.chunks))
 
 
-def _parts_of(path: Path, plan: ScatterPlan) -> StoreParts:
+def parts_of(path: Path, plan: ScatterPlan) -> StoreParts:
     """Return the parts of a store; those of another scene count as missing."""
     facts = {key: str(value) for key, value in facts_of(plan.scene).items()}
     work = {**facts, "margin": plan.margin, "program": __version__}
@@ -273,15 +298,15 @@ def _parts_of(path: Path, plan: ScatterPlan) -> StoreParts:
     return StoreParts(path / PARTS, hashlib.sha256(text).hexdigest()[:32])
 
 
-def _there(parts: StoreParts, plan: ScatterPlan) -> list[Part]:
+def parts_there(parts: StoreParts, plan: ScatterPlan) -> list[Part]:
     """Return the parts that are there."""
-    found = (_read(parts, name, plan) for name in parts.names())
+    found = (read_part(parts, name, plan) for name in parts.names())
     return [part for part in found if part]
 
 
-def _read(parts: StoreParts, name: str, plan: ScatterPlan) -> Part | None:
+def read_part(parts: StoreParts, name: str, plan: ScatterPlan) -> Part | None:
     """Return a part; None where it is missing or damaged."""
-    found = parts.read(name)
+    found = parts.read(name) if name else None
     if found is None or set(found.arrays) != {"sums"}:
         return None
     sums = found.arrays["sums"]
@@ -290,7 +315,7 @@ def _read(parts: StoreParts, name: str, plan: ScatterPlan) -> Part | None:
     except (KeyError, ValueError):
         return None
     fits = sums.dtype == SUMS and sums.shape == (*plan.shape, 4) and first < last
-    return Part(first, last, hits, sums) if fits else None
+    return Part(first, last, hits, sums, name) if fits else None
 
 
 def _missing(found: Sequence[Part], first: int, last: int) -> int:

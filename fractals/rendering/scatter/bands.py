@@ -1,0 +1,161 @@
+"""Posters: a scatter image whose sums do not fit into memory is drawn in bands.
+
+All points of the same game are thrown for each band, which counts the hits in its rows and in those
+around, on which its pixels depend. So bands have no seams: each pixel is that of the whole picture.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import perf_counter
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.errors import DeviceMemoryError
+from fractals.io import png
+from fractals.io.image import Image, png_beginning
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.scatter.display import Show
+from fractals.rendering.scatter.plan import Hits, ScatterPlan
+from fractals.rendering.scatter.play import Player
+from fractals.threads import Progress, core_count
+
+LOOPS = {"cpu": "pools", "python": "python"}
+
+
+class Band(NamedTuple):
+    """Rows of a picture that are drawn."""
+
+    rows: range
+    pixels: NDArray[Any]
+    hits: Hits  # of the picture, as far as bands have shown
+    timings: dict[str, float]  # so far
+
+
+class Games:
+    """Several games, one after the other, whose progress is shown as that of one."""
+
+    def __init__(self, progress: Progress | None, games: int) -> None:
+        self._progress, self.games, self._begun = progress, games, 0
+
+    def begin(self) -> Progress | None:
+        """Return the progress function of the next game."""
+        if (progress := self._progress) is None:
+            return None
+        before, self._begun = self._begun, self._begun + 1
+        return lambda done, total: progress(before * total + done, self.games * total)
+
+
+def draw_image(player: Player, options: RenderOptions) -> Image:
+    """Return the picture that a player draws."""
+    plan = player.plan
+    width, height = plan.scene.image.size
+    deep = plan.scene.image.bits == 16
+    pixels = np.empty((height, width, 3), np.uint16 if deep else np.uint8)
+    for band in draw_bands(player, options):
+        pixels[band.rows.start : band.rows.stop] = band.pixels
+    return Image(pixels, **facts_of(plan, band.hits, band.timings))
+
+
+def facts_of(plan: ScatterPlan, hits: Hits, timings: dict[str, float]) -> dict[str, Any]:
+    """Return the facts of a picture's making, as of `fractals.io.summary.PictureFacts`."""
+    return {
+        "scene": plan.scene,
+        "timings": timings,
+        "device": plan.device,
+        "precision": plan.precision,
+        "method": plan.method,
+        "loop": LOOPS.get(plan.device, "kernel"),
+        "summary": hits,
+    }
+
+
+def draw_bands(player: Player, options: RenderOptions) -> Iterator[Band]:
+    """Yield the bands of a picture from top to bottom; most pictures are one band.
+
+    A band that does not fit into the memory of a GPU is drawn in halves.
+    """
+    plan, timings = player.plan, {"iterate": 0.0, "color": 0.0}
+    height = plan.scene.image.size[1]
+    if plan.bands > 1:
+        options.on_message(cost_of(plan))
+    games, in_view = Games(options.on_progress, plan.games), 0
+    begun = perf_counter()
+    totals = player.totals(games.begin) if plan.orbits and plan.bands > 1 else None
+    timings["iterate"] += perf_counter() - begun
+    waiting = [plan.rows_of(k) for k in reversed(range(plan.bands))]
+    while waiting:
+        rows = waiting.pop()
+        own = replace(plan, rows=rows)
+        begun = perf_counter()
+        try:
+            one = Player(own, player.backend, player.data(), player.moments)
+            hits = one.play(own.no_hits(), own.chunks, games.begin())
+            played = perf_counter()
+            pixels = Show(own, player.backend).pixels(hits, totals)
+        except DeviceMemoryError:
+            if not (halves := _halves(rows, plan)):
+                raise
+            waiting += halves
+            if totals is None and plan.orbits:
+                totals = player.totals(games.begin)
+                games.games += 2
+            games.games += 2
+            options.on_message(
+                f"the GPU is short of memory: {len(rows)} rows are drawn in halves, and all points "
+                "are thrown for each, which changes no pixel"
+            )
+            continue
+        timings["iterate"] += played - begun
+        timings["color"] += perf_counter() - played
+        if len(rows) < height:
+            in_view = totals.hits if totals else in_view + _own_hits(own, hits)
+            hits = replace(hits, hits=in_view, sums=np.zeros((0, *hits.sums.shape[1:]), np.int64))
+        yield Band(rows, pixels, hits, timings)
+
+
+def cost_of(plan: ScatterPlan) -> str:
+    """Return the line that says what bands cost."""
+    whole = replace(plan, band=0)
+    return (
+        f"{whole.memory / 2**30:.3g} GiB do not fit into memory: the picture is drawn in "
+        f"{plan.bands} bands, and all points are thrown {plan.games} times, which takes about "
+        f"{plan.seconds:.2g} s in place of {whole.seconds:.2g} s"
+    )
+
+
+def write_bands(file: BinaryIO, player: Player, options: RenderOptions) -> dict[str, Any]:
+    """Write a picture to an open file as a PNG, and return the facts of its making."""
+    plan = player.plan
+    picture = plan.scene.image
+    writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits))
+    tall, number, encoding = png.strip_rows(picture.size, picture.bits), 0, 0.0
+    threads = options.threads or core_count()
+    for band in draw_bands(player, options):
+        begun = perf_counter()
+        number = png.put_rows(writer, number, band.pixels, tall, picture.compression, threads)
+        encoding += perf_counter() - begun
+    writer.end()
+    return facts_of(plan, band.hits, band.timings | {"encode": encoding})
+
+
+def _halves(rows: range, plan: ScatterPlan) -> list[range]:
+    """Return the halves of a band, the lower one first, or none where it is a strip of the file."""
+    picture = plan.scene.image
+    strip = png.strip_rows(picture.size, picture.bits)
+    half = len(rows) // strip // 2 * strip
+    return [rows[half:], rows[:half]] if half else []
+
+
+def _own_hits(plan: ScatterPlan, hits: Hits) -> int:
+    """Return how many hits are in the rows of a band that no other band has.
+
+    Where transforms have several opacities, it is about as many: their hits weigh differently.
+    """
+    rows, above = plan.drawn, plan.counted.start
+    top = rows.start * plan.step + plan.margin if rows.start else 0
+    last = rows.stop == plan.scene.image.size[1]
+    end = plan.all_rows if last else rows.stop * plan.step + plan.margin
+    own, every = int(hits.count[top - above : end - above].sum()), int(hits.count.sum())
+    return round(hits.hits * own / max(1, every))
