@@ -27,7 +27,10 @@ def test_a_flame_of_the_gallery_settles_exact(panels):
     opened(panels, "Gallery").get_by_role("button", name="Bonfire tree", exact=True).click()
     panels.until("explorer.placed?.title === 'Bonfire tree'")
     panels.page.get_by_text("quality").first.wait_for()  # of the status line
-    panels.run("explorer.change({ scatter: { quality: 3 } })")
+    panels.run(
+        "explorer.change({ scatter: { quality: 3 }, image: { ...explorer.scene.image,"
+        " supersampling: 1 } })"
+    )
     panels.assert_exact()
     assert panels.page.locator(".status .state").inner_text() == "quality 3"
 

@@ -16,6 +16,7 @@ import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
 
 const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
+const HASTY = 400; // ms for which the next change of an image of points waits until this one is drawn
 const KEPT = 250; // frames back that the server surely keeps
 const STILL = 128; // pixels of the width of a picture in the list of undo
 
@@ -38,6 +39,7 @@ export class Explorer extends EventTarget {
   #queue = []; // what has not been sent: {move}, {size}, {state}, {open}, each perhaps with `after`
   #flight = null; // the `view` or `open` that is not answered: an entry of the queue, with its id
   #sent = 0; // time of the newest view
+  #changed = 0; // time of the newest change of an image of points, until it is drawn
   #origin = 0; // number of the scene that was opened
   #first; // keys of the first `open`
   #paints = new Paints(this, (message) => this.#sendPaint(message));
@@ -342,8 +344,15 @@ export class Explorer extends EventTarget {
     this.#wake();
   }
 
+  /** Whether nothing was drawn since a change of an image of points: the next one would replace it unseen. */
+  get #isHasty() { return performance.now() - this.#changed < HASTY; }
+
   #sendPaint(message) {
     if (!this.connected || this.#opening || !this.placed) return false;
+    if (!this.placed.values) {
+      if (this.#isHasty) return !setTimeout(() => this.#paints.next(), HASTY);
+      this.#changed = performance.now();
+    }
     this.connection.send(message);
     return true;
   }
@@ -407,7 +416,7 @@ export class Explorer extends EventTarget {
   /** Send the next move, unless one is unanswered. */
   #send(time) {
     if (!this.#queue.length || this.#flight || !this.connected) return;
-    if (time - this.#sent < BETWEEN) return this.#wake();
+    if (time - this.#sent < BETWEEN || (this.#queue[0].keys && this.#isHasty)) return this.#wake();
     const entry = this.#queue.shift();
     const message = entry.open ? { t: "open", ...entry.open }
       : entry.size ? { t: "view", base: this.#chain.newest, size: this.size }
@@ -418,6 +427,7 @@ export class Explorer extends EventTarget {
     else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
     this.#flight = { ...entry, id: ++this.#frame, open: message.t === "open" };
     this.#sent = time;
+    if (entry.keys) this.#changed = performance.now();
     this.drawn = null;
     this.connection.send({ ...message, frame: this.#frame });
   }
@@ -493,6 +503,8 @@ export class Explorer extends EventTarget {
     if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
     this.status = null;
+    this.#changed = 0;
+    this.#paints.next();
     this.stage.arrived(message.pass);
     this.#say("drawn", message);
     if (this.settled) this.#still = this.still(STILL).toDataURL("image/jpeg", 0.7);

@@ -35,6 +35,7 @@ FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
 FIRST_QUALITY = 8  # points for each of its pixels
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 MOST_POINTS = 2**31  # of a chunk: some seconds, in which nobody else is drawn for
+WORTH = 1.0  # seconds for which a picture of less than a point a pixel is not worth showing
 SHARE = 0.5  # of the free memory that an image may take
 COLORS = {"color.palette", "color.density", "color.offset"}  # which change what a hit adds
 FOLLOWS = ", exact colors follow"
@@ -136,6 +137,7 @@ class ScatterRefinement:
         if own:
             own.going = None
         played, taken, done, told = 0.0, 0.0, hits.chunks, hits.chunks
+        some = plan.chunks / plan.scene.scatter.quality  # a point a pixel
         least = other.hits.chunks if other else 0  # with fewer chunks the other's are better
         while done < plan.chunks:
             begun = perf_counter()
@@ -145,6 +147,7 @@ class ScatterRefinement:
             self._rate = (last - done) * CHUNK * plan.steps / seconds
             played, done = played + seconds, last
             early = played < taken or done < 2 * told or done < least
+            early |= done < some and played < WORTH
             if done < plan.chunks and early:
                 yield None
                 continue
@@ -192,7 +195,8 @@ class ScatterRefinement:
         sums = np.pad(sums, ((m, m), (m, m), (0, 0)))
         hits = replace(counted.hits, scene=small.scene, sums=sums, margin=m)
         pixels = Show(small, player.backend, self._options.on_progress).pixels(hits)
-        return Refined(pixels, step, _said(plan, hits.samples), False)
+        said = _said(plan, hits.samples) + ("" if counted.player is player else FOLLOWS)
+        return Refined(pixels, step, said, False)
 
     def _of_all(self, player: Player, counted: Counted) -> Refined:
         """Return the picture of sums."""
