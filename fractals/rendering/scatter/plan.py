@@ -180,26 +180,27 @@ class ScatterPlan:
     def fitted(self, free: int) -> "ScatterPlan":
         """Return the plan in bands that fit into the memory that is free, in bytes; 0: not known.
 
-        `OptionError`: not even a band of one strip of the file fits.
+        Raw numbers are in no bands. The lowest band is a strip of the file.
         """
-        height = self.scene.image.size[1]
         room = FREE * free
-        if not free or self.memory <= room:
+        if not free or self.memory <= room or self.keeps not in ("pixels", "bands"):
             return self
+        height = self.scene.image.size[1]
         least = min(height, strip_rows(self.scene.image.size, self.scene.image.bits))
-        smallest = replace(self, band=least)
-        whole = self.keeps in ("raw", "store")  # the sums of all buckets
-        if whole or smallest.memory > room:
-            needs = (self if whole else smallest).memory / 2**30
-            more = ", or draw it with render, which needs less" if whole else ""
-            raise OptionError(
-                f"the picture takes {needs:.1f} GiB, and {free / 2**30:.1f} GiB are free: "
-                f"give a smaller size=, or less supersampling={more}"
-            )
         strips = range(1, height // least + 1)
         most = bisect.bisect_right(strips, room, key=lambda k: replace(self, band=k * least).memory)
-        bands = math.ceil(height / (least * most))
+        bands = math.ceil(height / (least * max(1, most)))
         return replace(self, band=math.ceil(height / (bands * least)) * least)
+
+    def check_memory(self, free: int) -> None:
+        """Raise an `OptionError` for a picture that does not fit into the memory that is free."""
+        if not free or self.memory <= FREE * free:
+            return
+        more = "" if self.band else ", or draw it with render, which needs less"
+        raise OptionError(
+            f"the picture takes {self.memory / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
+            f"free: give a smaller size=, or less supersampling={more}"
+        )
 
     @property
     def chunks(self) -> int:
