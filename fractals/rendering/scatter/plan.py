@@ -34,6 +34,7 @@ ORBIT = 200.0  # points of trajectories that take as long as an orbit, by a roug
 SAMPLES = {"cpu": 3e7, "python": 1e4, "simulator": 1e6, "cuda": 1e9}  # a second and thread
 PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "cuda": 1e8}  # buckets shown a second
 BYTES_OF_SUMS = 32  # of a bucket
+BYTES_OF_SMALL = 16  # of a bucket, of sums of 32 bits
 BYTES_OF_SPREAD = 28  # of a bucket, while the spread of its hits is found
 BYTES_OF_RECORDS = 4  # of a bucket, for each thread of the CPU
 FREE = 0.9  # of the memory that is free; the rest is for the compiler and the tables
@@ -224,7 +225,7 @@ class ScatterPlan:
         real = np.dtype(self.precision).itemsize
         shown = BYTES_OF_SUMS + 8 * real + BYTES_OF_SPREAD
         records = 0 if self.orbits or self.device != "cpu" else BYTES_OF_RECORDS * self.threads
-        most = max(2 * BYTES_OF_SUMS + records, shown)
+        most = max(2 * BYTES_OF_SUMS + BYTES_OF_SMALL + records, shown)
         width, height = self.scene.image.size
         band = self.band or height
         counted = min(self.all_rows, band * self.step + 2 * self.margin + 2 * self.around)
