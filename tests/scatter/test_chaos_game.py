@@ -98,6 +98,18 @@ def test_lists_that_are_full_are_emptied():
     )
 
 
+def test_sums_of_32_bits_do_not_overflow():
+    """All points fall into one bucket, and add up to more than 32 bits hold."""
+    point = {"affine": [0, 0, 0.3, 0, 0, 0.3], "color": 0.6, "color_speed": 1}
+    scene = fractals.load_scene({"formula": {"name": "flame", "transforms": [point]}})
+    flame = scene.make_any_formula()
+    sums, hits = by_machine(flame, "float32", Game(0, 17000, 5, 1, 2), 1024, 1024)
+    assert hits == 1024 * 17000 > 2**24
+    assert sums[..., 3].max() == sums[..., 3].sum() == hits * scatter.HIT > 2**32
+    few, _ = by_machine(flame, "float32", Game(0, 17, 5, 1, 2), 1024, 1024)
+    assert np.array_equal(sums, few * 1000)
+
+
 def test_a_sierpinski_triangle_has_its_measure():
     """Each of the 27 triangles of the third step holds a 27th of the points."""
     flame = fractals.load_scene({"formula": "flame"}).make_any_formula()

@@ -9,6 +9,8 @@ import fractals
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import DeviceMemoryError, OptionError
 from fractals.io import png
+from fractals.rendering.families import family_of
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter import play
 from fractals.rendering.scatter.display import Show
 
@@ -144,6 +146,10 @@ def test_what_does_not_fit(divided, monkeypatch, tmp_path):
     monkeypatch.setattr(play, "memory_size", lambda: 10_000)
     with pytest.raises(OptionError, match=r"GiB are free: give a smaller size=, or less super"):
         fractals.render(scene, device="cpu")
+    for keeps in ("store", "bands"):  # a forecast is no error
+        options = RenderOptions(device="cpu")
+        table = family_of(scene).plan_table(scene, options, keeps, False)
+        assert table["memory"] > 10_000
 
 
 @pytest.mark.parametrize("formula", [FLAME, ORBITS], ids=["flame", "orbits"])

@@ -19,9 +19,10 @@ from fractals.kernels.flame import Flame
 
 POOL = 1024  # trajectories that a thread plays together
 LANES = 16  # the list of a transform begins at a multiple, and is filled up: no loop has a rest
-SIDE_BITS = 6  # a tile has 64 x 64 buckets, of 32 bytes each
+SIDE_BITS = 6  # a tile has 64 x 64 buckets, of 16 bytes each
 BUCKET_BITS = 2 * SIDE_BITS
 ROOM = 4096  # records of a tile's list
+SMALL = 2**24  # records that sums of 32 bits hold: a hit adds at most 255 to each
 # Rows of `Trajectories.numbers`: x, y and color of the points; the same, sorted by transform; a
 # point after the affine map, and the sum of its variations; what is plotted where there is a final
 # transform.
@@ -56,7 +57,11 @@ class Bins(NamedTuple):
 class Sums(NamedTuple):
     """What the hits add up to, by tile."""
 
-    buckets: Any  # red, green, blue, count; array of int64, shape (tiles, 4096, 4)
+    # Red, green, blue, count. Records are added to sums of 32 bits, which take half the cache, and
+    # these to those of 64 bits before they can overflow; uint32 and int64, shape (tiles, 4096, 4)
+    small: Any
+    large: Any
+    records: Any  # how many are in the small sums of a tile; array of int64
     flags: Any  # 1 while a thread adds to a tile; array of int64
 
 
@@ -90,9 +95,9 @@ class Machine:
         self._calls = np.array([0, *(loop.code.address for loop in self._loops)], np.int64)[1:]
         self._transforms = len(formula.transforms) if isinstance(formula, Flame) else 1
         tiles = self._tiles[0] * self._tiles[1]
-        self._sums = Sums(
-            np.zeros((tiles, 1 << BUCKET_BITS, 4), np.int64), np.zeros(tiles, np.int64)
-        )
+        shape = (tiles, 1 << BUCKET_BITS, 4)
+        sums = np.zeros(shape, np.uint32), np.zeros(shape, np.int64)
+        self._sums = Sums(*sums, np.zeros(tiles, np.int64), np.zeros(tiles, np.int64))
 
     def player(self) -> tuple[Trajectories, Bins]:
         """Return the memory of a thread."""
@@ -132,5 +137,11 @@ class Machine:
         """Return the sums in order of rows, shape (rows, columns, 4)."""
         down, across = self._tiles
         side = 1 << SIDE_BITS
-        parts = self._sums.buckets.reshape(down, across, side, side, 4).swapaxes(1, 2)
-        return parts.reshape(down * side, across * side, 4)[: self._shape[0], : self._shape[1]]
+        found = np.empty((down, side, across, side, 4), np.int64)
+        small, large = (
+            each.reshape(down, across, side, side, 4).swapaxes(1, 2)
+            for each in (self._sums.small, self._sums.large)
+        )
+        np.add(small, large, out=found)
+        rows, columns = self._shape
+        return found.reshape(down * side, across * side, 4)[:rows, :columns]

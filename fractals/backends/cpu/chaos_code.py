@@ -21,6 +21,7 @@ from fractals.backends.cpu.chaos import (
     RESULT,
     SAME,
     SIDE_BITS,
+    SMALL,
     SORTED,
     STALE,
     WORDS,
@@ -107,16 +108,29 @@ def make_records(target):
             n = bins.fill[tile]
             if n == 0 or n < least:
                 continue
-            records, buckets = bins.records[tile], sums.buckets[tile]
+            records, buckets = bins.records[tile], sums.small[tile]
             while not replace_in_cell(sums.flags, tile, 0, 1):
                 pass
+            if sums.records[tile] + n >= SMALL:
+                large = sums.large[tile]
+                for bucket in range(len(large)):
+                    for m in range(4):
+                        large[bucket, m] += buckets[bucket, m]
+                        buckets[bucket, m] = 0
+                sums.records[tile] = 0
+            sums.records[tile] += n
             for i in range(n):
                 record = records[i]
                 color, bucket = record >> BUCKET_BITS, record & place
-                buckets[bucket, 0] += colors[color, 0]
-                buckets[bucket, 1] += colors[color, 1]
-                buckets[bucket, 2] += colors[color, 2]
-                buckets[bucket, 3] += colors[color, 3]
+                # All are read before one is written, so that LLVM makes them one vector.
+                r, g, b, c = (
+                    buckets[bucket, 0] + colors[color, 0],
+                    buckets[bucket, 1] + colors[color, 1],
+                    buckets[bucket, 2] + colors[color, 2],
+                    buckets[bucket, 3] + colors[color, 3],
+                )
+                buckets[bucket, 0], buckets[bucket, 1] = r, g
+                buckets[bucket, 2], buckets[bucket, 3] = b, c
             replace_in_cell(sums.flags, tile, 1, 0)
             bins.fill[tile] = 0
 

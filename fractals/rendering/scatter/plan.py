@@ -34,6 +34,7 @@ ORBIT = 200.0  # points of trajectories that take as long as an orbit, by a roug
 SAMPLES = {"cpu": 3e7, "python": 1e4, "simulator": 1e6, "cuda": 1e9}  # a second and thread
 PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "cuda": 1e8}  # buckets shown a second
 BYTES_OF_SUMS = 32  # of a bucket
+BYTES_OF_SMALL = 16  # of a bucket, of sums of 32 bits
 BYTES_OF_SPREAD = 28  # of a bucket, while the spread of its hits is found
 BYTES_OF_RECORDS = 4  # of a bucket, for each thread of the CPU
 FREE = 0.9  # of the memory that is free; the rest is for the compiler and the tables
@@ -185,26 +186,27 @@ class ScatterPlan:
     def fitted(self, free: int) -> "ScatterPlan":
         """Return the plan in bands that fit into the memory that is free, in bytes; 0: not known.
 
-        `OptionError`: not even a band of one strip of the file fits.
+        Raw numbers are in no bands. The lowest band is a strip of the file.
         """
-        height = self.scene.image.size[1]
         room = FREE * free
-        if not free or self.memory <= room:
+        if not free or self.memory <= room or self.keeps not in ("pixels", "bands"):
             return self
+        height = self.scene.image.size[1]
         least = min(height, strip_rows(self.scene.image.size, self.scene.image.bits))
-        smallest = replace(self, band=least)
-        whole = self.keeps in ("raw", "store")  # the sums of all buckets
-        if whole or smallest.memory > room:
-            needs = (self if whole else smallest).memory / 2**30
-            more = ", or draw it with render, which needs less" if whole else ""
-            raise OptionError(
-                f"the picture takes {needs:.1f} GiB, and {free / 2**30:.1f} GiB are free: "
-                f"give a smaller size=, or less supersampling={more}"
-            )
         strips = range(1, height // least + 1)
         most = bisect.bisect_right(strips, room, key=lambda k: replace(self, band=k * least).memory)
-        bands = math.ceil(height / (least * most))
+        bands = math.ceil(height / (least * max(1, most)))
         return replace(self, band=math.ceil(height / (bands * least)) * least)
+
+    def check_memory(self, free: int) -> None:
+        """Raise an `OptionError` for a picture that does not fit into the memory that is free."""
+        if not free or self.memory <= FREE * free:
+            return
+        more = "" if self.band else ", or draw it with render, which needs less"
+        raise OptionError(
+            f"the picture takes {self.memory / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
+            f"free: give a smaller size=, or less supersampling={more}"
+        )
 
     @property
     def chunks(self) -> int:
@@ -228,7 +230,7 @@ class ScatterPlan:
         real = np.dtype(self.precision).itemsize
         shown = BYTES_OF_SUMS + 8 * real + BYTES_OF_SPREAD
         records = 0 if self.orbits or self.device != "cpu" else BYTES_OF_RECORDS * self.threads
-        most = max(2 * BYTES_OF_SUMS + records, shown)
+        most = max(2 * BYTES_OF_SUMS + BYTES_OF_SMALL + records, shown)
         width, height = self.scene.image.size
         band = self.band or height
         counted = min(self.all_rows, band * self.step + 2 * self.margin + 2 * self.around)

@@ -308,7 +308,9 @@ def open_player(scene: Scene, options: RenderOptions, keeps: Keeps = "raw") -> P
         options.on_message("a scatter image is drawn on one GPU")
     threads = options.threads or choice.device.cores or 1
     plan = make_scatter_plan(scene, choice.device.kind, threads, keeps)
-    plan = plan.fitted(room_of(choice.device))
+    free = room_of(choice.device)
+    plan = plan.fitted(free)
+    plan.check_memory(free)
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)
