@@ -21,11 +21,15 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_click",
+    "sphinx_copybutton",
     "drawn",
     "catalog_pages",
+    "notebooks",
 ]
 exclude_patterns = ["_build", "_drawn"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["attrs_inline"]  # [text]{#anchor}
+copybutton_exclude = ".linenos, .gp, .go"
 highlight_language = "none"
 autodoc_typehints = "none"  # the docstrings name the types
 autodoc_member_order = "bysource"
@@ -35,6 +39,11 @@ default_role = "py:obj"  # `name` in a docstring
 smartquotes = False  # they turn -- of options into a dash
 html_theme = "furo"
 html_title = f"fractals {version}"
+html_theme_options = {
+    "source_repository": "https://github.com/fractals-numba/fractals/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
 html_static_path = ["_static"]
 html_css_files = ["docs.css"]
 
@@ -82,6 +91,29 @@ def link_to_source(app, docname, source):
     source[0] = "".join(parts)
 
 
+def link_to_twin(app, docname, source):
+    """Put a link to the page in the other language below the title."""
+    folder, _, name = docname.rpartition("/")
+    chinese = docname.endswith("-zh")
+    if COPY in (HERE / docname).parents and name != "README":
+        twin = f"../{name}" if folder.endswith("/zh") else f"zh/{name}"
+        word = "English" if folder.endswith("/zh") else "中文"
+        exists = (COPY / "zh" / f"{name}.md").exists() and (COPY / f"{name}.md").exists()
+    else:
+        twin = name.removesuffix("-zh") if chinese else f"{name}-zh"
+        word = "English" if chinese else "中文"
+        exists = (HERE / folder / f"{twin}.md").exists()
+    link = f"[{word}]({twin}.md)"
+    if exists and f"]({twin}.md)" not in source[0]:
+        source[0] = re.sub(r"^(# .*\n)", rf"\1\n{link}\n", source[0], count=1)
+
+
+def edit_where_it_stands(app, pagename, templatename, context, doctree):
+    """Let the button that edits a page of the lessons lead to their folder."""
+    if pagename.startswith("lessons/"):
+        context["theme_source_directory"] = ""
+
+
 def list_lessons(app, docname, source):
     """Drop lessons that a checkout does not have: Sphinx can't be told not to warn of them."""
     if docname in LISTS:
@@ -111,6 +143,8 @@ def setup(app):
     """Connect the changes of pages."""
     app.connect("source-read", link_to_source)
     app.connect("source-read", list_lessons)
+    app.connect("source-read", link_to_twin)
+    app.connect("html-page-context", edit_where_it_stands)
     app.connect("env-get-outdated", lambda *_: set(LISTS))  # their number may have changed
     app.connect("autodoc-process-signature", show_keys_once)
     app.connect("sphinx-click-process-epilog", show_examples_as_code)

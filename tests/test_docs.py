@@ -236,3 +236,18 @@ def test_a_chinese_page_has_the_same_commands_pictures_and_links(name):
     lines = FENCED.sub("", chinese).splitlines()
     paragraphs = [line.strip() and not re.match(r"[-#|]", line) for line in lines]
     assert not any(a and b for a, b in itertools.pairwise(paragraphs))
+
+
+TWINS = sorted(name for name in PAGES if name.endswith("-zh.md"))
+
+
+@pytest.mark.parametrize("name", [name for name in TWINS if name != "docs/lessons-zh.md"])
+def test_a_page_in_chinese_has_the_same_commands_links_and_sections(name):
+    def parts(text):
+        code = [re.sub(r"\s*#(?=\s).*", "", block) for _, block in FENCED.findall(text)]
+        links = re.findall(r"\]\(([^)]+)\)", FENCED.sub("", text).replace("-zh.md", ".md"))
+        return code, sorted(links), re.findall(r"^#+(?= )", FENCED.sub("", text), re.MULTILINE)
+
+    english = parts(text_of(name.replace("-zh.md", ".md")))
+    for there, here in zip(english, parts(text_of(name)), strict=True):
+        assert here == there

@@ -55,6 +55,7 @@ def public_values(folder):
         "Device": fractals.devices()[0],
         "Minibrot": fractals.find_nucleus(scene),
         "Misiurewicz": fractals.find_misiurewicz(scene),
+        "Film": fractals.film(scene, cycle=1, device="python"),
         "Rendered": fractals.render_to(folder / "a.png", scene, device="python"),
         "OptionError": fractals.OptionError("a line"),
     }

@@ -3,6 +3,7 @@
 `os.name` stays "posix", and what depends on it (users, locks, paths) is not imitated.
 """
 
+import contextlib
 import ctypes
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from fractals.backends import probe
+from fractals.errors import OptionError
+from fractals.explorer import server
 
 LACKING = {
     "macos": """
@@ -79,6 +82,31 @@ def test_commands_run_on_an_imitated_system(system, tmp_path):
     assert done.stdout.endswith("all run\n")
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr
+
+
+def test_the_processor_is_named_on_macos_and_windows(monkeypatch):
+    """Both systems say its name elsewhere than in /proc/cpuinfo."""
+    monkeypatch.setattr(probe, "_first_core", dict)
+    monkeypatch.setattr(sys, "platform", "darwin")
+    answer = SimpleNamespace(stdout="Apple M2\n")
+    monkeypatch.setattr(probe.subprocess, "run", lambda command, **_: answer)
+    assert probe._cpu_name() == "Apple M2"
+    monkeypatch.setattr(sys, "platform", "win32")
+    opened = []
+    winreg = SimpleNamespace(
+        HKEY_LOCAL_MACHINE=1,
+        OpenKey=lambda *where: contextlib.nullcontext(opened.append(where)),
+        QueryValueEx=lambda _key, name: (f"{name} of a Core  ", 1),
+    )
+    monkeypatch.setitem(sys.modules, "winreg", winreg)
+    assert probe._cpu_name() == "ProcessorNameString of a Core"
+    assert opened == [(1, r"HARDWARE\DESCRIPTION\System\CentralProcessor\0")]
+
+
+def test_a_system_without_unix_sockets_says_so(monkeypatch):
+    monkeypatch.delattr(server.socket, "AF_UNIX")
+    with pytest.raises(OptionError, match="this system has no Unix sockets: give port="):
+        server._unix_socket("a.sock")
 
 
 def test_the_memory_of_windows_is_what_the_system_says(monkeypatch):

@@ -13,6 +13,7 @@ from fractals.cli.convert import about_name
 from fractals.color.palette import load
 from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
+from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
 from fractals.tools.sheet import turn
 
@@ -123,10 +124,13 @@ TABLES = {
     "iteration": "Iteration",
     "color": "Color",
     "color.layers": "Layer",
+    "scatter": "Scatter",
+    "display": "Display",
     "film": "FilmSettings",
     "film.keys": "Key",
     "film.sound": "Sound",
 }
+TABLES_OF_KEYWORDS = ("view", "image", "iteration", "color", "scatter", "display")
 LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 
 
@@ -138,11 +142,36 @@ def keys(_folder):
         yield f"## `{inner.format(path)}`\n" if path else "## Top level\n"
         properties = (schema if not path else schema["$defs"][name])["properties"]
         rows = [
-            [f"`{key}`", type_of(part), default_of(part), part.get("description", "")]
+            [
+                f"[`{key}`]{{#{anchor(path, key)}}}",
+                type_of(part),
+                default_of(part),
+                part.get("description", ""),
+            ]
             for key, part in properties.items()
             if (f"{path}.{key}" if path else key) not in TABLES
         ]
         yield table(["key", "type", "default", "meaning"], rows)
+
+
+def anchor(path, key):
+    """Return the anchor of a key: `key-color-palette`."""
+    return "-".join(["key", *path.split(".") * bool(path), key]).replace("_", "-")
+
+
+def keywords(_folder):
+    """Yield a table of the keywords of `render`: each leads to its key of a scene."""
+    schema, rows = Scene.model_json_schema(), {}
+    for path in ("", *TABLES_OF_KEYWORDS):
+        properties = (schema if not path else schema["$defs"][TABLES[path]])["properties"]
+        for key in SceneKeywords.__annotations__:
+            if key in properties and key not in rows:
+                whole = (f"{path}.{key}" if path else key) in TABLES  # a table by itself
+                link = f"[`{key}`](scene.md)" if whole else f"[`{key}`](#{anchor(path, key)})"
+                place = f"`[{path}]`" if path else ""
+                rows[key] = [link, place, properties[key].get("description", "")]
+    assert set(rows) == set(SceneKeywords.__annotations__)
+    yield table(["keyword", "table of a scene", "meaning"], rows.values())
 
 
 def type_of(part):
@@ -188,6 +217,6 @@ def directive(write):
 
 def setup(app):
     """Add the directives `list-formulas`, `list-colorings`, and so on."""
-    for write in (formulas, attractors, variations, colorings, palettes, scenes, keys):
+    for write in (formulas, attractors, variations, colorings, palettes, scenes, keys, keywords):
         app.add_directive(f"list-{write.__name__}", directive(write))
     return {"version": fractals.__version__, "parallel_read_safe": True}

@@ -122,6 +122,7 @@ def target_machine() -> Any:
     """Return LLVM's description of the CPU that programs are compiled for."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    llvm.initialize_native_asmparser()  # for the clock of Arm, which is inline assembly
     target = llvm.Target.from_default_triple()
     reloc = "static" if target.name.startswith("x86") else "default"
     return target.create_target_machine(CPU, FLAGS, 3, reloc, "jitdefault", jit=True)

@@ -2,9 +2,11 @@
 
 import ctypes
 import functools
+import importlib
 import importlib.util
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -246,7 +248,22 @@ def _dotted(version: int) -> str:
 
 
 def _cpu_name() -> str:
-    return _first_core().get("model name") or platform.processor() or platform.machine()
+    found = _first_core().get("model name") or _name_by_the_system()
+    return found or platform.processor() or platform.machine()
+
+
+def _name_by_the_system() -> str:
+    """Return the name of the processor on macOS and Windows, else ""."""
+    try:
+        if sys.platform == "darwin":
+            command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+            return subprocess.run(command, capture_output=True, text=True, timeout=5).stdout.strip()
+        winreg: Any = importlib.import_module("winreg")
+        key = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as opened:
+            return str(winreg.QueryValueEx(opened, "ProcessorNameString")[0]).strip()
+    except (ImportError, OSError, subprocess.SubprocessError):
+        return ""
 
 
 @functools.cache

@@ -2,12 +2,14 @@
 
 import errno
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
 
 from fractals import __version__
 from fractals.catalog import did_you_mean
@@ -47,13 +49,48 @@ def help_command(context: click.Context, names: tuple[str, ...]) -> None:
 # `fractals completion`.
 
 
+@add_completion_class
+class PowerShellComplete(ShellComplete):
+    """Completes in PowerShell, which click does not know."""
+
+    name = "powershell"
+    source_template = r"""
+Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+    $env:%(complete_var)s = "powershell_complete"
+    $env:FRACTALS_WORDS = $words -join "`n"
+    $env:FRACTALS_INCOMPLETE = $wordToComplete
+    try {
+        %(prog_name)s | ForEach-Object {
+            [System.Management.Automation.CompletionResult]::new($_, $_, "ParameterValue", $_)
+        }
+    } finally {
+        Remove-Item Env:%(complete_var)s, Env:FRACTALS_WORDS, Env:FRACTALS_INCOMPLETE `
+            -ErrorAction SilentlyContinue
+    }
+}
+"""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the cursor, and the one that it is in."""
+        words = [w.strip("\"'") for w in os.environ.get("FRACTALS_WORDS", "").split("\n") if w]
+        incomplete = os.environ.get("FRACTALS_INCOMPLETE", "").strip("\"'")
+        return (words[:-1] if incomplete and words[-1:] == [incomplete] else words), incomplete
+
+    def format_completion(self, item: CompletionItem) -> str:
+        """Return a line of PowerShell's list; it completes names of files by itself."""
+        return str(item.value) if item.type == "plain" else ""
+
+
 @verb(
     "completion",
     "completion bash >> ~/.bashrc",
     "completion zsh >> ~/.zshrc",
     "completion fish > ~/.config/fish/completions/fractals.fish",
+    "completion powershell >> $PROFILE",
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish", "powershell"]))
 @click.pass_context
 def completion_command(context: click.Context, shell: str) -> None:
     """Print the script that completes verbs, options and names in a shell."""

@@ -237,6 +237,8 @@ def _bound(host: str, port: int, usual: int) -> list[socket.socket]:
 
 def _unix_socket(path: str) -> socket.socket:
     """Return a listening Unix socket that only its owner may open."""
+    if not hasattr(socket, "AF_UNIX"):
+        raise OptionError("uds=: this system has no Unix sockets: give port=")
     made = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     made.bind(path)
     os.chmod(path, 0o600)  # before it listens: until then nobody can connect

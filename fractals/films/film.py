@@ -119,6 +119,14 @@ class Film(Timeline):
         width, height = self.size
         return f"Film({len(self)} frames, {width}x{height}, {self.fps:g} fps, {self.seconds:g} s)"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Film):
+            return NotImplemented
+        return (self.scene, self.options) == (other.scene, other.options)
+
+    def __hash__(self) -> int:
+        return hash(self.scene.to_json())
+
     def still(self, seconds: float) -> Image:
         """Return the picture of a time, drawn by itself with the samples of a picture.
 

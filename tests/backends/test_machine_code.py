@@ -323,3 +323,14 @@ def test_compiling_is_announced_once(monkeypatch):
     with announced(lambda: said.append("again")):
         run(np.zeros(1), 1)
     assert said == ["compiling"]
+
+
+def test_inline_assembly_is_compiled():
+    """Programs have some on Arm: LLVM ends the process where it has no parser for it."""
+    code = """
+from fractals.backends import machine_code
+made = machine_code.made('define i32 @f() { call void asm sideeffect "nop", ""() ret i32 0 }')
+print(b'"symbol": "f"' in made)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr

@@ -534,9 +534,33 @@ def test_the_gallery_page_is_up_to_date():
         assert scene.with_suffix(".png").exists()
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
 def test_completion(run, shell):
     assert b"_FRACTALS_COMPLETE" in run("completion", shell)[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "found"),
+    [
+        ("ren", "ren", ["render"]),
+        ("render\n--palette", "", ["dusk", "ember"]),
+        ("render\n--palette\n'emb", "'emb", ["ember"]),
+        ("render\nno_such.to", "no_such.to", []),  # PowerShell completes files by itself
+    ],
+)
+def test_completion_in_powershell(words, incomplete, found):
+    variables = {"FRACTALS_WORDS": words, "_FRACTALS_COMPLETE": "powershell_complete"}
+    variables |= {"FRACTALS_INCOMPLETE": incomplete} if incomplete else {}
+    done = subprocess.run(
+        [sys.executable, "-c", "from fractals.cli import run; run()"],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr == ""
+    assert set(found) <= set(done.stdout.split())
+    assert bool(found) == bool(done.stdout.split())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")

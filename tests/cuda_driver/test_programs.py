@@ -41,6 +41,19 @@ assert step.on_gpu and np.abs(found[0]).max() > 1
 assert np.allclose(*found, rtol=1e-5, atol=1e-6)
 print("equal")
 """
+COUNTING = f"""
+import sys
+sys.path.insert(0, {str(LESSONS)!r})
+import numpy as np
+import step_e_counting as step
+
+step.STEPS = 100
+hits, lossy = step.count(0, 1024)
+assert step.on_gpu
+assert np.array_equal(hits, step.in_lockstep(1024)[0])
+assert np.array_equal(sum(step.count(first, 512)[0] for first in (0, 512)), hits)
+print("equal")
+"""
 PICTURE = ("render", "--size", "96x64", "--max-iterations", "300")
 DEEP = ("--center=-1.7499984109936540,-1.3e-17", "--width", "1e-30", "--max-iterations", "3000")
 LAYERS = """
@@ -253,8 +266,9 @@ def test_lessons_run_on_a_card(program, step):
     assert "simulator" not in out
 
 
-def test_a_card_computes_the_gradients_of_a_batch(program):
-    code, out, said = program("-c", TRAINING)
+@pytest.mark.parametrize("text", [TRAINING, COUNTING], ids=["gradients", "hits"])
+def test_a_card_computes_what_the_cpu_does(program, text):
+    code, out, said = program("-c", text)
     assert (code, out) == (0, "equal\n"), said
 
 

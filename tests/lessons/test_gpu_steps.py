@@ -71,6 +71,27 @@ for n in 0, 9:  # forwards, and by differences
     assert np.isclose(forwards / goals.size, backwards, rtol=1e-4)
     assert np.isclose((loss[0] - loss[1]) / 2e-5, backwards, rtol=1e-4)
 """
+COUNTING = """
+import numpy as np
+import step_e_counting as step
+
+expected = np.zeros((step.SIZE, step.SIZE), np.int32)
+for thread in range(64, 192):
+    seed, corner, x, y = thread * 2654435761 % 2**32, thread % 4, 0, 0
+    for k in range(step.STEPS + step.SKIPPED):
+        seed = (1664525 * seed + 1013904223) % 2**32
+        corner = (corner + [0, 0, 0, 1, 2, 3][seed // 2**16 % 6]) % 4
+        x, y = (x + (0, 2**24, 2**24, 0)[corner]) // 2, (y + (0, 0, 2**24, 2**24)[corner]) // 2
+        if k >= step.SKIPPED:
+            expected[y * step.SIZE // 2**24, x * step.SIZE // 2**24] += 1
+hits, lossy = step.count(64, 128)
+assert np.array_equal(hits, expected)
+assert np.array_equal(sum(step.count(first, 64)[0] for first in (64, 128)), hits)
+kept, lost = step.in_lockstep(1024)
+assert kept.sum() == 1024 * step.STEPS
+assert 0.2 < lost.sum() / kept.sum() < 0.98 and (lost <= kept).all()
+assert np.array_equal(step.in_lockstep(256)[0], step.count(0, 256)[0])
+"""
 
 
 def test_derivatives_forwards_and_backwards_agree():
@@ -84,7 +105,11 @@ def test_derivatives_forwards_and_backwards_agree():
 @pytest.mark.parametrize(
     "variable", ["FRACTALS_DEVICE=simulator", "NUMBA_ENABLE_CUDASIM=1"], ids=["ours", "Numba's"]
 )
-@pytest.mark.parametrize("text", [COUNTS, PRODUCTS, PICTURES], ids=["step 11", "step a", "step 13"])
+@pytest.mark.parametrize(
+    "text",
+    [COUNTS, PRODUCTS, PICTURES, COUNTING],
+    ids=["step 11", "step a", "step 13", "step e"],
+)
 def test_a_step_computes_what_it_says(text, variable):
     environment = run.environment() | dict([variable.split("=")])
     path = f"import sys; sys.path.insert(0, {str(lessons_folder())!r})\n"

@@ -10,8 +10,6 @@ from fractals import catalog
 from fractals.color import palette
 
 AT = np.linspace(0, 1, 6001)[:-1] + 1 / 12007
-READERS = ("ggr", "gpl", "kfp", "map", "ugr")
-every_reader = pytest.mark.parametrize("name", READERS)
 every_writer = pytest.mark.parametrize("name", ["ggr", "gpl", "map"])
 
 
@@ -119,3 +117,4 @@ def away_from(places, at=AT):
 
 GGR = ggr_of(SEGMENTS)
 VALID = {"ggr": GGR, "gpl": GPL, "kfp": KFP, "map": MAP, "ugr": UGR}
+every_reader = pytest.mark.parametrize("name", VALID)
