@@ -112,7 +112,7 @@ class Engine:
 
     def backend(self, number: str) -> Backend:
         """Return the device's backend for a number type; called in the drawing thread."""
-        if number not in self._backends or self.kind == "cuda":  # which may have failed since
+        if number not in self._backends:
             device, backend, note = open_chosen(self.choice, self.request, number, self.threads)
             self.choice = Choice(device)
             if note:
@@ -254,6 +254,8 @@ class Engine:
     def _step(self, work: DrawingTask) -> None:
         work.served, begun = next(self._turn), monotonic()
         work.until = begun + PATIENCE
+        if self.kind == "cuda":  # asked once a step, because it may have failed since
+            self._backends.clear()
         try:
             if work.steps is None:
                 work.steps = work.make(work)

@@ -36,7 +36,7 @@ from fractals.rendering.drawing import (
     sampled,
 )
 from fractals.rendering.fit import CURVES, fit_values
-from fractals.rendering.iteration import Stop
+from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
 from fractals.rendering.shading import Painter
@@ -123,9 +123,7 @@ class ViewValues:
         for each, layer in zip(self.layers, make_layers(scene).drawn, strict=True):
             each.layer = layer
 
-    def plain(
-        self, tile: Tile, raw: EscapeTile, more: Sequence[tuple[Any, NDArray[Any]]] = ()
-    ) -> list[Floats]:
+    def plain(self, tile: Tile, raw: EscapeTile, more: Pairs = ()) -> list[Floats]:
         """Return each layer's values v of a tile's samples, before the transfer.
 
         `more`: other arrays on the device, and those of the host to which they are copied as well.
@@ -362,16 +360,20 @@ class ClientView(ShownView):
             painter = Painter(backend, plan, np.uint8)
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
-            if self.raw is None:
-                raw = source.iterate(tile, stop=stop)
-            else:
-                raw = coarse_samples(coarse, tile, step)
             window = tile.window()
-            more: list[tuple[Any, NDArray[Any]]] = [(raw.count, counts[window])]
-            if painter:
-                more.append((painter.paint(tile, raw, limit, source.count_offset), pixels[window]))
-            for found, part in zip(self.values.plain(tile, raw, more), values, strict=True):
-                part[window] = found
+
+            def use(raw: EscapeTile, flags: Pairs) -> None:
+                more = [*flags, (raw.count, counts[window])]
+                if painter:
+                    rgb = painter.paint(tile, raw, limit, source.count_offset)
+                    more.append((rgb, pixels[window]))
+                for found, part in zip(self.values.plain(tile, raw, more), values, strict=True):
+                    part[window] = found
+
+            if self.raw is None:
+                source.iterate_for(tile, use, stop)
+            else:
+                use(coarse_samples(coarse, tile, step), ())
             return {}
 
         threads = max(1, backend.threads)
@@ -410,12 +412,18 @@ class ClientView(ShownView):
         planes = empty_planes(single) if self.keeps_raw and self.raw is None else {}
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
-            raw = single.source.iterate(tile, stop=stop)
-            if not stop():
-                window = tile.window()
-                own = {name: part[window] for name, part in planes.items()}
-                more = numbers_of(single, raw, own)
-                self.send_values(tile, self.values.plain(tile, raw, more))
+            window = tile.window()
+            own = {name: part[window] for name, part in planes.items()}
+            found: list[Floats] = []
+
+            def use(raw: EscapeTile, flags: Pairs) -> None:
+                if not stop():
+                    more = [*flags, *numbers_of(single, raw, own)]
+                    found[:] = self.values.plain(tile, raw, more)
+
+            single.source.iterate_for(tile, use, stop)
+            if found and not stop():
+                self.send_values(tile, found)
             return {}
 
         side = SIDES[0] if self.raw else tile_side(self.rate, 1)

@@ -36,7 +36,7 @@ from fractals.rendering.drawing import (
     make_source,
     run,
 )
-from fractals.rendering.iteration import GridMethod, Stop
+from fractals.rendering.iteration import GridMethod, Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
 from fractals.rendering.shading import Painter
@@ -65,7 +65,7 @@ WIDTH_DIGITS = 25  # significant, of a band's width
 MAX_LOG10_Z = 37
 
 Texels = NDArray[np.uint16]
-Take = Callable[[slice, slice, EscapeTile], None]
+Take = Callable[[slice, slice, EscapeTile, Pairs], None]
 
 
 @dataclass(frozen=True)
@@ -277,8 +277,9 @@ class BandMaker:
     def iterate(self, drawing: Drawing, first: int, last: int, take: Take) -> None:
         """Iterate rows of what `open` returned, and call `take` for parts of them, in threads.
 
-        Its arguments are the rows, from `first` on, and the columns of a part, and its raw numbers
-        on the device. dz is along the axes of the widest frame.
+        Its arguments are the rows, from `first` on, and the columns of a part, its raw numbers on
+        the device, and the flags of `SampleSource.iterate_for`. dz is along the axes of the widest
+        frame.
         """
         plan = drawing.plan
         columns, most = plan.size[0], plan.tiles[0]
@@ -286,8 +287,12 @@ class BandMaker:
 
         def iterate(tile: Tile, stop: Stop) -> dict[str, float]:
             rows, across = tile.window()
-            raw = self._painter.turned(tile, drawing.source.iterate(tile, stop=stop))
-            take(slice(rows.start - first, rows.stop - first), across, raw)
+            place = slice(rows.start - first, rows.stop - first), across
+
+            def use(raw: EscapeTile, flags: Pairs) -> None:
+                take(*place, self._painter.turned(tile, raw), flags)
+
+            drawing.source.iterate_for(tile, use, stop)
             return {}
 
         with compilation_explained(plan), np.errstate(over="ignore", invalid="ignore"):

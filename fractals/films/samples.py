@@ -23,6 +23,7 @@ from fractals.kernels.layout import ColoringInputs, EscapeTile
 from fractals.kernels.shade import PlaceOptions
 from fractals.kernels.strip import EMPTY, TOP, make_number_body
 from fractals.rendering.drawing import Drawing
+from fractals.rendering.iteration import Pairs
 from fractals.rendering.plan import Plan
 from fractals.rendering.sampling import Samples
 from fractals.rendering.shading import Fill, Painter, Values, place_samples, rank_table
@@ -202,7 +203,7 @@ class Sampler:
         width = 1.0 if drawing.painter.plan.deep else float(drawing.painter.plan.width)
         given = self.facts.max_iterations, self.facts.count_offset
 
-        def take(rows: slice, across: slice, raw: EscapeTile) -> None:
+        def take(rows: slice, across: slice, raw: EscapeTile, flags: Pairs) -> None:
             shape = rows.stop - rows.start, across.stop - across.start
             own, codes = numbers[:, rows, across], found.codes[recipe.numbers :, rows, across]
             wanted = []
@@ -216,7 +217,7 @@ class Sampler:
             counts = np.empty(shape, np.int32)
             arrays = [np.empty(shape, backend.real) for _ in wanted]
             pairs = list(zip(wanted, arrays, strict=True))
-            backend.all_to_host([*pairs, *[(raw.count, counts)] * more])
+            backend.all_to_host([*pairs, *[(raw.count, counts)] * more, *flags])
             read = iter([array.astype(np.float64) for array in arrays])
             for k in range(len(programs)):
                 own[k] = next(read)

@@ -38,10 +38,13 @@ from fractals.rendering.iteration import (
     Direct,
     FindOrbit,
     GridMethod,
+    Pairs,
     ResumeData,
     SampleSource,
     Stop,
+    Use,
     never,
+    unused_array,
 )
 from fractals.rendering.measured import check_forecast, check_time
 from fractals.rendering.options import RenderOptions
@@ -135,8 +138,7 @@ class Recoloring:
         self._names = [*own, *statistics]
         self._parts = [part for name in own for part in parts_of(planes[name])]
         self._statistics = [planes[name] for name in statistics]
-        self._nothing = backend.to_device(np.zeros((1, 1), backend.real))
-        self._no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
+        self._nothing, self._no_planes = (unused_array(backend, k) for k in (2, 3))
 
     def iterate(
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
@@ -145,6 +147,10 @@ class Recoloring:
         rows, columns = tile.window(self.plan.supersampling)
         self.raw.check_rows(rows, self._names)
         return self._gathered(lambda part: part[rows, columns])
+
+    def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
+        """Have the escape data of a tile's samples used."""
+        use(self.iterate(tile), ())
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
@@ -385,9 +391,12 @@ def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray
         clock = backend.clock()
         part = whole[tile.window(n)]
         on_device = backend.empty(part.shape, backend.real)
-        raw = source.iterate(tile, stop=stop)
-        fill(on_device, raw, source.max_iterations, source.count_offset)
-        backend.to_host(on_device, part)
+
+        def use(raw: EscapeTile, flags: Pairs) -> None:
+            fill(on_device, raw, source.max_iterations, source.count_offset)
+            backend.all_to_host([(on_device, part), *flags])
+
+        source.iterate_for(tile, use, stop)
         return clock.end("color")
 
     run(drawing, plan.tiles, Sink(drawing.room.in_parts(look)))
@@ -410,13 +419,13 @@ def draw_tile(
     (tile.height, tile.width, 3), receives the sRGB values; it is undefined if `stop` returned True.
     """
 
-    def parts(part: Tile, rgb: Any) -> list[tuple[Any, NDArray[Any]]]:
+    def parts(part: Tile, rgb: Any) -> Pairs:
         return [(rgb, out[part.within(tile)])]
 
     return draw_tile_to(drawing, tile, parts, stop)
 
 
-Parts = Callable[[Tile, Any], Sequence[tuple[Any, NDArray[Any]]]]
+Parts = Callable[[Tile, Any], Pairs]
 
 
 def draw_tile_to(
@@ -437,29 +446,35 @@ def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[s
     tallies: list[tuple[Any, NDArray[np.int32]]] = []
     samples = 0
 
-    def count(raw: EscapeTile, shape: tuple[int, int]) -> None:
+    def count(raw: EscapeTile) -> None:
         nonlocal samples
         found = backend.tally(raw.count, last)
         tallies.append((found, np.empty(found.shape, np.int32)))
-        samples += math.prod(shape)
+        samples += math.prod(raw.count.shape)
 
     if drawing.plan.jittered:
 
         def numbers(i: Index, j: Index, shape: tuple[int, int]) -> EscapeTile:
             raw = source.iterate_some(i, j, shape, stop)
-            count(raw, shape)
+            count(raw)
             return raw
 
         smooth = Antialiasing(backend, drawing.plan, painter, numbers, last, offset)
         rgb = smooth.paint(tile, clock.lap)
+        backend.all_to_host([*tallies, *parts(tile, rgb)])
     else:
-        raw = source.iterate(tile, stop=stop)
-        n = drawing.plan.supersampling
-        count(raw, (tile.height * n, tile.width * n))
-        clock.lap("iterate")
-        rgb = shade_tile(drawing, tile, raw)
-        clock.lap("color")
-    backend.all_to_host([*tallies, *parts(tile, rgb)])
+
+        def use(raw: EscapeTile, flags: Pairs) -> None:
+            nonlocal samples
+            samples = 0
+            tallies.clear()
+            count(raw)
+            clock.lap("iterate")
+            rgb = shade_tile(drawing, tile, raw)
+            clock.lap("color")
+            backend.all_to_host([*tallies, *flags, *parts(tile, rgb)])
+
+        source.iterate_for(tile, use, stop)
     drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
     spent = clock.end("copy")
     if source.stage != "iterate":
@@ -479,11 +494,14 @@ def compute_tile(
     n = drawing.plan.supersampling
 
     def compute(part: Tile, stop: Stop) -> dict[str, float]:
-        clock = drawing.backend.clock()
-        raw = drawing.source.iterate(part, stop=stop)
-        clock.lap("iterate")
-        own = part.within(tile, n)
-        copy_numbers(drawing, raw, {name: plane[own] for name, plane in planes.items()})
+        clock, own = drawing.backend.clock(), part.within(tile, n)
+        into = {name: plane[own] for name, plane in planes.items()}
+
+        def use(raw: EscapeTile, flags: Pairs) -> None:
+            clock.lap("iterate")
+            drawing.backend.all_to_host([*numbers_of(drawing, raw, into), *flags])
+
+        drawing.source.iterate_for(part, use, stop)
         return clock.end("copy")
 
     return drawing.room.in_parts(compute)(tile, stop)

@@ -434,6 +434,9 @@ WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
 FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`
 Stop = Callable[[], bool]  # True: whoever asked for a tile no longer needs it
+Pairs = Sequence[tuple[Any, NDArray[Any]]]  # arrays on the device, and where they are copied to
+# ``use(raw, flags)`` takes the escape data of a tile, and copies `flags` with what it makes of them
+Use = Callable[[EscapeTile, Pairs], None]
 
 
 def never() -> bool:
@@ -465,10 +468,28 @@ class SampleSource(Protocol):
         not to be used.
         """
 
+    def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
+        """Have the escape data of a tile's samples used.
+
+        A GPU is then not waited for between the iteration and the use. So the flags, which are
+        copied with the results, may say that samples need more launches. These samples count as
+        inside, and `use` is called again when all are done.
+        """
+
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
         """Return the escape data, of this shape, of samples in columns `i` and rows `j`."""
+
+
+@functools.cache
+def _one_zero(dimensions: int, number: str) -> NDArray[Any]:
+    return np.zeros((1,) * dimensions, number)
+
+
+def unused_array(backend: Backend, dimensions: int) -> Any:
+    """Return an array of one element on the device, in place of one that no program reads."""
+    return backend.to_device(_one_zero(dimensions, np.dtype(backend.real).name), kept=True)
 
 
 class GridMethod:
@@ -490,8 +511,7 @@ class GridMethod:
         self.max_iterations = plan.max_iterations
         self.count_offset = 0.0
         self.reference, self.probing, self.note = 0.0, 0.0, ""
-        self.nothing = backend.to_device(np.zeros((1, 1), backend.real))
-        self.no_planes = backend.to_device(np.zeros((1, 1, 1), backend.real))
+        self.nothing, self.no_planes = (unused_array(backend, k) for k in (2, 3))
         self.grid = TileGrid(backend, plan)
 
     def sampled(self, plan: Plan, step: int = 1) -> Self:
@@ -519,6 +539,10 @@ class GridMethod:
         """Return the escape data of a tile's samples: see `SampleSource.iterate`."""
         shape, across, down = self.grid.of_tile(tile)
         return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
+
+    def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
+        """Have the escape data of a tile's samples used: see `SampleSource.iterate_for`."""
+        use(self.iterate(tile, stop=stop), ())
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
@@ -554,7 +578,7 @@ class GridMethod:
         x, y = (backend.empty(shape, backend.real) for _ in range(2))
         nothing, no_planes = self.nothing, self.no_planes
         if backend is not self.backend:
-            nothing, no_planes = (backend.to_device(np.zeros((1,) * k)) for k in (2, 3))
+            nothing, no_planes = (unused_array(backend, k) for k in (2, 3))
         dx, dy = nothing, nothing
         if self.derivative:
             dx, dy = (backend.empty(shape, backend.real) for _ in range(2))

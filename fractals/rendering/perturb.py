@@ -3,7 +3,7 @@
 import functools
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -43,10 +43,11 @@ from fractals.rendering.iteration import (
     GridMethod,
     ResumeData,
     Stop,
+    Use,
     ViewProbe,
     never,
 )
-from fractals.rendering.plan import BYTES_A_POINT, Plan
+from fractals.rendering.plan import BYTES_A_POINT, Plan, Tile
 from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2
 from fractals.threads import share
@@ -378,30 +379,60 @@ class Perturbation(GridMethod):
         stop: Stop = never,
         probing: bool = False,
     ) -> EscapeTile:
+        backend = self.prober if probing else self.backend
+        tile = self._outputs(shape, backend)
+        for flags in self._launches(tile, SampleGrid(across, down), max_iterations, stop, probing):
+            backend.to_host(*flags)
+        return tile
+
+    def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
+        """Have the escape data of a tile's samples used: see `SampleSource.iterate_for`."""
+        if not self.backend.steps:
+            super().iterate_for(tile, use, stop)
+            return
+        shape, across, down = self.grid.of_tile(tile)
+        raw = self._outputs(shape, self.backend)
+        launches = self._launches(raw, SampleGrid(across, down), self.max_iterations, stop)
+        use(raw, [next(launches)])
+        again = False
+        for flags in launches:
+            self.backend.to_host(*flags)
+            again = True
+        if again:
+            use(raw, ())
+
+    def _launches(
+        self,
+        tile: EscapeTile,
+        grid: SampleGrid,
+        max_iterations: int,
+        stop: Stop,
+        probing: bool = False,
+    ) -> Iterator[tuple[Any, NDArray[np.int32]]]:
+        """Launch the program until all samples of a tile are done; yield the flags of each launch.
+
+        They are on the device. The caller copies them into the array beside them before it asks for
+        the next launch.
+        """
         backend, run, tables, point = self.backend, self.run, self.tables, self.point
-        view = self.view
+        view, under_way = self.view, True
         if probing:
             backend, run, tables, point = self.prober, self.run_probe, self.probe_tables, ()
             if not backend.steps:
                 view = view._replace(step_budget=int(WITHOUT_END))
-        tile = self._outputs(shape, backend)
-        state = backend.empty((STATE_SIZE, *shape), np.float64)
-        grid = SampleGrid(across, down)
-        waiting = np.array([[1, 0]], np.int32)
-        while waiting[0, 0] and not stop():
-            waiting[0, 0] = 0
-            work = PerturbWork(state, backend.to_device(waiting))
+        state = backend.empty((STATE_SIZE, *tile.count.shape), np.float64)
+        while under_way:
+            flags = np.zeros((1, 2), np.int32)
+            work = PerturbWork(state, backend.to_device(flags))
             run(tile, work, grid, tables, *point, view, np.int32(max_iterations))
-            backend.to_host(work.under_way, waiting)
-            if waiting[0, 1]:
+            yield work.under_way, flags
+            if flags[0, 1]:
                 raise FractalsError(
                     "some samples became NaN (not a number), which is a fault of this program: "
                     "please report the scene; another width, or a center beside this one, may help"
                 )
-            if not backend.steps:
-                break
+            under_way = bool(flags[0, 0] and backend.steps) and not stop()
             view = view._replace(first_launch=False)
-        return tile
 
     def _orbits(self, max_iterations: int) -> list[Reference]:
         """Return the orbit of the center; for a Julia set, also of 0."""

@@ -22,7 +22,15 @@ from fractals.films.frames import FilmConstants
 from fractals.films.motion import make_motion
 from fractals.films.plan import make_frames
 from fractals.films.strip import Strip
-from fractals.rendering.drawing import Sink, draw_all, pixel_sink, run, sampled
+from fractals.rendering.drawing import (
+    Sink,
+    draw_all,
+    empty_planes,
+    pixel_sink,
+    plane_sink,
+    run,
+    sampled,
+)
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
 
@@ -50,16 +58,36 @@ def test_a_second_picture_allocates_nothing(keys, monkeypatch):
 
 
 @pytest.mark.unwatched
-def test_a_tile_of_direct_iteration_has_one_wait(monkeypatch):
-    limit_tiles(monkeypatch, 640)
-    drawing = opened(scene(**DRAWN), "cuda")
+@pytest.mark.parametrize("keys", [DRAWN, {**DEEP, "width": "1e-20", "size": (40, 36)}])
+def test_a_tile_has_one_wait(keys, monkeypatch):
+    limit_tiles(monkeypatch, 256)
+    drawing = opened(scene(**keys), "cuda")
     kind = type(drawing.backend.slot.stream)
     wait, waits = kind.synchronize, []
     monkeypatch.setattr(kind, "synchronize", lambda stream: waits.append(wait(stream)))
     pixels = np.empty((36, 40, 3), np.uint8)
     run(drawing, drawing.plan.tiles, pixel_sink(drawing, pixels))
     assert len(waits) == len(drawing.plan.tiles) > 4
-    assert np.array_equal(pixels, fractals.render(scene(**DRAWN), device="cpu").pixels)
+    assert np.array_equal(pixels, fractals.render(scene(**keys), device="cpu").pixels)
+
+
+@pytest.mark.parametrize("device", ["cuda", pytest.param("simulator", marks=pytest.mark.slow)])
+def test_a_deep_tile_whose_samples_need_several_launches(device):
+    """Pixels, counts and raw numbers are those of the last launch."""
+    drawn = scene(**DEEP, width="1e-20", size=(24, 18), max_iterations=10000)
+    drawing, launches = opened(drawn, device), []
+    source, run_once = drawing.source, drawing.source.run
+    source.view = source.view._replace(step_budget=20)
+    source.run = lambda *arguments: launches.append(run_once(*arguments))
+    expected = opened(drawn, "cpu")
+    pictures = [draw_all(each) for each in (drawing, expected)]
+    assert len(launches) > 2 * len(drawing.plan.tiles)
+    assert np.array_equal(*pictures)
+    assert drawing.summary == expected.summary
+    planes = [empty_planes(each) for each in (drawing, expected)]
+    for each, into in zip((drawing, expected), planes, strict=True):
+        run(each, each.plan.tiles, plane_sink(each, into))
+    assert all(np.array_equal(planes[0][name], planes[1][name]) for name in planes[0])
 
 
 def test_strips_of_a_film():

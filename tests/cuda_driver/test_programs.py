@@ -299,6 +299,11 @@ def test_memory_of_other_sizes_is_used_again(program, tmp_path):
 
 # --- What a picture asks of the driver: docs/explanation/gpu-without-a-gpu.md
 
+DEEP_KEYS = {
+    "center": ["-0.74364388703715870475219150611477", "0.131825904205311970493132056385139"],
+    "width": "1e-20",
+    "max_iterations": 10000,
+}
 PICTURES = f"""
 import io
 import sys
@@ -311,32 +316,106 @@ import fractals
 from fractals.io import png
 
 patch = pytest.MonkeyPatch()
+patch.setattr("fractals.backends.cuda.backend.STREAMS_PER_GPU", 1)
 limit_tiles(patch, 640)
 patch.setattr(png, "STRIP", 500)
 patch.setattr(png, "MIN_ROWS", 2)
-keys = {{"size": (40, 32), "supersampling": 2, "max_iterations": 100, "device": "cuda"}}
-for _ in range(int(sys.argv[2])):
-    fractals.render_to(io.BytesIO(), **keys) if sys.argv[1] == "poster" else fractals.render(**keys)
+kind = sys.argv[1]
+keys = {DEEP_KEYS} if kind == "deep" else {{"max_iterations": 100}}
+keys |= {{"size": (40, 32), "supersampling": 2, "device": "cuda"}}
+for _ in range(1 + int(sys.argv[2])):  # the first one loads programs
+    fractals.render_to(io.BytesIO(), **keys) if kind == "poster" else fractals.render(**keys)
+"""
+# Moves of an explorer's view. Its tiles have a size that does not depend on how fast they are.
+MOVES = f"""
+import sys
+import threading
+
+import pytest
+
+from fractals.explorer import view
+from fractals.explorer.scheduler import VIEW, Engine
+from fractals.io.load import load_scene
+
+patch = pytest.MonkeyPatch()
+patch.setattr("fractals.backends.cuda.backend.STREAMS_PER_GPU", 1)
+patch.setattr(view, "tile_side", lambda rate, n: 16)
+patch.setattr(view, "coarse_step", lambda view: 2)
+patch.setattr(view, "TILE_SECONDS", 1e9)
+patch.setattr(view, "REST", 0.0)
+kind, engine, before, failed = sys.argv[1], Engine("cuda"), None, []
+
+
+class View(view.ClientView):
+    def send_drawn(self, name, seconds, **facts):
+        if name == "exact":
+            ended.set()
+
+
+for k in range(2 + int(sys.argv[2])):  # the first ones load programs, and allocate
+    ended = threading.Event()
+
+    def fail(line):
+        failed.append(line)
+        ended.set()
+
+    keys = {{"center": [str(-0.7 + k / 100), "0.1"], "width": 1.1**-k, "max_iterations": 100}}
+    if kind == "deep move":  # aside, as the depth of a zoom may need another table
+        keys = {DEEP_KEYS}
+        keys["center"][0] += str(k)
+    scene = load_scene({{}}, **keys, size=(48, 32), supersampling=2)
+    before = View(key=(engine,), make=View.passes, priority=VIEW, engine=engine, scene=scene,
+        frame=k, paint=0, failed=fail, before=before)
+    engine.submit(before)
+    assert ended.wait(240)
+    assert not failed, failed
+engine.end()
 """
 
 
-@pytest.mark.parametrize("kind", ["picture", "poster"])
-def test_a_second_picture_asks_for_the_least(program, tmp_path, monkeypatch, kind):
-    limit_tiles(monkeypatch, 640)
-    plan = fractals.plan(size=(40, 32), supersampling=2, max_iterations=100, device="cpu")
-    tiles, found = len(plan.tiles), []
+# Of a deep tile: whether orbits are under way, there and back.
+FLAGS = (0, 1, 1, 0)
+
+
+def asked_more(program, tmp_path, script, kind):
+    """Return what the last of two pictures, or moves, asks of the driver, on a single stream.
+
+    With two streams it is the same, but which of them draws a tile, and allocates, is chance.
+    """
+    found = []
     for times in (1, 2):
         profile = tmp_path / f"profile{times}"
-        code, _, said = program("-c", PICTURES, kind, str(times), profile=profile)
+        code, _, said = program("-c", script, kind, str(times), profile=profile)
         assert code == 0, said
         found.append(Counter(calls(profile)))
     asked = found[1] - found[0]
-    assert asked["kernel"] == 4 * tiles + 4
-    assert asked["cuMemcpyHtoDAsync"] == tiles + 7
-    assert asked["cuMemcpyDtoHAsync"] == 2 * tiles
-    assert asked["cuStreamSynchronize"] == tiles + 1  # one finds out whether the GPU is lost
     never = ("cuMemAlloc", "cuMemFree", "cuMemHostAlloc", "cuStreamCreate", "cuLibraryLoadData")
-    assert not any(asked[name] for name in never)
+    assert [name for name in never if asked[name]] == []
+    names = ("kernel", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuStreamSynchronize")
+    return np.array([asked[name] for name in names])
+
+
+@pytest.mark.parametrize("kind", ["picture", "poster", "deep"])
+def test_a_second_picture_asks_for_the_least(program, tmp_path, monkeypatch, kind):
+    limit_tiles(monkeypatch, 640)
+    keys = DEEP_KEYS if kind == "deep" else {"max_iterations": 100}
+    tiles = len(fractals.plan(size=(40, 32), supersampling=2, device="cpu", **keys).tiles)
+    least = np.array([4, 1, 2, 1]) * tiles
+    if kind == "deep":
+        least += np.array(FLAGS) * tiles
+    beside = asked_more(program, tmp_path, PICTURES, kind) - least
+    assert beside.tolist() == ([12, 36, 30, 12] if kind == "deep" else [4, 5, 0, 1])
+
+
+@pytest.mark.parametrize("kind", ["move", "deep move"])
+def test_a_move_of_the_explorer_asks_for_the_least(program, tmp_path, kind):
+    """Strips of the coarse picture, tiles of values, and tiles of exact pixels."""
+    strips, tiles = 4, 6
+    least = np.array([2, 1, 2, 1]) * strips + np.array([2 + 4, 2 + 2, 4 + 2, 1 + 1]) * tiles
+    if kind == "deep move":
+        least += np.array(FLAGS) * (strips + 2 * tiles)
+    beside = asked_more(program, tmp_path, MOVES, kind) - least
+    assert beside.tolist() == ([11, 43, 32, 15] if kind == "deep move" else [3, 11, 1, 3])
 
 
 # --- Predictions of fractals.tools.gpu, against the instructions that are executed

@@ -97,31 +97,24 @@ class KernelArray(np.ndarray):
         self.title, self.own = getattr(base, "title", "an array"), getattr(base, "own", False)
 
     def __getitem__(self, index):
-        try:
-            found = np.ndarray.__getitem__(self, index)
-        except IndexError as error:
-            raise self._refused(error) from None
-        if _observers:
-            self._tell(index, False)
-        return found
+        return self._access(np.ndarray.__getitem__, index)
 
     def __setitem__(self, index, value):
+        self._access(np.ndarray.__setitem__, index, value)
+
+    def _access(self, operation, index, *value):
         try:
-            np.ndarray.__setitem__(self, index, value)
+            found = operation(self, index, *value)
         except IndexError as error:
-            raise self._refused(error) from None
-        if _observers:
-            self._tell(index, True)
+            place = f"{_block().kernel.__name__}, line {_frame().f_lineno}, {_block()}"
+            raise IndexError(f"{place}: {self.title}: {error}") from None
+        if _observers and not self.own:
+            self._tell(index if isinstance(index, tuple) else (index,), stored=bool(value))
+        return found
 
-    def _refused(self, error):
-        place = f"{_block().kernel.__name__}, line {_frame().f_lineno}, {_block()}"
-        return IndexError(f"{place}: {self.title}: {error}")
-
-    def _tell(self, index, stored):
-        indices = index if isinstance(index, tuple) else (index,)
-        single = len(indices) == self.ndim and all(hasattr(i, "__index__") for i in indices)
-        if self.own or not single:
-            return
+    def _tell(self, indices, stored):
+        if len(indices) != self.ndim or not all(hasattr(i, "__index__") for i in indices):
+            return  # no single element
         cut = tuple(slice(i, i + 1 or None) for i in map(operator.index, indices))
         element, block, (x, y, z) = self.view(np.ndarray)[cut], _block(), _here.thread
         number = x + block.size[0] * (y + block.size[1] * z)
@@ -140,8 +133,8 @@ def _type(dtype):
     return np.dtype(dtype if isinstance(dtype, type | np.dtype) else str(dtype))
 
 
-def _unwritten(shape, dtype, order="C"):
-    """Return memory that nobody has written to."""
+def pinned_array(shape, dtype=np.float64, *, order="C"):
+    """Return a NumPy array that nobody has written to, which on a GPU would be page-locked."""
     array = np.empty(shape, _type(dtype), order)
     array.ravel("K").view(np.uint8)[...] = 0xFF
     return array
@@ -211,18 +204,13 @@ def to_device(obj, stream=0, copy=True, to=None):
 
 def device_array(shape, dtype=np.float64, *, order="C", stream=0):
     """Return a device array that nobody has written to."""
-    return DeviceArray(_unwritten(shape, dtype, order))
+    return DeviceArray(pinned_array(shape, dtype, order=order))
 
 
 def device_array_like(ary, stream=0):
     """Return a device array of the type and the shape of another array."""
     order = "F" if ary.strides[:1] < ary.strides[-1:] else "C"
     return device_array(ary.shape, ary.dtype, order=order)
-
-
-def pinned_array(shape, dtype=np.float64, *, order="C"):
-    """Return a NumPy array, which on a GPU would be page-locked."""
-    return _unwritten(shape, dtype, order)
 
 
 # --- Kernels and their blocks
@@ -233,9 +221,7 @@ def jit(func_or_sig=None, **_options):
 
     The types of a signature, and all options, are passed over.
     """
-    if inspect.isfunction(getattr(func_or_sig, "py_func", func_or_sig)):
-        return Kernel(func_or_sig)
-    return Kernel
+    return Kernel(func_or_sig) if callable(func_or_sig) else Kernel
 
 
 class Kernel:
@@ -280,13 +266,10 @@ class Kernel:
         return sizes
 
     def _launch(self, grid, block, shared_bytes, *arguments):
-        if len(arguments) != (count := len(self._parameters)):
-            error = f"kernel {self.__name__} takes {count} arguments, not {len(arguments)}"
-            raise TypeError(error)
-        back = []
-        inside = [
-            self._inside(*each, back) for each in zip(self._parameters, arguments, strict=True)
-        ]
+        names, count, back = self._parameters, len(arguments), []
+        if count != len(names):
+            raise TypeError(f"kernel {self.__name__} takes {len(names)} arguments, not {count}")
+        inside = [self._inside(*each, back) for each in zip(names, arguments, strict=True)]
         for number, (z, y, x) in enumerate(np.ndindex(grid[::-1])):
             _Block(self, inside, (x, y, z), block, grid, shared_bytes).run(bool(number % 2))
         for host, copy in back:
@@ -320,8 +303,11 @@ class _Block:
         self.kernel, self.index, self.size, self.grid = kernel, index, size, grid
         self.shared, self.dynamic = {}, np.full(shared_bytes, 0xFF, np.uint8)
         self._arguments = arguments
-        self._ready, self._waiting = deque(), []  # indices of threads, or the events they wait for
-        self._met, self._error, self._ended = False, None, threading.Event()
+        self._new, self._waiting = (
+            deque(),
+            deque(),
+        )  # indices of threads; turns of those at a barrier
+        self._error, self._ended = None, threading.Event()
 
     def __str__(self):
         return f"block {self.index}, thread {_here.thread}"
@@ -329,42 +315,38 @@ class _Block:
     def run(self, backwards):
         """Run the threads of the block to their ends."""
         indices = [index[::-1] for index in np.ndindex(self.size[::-1])]
-        self._ready.extend(reversed(indices) if backwards else indices)
-        before = _here.block, _here.thread
+        self._new.extend(reversed(indices) if backwards else indices)
         try:
-            while self._ready and not self._met:
-                self._execute(self._ready.popleft())
-            if self._met and not self._error:
-                self._go_on()
-                self._ended.wait()
+            while self._new:
+                self._execute(self._new.popleft())
+            self._go_on()
+            self._ended.wait()
         except BaseException as error:  # Ctrl-C
             self._fail(error)
         finally:
-            _here.block, _here.thread = before
+            _here.block = None
         if self._error:
             raise self._error
 
     def meet(self):
-        """Have the calling thread wait until each other one has come here, or has ended."""
+        """Have the calling thread wait until each other one has come here, or has ended.
+
+        All threads that have not begun run first, and turns are in order. So nobody gets a second
+        turn before each other one had the first.
+        """
         turn = threading.Event()
-        self._met = True
         self._waiting.append(turn)
         self._go_on()
-        if not self._error:
-            turn.wait()
+        turn.wait()
         if self._error:
             raise _Abandoned
 
     def _go_on(self):
-        """Let the next thread run: one that has not begun, else the first that waits."""
-        if not self._ready:
-            self._ready, self._waiting = deque(self._waiting), []
-        if not self._ready or self._error:
-            self._ended.set()
-        elif isinstance(following := self._ready.popleft(), tuple):
-            threading.Thread(target=self._begin, args=(following,), daemon=True).start()
+        """Let the next thread run: one that has not begun, else the one that waits longest."""
+        if self._new:
+            threading.Thread(target=self._begin, args=(self._new.popleft(),), daemon=True).start()
         else:
-            following.set()
+            (self._waiting.popleft() if self._waiting else self._ended).set()
 
     def _begin(self, thread):
         self._execute(thread)
@@ -383,12 +365,9 @@ class _Block:
             self._fail(error)
 
     def _fail(self, error):
-        """Keep the first error, and end the threads that wait."""
+        """Keep the first error. Threads that wait end at their turns, and no other one begins."""
         self._error = self._error or error
-        events = [each for each in (*self._ready, *self._waiting) if not isinstance(each, tuple)]
-        self._ready.clear()
-        for event in (*events, self._ended):
-            event.set()
+        self._new.clear()
 
 
 # --- What kernels ask and do
@@ -441,7 +420,7 @@ def _shared_array(shape, dtype):
             size = _type(dtype).itemsize
             made = block.dynamic[: len(block.dynamic) // size * size].view(_type(dtype))
         else:
-            made = _unwritten(shape, dtype)
+            made = pinned_array(shape, dtype)
         block.shared[call] = _seen_in_kernel(made, "a shared array", own=True)
         used = sum(each.nbytes for each in block.shared.values())
         if used > max(MAX_SHARED, len(block.dynamic)):
@@ -451,7 +430,7 @@ def _shared_array(shape, dtype):
 
 def _local_array(shape, dtype):
     """Return an array of the calling thread alone."""
-    return _seen_in_kernel(_unwritten(shape, dtype), "a local array", own=True)
+    return _seen_in_kernel(pinned_array(shape, dtype), "a local array", own=True)
 
 
 shared, local = SimpleNamespace(array=_shared_array), SimpleNamespace(array=_local_array)
