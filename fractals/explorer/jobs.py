@@ -24,7 +24,7 @@ from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.rendering.plan import make_plan
+from fractals.rendering.plan import Keeps, make_plan
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
 
@@ -188,7 +188,8 @@ class Jobs:
     def export(self, session: Session, message: protocol.Export) -> None:
         """Draw a frame into a file, or forecast how long that takes."""
         scene = exported(session, message)
-        plan = make_plan(scene, session.engine.kind, keeps="bands")
+        keeps: Keeps = "raw" if message.format in protocol.RAW_FORMATS else "bands"
+        plan = make_plan(scene, session.engine.kind, keeps=keeps)
         if plan.size[0] * plan.size[1] * plan.supersampling**2 > MAX_SAMPLES:
             raise OptionError(f"an export has at most {MAX_SAMPLES} samples: choose a smaller size")
         if message.forecast:
