@@ -780,6 +780,7 @@ def test_back_returns_and_the_undo_list_survives_a_reload(browser, own_server):
         tab.until(f"explorer.scene?.title === {title!r} && explorer.entry === {entry}")
 
     gallery.wait_for()
+    tab.until("explorer.placed")  # what is opened in place of nothing is no jump
     for entry, title in enumerate(("Seahorse valley", "Carpet"), 1):
         if not gallery.count():
             opened(tab, "Gallery")
