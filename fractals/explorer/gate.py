@@ -219,7 +219,6 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-
 def _page(name: str) -> tuple[str, str]:
     """Return the text of a page, and the source of its style for a content security policy."""
     text = (Path(__file__).parent / "client" / name).read_text("utf-8")

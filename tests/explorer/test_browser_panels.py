@@ -210,7 +210,10 @@ CONTROLS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("seed", range(3))
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=SLOW), pytest.param(2, marks=SLOW)])
 def test_each_control_equals_the_scene(tab, seed):
     """After random edits by controls and by others, undos, redos and opened scenes."""
     draw = random.Random(seed)
