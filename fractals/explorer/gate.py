@@ -218,8 +218,17 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+
+def _page(name: str) -> tuple[str, str]:
+    """Return the text of a page, and the source of its style for a content security policy."""
+    text = (Path(__file__).parent / "client" / name).read_text("utf-8")
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    return text, f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'"
+
+
+STYLE = f"style-src 'self' {_page('index.html')[1]}"
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    f"default-src 'none'; script-src 'self'; {STYLE}; img-src 'self' blob:; "
     "connect-src 'self'; media-src 'self'; worker-src 'self'; font-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -381,14 +390,9 @@ PROBLEMS = {
     503: ("The explorer is full", f"As many visitors as it admits look about in it. {AGAIN}"),
 }
 WAIT = 5  # seconds until a page tries again
-PAGE = (Path(__file__).parent / "client" / "problem.html").read_text("utf-8")
-STYLE = PAGE.partition("<style>")[2].partition("</style>")[0]
-STYLE_HASH = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+PAGE, STYLE_HASH = _page("problem.html")
 PROBLEM_HEADERS = (
-    (
-        HEADERS[0][0],
-        POLICY.replace("style-src 'self'", f"style-src 'sha256-{STYLE_HASH}'").encode(),
-    ),
+    (HEADERS[0][0], POLICY.replace(STYLE, f"style-src {STYLE_HASH}").encode()),
     *HEADERS[1:],
     (b"content-type", b"text/html; charset=utf-8"),
 )

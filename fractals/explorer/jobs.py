@@ -28,6 +28,7 @@ from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Keeps
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
 
@@ -193,7 +194,8 @@ class Jobs:
         """Draw a frame into a file, or forecast how long that takes."""
         scene = exported(session, message)
         options = RenderOptions(device=session.engine.kind, threads=1)
-        plan = family_of(scene).plan(scene, options, "bands")
+        keeps: Keeps = "raw" if message.format in protocol.RAW_FORMATS else "bands"
+        plan = family_of(scene).plan(scene, options, keeps)
         samples = math.prod(scene.image.size) * scene.image.supersampling**2
         if samples > MAX_SAMPLES:
             raise OptionError(f"an export has at most {MAX_SAMPLES} samples: choose a smaller size")

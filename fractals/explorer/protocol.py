@@ -175,6 +175,7 @@ class Sheet(Message):
 
 
 Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's yet
+RAW_FORMATS = ("npz", "exr")  # of numbers in place of a picture
 
 
 class Export(Message):
@@ -185,7 +186,7 @@ class Export(Message):
     frame: Id
     size: tuple[ExportSide, ExportSide]
     supersampling: Annotated[int, Field(ge=1, le=8)] = 2
-    format: Literal["png", "jpg", "webp", "tiff"] = "png"
+    format: Literal["png", "jpg", "webp", "tiff", "npz", "exr"] = "png"
     forecast: bool = False
     keep: bool = False
     author: Author = ""

@@ -15,12 +15,14 @@ from typing import Any
 
 from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, first_line
+from fractals.explorer import protocol
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
 from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
 from fractals.explorer.view import ClientView
 from fractals.rendering.families import family_of
+from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene, validate
 
 # Compiles the programs of a scene in this process.
@@ -145,21 +147,22 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
 
 
 def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[str, Any]:
-    """Draw a picture into a file."""
-    from fractals.rendering.render import render_to
+    """Draw a picture, or compute its raw numbers, into a file."""
+    from fractals.rendering.render import compute, render_to
 
     said = Said()
     begun = monotonic()
-    render_to(
-        path,
-        scene,
-        device=device,
-        threads=threads,
-        overwrite=True,
-        force=True,
-        progress=lambda done, of: said("drawing", done, of),
-        on_message=lambda line: None,
-    )
+    options: RenderKeywords = {
+        "device": device,
+        "threads": threads,
+        "force": True,
+        "progress": lambda done, of: said("drawing", done, of),
+        "on_message": lambda line: None,
+    }
+    if path.endswith(protocol.RAW_FORMATS):
+        compute(scene, **options).save(path)
+    else:
+        render_to(path, scene, overwrite=True, **options)
     return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
 
 

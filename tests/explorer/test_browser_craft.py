@@ -16,6 +16,24 @@ pytestmark = [
 GROUND = (9, 9, 11)  # of the canvas, where there is no picture
 SILENT = "() => { explorer.connection.send = () => {}; }"  # nothing reaches the server any more
 PHONE = (390, 844)
+CANCEL = """() => {  // unless all is done
+    const all = [...document.querySelectorAll(".panel button")];
+    all.find((each) => each.textContent.trim() === "Cancel" && each.checkVisibility())?.click();
+}"""
+# Names of animations that never end, of what shows that something is under way.
+ENDLESS = """() => {
+    const [still] = document.adoptedStyleSheets;  // of tests, which lets nothing move
+    document.adoptedStyleSheets = [];
+    const made = ["progress", "div"].map((name) => document.createElement(name));
+    made[1].innerHTML = '<p class=busy><i class=dot></i></p><p class=card><i class=waiting>';
+    document.getElementById("ui").append(...made);
+    const all = [made[0], ...made[1].querySelectorAll("*")].map((each) => getComputedStyle(each));
+    const endless = all.filter((each) => each.animationIterationCount === "infinite");
+    const found = endless.map((each) => each.animationName);
+    made.forEach((each) => each.remove());
+    document.adoptedStyleSheets = [still];
+    return found;
+}"""
 
 
 @pytest.fixture
@@ -45,6 +63,7 @@ def new_tab(browser, server):
 
 
 def test_a_palette_is_shown_while_it_is_pointed_at(tab):
+    assert sorted(tab.run(ENDLESS)) == ["breathe", "breathe", "sweep"]
     before, shown = tab.settle(), tab.pixels()
     strip = opened(tab, "Color").get_by_role("button", name="Ember", exact=True)
     strip.hover()
@@ -64,6 +83,7 @@ def test_without_a_graphics_card_the_canvas_is_plain_and_palettes_are_laid_over(
     """WebGL2 in software takes twice the work."""
     tab = new_tab(card=False)
     assert not tab.run("explorer.stage.renderer.values")
+    assert tab.run(ENDLESS) == []
     tab.assert_exact()
     opened(tab, "Color").get_by_role("button", name="Ember", exact=True).hover()
     tab.page.locator(".over canvas").wait_for()
@@ -153,6 +173,36 @@ def test_a_snapshot_is_compared_with_and_returned_to(tab):
     assert panel.get_by_role("list", name="Snapshots").get_by_role("button").count() == 0
 
 
+def test_a_snapshot_lies_beside_the_picture_which_moves_on(tab):
+    tab.page.keyboard.press("k")
+    tab.until("JSON.parse(localStorage['fractals.snapshots'])?.length === 1")
+    panel = opened(tab, "Past")
+    panel.get_by_role("button", name="Beside the picture: A").click()
+    line = tab.page.get_by_role("slider", name="Where Snapshot A ends")
+    share = tab.run("explorer.seen.middle[0] / 16 / explorer.size[0]")
+    assert line.bounding_box()["x"] + 22 == pytest.approx(share * SIZE[0], abs=1)
+    panel.get_by_role("button", name="Close").click()
+    line.press("ArrowLeft")
+    now = line.bounding_box()["x"] + 22
+    assert now == pytest.approx((share - 0.02) * SIZE[0], abs=1)
+    tab.page.mouse.move(now, 100)
+    tab.page.mouse.down()
+    tab.page.mouse.move(400, 200, steps=2)
+    tab.page.mouse.up()
+    assert line.bounding_box()["x"] + 22 == pytest.approx(400, abs=1)
+    width = tab.run("explorer.placed.width")
+    tab.press("+")
+    assert tab.run("explorer.placed.width") != width
+    assert line.is_visible()
+    tab.page.keyboard.press("Escape")
+    line.wait_for(state="detached")
+    tab.page.keyboard.press("Shift+O")
+    line.wait_for()
+    tab.page.keyboard.press("Shift+O")
+    line.wait_for(state="detached")
+    opened(tab, "Past").get_by_role("button", name="Remove snapshot A").click()
+
+
 @pytest.mark.slow
 def test_steps_of_undo_are_pictures_and_survive_a_reload(new_tab):
     tab = new_tab()
@@ -185,7 +235,7 @@ def test_surprises_are_kept_bred_and_walked_back(tab):
     for _ in range(2):
         keep = sheet.get_by_role("button", name="as a favorite")
         keep.first.click()
-    panel.get_by_role("button", name="Cancel").click()
+    tab.run(CANCEL)
     tab.until("document.querySelectorAll('.panel .empty').length === 0")
     first = sheet.get_by_role("listitem").count()
     favorites = panel.get_by_role("list", name="Favorites")
@@ -279,13 +329,14 @@ def pixel_of(tab, point):
 
 @pytest.mark.slow
 def test_flights_home_and_boxes_aim_beside_the_panel(new_tab):
-    tab = new_tab(size=(1100, 700))
+    tab = new_tab(size=(1100, 700), device_scale_factor=1, card=False)
     tab.page.keyboard.press("0")
     tab.until("parseFloat(explorer.placed.width) > 3")
     home = tab.settle()["view"]["center"]
     panel = opened(tab, "Find")
     right = panel.evaluate("each => each.offsetLeft + each.clientWidth")
     middle = ((right + 1100) / 2, 350)
+    assert tab.run("explorer.free[0]") == right  # as soon as the panel is there
     tab.page.keyboard.press("0")
     tab.until(f"explorer.scene.view.center[0] !== {home[0]!r}")
     assert pixel_of(tab, home) == pytest.approx(middle, abs=2)
@@ -317,7 +368,7 @@ def test_flights_home_and_boxes_aim_beside_the_panel(new_tab):
 @pytest.mark.parametrize("card", [True, False])
 def test_a_picture_goes_on_beyond_its_edges(new_tab, card):
     """Zooming out showed a sharp rectangle on black until the server had answered."""
-    tab = new_tab(card=card)
+    tab = new_tab(card=card, device_scale_factor=1)
     tab.run(SILENT)
     tab.run("() => explorer.move({ scale: -64 })")
     pixels = tab.pixels().astype(int)
@@ -404,3 +455,27 @@ def test_an_image_without_a_scene_that_is_no_photograph_is_explained(tab, tmp_pa
     assert color_of(tab) == color
     tab.page.get_by_role("button", name="Dismiss").first.click()
     assert fractals.load_scene(SCENE).color.palette == "hokusai"
+
+
+# ---------------------------------------------------------------------- lessons
+
+
+def test_lessons_show_what_they_tell(tab):
+    opened(tab, "Help").get_by_role("button", name="Lessons in the picture").click()
+    panel = tab.page.get_by_role("region", name="Lessons", exact=True)
+    panel.get_by_role("heading", name="A question about each point").wait_for()
+    panel.get_by_role("button", name="Show the set").click()
+    tab.until("parseFloat(explorer.placed.width) > 2 && explorer.settled")
+    page = 1
+    while (forward := panel.get_by_role("button", name="Next", exact=True)).is_enabled():
+        forward.click()
+        page += 1
+        panel.get_by_text(f"{page} of 7").wait_for()
+    assert page == 7
+    panel.get_by_role("button", name="Show the ships").click()
+    tab.until("JSON.stringify(explorer.scene.formula).includes('burning_ship')")
+    tab.settle()
+    panel.get_by_role("button", name="Close").click()
+    panel = opened(tab, "Lessons")  # goes on where it was
+    panel.get_by_text("7 of 7").wait_for()
+    tab.run("localStorage.removeItem('fractals.lesson')")

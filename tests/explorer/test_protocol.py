@@ -406,6 +406,26 @@ def test_export_is_what_was_seen(server, tmp_path):
         assert np.array_equal(np.asarray(picture), fractals.render(scene, device="cpu").pixels)
 
 
+@pytest.mark.parametrize("kind", ["npz", "exr"])
+def test_raw_numbers_of_what_was_seen_are_exported(server, kind):
+    if kind == "exr":
+        pytest.importorskip("OpenEXR", exc_type=ImportError)
+    asked = {"frame": 1, "size": [64, 48], "supersampling": 1, "format": kind}
+
+    async def talk(client):
+        await opened(client)
+        forecast = await client.ask("export", "forecast", job=1, forecast=True, **asked)
+        return forecast, await client.ask("export", "exported", job=2, **asked)
+
+    forecast, found = server.run(talk)
+    path = server.explorer.jobs.files[found["url"].split("/")[2]].path
+    raw = fractals.EscapeData.load(path)
+    again = fractals.compute(raw.scene, device="cpu")
+    assert raw.scene.view.center == tuple(SEAHORSE["view"]["center"])
+    assert np.array_equal(raw.count, again.count)
+    assert forecast["memory"] > again.count.nbytes + again.z.nbytes
+
+
 def test_bookmarks_are_scenes_in_files(server):
     async def talk(client):
         await opened(client)

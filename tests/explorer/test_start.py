@@ -1,6 +1,8 @@
 """`fractals.explore`, the verbs, and what is missing."""
 
+import base64
 import gzip
+import hashlib
 import importlib.util
 import inspect
 import os
@@ -16,6 +18,7 @@ import fractals
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError, to_install
 from fractals.explorer import pages, server
+from fractals.explorer.gate import POLICY
 from fractals.scene.keywords import SceneKeywords
 from fractals.tools import surprise
 
@@ -174,6 +177,10 @@ def test_the_page_is_in_the_package():
     assert "index.html" in pages.client_files()
     text = pages.client_files()["index.html"].read_text("utf-8")
     assert "style=" not in text  # the content security policy forbids it
+    style = re.search("<style>(.*)</style>", text, re.DOTALL)[1]
+    source = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"style-src 'self' 'sha256-{source}';" in POLICY
+    assert text.index('class="first"') < text.index('rel="stylesheet"')  # painted before it comes
     assert "onclick" not in text
 
 

@@ -11,12 +11,20 @@ import fractals
 ARGUMENTS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 PATIENCE = 240  # seconds: programs may have to be compiled
+COARSE = 0.5  # device pixels a CSS pixel, where panels are tested: a quarter of the work of WebGL
 # The page draws on a plain canvas where WebGL2 has no graphics card, by the name of the renderer.
 CARD = """(() => {
     const { prototype } = WebGL2RenderingContext, { getExtension } = prototype;
     prototype.getExtension = function (name) {
         return name === "WEBGL_debug_renderer_info" ? null : getExtension.call(this, name);
     };
+})()"""
+# What moves for ever would have the page drawn 60 times a second, in software.
+STILL = """(() => {
+    const sheet = new CSSStyleSheet();
+    const none = "animation: none !important; transition: none !important;";
+    sheet.replaceSync(`*, ::before, ::after { ${none} }`);
+    document.adoptedStyleSheets = [sheet];
 })()"""
 READ = """() => {
     const pixels = explorer.readPixels();
@@ -48,13 +56,16 @@ class Tab:
     def __init__(
         self, browser, running, size=(160, 120), path="", panels=False, card=True, **options
     ):
-        """`path`: a query or a fragment; `panels`: leave the panels over the picture.
+        """`path`: a query or a fragment; `panels`: leave them over the picture, of COARSE pixels.
 
         `card`: the page takes the renderer for a graphics card.
         """
         self.running, self.panels = running, panels
         viewport = {"width": size[0], "height": size[1]}
+        if panels:
+            options = {"device_scale_factor": COARSE, **options}
         self.context = browser.new_context(viewport=viewport, **options)
+        self.context.add_init_script(STILL)
         if card:
             self.context.add_init_script(CARD)
         self.page = self.context.new_page()

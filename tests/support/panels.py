@@ -10,7 +10,7 @@ PANELS = (
     *("Gallery", "Color", "Formula", "Find", "Surprise"),
     *("Inspect", "Bookmarks", "Share", "Export", "Film", "Help"),
 )
-KEYS = dict(zip((*PANELS, "Past"), "gcfmribsev?y", strict=True))
+KEYS = dict(zip((*PANELS, "Past", "Lessons"), "gcfmribsev?yl", strict=True))
 
 
 def opened(tab, title):

@@ -88,6 +88,7 @@ watchSize((size) => {
   const { entry } = history.state;
   explorer = new Explorer(canvas, { plain: options.has("plain"), software: options.has("webgl"), remote: isRemote(), link: location.hash.slice(1), entry, past: past() });
   Object.assign(window, { explorer });
+  document.documentElement.classList.toggle("plain", !explorer.stage.renderer.values);
   attachGestures(explorer, canvas);
   attachKeys(explorer, canvas);
   mountPanels(explorer);

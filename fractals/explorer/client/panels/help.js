@@ -1,6 +1,7 @@
 /** The help panel: all keys, by group, and what the mouse and the fingers do. */
 import { html } from "../html.js";
 import { commands } from "../keys.js";
+import { Button } from "../ui.js";
 
 const POINTER = [
   ["Drag", "Move the picture"],
@@ -19,11 +20,12 @@ const shown = (keys) => keys.slice(0, keys[0].includes("+", 1) ? 1 : 2);
 
 const Group = ({ title, lines }) => html`<section><h3>${title}</h3><dl class="keys-list">${lines.map(([names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
 
-export function helpPanel({ explorer }) {
+export function helpPanel({ explorer, open }) {
   function View() {
     const groups = Map.groupBy(commands.filter(({ hidden }) => !hidden), ({ group }) => group);
     const { version = "", device = "" } = explorer.welcome ?? {};
-    return html`<div class="stack"><div class="columns">
+    return html`<div class="stack"><div class="line"><${Button} label="Lessons in the picture" kind="primary" onClick=${() => open("lessons")} />
+      <p class="hint grow">What is seen, in seven steps (L).</p></div><div class="columns">
       <${Group} title="Mouse and touch" lines=${POINTER.map(([what, text]) => [html`<span>${what}</span>`, text])} />
       ${[...groups].map(([title, list]) => html`<${Group} key=${title} title=${title} lines=${list.map(({ keys, title: does }) => [shown(keys).map((each) => html`<${Key} keys=${each} />`), does])} />`)}
     </div><p class="hint">fractals ${version}, drawing with ${device}</p></div>`;

@@ -12,7 +12,7 @@ import { FAVORITE_KEYS } from "./palettes.js";
 import { Over, snapshotsTool } from "./snapshots.js";
 import { StatusLine } from "./status.js";
 
-/** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `corner`: beside undo;
+/** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
  * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
 const PANELS = [
   { id: "gallery", title: "Gallery", key: "g", load: async () => galleryPanel, main: true, wide: true },
@@ -26,7 +26,8 @@ const PANELS = [
   { id: "export", title: "Export", key: "e", load: () => import("./share.js").then((file) => file.exportPanel) },
   { id: "film", title: "Film", key: "v", load: () => import("./film.js").then((file) => file.filmPanel) },
   { id: "help", title: "Help", key: "?", load: () => import("./help.js").then((file) => file.helpPanel), wide: true },
-  { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), corner: true },
+  { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), aside: true },
+  { id: "lessons", title: "Lessons", key: "l", load: () => import("./lessons.js").then((file) => file.lessonsPanel), aside: true },
 ];
 const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["past", "Past", "Y"], ["home", "Whole set", "0"]];
 const LATER_MS = 3000; // after the first picture, until panels are loaded
@@ -76,7 +77,7 @@ export function mountPanels(explorer) {
   const toggle = (id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || fold() || close() || julia.leave() || bars(true);
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || bars(true);
   const fold = () => ui.unfolded && !(ui.unfolded = false);
   /** Show the bars, or hide them. @param {boolean} shown @returns {boolean} whether that is a change */
   const bars = (shown) => {
@@ -134,9 +135,9 @@ export function mountPanels(explorer) {
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
-      ${PANELS.filter(({ corner }) => !corner).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
+      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
         onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${key.toUpperCase()}>${title}</span></button>`)}
-      <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.corner ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
+      <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
   }
 
   const Corner = () => html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
@@ -166,13 +167,15 @@ export function mountPanels(explorer) {
     // On a phone the picture lies above the sheet: its middle is the middle of what is seen. Elsewhere what comes next is
     // aimed at the part beside the panel.
     useLayoutEffect(() => {
-      const watch = new ResizeObserver(() => {
+      const aim = () => {
         const target = /** @type {HTMLElement} */ (head.parentNode);
         canvas.style.translate = narrow() ? `0 ${-target.clientHeight / 2}px` : "";
         const ratio = canvas.width / canvas.clientWidth, left = (target.offsetLeft + target.clientWidth) * ratio;
         const aside = !narrow() && !wide && canvas.width - left > LEAST_FREE * canvas.width;
         explorer.free = aside ? [left, 0, canvas.width, canvas.height] : null;
-      });
+      };
+      aim(); // at once: the observer calls a frame later
+      const watch = new ResizeObserver(aim);
       watch.observe(head.parentNode);
       return () => {
         watch.disconnect();

@@ -40,6 +40,7 @@ export function sharePanel({ explorer, notify }) {
 
 const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
 const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"]];
+const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
 const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
 
 export function exportPanel({ explorer, notify, open }) {
@@ -47,7 +48,7 @@ export function exportPanel({ explorer, notify, open }) {
   const own = observe({ size: null, samples: "2", format: "png", keep: false, forecast: "", told: null, file: null }); // `size` null: as seen
   let job = null;
   const seen = () => explorer.placed?.size ?? [1920, 1080];
-  const message = () => ({ t: "export", size: own.size ?? seen(), supersampling: Number(own.samples) });
+  const message = () => ({ t: "export", size: own.size ?? seen(), supersampling: Number(own.samples), format: own.format });
 
   async function estimate(asked) {
     const tell = (text) => { if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text; };
@@ -61,7 +62,7 @@ export function exportPanel({ explorer, notify, open }) {
   async function draw() {
     if (job) return;
     Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
-    job = explorer.job({ ...message(), format: own.format, keep: own.keep }, ({ t, of, done, what }) => {
+    job = explorer.job({ ...message(), keep: own.keep }, ({ t, of, done, what }) => {
       if (t === "progress") own.told = { share: of ? done / of : null, text: what };
     });
     try {
@@ -91,7 +92,10 @@ export function exportPanel({ explorer, notify, open }) {
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
-      <div class="row"><span class="row-head">Format</span><${Segments} label="Format" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} /></div>
+      ${[["Format", FORMATS], ["Raw numbers", RAW]].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
+        <${Segments} label=${title} choices=${choices} value=${own.format} put=${(format) => { own.format = format; }} /></div>`)}
+      ${RAW.some(([format]) => format === own.format) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${own.format === "npz"
+        ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
       <${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} />

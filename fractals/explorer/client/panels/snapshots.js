@@ -1,13 +1,13 @@
 /** Snapshots of places, and a picture that is laid over the view to compare with. */
 import { html } from "../html.js";
 import { kept, observe } from "../state.js";
-import { Still } from "../ui.js";
+import { Drawn, Still } from "../ui.js";
 
 const MOST = 12; // snapshots
 const WIDTH = 320; // pixels of a kept picture
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-/** What is laid over the picture while a button or a key is held: `ui.over` is {picture, title}. */
+/** What is laid over the picture: `ui.over` is {picture, title}, while a button or a key is held, or {picture, title, split}: beside the view, up to this share of the canvas. */
 export function snapshotsTool({ explorer, ui, notify }) {
   const own = observe({ stills: /** @type {Table} */ ({}) }); // pictures of snapshots in full size, by letter: in this page only
   const snapshots = () => kept.get("snapshots", []);
@@ -31,6 +31,17 @@ export function snapshotsTool({ explorer, ui, notify }) {
     else notify("There is nothing to compare with yet. Press K to keep a snapshot.");
   };
   const hide = () => { ui.over = null; };
+  /** Lay a snapshot over the left part of the picture, which moves on beside it; or end that. */
+  const beside = (wanted = undefined) => {
+    if (end()) return;
+    show(wanted);
+    if (ui.over) ui.over = { ...ui.over, split: explorer.seen.middle[0] / (16 * explorer.size[0]) };
+  };
+  const end = () => {
+    const split = ui.over?.split !== undefined;
+    if (split) hide();
+    return split;
+  };
   const hold = (each) => ({
     onPointerDown: (event) => (event.currentTarget.setPointerCapture(event.pointerId), show(each)),
     onLostPointerCapture: hide,
@@ -40,6 +51,8 @@ export function snapshotsTool({ explorer, ui, notify }) {
   });
 
   return {
+    beside,
+    end,
     hold,
     keep,
     remove,
@@ -47,11 +60,24 @@ export function snapshotsTool({ explorer, ui, notify }) {
     commands: [
       { id: "snapshot", group: "Edit", title: "Keep a snapshot", keys: ["k"], run: keep },
       { id: "compare", group: "Edit", title: "Hold: compare with the newest snapshot, or with the step before", keys: ["o"], start: () => show(), stop: hide },
+      { id: "beside", group: "Edit", title: "The newest snapshot, or the step before, beside the picture", keys: ["Shift+O"], run: () => beside() },
     ],
   };
 }
 
-/** The picture that is laid over the canvas. */
-export const Over = ({ ui, canvas }) => ui.over && html`<figure class="over" style=${{ translate: canvas.style.translate }}>
-  ${typeof ui.over.picture === "string" ? html`<${Still} src=${ui.over.picture} />` : html`<canvas width=${ui.over.picture.width} height=${ui.over.picture.height} ref=${(made) => made?.getContext("2d").drawImage(ui.over.picture, 0, 0)}></canvas>`}
-  ${ui.over.title && html`<figcaption class="glass">${ui.over.title}</figcaption>`}</figure>`;
+/** The picture that is laid over the canvas, and the line at which it ends where it lies beside the view. */
+export function Over({ ui, canvas }) {
+  if (!ui.over) return null;
+  const { picture, title, split } = ui.over, whole = split === undefined;
+  const put = (share) => { ui.over = { ...ui.over, split: Math.min(0.98, Math.max(0.02, share)) }; };
+  const step = (event) => {
+    const by = { ArrowLeft: -0.02, ArrowRight: 0.02 }[event.key];
+    if (by) (event.preventDefault(), put(split + by));
+  };
+  const drag = ({ currentTarget, pointerId, clientX }) => currentTarget.hasPointerCapture(pointerId) && put(clientX / canvas.clientWidth);
+  return html`<figure class="over" style=${{ translate: canvas.style.translate, clipPath: whole ? undefined : `inset(0 ${100 * (1 - split)}% 0 0)` }}>
+    ${typeof picture === "string" ? html`<${Still} src=${picture} />` : html`<${Drawn} key=${title} picture=${picture} />`}
+    ${title && html`<figcaption class="glass" style=${whole ? undefined : { left: "auto", right: `calc(${100 * (1 - split)}% + 12px)`, transform: "none" }}>${title}</figcaption>`}</figure>
+    ${!whole && html`<div class="split" role="slider" tabindex="0" aria-label=${`Where ${title} ends`} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round(100 * split)} style=${{ left: `${100 * split}%` }}
+      onKeyDown=${step} onPointerMove=${drag} onPointerDown=${({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`}`;
+}
