@@ -15,7 +15,7 @@ THREADS, STEPS = (2**16, 2000) if on_gpu else (256, 100)
 def throw(seed, corner, x, y):  # whole numbers, so each device throws the same points
     seed = (1664525 * seed + 1013904223) & 0xFFFFFFFF  # the next random number
     turn = (seed >> 16) % 6
-    corner = (corner + (turn > 2) * (turn - 2)) & 3  # of a square; half of the times the same
+    corner = (corner + (turn > 2) * (turn - 2)) & 3  # half of the times the same
     right, low = (corner + 1 >> 1) & 1, corner >> 1
     return seed, corner, (x + (right << BITS)) >> 1, (y + (low << BITS)) >> 1  # halfway
 
