@@ -194,7 +194,10 @@ class Jobs:
         """Draw a frame into a file, or forecast how long that takes."""
         scene = exported(session, message)
         options = RenderOptions(device=session.engine.kind, threads=1)
-        keeps: Keeps = "raw" if message.format in protocol.RAW_FORMATS else "bands"
+        keeps: Keeps = "bands"
+        if message.format in protocol.RAW_FORMATS:
+            keeps = "raw"
+            scene.make_formula()  # an error where the image is one of points
         plan = family_of(scene).plan(scene, options, keeps)
         samples = math.prod(scene.image.size) * scene.image.supersampling**2
         if samples > MAX_SAMPLES:

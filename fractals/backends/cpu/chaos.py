@@ -57,8 +57,8 @@ class Bins(NamedTuple):
 class Sums(NamedTuple):
     """What the hits add up to, by tile."""
 
-    # Red, green, blue, count. Records are added to sums of 32 bits, which take half the cache, and
-    # these to those of 64 bits before they can overflow; uint32 and int64, shape (tiles, 4096, 4)
+    # Red, green, blue, count; arrays of shape (tiles, 4096, 4). Records are added to sums of uint32,
+    # which take half the cache (int64 where hits are wide), and these to int64 before they overflow.
     small: Any
     large: Any
     records: Any  # how many are in the small sums of a tile; array of int64
@@ -81,12 +81,17 @@ def _programs(number: str, formula: Flame | Attractor) -> tuple[Any, list[Any]]:
 class Machine:
     """Plays the trajectories of one flame or attractor.
 
-    `number`: "float32" or "float64". `shape`: rows and columns of buckets. `pool`: trajectories
-    that are played together, for tests.
+    `number`: "float32" or "float64". `shape`: rows and columns of buckets. `wide`: whether a hit
+    adds numbers of 64 bits. `pool`: trajectories that are played together, for tests.
     """
 
     def __init__(
-        self, number: str, formula: Flame | Attractor, shape: tuple[int, int], pool: int = POOL
+        self,
+        number: str,
+        formula: Flame | Attractor,
+        shape: tuple[int, int],
+        wide: bool = False,
+        pool: int = POOL,
     ) -> None:
         self._real = np.dtype(number).type
         self._tiles = tuple(-(-side >> SIDE_BITS) for side in shape)
@@ -96,7 +101,8 @@ class Machine:
         self._transforms = len(formula.transforms) if isinstance(formula, Flame) else 1
         tiles = self._tiles[0] * self._tiles[1]
         shape = (tiles, 1 << BUCKET_BITS, 4)
-        sums = np.zeros(shape, np.uint32), np.zeros(shape, np.int64)
+        # With sums of 64 bits the machine is another program.
+        sums = np.zeros(shape, np.int64 if wide else np.uint32), np.zeros(shape, np.int64)
         self._sums = Sums(*sums, np.zeros(tiles, np.int64), np.zeros(tiles, np.int64))
 
     def player(self) -> tuple[Trajectories, Bins]:
@@ -131,7 +137,8 @@ class Machine:
 
     def clear(self) -> None:
         """Set the sums to zero."""
-        self._sums.buckets[...] = 0
+        for each in (self._sums.small, self._sums.large, self._sums.records):
+            each[...] = 0
 
     def sums(self) -> Any:
         """Return the sums in order of rows, shape (rows, columns, 4)."""

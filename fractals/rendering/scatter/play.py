@@ -180,7 +180,8 @@ class MachineCounter:
         self.upper: NDArray[np.float32] | None = None
         self._before: NDArray[np.int64] | None = None  # sums that are not in the machine any more
         self._points = 0  # that are in the machine
-        self._machine = Machine(plan.precision, plan.formula, plan.shape)
+        wide = player.spectrum is not None
+        self._machine = Machine(plan.precision, plan.formula, plan.shape, wide)
         threads = player.backend.threads
         # Each thread's part of the machine, and what it has thrown last.
         self._free: list[tuple[Any, Throw | None]] = [
