@@ -8,6 +8,7 @@ from fractals import catalog
 from fractals.backends.devices import choose, open_backend
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.scatter import refine
 from fractals.rendering.scatter.plan import CHUNK, make_scatter_plan
 from fractals.rendering.scatter.play import Player
 from fractals.rendering.scatter.spectrum import FUNCTIONS, MOST, ROOM, SHIFT, Spectrum
@@ -67,21 +68,25 @@ def test_each_change_ends_at_the_pixels_of_render(scene):
         assert np.array_equal(last(one).pixels, drawn(scene)), changes
 
 
-def test_a_view_that_was_replaced_midway_serves_the_next():
-    scene, asked = FLAME.replace(quality=400), [0]
+def test_a_view_that_was_replaced_midway_serves_the_next(monkeypatch):
+    monkeypatch.setattr(refine, "STEP_SECONDS", 1e-9)  # a chunk a step
+    scene, replaced = FLAME.replace(quality=400), []
 
     class Stale(Exception):
         pass
 
     def progress(done, of):
-        asked[0] += 1
-        if asked[0] == 40:
+        if replaced:
             raise Stale
 
     one = begun(scene, progress=progress)
+    pictures = one.pictures()
+    while not (picture := next(pictures)) or picture.step > 1:
+        pass
+    assert not picture.exact
+    replaced.append(True)
     with pytest.raises(Stale):
-        for _ in one.pictures():
-            pass
+        next(pictures)
     other = scene.replace(gamma=3.0)
     two = begun(other, one)
     pictures = two.pictures()
