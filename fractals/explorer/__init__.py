@@ -10,7 +10,9 @@ session.py     a client: its colors, what waits to be sent to it, what it asked 
 navigation.py  messages that change the view
 questions.py   answers about a frame
 scheduler.py   one thread draws for all clients, the newest views first
-view.py        draws a view: coarse, values, exact
+shown.py       what all views have in common
+view.py        draws a view of samples: coarse, values, exact
+refining.py    draws a view of any other family of images, ever finer
 frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers
 jobs.py        searches and exports, in processes of their own: work.py

@@ -20,6 +20,7 @@ from typing import Any
 
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
+from fractals.rendering.families import family_of
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
 
@@ -186,7 +187,9 @@ def own_label(scene: Scene) -> str:
     """Return a text for a visitor's own expressions and options; "" where there are none."""
     parts = []
     if getattr(scene.formula, "model_extra", None):
-        parts.append(scene.make_formula().label)
+        parts.append(scene.make_any_formula().label)
+    if not family_of(scene).single_pixels:  # whose colors are no programs
+        return " ".join(parts)
     for layer in make_layers(scene).drawn:
         if layer.coloring.statistic and layer.paint.coloring.model_extra:
             parts.append(layer.coloring.statistic_label)

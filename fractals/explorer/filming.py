@@ -167,7 +167,7 @@ def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[st
     keys: list[dict[str, Any]] = []
     at, before, turned = 0.0, None, 0.0
     for scene in places:
-        width, center = place_of(scene, scene.make_formula())
+        width, center = place_of(scene, scene.make_any_formula())
         rotation = scene.view.rotation
         if before is not None:
             at += max(SECONDS_A_KEY, abs(log2(width / before)) / OCTAVES_A_SECOND)
@@ -189,7 +189,7 @@ def asked_of(scene: Scene, message: protocol.FilmMessage, length: float) -> dict
     """Return the options of `fractals.film` for a message."""
     if scene.film:
         return {}
-    formula = scene.make_formula()
+    formula = scene.make_any_formula()
     own, _ = place_of(scene, formula)
     asked: dict[str, Any] = {"fps": message.fps, "seconds": length}
     if message.what == "onward":
@@ -203,7 +203,7 @@ def asked_of(scene: Scene, message: protocol.FilmMessage, length: float) -> dict
 
 def zoom_of(scene: Scene, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the table of a zoom for its forecast: without a search for more digits."""
-    formula = scene.make_formula()
+    formula = scene.make_any_formula()
     own, _ = place_of(scene, formula)
     ends = home_width_of(scene, formula), own
     widths = [width_text(own), asked["to"]] if "to" in asked else [width_text(w) for w in ends]
@@ -217,6 +217,6 @@ def usual_seconds(scene: Scene, message: protocol.FilmMessage) -> float:
         return float(scene.film.keys[-1].at or 0.0)
     octaves = message.octaves
     if message.what == "dive":
-        own, _ = place_of(scene, scene.make_formula())
-        octaves = log2(home_width_of(scene, scene.make_formula()) / own)
+        own, _ = place_of(scene, scene.make_any_formula())
+        octaves = log2(home_width_of(scene, scene.make_any_formula()) / own)
     return float(round(min(LONGEST, max(SHORTEST, abs(octaves) / SPEED))))

@@ -88,7 +88,7 @@ class FrameView:
     @classmethod
     def of(cls, scene: Scene, size: tuple[int, int]) -> "FrameView":
         """Return the place of a scene that is opened."""
-        _, center = place_of(scene, scene.make_formula())
+        _, center = place_of(scene, scene.make_any_formula())
         return cls(scene, size, center)
 
     @property
@@ -100,7 +100,7 @@ class FrameView:
         if fitted.width:
             width = Fraction(Decimal(fitted.width))
         else:
-            width, _ = place_of(self.origin, self.origin.make_formula())
+            width, _ = place_of(self.origin, self.origin.make_any_formula())
         if self.scale == 0:
             return significant(width)
         octaves, rest = divmod(self.scale, STEPS)
@@ -138,6 +138,13 @@ class FrameView:
     def in_picture(self, point: Offset) -> Offset:
         """Return a point's distance from the middle in pixels, to the right and up."""
         return self.grid.in_pixels((point[0] - self.center[0], point[1] - self.center[1]))
+
+    def plane(self) -> list[float]:
+        """Return the map from the plane to pixels, as of PROTOCOL.md, for shallow views."""
+        ends = (Fraction(0), Fraction(0)), (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1))
+        (x, y), (p, q), (r, s) = (self.in_picture(each) for each in ends)
+        left, top = self.size[0] / 2 + float(x), self.size[1] / 2 - float(y)
+        return [float(p - x), float(r - x), float(y - q), float(y - s), left, top]
 
     def moved(self, move: Move, size: tuple[int, int] | None = None) -> "FrameView":
         """Return the place after a move; another size keeps the center, and the width or frame.
@@ -243,12 +250,12 @@ def decimals(size: Fraction) -> int:
 
 def octaves(place: FrameView) -> float:
     """Return log2 of the zoom from the formula's home view."""
-    return log2(home_width_of(place.origin, place.origin.make_formula()) / place.width)
+    return log2(home_width_of(place.origin, place.origin.make_any_formula()) / place.width)
 
 
 def map_between(base: FrameView, after: FrameView) -> list[float] | None:
     """Return the map from pixels of one frame to those of another, as of PROTOCOL.md."""
-    same = base.origin.make_formula() is after.origin.make_formula()
+    same = base.origin.make_any_formula() is after.origin.make_any_formula()
     if not same or base.origin.julia != after.origin.julia:
         return None
     if abs(octaves(base) - octaves(after)) > MAX_OCTAVES:

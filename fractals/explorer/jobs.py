@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import math
 import os
 import secrets
 import shutil
@@ -18,13 +19,15 @@ from pathlib import Path
 from time import monotonic, time
 from typing import Any
 
+from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.explorer import protocol
 from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
-from fractals.rendering.plan import Keeps, make_plan
+from fractals.rendering.families import family_of
+from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
 
@@ -166,6 +169,7 @@ class Jobs:
 
     def find(self, session: Session, message: protocol.Find) -> None:
         """Search a frame, or a rectangle of it."""
+        session.scene(message.frame).make_formula()  # raises for images where nothing is searched
         self.check(session, message.job, "find", MAX_SEARCHES)
         scene = searched(session, message)
         wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
@@ -188,12 +192,16 @@ class Jobs:
     def export(self, session: Session, message: protocol.Export) -> None:
         """Draw a frame into a file, or forecast how long that takes."""
         scene = exported(session, message)
-        keeps: Keeps = "raw" if message.format in protocol.RAW_FORMATS else "bands"
-        plan = make_plan(scene, session.engine.kind, keeps=keeps)
-        if plan.size[0] * plan.size[1] * plan.supersampling**2 > MAX_SAMPLES:
+        keeps = "bands"
+        if message.format in protocol.RAW_FORMATS:
+            scene.make_formula()  # raises for images whose raw numbers are stores
+            keeps = "raw"
+        options = RenderOptions(device=session.engine.kind, threads=1)
+        plan = family_of(scene).plan(scene, options, keeps)
+        samples = math.prod(scene.image.size) * scene.image.supersampling**2
+        if samples > MAX_SAMPLES:
             raise OptionError(f"an export has at most {MAX_SAMPLES} samples: choose a smaller size")
         if message.forecast:
-            samples = plan.size[0] * plan.size[1] * plan.supersampling**2
             threads = max(1, session.engine.choice.device.cores or 1)
             view, seconds = session.shown, plan.seconds
             if view and view.rate and view.frame == message.frame:
@@ -203,13 +211,14 @@ class Jobs:
                 job=message.job,
                 seconds=float(f"{seconds / threads:.2g}"),
                 memory=plan.memory,
-                method=plan.method,
+                method=plan.to_table()["method"],
                 samples=samples,
             )
             return
         if session.options.read_only:
             raise OptionError("this server is read-only: it exports nothing")
-        plan.check_memory()
+        if (free := memory_size()) and plan.memory > 0.9 * free:
+            raise OptionError("this picture needs more memory than is free: choose a smaller size")
         self.check(session, message.job, "export", MAX_EXPORTS)
         path = self.new_folder() / f"fractal.{message.format}"
         wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}

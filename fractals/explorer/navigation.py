@@ -19,8 +19,8 @@ from fractals.explorer.frames import (
 )
 from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
-from fractals.explorer.view import same_values
-from fractals.rendering.plan import make_plan
+from fractals.rendering.families import family_of
+from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene, validate
 
 # The scenes that a client opens: its own, of the gallery, of a formula, Julia sets of a point.
@@ -127,7 +127,9 @@ def _show(
         "zoom": zoom_text(home),
         "octaves": home,
         "rotation": place.rotation,
-        "formula": scene.make_formula().title,
+        "formula": scene.make_any_formula().title,
+        "values": (values := family_of(scene).single_pixels),
+        "plane": None if values else place.plane(),
         "julia": list(scene.julia) if scene.julia else None,
         "map": map_between(base, place) if base else None,
         **{key: getattr(scene, key) for key in SAID},
@@ -141,7 +143,7 @@ def _show(
 def paint(session: Session, message: protocol.PaintMessage) -> None:
     """Show the newest frame in other colors."""
     scene = repainted(session, message.color)
-    make_plan(scene, session.engine.kind)
+    family_of(scene).plan(scene, RenderOptions(device=session.engine.kind), "pixels")
     table = scene.to_table()["color"]
 
     def tell(values: bool) -> None:
@@ -153,7 +155,7 @@ def paint(session: Session, message: protocol.PaintMessage) -> None:
     if session.view and session.view.repaint(scene, message.seq, lambda: tell(False)):
         return
     before = session.shown
-    kept = bool(before and before.complete and same_values(before.scene, scene))
+    kept = bool(before and before.serves(scene))
     tell(not kept)
     session.draw(scene, False, "paint", kept)
 

@@ -46,12 +46,24 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
     # The explorer shows one view, and the numbers of keys and tracks may have any size.
     table = {key: value for key, value in table.items() if key != "film"}
     formula = table.get("formula")
-    if len(str(formula)) > MAX_EXPRESSION:
+    if any(len(text) > MAX_EXPRESSION for text in _texts(formula)):
         raise SceneError(f"formula: more than {MAX_EXPRESSION} characters")
     try:
         return validate(table)
     except OptionError as error:
         raise SceneError(str(error)) from None
+
+
+def _texts(part: Any) -> Iterator[str]:
+    """Yield the texts of a table, names of keys included; its depth is checked already."""
+    if isinstance(part, Mapping):
+        yield from map(str, part)
+        part = list(part.values())
+    if isinstance(part, list | tuple):
+        for each in part:
+            yield from _texts(each)
+    else:
+        yield str(part)
 
 
 def _paints(color: Any) -> Iterator[Mapping[str, Any]]:

@@ -9,6 +9,7 @@ import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +26,16 @@ from fractals.errors import FractalsError, first_line
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
+from fractals.explorer.refining import refinement_of
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.io.foreign import MAX_BYTES
+from fractals.rendering import families
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
+from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
-from fractals.scene.model import Scene
+from fractals.scene.model import FILTERS, Scene
 from fractals.tools import sheet
 
 # Small pictures: previews of Julia sets, thumbnails, sheets.
@@ -56,6 +60,8 @@ def draw_preview(
     engine: Engine, work: DrawingTask, scene: Scene
 ) -> Generator[float | None, None, Pixels]:
     """Yield after each part of a small picture, and return its pixels."""
+    if not family_of(scene).single_pixels:
+        return (yield from draw_refined(engine, work, scene))
     backend = engine.backend(scene.iteration.number_type)
     plan = make_plan(scene, backend.kind, threads=backend.threads or 1)
 
@@ -80,6 +86,19 @@ def draw_preview(
         return draw_image(plan, backend, options).pixels
 
     for _ in engine.batches(work, drawing, tiles, pixel_sink(drawing, pixels)):
+        yield None
+    return pixels
+
+
+def draw_refined(
+    engine: Engine, work: DrawingTask, scene: Scene
+) -> Generator[float | None, None, Pixels]:
+    """Yield after each step of a small picture that becomes finer, and return its last pixels."""
+    refinement = refinement_of(engine, work, scene)
+    yield from engine.prepared(work, scene, "picture", refinement.prepare)
+    pixels: Pixels = np.zeros((1, 1, 3), np.uint8)
+    for picture in refinement.pictures():
+        pixels = picture.pixels if picture else pixels
         yield None
     return pixels
 
@@ -209,19 +228,31 @@ def catalog_table() -> dict[str, Any]:
         facts = {key: getattr(coloring, key) for key in keys}
         colorings.append({**facts, "statistic": bool(coloring.statistic), "options": options})
     formulas = []
-    for name in catalog.names("formula"):
+    for name in formula_names():
         if name in WRITTEN:
             continue
-        formula = catalog.load("formula", name)()
-        formulas.append(
-            {
-                "name": name,
-                "title": formula.title,
-                "options": {key: _plain(value) for key, value in formula.parameters.items()},
-                "holomorphic": formula.holomorphic,
-                "deep": formula.perturbed is not None,
-            }
-        )
+        make = catalog.load_formula(name)
+        formula = make()
+        options = formula.parameters.items()
+        facts = {
+            "name": name,
+            "title": formula.title,
+            "options": {key: _plain(value) for key, value in options},
+            "whole": [key for key, value in options if type(value) is int],
+            "values": families.load(formula.family).single_pixels,
+        }
+        usual = {key: given.default for key, given in signature(make).parameters.items()}
+        if tables := {key: value for key, value in usual.items() if isinstance(value, tuple)}:
+            facts["tables"] = tables
+        for key in ("holomorphic", "perturbed"):
+            if hasattr(formula, key):
+                facts |= {"deep" if key == "perturbed" else key: bool(getattr(formula, key))}
+        formulas.append(facts)
+    variations = [
+        {"name": name, "title": made.title, "parameters": dict(made.parameters)}
+        for name in catalog.names("variation")
+        for made in [catalog.load("variation", name)()]
+    ]
     colors = [
         {"name": name, "title": found.title, "cyclic": found.cyclic, "stops": found.stops}
         for name in catalog.names("palette")
@@ -230,25 +261,24 @@ def catalog_table() -> dict[str, Any]:
     scenes = [
         {"name": name, "title": catalog.read("gallery", name).get("title", name)}
         for name in catalog.names("gallery")
-        if is_drawn(name)
     ]
     return {
         "formulas": formulas,
+        "variations": variations,
         "colorings": colorings,
         "palettes": colors,
         "transfers": ["auto", "linear", "sqrt", "cbrt", "log", "atan"],
         "blends": ["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"],
+        "filters": list(FILTERS),
         "masks": ["auto", "escaped", "inside", "all"],
         "scenes": scenes,
         "schema": Scene.model_json_schema(),
     }
 
 
-def is_drawn(name: str) -> bool:
-    """Tell whether the explorer draws a scene of the gallery: those of escape time."""
-    formula = catalog.read("gallery", name).get("formula", "mandelbrot")
-    named = formula.get("name", "mandelbrot") if isinstance(formula, dict) else formula
-    return not any(named in catalog.names(kind) for kind in catalog.FORMULAS if kind != "formula")
+def formula_names() -> list[str]:
+    """Return the names of the formulas of all families."""
+    return [name for kind in catalog.FORMULAS for name in catalog.names(kind)]
 
 
 def _plain(value: Any) -> Any:
@@ -300,7 +330,8 @@ class Pages:
         """Answer a small picture of a gallery scene, a formula or a palette."""
         kind, name = request.path_params["kind"], request.path_params["name"]
         kinds = {"scene": "gallery", "formula": "formula", "palette": "palette"}
-        if name not in catalog.names(kinds.get(kind, "gallery")) or kind not in kinds:
+        known = formula_names() if kind == "formula" else catalog.names(kinds.get(kind, "gallery"))
+        if name not in known or kind not in kinds:
             return Response(status_code=404)
         if kind == "palette":
             colors = sheet.turn(name, STRIP[0])

@@ -46,7 +46,7 @@ def pick(session: Session, message: protocol.Pick) -> None:
     }
 
     def steps(work: DrawingTask) -> Steps:
-        view = session.shown
+        view = session.values
         if view is None or view.frame != message.frame:
             session.say("picked", **answer)
             return
@@ -130,9 +130,10 @@ def histogram(session: Session, message: protocol.Histogram) -> None:
 
 def _values(session: Session, message: protocol.Fit | protocol.Histogram) -> ViewValues:
     session.frames.place(message.frame)
-    if session.shown is None or session.shown.frame != message.frame:
+    if session.values is None or session.values.frame != message.frame:
+        session.scene(message.frame).make_formula()  # raises where samples have no values
         raise OptionError("the view is not drawn yet")
-    values = session.shown.values
+    values = session.values.values
     if message.layer >= len(values.layers):
         raise OptionError(f"there is no layer {message.layer}")
     return values

@@ -93,6 +93,7 @@ class Engine:
         self._changed = threading.Condition()
         self._turn = itertools.count(1)
         self._ended = False
+        self._kept: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._late: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         self.crowded: Callable[[], bool] = lambda: False  # whether several clients share the thread
         # Whether the thread must not compile the programs of a scene
@@ -138,6 +139,14 @@ class Engine:
                 yield from self.elsewhere(work, scene, what)
                 work.until = math.inf  # what the process could not do is done here
         return prepare()
+
+    def keeps(self, owner: Any, size: int, most: int) -> bool:
+        """Tell whether bytes of an object may stay in memory, beside those of others until now."""
+        others = sum(kept for each, kept in list(self._kept.items()) if each is not owner)
+        if others + size > most:
+            return False
+        self._kept[owner] = size
+        return True
 
     def batches(
         self, work: DrawingTask, drawing: Drawing, tiles: Sequence[Tile], sink: Sink

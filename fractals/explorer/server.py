@@ -368,7 +368,6 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
         raise FractalsError(f"the explorer requires {', '.join(missing)}: {to_install('explore')}")
     keys, options = split_keywords(keywords, ExploreKeywords, ExploreOptions)
     scene = load_scene(*sources, **keys)
-    scene.make_formula()  # raises for other families of images, which the page does not draw
     scene.to_table()  # raises for a formula without a name, which no page could share
     if options.gallery is None:
         options = options.replace(gallery=not (sources or keys))

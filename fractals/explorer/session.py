@@ -14,8 +14,11 @@ from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import FrameHistory, in_colors
 from fractals.explorer.protocol import VERSION, Hello
+from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
+from fractals.explorer.shown import ShownView
 from fractals.explorer.view import ClientView
+from fractals.rendering.families import family_of
 from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 
@@ -150,7 +153,7 @@ class Session:
         self.color, self.paint = first.color, 0
         # Pixel of the newest frame at which tiles begin
         self.focus: tuple[float, float] = (0.0, 0.0)
-        self.view: ClientView | None = None  # draws the newest frame
+        self.view: ShownView | None = None  # draws the newest frame
         self.jobs: dict[int, Any] = {}  # searches and exports that run, by number
         # Centers that searches found, by number
         self.found: dict[int, tuple[Fraction, Fraction]] = {}
@@ -213,9 +216,14 @@ class Session:
         return self.frames.size() or self.hello.size
 
     @property
-    def shown(self) -> ClientView | None:
+    def shown(self) -> ShownView | None:
         """Return the view that is shown, once it is open."""
         return self.view if self.view and self.view.opened else None
+
+    @property
+    def values(self) -> ClientView | None:
+        """Return the view that is shown where its samples have values."""
+        return self.shown if isinstance(self.shown, ClientView) else None
 
     def draw(self, scene: Scene, moving: bool, re: str, kept: bool = False) -> None:
         """Draw the newest frame in place of older work; `kept`: values that wait are still sent."""
@@ -223,27 +231,33 @@ class Session:
         if not kept:
             self.outbox.drop(self.frames.newest, self.paint)
         frame, paint = self.frames.newest, self.paint
-        needed = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
-        memory = max(self.options.memory * 2**20, needed)
-        self.view = ClientView(
-            (self, "view"),
-            ClientView.passes,
-            VIEW,
-            ready=lambda: not self.outbox.full,
-            failed=lambda line: self.say("error", re=re, frame=frame, message=line),
-            engine=self.engine,
-            scene=scene,
-            frame=frame,
-            paint=paint,
-            focus=self.focus,
-            moving=moving,
-            shader=self.hello.values,
-            remote=self.hello.link == "remote",
-            say=self.say,
-            put=self.outbox.put,
-            keeps_raw=needed * self.options.clients <= memory,
-            before=self.shown,
-        )
+        memory = self.options.memory * 2**20
+        common: dict[str, Any] = {
+            "key": (self, "view"),
+            "priority": VIEW,
+            "ready": lambda: not self.outbox.full,
+            "failed": lambda line: self.say("error", re=re, frame=frame, message=line),
+            "engine": self.engine,
+            "scene": scene,
+            "frame": frame,
+            "paint": paint,
+            "moving": moving,
+            "remote": self.hello.link == "remote",
+            "say": self.say,
+            "put": self.outbox.put,
+            "before": self.shown,
+        }
+        if family_of(scene).single_pixels:
+            needed = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE
+            self.view = ClientView(
+                make=ClientView.passes,
+                focus=self.focus,
+                shader=self.hello.values,
+                keeps_raw=needed * self.options.clients <= max(memory, needed),
+                **common,
+            )
+        else:
+            self.view = RefinedView(make=RefinedView.passes, most_kept=memory, **common)
         self.engine.submit(self.view)
 
     def ask(self, name: str, make: Any, message: Any, priority: int = SMALL) -> None:

@@ -6,9 +6,8 @@ this one what serves both.
 """
 
 import math
-import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
 from fractals.color import palette as spaces
-from fractals.explorer.protocol import Where, pack_pixels, pack_table, pack_values
-from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
+from fractals.explorer.protocol import Where, pack_table, pack_values
+from fractals.explorer.scheduler import STEP_SECONDS, Steps
+from fractals.explorer.shown import REST, ShownView
 from fractals.io.escape_data import EscapeData
 from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
@@ -184,12 +184,9 @@ class ViewValues:
         return low, high, [int(count) for count in counts]
 
 
-REST = 0.25  # seconds without input, after which exact tiles are drawn
 FRAME_RATE = 20  # coarse pictures a second that the step is chosen for
 COARSE_STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
 STATUS_SECONDS = 0.5  # between two messages while a reference orbit is computed
-MAX_SECONDS = 60.0  # of work on a view, until the user says to go on
-LONG = 3600.0  # seconds until paused work looks again whether it may go on
 TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
 SIDES = (256, 128, 64, 32)  # pixels of a tile
 SLOW_SIDES = (32, 16, 8, 4)  # where others would wait too long; they iterate more slowly
@@ -197,41 +194,21 @@ SLOW_SECONDS = 0.25  # of such a tile
 
 
 @dataclass(kw_only=True, eq=False)
-class ClientView(DrawingTask):
-    """A client's view of a scene, as of `passes`."""
+class ClientView(ShownView):
+    """A client's view of a scene whose samples have values, as of `passes`."""
 
-    engine: Engine
-    scene: Scene  # of the size of the canvas; its colors may change: see `repaint`
-    # frame, paint: as of PROTOCOL.md
-    frame: int
-    paint: int
     focus: tuple[float, float] = (0.0, 0.0)  # pixel at which tiles begin
-    moving: bool = False  # whether only the coarse picture is drawn at first
     shader: bool = True  # whether the client colors values; otherwise it gets pixels
-    remote: bool = False  # whether messages are compressed
-    say: Callable[..., None] = lambda kind, **keys: None  # ``say(kind, **keys)`` sends a text
-    # ``put(message, frame, paint)`` sends a binary message
-    put: Callable[[bytes, int, int], None] = lambda message, frame, paint: None
     keeps_raw: bool = True  # whether raw numbers stay in memory for a recoloring
-    # The client's view before; None once this one is opened, because its arrays are large
-    before: "ClientView | None" = None
 
     # What `open` finds, and what questions and the next view need
     drawing: Drawing = field(init=False)  # with the scene's own supersampling
     single: Drawing = field(init=False)  # with one sample a pixel; iterated, or read from `raw`
     values: ViewValues = field(init=False)
-    opened: bool = False  # whether all these are there
     raw: EscapeData | None = None  # of all samples of `single`, once they are computed
     # Whether `raw` has the very numbers that the scene's own colorings are computed from
     raw_is_exact: bool = True
-    rate: float = 0.0  # samples a second of one thread, in the last coarse picture
     complete: bool = False  # whether the client has all values, and exact pixels are next
-
-    begun: float = field(default_factory=monotonic)
-    seconds: float = 0.0  # of work on tiles so far
-    allowed: float = MAX_SECONDS  # seconds of work, after which the view is paused
-    # Held while a message of the newest paint is sent, and while the paint is changed
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def passes(self) -> Steps:
         """Draw the view from coarse to exact; yield after each step."""
@@ -278,16 +255,16 @@ class ClientView(DrawingTask):
             self.send_layers()
         return True
 
-    def go_on(self) -> None:
-        """Continue after the view was paused: allow four times as much work."""
-        self.allowed *= 4
-        self.not_before = 0.0
+    def serves(self, scene: Scene) -> bool:
+        """Tell whether the client has all values of a scene in other colors."""
+        return self.complete and same_values(self.scene, scene)
 
     # ------------------------------------------------------------------ before it is drawn
 
     def open(self) -> None:
         """Open what computes and colors samples, or take what serves from the view before."""
-        if before := self.before:
+        before = self.before if isinstance(self.before, ClientView) else None
+        if before:
             self.rate = before.rate
             backend = self.engine.backend(self.scene.iteration.number_type)
             if before.drawing.backend is not backend:  # that of a GPU which has failed
@@ -491,18 +468,9 @@ class ClientView(DrawingTask):
         """Draw tiles from the focus outwards, in steps of the engine; pause after much work."""
         tiles = tiles_outwards(drawing.plan.size, self.focus, side)
         for seconds in self.engine.batches(self, drawing, tiles, sink):
-            self.seconds += seconds
-            if self.seconds > self.allowed:
-                self.say("paused", frame=self.frame, seconds=int(self.allowed))
-                while self.seconds > self.allowed:
-                    yield monotonic() + LONG
-            yield None
+            yield from self.worked(seconds)
 
     # ------------------------------------------------------------------ messages
-
-    def send_status(self, what: str) -> None:
-        """Send what is being done."""
-        self.say("status", frame=self.frame, what=what)
 
     def send_layers(self) -> None:
         """Send how values become colors."""
@@ -518,31 +486,9 @@ class ClientView(DrawingTask):
             where = Where(self.frame, *tile, step, layer=k)
             self._put(pack_values, where, layer.centered(part), self.remote)
 
-    def send_pixels(self, tile: Tile, pixels: NDArray[Any], step: int = 1) -> None:
-        """Send the pixels of a tile; `step`: pixels a sample."""
-        self._put(pack_pixels, Where(self.frame, *tile, step), pixels, self.remote)
-
-    def send_drawn(self, name: str, seconds: float, **facts: Any) -> None:
-        """Send that a pass has ended."""
-        self.say(
-            "drawn",
-            frame=self.frame,
-            paint=self.paint,
-            ms=round(1e3 * seconds, 1),
-            max_iterations=self.single.source.max_iterations,
-            **facts,
-            **{"pass": name},
-        )
-
-    def _put(self, pack: Callable[..., bytes], where: Where, *content: Any) -> None:
-        """Send a message of the newest paint, which may change while the message is packed."""
-        while True:
-            paint = self.paint
-            message = pack(replace(where, paint=paint), *content)
-            with self.lock:
-                if self.paint == paint:
-                    self.put(message, self.frame, paint)
-                    return
+    def facts(self) -> dict[str, Any]:
+        """Return what is told of each pass."""
+        return {"max_iterations": self.single.source.max_iterations}
 
 
 def needs_of(plan: Plan) -> tuple[bool, tuple[str, ...]]:

@@ -18,8 +18,10 @@ from fractals.errors import FractalsError, first_line
 from fractals.explorer import protocol
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
+from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
 from fractals.explorer.view import ClientView
+from fractals.rendering.families import family_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene, validate
 
@@ -34,8 +36,9 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
     """
     engine = Engine(device, 1)
     if what in ("values", "pixels"):
-        passes = ClientView.passes
-        ClientView(("",), passes, IDLE, engine=engine, scene=scene, frame=1, paint=0).compile()
+        kind = ClientView if family_of(scene).single_pixels else RefinedView
+        view = kind(("",), kind.passes, IDLE, engine=engine, scene=scene, frame=1, paint=0)
+        view.compile()
     elif what == "picture":
         task = DrawingTask(("",), lambda task: iter(()), IDLE)
         next(draw_preview(engine, task, scene), None)  # the first step draws a tile

@@ -197,12 +197,4 @@ def make_body(target, mover):
                 hits += 1
         return hits
 
-    play = target.jit(play)
-
-    def body(i0, j0, di, dj, out, row, game, window, sums):
-        columns = out.shape[1]
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, columns, di):
-                out[j, i] = play(game.first + j * columns + i, row, game, window, sums)
-
-    return body
+    return scatter.make_all(target, play)

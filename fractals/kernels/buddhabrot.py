@@ -181,7 +181,6 @@ def make_body(target, options, anti):
 
     It is that of `fractals.kernels.scatter.make_body`: each element of `out` is a sample.
     """
-    whole = target.int64
     place, (count, follow) = make_place(target), make_follow(target, options, anti)
 
     def first_above(values, v):
@@ -208,16 +207,7 @@ def make_body(target, options, anti):
         color = first_above(orbits.bounds, steps)
         return follow(u, v, drawn, orbits.weights[k], color, orbits, window, sums)
 
-    throw = target.jit(throw)
-
-    def body(i0, j0, di, dj, out, orbits, game, window, sums):
-        columns = out.shape[1]
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, columns, di):
-                t = whole(game.first) + whole(j) * columns + i
-                out[j, i] = throw(t, orbits, game, window, sums)
-
-    return body
+    return scatter.make_all(target, throw)
 
 
 def make_look_body(target, options, anti):

@@ -301,6 +301,24 @@ def make_shade(target):
     return target.jit(shade)
 
 
+def make_all(target, play):
+    """Return ``body(i0, j0, di, dj, out, data, game, window, sums)``, a trajectory an element.
+
+    Trajectories are numbered in order of rows from ``game.first`` on. An element of `out` receives
+    what ``play(t, data, game, window, sums)`` returns: how many of their points are in view.
+    """
+    play, whole = target.jit(play), target.int64
+
+    def body(i0, j0, di, dj, out, data, game, window, sums):
+        columns = out.shape[1]
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, columns, di):
+                t = whole(game.first) + whole(j) * columns + i
+                out[j, i] = play(t, data, game, window, sums)
+
+    return body
+
+
 def make_body(target, variations):
     """Return the chaos game: ``body(i0, j0, di, dj, out, flame, game, window, sums)``.
 
@@ -354,12 +372,4 @@ def make_body(target, variations):
                 hits += 1
         return hits
 
-    play = target.jit(play)
-
-    def body(i0, j0, di, dj, out, flame, game, window, sums):
-        columns = out.shape[1]
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, columns, di):
-                out[j, i] = play(game.first + j * columns + i, flame, game, window, sums)
-
-    return body
+    return make_all(target, play)

@@ -10,6 +10,7 @@ from fractals import catalog
 from fractals.color import palette
 from fractals.errors import FractalsError
 from fractals.io.png import Pixels
+from fractals.rendering.families import family_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
@@ -26,6 +27,7 @@ PLACES = 4  # of these, other places in the view
 # Colorings that change a picture most, and that need no iterate by iterate sums in deep views.
 PLAIN = ("smooth", "slopes", "distance", "field_lines", "final_angle", "decomposition", "rank")
 RICH = ("stripe_average", "triangle_average", "orbit_trap", "curvature_average", "atom_domains")
+STRENGTHS, BENT = (0.05, 0.15, 0.3), 0.4  # how far, and what share of a formula's numbers, change
 LAYERS: tuple[dict[str, Any], ...] = (
     {"coloring": "slopes", "blend": "soft_light", "opacity": 0.9},
     {"coloring": "slopes", "blend": "overlay", "opacity": 0.6},
@@ -41,6 +43,9 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
     scenes. Places near by are searched on the device.
     """
     chance = random.Random(seed)
+    if not family_of(scene).single_pixels:
+        yield from _of_numbers(scene, chance)
+        return
     deep = make_plan(scene).deep
     names = sorted(set(catalog.names("palette")) - {scene.color.palette})
     chance.shuffle(names)
@@ -68,6 +73,43 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
         if text not in seen:
             seen.add(text)
             yield found
+
+
+def _of_numbers(scene: Scene, chance: random.Random) -> Iterator[tuple[str, Scene]]:
+    """Yield scenes in other palettes, and scenes whose formula has other numbers."""
+    names = sorted(set(catalog.names("palette")) - {scene.color.palette})
+    chance.shuffle(names)
+    formula = scene.make_any_formula()
+    table = scene.to_table()["formula"]
+    if not isinstance(table, dict):
+        table = {"name": table, **formula.parameters}
+    for k in range(MAX_TRIES):
+        name = names[k % len(names)]
+        changes: dict[str, Any] = {"palette": name} if k % 3 != 1 else {}
+        label = _words(name).capitalize() if changes else "Near by"
+        if k % 3:
+            strength = chance.choice(STRENGTHS)
+            changes["formula"] = _bent(table, strength, chance)
+            label = f"Near by, in {_words(name)}" if "palette" in changes else label
+        try:
+            yield label, scene.replace(**changes)
+        except FractalsError:  # a number beyond what the formula takes
+            continue
+
+
+def _bent(part: Any, strength: float, chance: random.Random) -> Any:
+    """Return a table in which some of the numbers are others; whole ones stay as they are.
+
+    Shares, from 0 to 1, stay between these.
+    """
+    if isinstance(part, dict):
+        return {key: _bent(value, strength, chance) for key, value in part.items()}
+    if isinstance(part, list | tuple):
+        return [_bent(value, strength, chance) for value in part]
+    if not isinstance(part, float) or chance.random() > BENT:
+        return part
+    made = part + strength * max(abs(part), 0.2) * chance.gauss(0, 1)
+    return round(min(1.0, max(0.0, made)) if 0 <= part <= 1 else made, 6)
 
 
 def is_flat(pixels: Pixels) -> bool:

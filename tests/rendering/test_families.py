@@ -9,6 +9,9 @@ import pytest
 import fractals
 from fractals import catalog
 from fractals.cli.verbs import run_verb as main
+from fractals.explorer.protocol import unpack
+from fractals.explorer.refining import RefinedView
+from fractals.explorer.scheduler import VIEW, Engine
 from fractals.io.image import Image
 from fractals.kernels.formula import AnyFormula
 from fractals.rendering import families
@@ -119,6 +122,28 @@ def test_the_command_line_asks_the_family(stripes, tmp_path, capsys):
     assert main(["compute", "--formula", "stripes", "-o", str(tmp_path / "a.fz")]) == 2
     assert "is kept in no store: render draws it" in capsys.readouterr().err
     assert main(["nucleus", "--formula", "stripes"]) == 2
+
+
+def test_the_explorer_asks_the_family(stripes):
+    scene = fractals.load_scene(stripes)
+    engine = Engine("cpu", 1)
+    said, sent = [], []
+    view = RefinedView(
+        key=("",),
+        make=RefinedView.passes,
+        priority=VIEW,
+        engine=engine,
+        scene=scene,
+        frame=1,
+        paint=0,
+        say=lambda kind, **keys: said.append((kind, keys.get("pass"))),
+        put=lambda message, frame, paint: sent.append(unpack(message)),
+    )
+    for _ in view.passes():
+        pass
+    engine.end()
+    assert ("drawn", "exact") in said
+    assert sent[0][1] == fractals.render(scene).pixels.tobytes()
 
 
 def test_a_film_asks_the_family(stripes):

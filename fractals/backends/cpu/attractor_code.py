@@ -4,7 +4,7 @@ The bits are those of `fractals.kernels.attractor.make_body`. A thread moves a p
 together, in one loop without a branch, which LLVM turns into vectors.
 """
 
-from fractals.backends.cpu.chaos import PLOTTED, RECORD, SIDE_BITS, STALE
+from fractals.backends.cpu.chaos import PLOTTED, SIDE_BITS, STALE
 from fractals.backends.cpu.chaos_code import make_records
 from fractals.backends.cpu.entry import invoke
 from fractals.kernels import attractor, scatter
@@ -43,7 +43,7 @@ def make_body(target):
     real, small, whole = target.real, target.int32, target.int64
     words, _, _ = scatter.make_random(target)
     begin = attractor.make_begin(target)
-    locate, keep, empty = make_records(target)
+    locate, file, empty = make_records(target)
     far = real(scatter.FAR)
 
     def begin_all(numbers, row, n, game):
@@ -71,7 +71,7 @@ def make_body(target):
 
     def body(row, game, count, calls, window, pool, bins, sums):
         numbers, places = pool.numbers, pool.places
-        outside, room = small(len(bins.fill) - 1), bins.records.shape[1]
+        outside = small(len(bins.fill) - 1)
         across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)
         if count == 0:
             empty(bins, window.colors, sums, 0)
@@ -83,11 +83,6 @@ def make_body(target):
             if s < game.fuse:
                 continue
             locate(numbers, PLOTTED, places, count, window, across, outside)
-            if some:
-                for i in range(count):
-                    if places[STALE, i]:
-                        places[RECORD + 1, i] = outside
-            if keep(places, count, bins, outside) + count >= room:
-                empty(bins, window.colors, sums, room // 4)
+            file(places, some, count, window, bins, sums)
 
     return body

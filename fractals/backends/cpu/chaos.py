@@ -124,6 +124,10 @@ class Machine:
             part = game._replace(first=game.first + begin)
             self._play(flame, part, now, self._calls, window, *player, self._sums)
 
+    def clear(self) -> None:
+        """Set the sums to zero."""
+        self._sums.buckets[...] = 0
+
     def sums(self) -> Any:
         """Return the sums in order of rows, shape (rows, columns, 4)."""
         down, across = self._tiles

@@ -64,7 +64,7 @@ def make_variation_body(target, variation):
 
 
 def make_records(target):
-    """Return ``(locate, keep, empty)``: points become records, which are kept and added by tile."""
+    """Return ``(locate, file, empty)``: points become records, which are kept and added by tile."""
     small, real = target.int32, target.real
     shade = scatter.make_shade(target)
 
@@ -119,7 +119,22 @@ def make_records(target):
             replace_in_cell(sums.flags, tile, 1, 0)
             bins.fill[tile] = 0
 
-    return target.jit(locate), target.jit(keep), target.jit(empty)
+    keep, empty = target.jit(keep), target.jit(empty)
+
+    def file(places, some, n, window, bins, sums):
+        """Keep the records of points but of those that start again, and add long lists to the sums.
+
+        `some`: whether any starts again.
+        """
+        outside, room = small(len(bins.fill) - 1), bins.records.shape[1]
+        if some:
+            for i in range(n):
+                if places[STALE, i]:
+                    places[RECORD + 1, i] = outside
+        if keep(places, n, bins, outside) + n >= room:
+            empty(bins, window.colors, sums, room // 4)
+
+    return target.jit(locate), target.jit(file), empty
 
 
 def make_body(target):
@@ -140,7 +155,7 @@ def make_body(target):
     """
     real, small, whole = target.real, target.int32, target.int64
     words, unit, start = scatter.make_random(target)
-    locate, keep, empty = make_records(target)
+    locate, file, empty = make_records(target)
     far = real(scatter.FAR)
 
     def begin_all(numbers, last, n, game):
@@ -288,7 +303,7 @@ def make_body(target):
         numbers, places = pool.numbers, pool.places
         order, drawn, last, same = places[ORDER], places[DRAWN], places[LAST], places[SAME]
         choices = len(flame.rows) - 1 if flame.final else len(flame.rows)
-        outside, room = small(len(bins.fill) - 1), bins.records.shape[1]
+        outside = small(len(bins.fill) - 1)
         across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)
         plain = True
         for k in range(choices):
@@ -323,11 +338,6 @@ def make_body(target):
             locate(numbers, source, places, count, window, across, outside)
             if not plain:
                 recolor(places, count, flame.code, outside)
-            if some:
-                for i in range(count):
-                    if places[STALE, i]:
-                        places[RECORD + 1, i] = outside
-            if keep(places, count, bins, outside) + count >= room:
-                empty(bins, window.colors, sums, room // 4)
+            file(places, some, count, window, bins, sums)
 
     return body

@@ -197,11 +197,21 @@ export class Explorer extends EventTarget {
     this.#queue.at(-1).view = view;
   }
 
+  /** Show the scene with other keys at the same place, such as a formula of the same kind, or a display; keys that
+   * are asked for and not shown yet stay. @param {Table} keys @param {string} [step] as of `move` */
+  change(keys, step = "") {
+    const { center, width, rotation } = this.placed;
+    const asked = { ...[this.#flight, ...this.#queue].findLast((each) => each?.keys)?.keys, ...keys };
+    const view = { ...kindOf(this.scene.view), center, width, rotation };
+    this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, { jump: false });
+    this.#queue.at(-1).keys = asked;
+  }
+
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
    * @param {string|Table} formula */
   changeFormula(formula) {
     const { center, width, rotation, octaves, julia } = this.placed, step = `flight to formula ${this.#frame}`;
-    if (julia || octaves < 1) return this.open({ formula }, step);
+    if (julia || octaves < 1 || !this.placed.values) return this.open({ formula }, step);
     const scene = { ...this.scene, title: "", note: "", formula, view: { ...kindOf(this.scene.view), center, width, rotation } };
     this.open({ scene }, step);
     this.#queue.at(-1).trial = { formula, step, scene };
@@ -319,6 +329,7 @@ export class Explorer extends EventTarget {
 
   /** Cycle the palette. @param {number} speed turns a second; 0 stops, in the colors then shown */
   cycle(speed) {
+    if (!this.placed?.values) return;
     if (speed && !this.stage.renderer.values) {
       this.#tell("Cycling needs a graphics card. Open the page with ?webgl at the end of its address to cycle without one, slowly.");
       return;
@@ -488,7 +499,7 @@ export class Explorer extends EventTarget {
     if (this.#fit && this.#paints.settled) this.#fitted();
     const trial = this.#trial;
     this.#trial = null;
-    if (trial && message.pass === "coarse" && message.least === message.most) this.#leave(trial, false);
+    if (trial && message.pass === "coarse" && this.placed.values && message.least === message.most) this.#leave(trial, false);
   }
 
   #failed(message) {
@@ -531,7 +542,7 @@ export class Explorer extends EventTarget {
     else if (message.frame !== this.#chain.newest || message.paint !== this.#paints.seq) return;
     else if (message.kind === TABLE) this.stage.table(message);
     else if (message.kind === VALUES) this.stage.add(message);
-    else if (message.kind === PIXELS && (this.#paints.settled || this.#paints.cycling)) this.stage.add(message);
+    else if (message.kind === PIXELS && (this.#paints.settled || this.#paints.cycling || !this.placed.values)) this.stage.add(message);
   }
 
   #lost(line) {

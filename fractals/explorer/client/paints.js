@@ -34,7 +34,7 @@ export class Paints {
 
   /** Show other colors, and send them. @param {Table} color @param {boolean} live more follow at once */
   set(color, live) {
-    const { explorer } = this, quick = explorer.stage.renderer.values && sameButNumbers(color, this.#accepted ?? {});
+    const { explorer } = this, quick = explorer.stage.renderer.values && explorer.placed?.values && sameButNumbers(color, this.#accepted ?? {});
     this.#live = live;
     explorer.scene = { ...explorer.scene, color };
     explorer.drawn = null;

@@ -2,7 +2,7 @@
 import { PlainRenderer } from "./canvas2d.js";
 import { PIXELS } from "./decode.js";
 import { apply, compose, IDENTITY, inverse, isIdentity, scaleOf } from "./frames.js";
-import { Picture } from "./picture.js";
+import { canvasOf, Picture } from "./picture.js";
 import { makeRenderer } from "./renderer.js";
 
 const FARTHEST = 2 ** 12; // scale between the view and an older picture that is still drawn
@@ -99,7 +99,7 @@ export class Stage {
 
   /** Take a tile. @param {import("./decode.js").Message} message */
   add(message) {
-    if (message.kind === PIXELS) this.picture.addPixels(message);
+    if (message.kind === PIXELS) this.picture.addPixels(message.step > 1 && this.renderer.values ? enlarged(message, this.picture.size) : message);
     else this.picture.addValues(message);
     this.changed();
   }
@@ -179,6 +179,20 @@ export class Stage {
     this.picture?.restore();
     this.changed();
   }
+}
+
+/** Return coarse pixels as those of a whole picture: the shader enlarges values, not pixels.
+ * @param {Table} message of decode.js @param {number[]} size */
+function enlarged(message, size) {
+  const [width, height] = size, { w, h, step } = message, context = new OffscreenCanvas(width, height).getContext("2d");
+  context.drawImage(canvasOf(/** @type {any} */ (message)), 0, 0, w * step, h * step);
+  const { data } = context.getImageData(0, 0, width, height), rgb = new Uint8Array(3 * width * height);
+  for (let k = 0, at = 0; k < data.length; k += 4) {
+    rgb[at++] = data[k];
+    rgb[at++] = data[k + 1];
+    rgb[at++] = data[k + 2];
+  }
+  return { ...message, x: 0, y: 0, w: width, h: height, step: 1, data: rgb };
 }
 
 /** Tell whether a picture covers a canvas. */

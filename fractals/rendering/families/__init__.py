@@ -4,11 +4,13 @@ A family is a file of this folder, or an entry point of another package (`fracta
 formula of a scene names its family. Everything that draws asks the family, and names none.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from fractals import catalog
+from fractals.backends.base import Backend
 from fractals.errors import OptionError, SceneError, shown
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import read_store_header
@@ -37,6 +39,35 @@ class Rendered(PictureFacts):
     def of(cls, image: Image) -> "Rendered":
         """Return the facts of a picture."""
         return cls(*(getattr(image, part.name) for part in fields(PictureFacts)))
+
+
+class Refined(NamedTuple):
+    """A picture on the way to that of `render`."""
+
+    pixels: Any  # sRGB of 8 bits; array, shape (rows, columns, 3)
+    step: int  # pixels of the scene's image that one of these covers, along each side
+    said: str  # how far it is, for people: "quality 12 of 40"
+    exact: bool  # whether these are the pixels of `render`
+
+
+class Refinement(Protocol):
+    """A picture that becomes ever finer."""
+
+    @property
+    def kept(self) -> int:
+        """Return how many bytes stay in memory between pictures."""
+
+    def prepare(self) -> None:
+        """Compile what is drawn with; it may be called twice."""
+
+    def pictures(self) -> Iterator[Refined | None]:
+        """Yield pictures, the last one exact, and None after each step of a fraction of a second.
+
+        An error that ``options.progress`` raises ends a step early.
+        """
+
+    def free(self) -> None:
+        """Free what another refinement of the same image would take."""
 
 
 class Family(Protocol):
@@ -78,6 +109,19 @@ class Family(Protocol):
         cluster: Any,
     ) -> Rendered:
         """Draw a picture into a file."""
+
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> Refinement:
+        """Return a picture that becomes ever finer, where `single_pixels` is false.
+
+        `backend_of`: opens the device for a number type. `before`: what was refined before, of any
+        family, from which this one takes what serves both; it is of no use any more then.
+        """
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again, to compare another with it; `seed` chooses what is checked more.
@@ -144,6 +188,16 @@ class Plain:
         family: Any = self
         return written_to(target, family.render(scene, options))
 
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> Refinement:
+        """Return a picture that is drawn at once."""
+        return AtOnce(self, scene, options)
+
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again."""
         family: Any = self
@@ -184,6 +238,25 @@ class Plain:
     def _of(scene: Scene) -> str:
         formula = scene.make_any_formula()
         return f"an image of the family '{formula.family}' ({formula.name})"
+
+
+class AtOnce:
+    """The refinement of a family that draws in one piece."""
+
+    kept: int = 0
+
+    def __init__(self, family: Any, scene: Scene, options: RenderOptions) -> None:
+        self._family, self._scene, self._options = family, scene, options
+
+    def prepare(self) -> None:
+        """Compile nothing ahead."""
+
+    def pictures(self) -> Iterator[Refined | None]:
+        """Yield the picture."""
+        yield Refined(self._family.render(self._scene, self._options).pixels, 1, "", True)
+
+    def free(self) -> None:
+        """Free nothing: nothing is kept."""
 
 
 def written_to(target: PictureFile, image: Image) -> Rendered:

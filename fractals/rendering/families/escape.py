@@ -1,16 +1,18 @@
 """Escape time: each sample's orbit is iterated until it leaves, and its count is colored."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from fractals.backends.base import Backend
 from fractals.backends.devices import choose
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
 from fractals.rendering.compute_store import Computed, compute_data_to
 from fractals.rendering.drawing import compute_data, open_plan, open_recoloring
-from fractals.rendering.families import Rendered
+from fractals.rendering.families import AtOnce, Refinement, Rendered
 from fractals.rendering.measured import is_measurable, is_soon_open
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
@@ -79,6 +81,16 @@ class Escape:
     ) -> Rendered:
         """Draw a picture into a file, band by band."""
         return draw_to(path, scene, options, overwrite, cluster)
+
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> Refinement:
+        """Return a picture that is drawn at once: the explorer draws samples itself."""
+        return AtOnce(self, scene, options)
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again."""

@@ -1,10 +1,12 @@
 """Scatter images: points are thrown, and the hits become a picture."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from fractals.backends.base import Backend
 from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io.files import read_store_header
@@ -16,6 +18,7 @@ from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.scatter.display import Show
 from fractals.rendering.scatter.plan import Hits, ScatterPlan, make_scatter_plan
 from fractals.rendering.scatter.play import Player, open_player
+from fractals.rendering.scatter.refine import ScatterRefinement
 from fractals.rendering.scatter.store import HitStore, check_same, compute_hits_to
 from fractals.scene.model import Scene
 
@@ -48,6 +51,16 @@ class Scatterer(Plain):
         player, begun = open_player(scene, options), perf_counter()
         hits = player.play(player.plan.no_hits(), player.plan.chunks, options.on_progress)
         return shown(player, hits, {"iterate": perf_counter() - begun})
+
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> ScatterRefinement:
+        """Return a picture that becomes ever finer: its sums are continued."""
+        return ScatterRefinement(scene, options, backend_of, before)
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again, and compare the points of some trajectories with plain Python's."""

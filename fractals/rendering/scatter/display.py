@@ -14,7 +14,7 @@ from fractals.kernels.elementary import exp, log
 from fractals.rendering.scatter.filters import filter_taps
 from fractals.rendering.scatter.plan import Hits, ScatterPlan
 from fractals.scene.model import Display
-from fractals.threads import run_tiles
+from fractals.threads import Progress, run_tiles
 
 BLOCK = 32  # columns for which the estimate knows one longest reach
 EXACT = 100  # hits up to which each number of hits has a spread of its own
@@ -25,8 +25,11 @@ SHOWN_SIDE = 32  # bands of rows that threads show at once
 class Show:
     """Makes light and pixels of the hits of a scatter image."""
 
-    def __init__(self, plan: ScatterPlan, backend: Backend) -> None:
-        self._plan, self._backend = plan, backend
+    def __init__(
+        self, plan: ScatterPlan, backend: Backend, progress: Progress | None = None
+    ) -> None:
+        """`progress`: called after each band of rows; what it raises ends the work."""
+        self._plan, self._backend, self._progress = plan, backend, progress
 
     def pixels(self, hits: Hits) -> NDArray[Any]:
         """Return the pixels of hits."""
@@ -89,7 +92,8 @@ class Show:
             draw(top, whole[top : top + SHOWN_SIDE])
             return {}
 
-        run_tiles(bands, work, self._backend.threads if self._plan.device == "cpu" else 0)
+        threads = self._backend.threads if self._plan.device == "cpu" else 0
+        run_tiles(bands, work, threads, self._progress)
 
 
 def tone_of(display: Display, real: Any, white: int) -> develop.Tone:

@@ -66,6 +66,11 @@ class ScatterPlan:
         return isinstance(self.formula, Buddhabrot)
 
     @property
+    def colored(self) -> bool:
+        """Tell whether a hit adds a color of the palette: not in a Nebulabrot."""
+        return not (isinstance(self.formula, Buddhabrot) and self.formula.limits)
+
+    @property
     def steps(self) -> int:
         """Return the points of a trajectory; an orbit counts as one."""
         return steps_of(self.scene)
@@ -204,11 +209,16 @@ class ScatterPlan:
 
     def colors(self) -> NDArray[np.uint32]:
         """Return what hits add, by color."""
+        return self.formula.colors(self.shades())
+
+    def shades(self) -> NDArray[np.float64]:
+        """Return the colors along the palette: sRGB from 0 to 1, shape (SHADES, 3)."""
         paint = self.scene.color
         palette = paint.make_palette()
         at = paint.offset + paint.density * np.arange(scatter.SHADES) / (scatter.SHADES - 1)
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
-        return self.formula.colors(srgb_from_linear(palette.linear(at)))
+        shades: NDArray[np.float64] = srgb_from_linear(palette.linear(at)).clip(0, 1)
+        return shades
 
     def hits(self, sums: NDArray[np.int64], chunks: int, hits: int) -> "Hits":
         """Return what some chunks add up to."""

@@ -267,7 +267,7 @@ def _compute_part(
 
 def _parts_of(path: Path, plan: ScatterPlan) -> StoreParts:
     """Return the parts of a store; those of another scene count as missing."""
-    facts = {key: str(value) for key, value in _facts(plan.scene).items()}
+    facts = {key: str(value) for key, value in facts_of(plan.scene).items()}
     work = {**facts, "margin": plan.margin, "program": __version__}
     text = header_text(work).encode("utf-8", "surrogatepass")
     return StoreParts(path / PARTS, hashlib.sha256(text).hexdigest()[:32])
@@ -329,7 +329,7 @@ def continued(store: HitStore, player: Player) -> tuple[Player, Hits]:
 
 def check_same(hits: Hits, plan: ScatterPlan, what: str, how: str) -> None:
     """Raise an `OptionError` where hits are not those of a plan."""
-    theirs, ours = _facts(hits.scene), _facts(plan.scene)
+    theirs, ours = facts_of(hits.scene), facts_of(plan.scene)
     if keys := [key for key in ours if ours[key] != theirs[key]]:
         verb = "differs" if len(keys) == 1 else "differ"
         raise OptionError(f"{what}: {', '.join(keys)} {verb}: {how}")
@@ -340,7 +340,7 @@ def check_same(hits: Hits, plan: ScatterPlan, what: str, how: str) -> None:
         )
 
 
-def _facts(scene: Scene) -> dict[str, Any]:
+def facts_of(scene: Scene) -> dict[str, Any]:
     """Return what the hits of a scene depend on, by key."""
     scene = scene.unframed()
     formula, own, view, color = scene.make_any_formula(), scene.scatter, scene.view, scene.color

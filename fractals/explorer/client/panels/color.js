@@ -4,6 +4,7 @@ import { changed } from "../paints.js";
 import { observe } from "../state.js";
 import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
 import { coloringName, coloringOf, gradient, paletteTitle, shownPalette, tableOf } from "./colors.js";
+import { Shown } from "./display.js";
 import { BINS, Histogram } from "./histogram.js";
 import { Layers } from "./layers.js";
 import { OwnPalettes, Palettes } from "./palettes.js";
@@ -52,7 +53,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
     over = null;
     ui.over = null;
     const cyclic = tableOf(palette ?? "", catalog).cyclic;
-    if ((await explorer.peek(index(), palette, cyclic)) || !palette || explorer.stage.renderer.values) return;
+    if ((await explorer.peek(index(), palette, cyclic)) || !palette || (explorer.stage.renderer.values && explorer.placed?.values)) return;
     over = drawSheet(explorer, { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 }, (_, { picture }) => { ui.over = { picture, title: "" }; });
     over.done.catch(() => {});
   }
@@ -79,7 +80,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
 
   function View() {
     useSignalEffect(() => {
-      if (!explorer.drawn || explorer.drawn.pass === "coarse" || own.picked < 0) return;
+      if (!explorer.drawn || explorer.drawn.pass === "coarse" || own.picked < 0 || !explorer.placed?.values) return;
       const waiting = setTimeout(measure, HISTOGRAM_MS);
       return () => clearTimeout(waiting);
     });
@@ -87,6 +88,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
     const picked = index(), paint = paintOf(), palette = shownPalette(paint, catalog), background = gradient(palette, catalog);
     const previews = plainFirst.map(({ name: id }) => ({ id, title: words(id), change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
     const looks = Looks.value?.(color(), catalog) ?? [];
+    const points = explorer.placed?.values === false; // an image of points: no values, layers or inside
     const inside = (live) => ({ target }) => change({ ...color(), inside: target.value }, live);
     return html`<div><${Road} at="color" open=${open} />
       ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
@@ -100,7 +102,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
       <//>
-      <${Section} title="Looks" open=${false} unfold=${loadLooks}>
+      ${points ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />` : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
         <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
@@ -125,7 +127,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
       <${Section} title="Motion" open=${false}>
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
           : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(speed) => explorer.cycle(speed)} put=${(speed) => explorer.cycle(speed)} />`}
-      <//></div>`;
+      <//>`}</div>`;
   }
   return { View, hidden: () => peek(null) };
 }

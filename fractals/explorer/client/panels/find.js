@@ -71,7 +71,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot }) {
     julia.preview();
     if (narrow()) close();
   };
-  const View = () => html`<div class="stack">
+  const View = () => !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of escape-time images: this one is of points.</p>` : html`<div class="stack">
     <p class="hint">Small copies of the set lie in every view of its border.${matchMedia("(any-pointer: fine)").matches
       && " While this panel is open, a box drawn with Shift searches a part of the view."}</p>
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />

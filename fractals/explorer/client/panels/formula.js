@@ -1,7 +1,8 @@
 /** The formula panel: the catalog with thumbnails, options, and the user's own expression. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, Card, OptionField, Row, Section, Thumbnail, words } from "../ui.js";
+import { Button, Card, OptionField, Row, Section, Slider, Thumbnail, words } from "../ui.js";
+import { transformsTool } from "./transforms.js";
 
 const HINT = "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles.";
 
@@ -18,11 +19,12 @@ function tableOf(formula = "mandelbrot") {
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
 
-export function formulaPanel({ explorer, ui }) {
+export function formulaPanel({ explorer, ui, canvas }) {
+  const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
-  const cards = catalog.formulas.filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title }) => {
+  const cards = catalog.formulas.filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title, values }) => {
     const [first, ...rest] = /^[A-Z]/.test(title) ? title.split(", ") : [words(name), title];
-    return { name, first, rest: rest.join(", ") };
+    return { name, first, rest: rest.join(", "), values };
   });
   const own = observe({ draft: null, waiting: false, failed: "" }); // draft: what is typed, until it is drawn
   explorer.addEventListener("placed", () => Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }));
@@ -47,16 +49,34 @@ export function formulaPanel({ explorer, ui }) {
         <p class="hint" role="status">${own.waiting ? "Compiling. The picture stays until the new formula is ready." : own.failed}</p></div></form>`;
   }
 
+  /** The formula of an image of points: transforms, or parameters. */
+  function Points({ now, known }) {
+    const { scatter = {} } = explorer.scene, put = (changes, step) => explorer.change({ formula: { ...now, ...changes } }, step);
+    const options = known?.tables ? [] : optionsOf(known);
+    const field = (option) => {
+      const { name, default: usual } = option, value = now[name] ?? usual, reach = Math.max(1, Math.abs(usual));
+      if (typeof usual === "boolean") return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(given) => put({ [name]: given })} />`;
+      if (typeof usual !== "number" || known.whole.includes(name)) return html`<${OptionField} key=${name} option=${option} value=${value} put=${(given) => put({ [name]: given })} />`;
+      const [least, most] = name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
+      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} change=${(given, step) => put({ [name]: given }, step)} />`;
+    };
+    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters">${options.map(field)}<//>`}
+      <${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
+        put=${(quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`;
+  }
+
   function View() {
     const now = tableOf(explorer.scene?.formula), known = catalog.formulas.find(({ name }) => name === now.name);
     const options = now.name === "expression" ? [] : optionsOf(known);
+    const points = explorer.placed?.values === false; // an image of points
     return html`<div>
-      <${Section} title="Your own"><${Own} step=${now.step} /><//>
-      ${options.length > 0 && html`<${Section} title="Options">${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
+      ${points && html`<${Points} now=${now} known=${known} />`}
+      ${!points && html`<${Section} title="Your own"><${Own} step=${now.step} /><//>`}
+      ${!points && options.length > 0 && html`<${Section} title="Options">${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
         value=${now[option.name] ?? option.default} put=${(value) => explorer.changeFormula({ ...now, [option.name]: value })} />`)}<//>`}
-      <${Section} title="Formulas"><ul class="cards small" aria-label="Formulas">${cards.map(({ name, first, rest }) => html`<li key=${name}>
-        <${Card} title=${first} below=${rest} aria-pressed=${String(name === now.name)} onClick=${() => explorer.changeFormula(name)}>
+      <${Section} title="Formulas"><ul class="cards small" aria-label="Formulas">${cards.map(({ name, first, rest, values }) => html`<li key=${name}>
+        <${Card} title=${first} below=${rest} aria-pressed=${String(name === now.name)} onClick=${() => (values === explorer.placed?.values ? explorer.changeFormula(name) : explorer.open({ formula: name }))}>
           <${Thumbnail} src=${`/thumbnail/formula/${name}`} /><//></li>`)}</ul><//></div>`;
   }
-  return { View };
+  return { View, Over: transforms.Handles };
 }

@@ -194,9 +194,9 @@ export function mountPanels(explorer) {
     <${Button} label="Dismiss" symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`)}</div>`;
 
   function App() {
-    const shown = PANELS.find(({ id }) => id === ui.open);
+    const shown = PANELS.find(({ id }) => id === ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}<${julia.View} /><${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {

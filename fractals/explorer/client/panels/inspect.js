@@ -62,9 +62,9 @@ export function inspectPanel({ explorer, canvas, notify }) {
       Period: period?.toLocaleString("en"),
     };
     return html`<div>
-      <${Section} title="Point under the pointer">
+      ${!explorer.placed?.values ? html`<p class="hint">Counts, distances and periods are of escape-time images: this one is of points.</p>` : html`<${Section} title="Point under the pointer">
         <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
-        <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(full) => { own.full = full; }} /><//>
+        <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(full) => { own.full = full; }} /><//>`}
       <${Section} title="Coordinates">
         <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} /><//>
       ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;

@@ -15,7 +15,7 @@ export function juliaTool({ explorer, canvas }) {
   let finger = null; // the id of the touch that is down
 
   const show = () => {
-    if (!own.mode || !pointer || explorer.placed?.julia) return;
+    if (!own.mode || !pointer || explorer.placed?.julia || !explorer.placed?.values) return;
     explorer.julia({ at: pointer.map((value) => Math.round(value * 16)), size: SIZE }, (preview) => {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });

@@ -9,6 +9,7 @@ const DOING = { preparing: "Preparing", compiling: "Compiling, the first time on
 function doing({ connected, paused, drawn, status }) {
   if (!connected) return ["Not connected", false, 0];
   if (paused) return ["Paused", false, 0];
+  if (drawn?.said !== undefined) return drawn.pass === "exact" ? [drawn.said, false, 0] : [`Refining · ${drawn.said}`, true, 0];
   const limit = `limit ${drawn?.max_iterations?.toLocaleString("en")}`;
   if (drawn?.pass === "exact") return [limit + (drawn.note ? " · counts may be wrong" : ""), false, 0];
   if (drawn?.pass === "values") return [`Refining · ${limit}`, true, 0];

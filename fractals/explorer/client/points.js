@@ -1,0 +1,53 @@
+/**
+ * Images of points: the transforms of flames, their handles, the display.
+ *
+ * The handle of an affine map is a triangle, whose corners are where a map takes (0, 0), (1, 0) and (0, 1).
+ *
+ * An affine map [a, b, c, d, e, f] takes (x, y) to (a x + b y + c, d x + e y + f), as in scenes.
+ * @typedef {number[]} Affine
+ */
+const DIGITS = 6;
+
+/** @type {Affine} */
+export const UNIT = [1, 0, 0, 0, 1, 0];
+export const ORIGIN = 0;
+export const FINAL = "final"; // key of the final transform, among numbers
+
+const rounded = (value) => Number(value.toFixed(DIGITS));
+
+/** Return where the corners of a map's triangle lie in the plane. @param {Affine} affine @returns {number[][]} */
+export function cornersOf([a, b, c, d, e, f]) { return [[c, f], [a + c, d + f], [b + c, e + f]]; }
+
+/** Return a map after its corner was dragged to a point: the whole triangle follows the first one.
+ * @param {Affine} affine @param {number} corner @param {number[]} point @param {boolean} [whole] the triangle turns and
+ * grows about its first corner, and keeps its shape @returns {Affine} */
+export function dragged(affine, corner, [x, y], whole = false) {
+  const [a, b, c, d, e, f] = affine;
+  if (corner === ORIGIN) return [a, b, x, d, e, y].map(rounded);
+  const [u, v] = [x - c, y - f];
+  if (!whole) return (corner === 1 ? [u, b, c, v, e, f] : [a, u, c, d, v, f]).map(rounded);
+  const [p, q] = corner === 1 ? [a, d] : [b, e], length = p * p + q * q;
+  if (!length) return affine;
+  const cos = (u * p + v * q) / length, sin = (v * p - u * q) / length; // of a turn, times a scale
+  return [cos * a - sin * d, cos * b - sin * e, c, sin * a + cos * d, sin * b + cos * e, f].map(rounded);
+}
+
+/** Return the transforms of a formula as [key, transform, name for people]; the final one comes last. */
+export function transformsOf(formula, known) {
+  const given = formula?.transforms ?? known?.tables?.transforms ?? [];
+  const listed = given.map((transform, k) => [k, transform, `${k + 1}`]);
+  return formula?.final ? [...listed, [FINAL, formula.final, "Final"]] : listed;
+}
+
+/** Return a formula in which a transform has other values. */
+export function withTransform(formula, known, key, values) {
+  if (key === FINAL) return { ...formula, final: { ...formula.final, ...values } };
+  const transforms = transformsOf(formula, known).filter(([own]) => own !== FINAL).map(([, each]) => each);
+  return { ...formula, transforms: transforms.with(key, { ...transforms[key], ...values }) };
+}
+
+/** Return the values of a scene's display; the schema has those that it does not name. */
+export function displayOf(scene, schema) {
+  const known = schema.$defs.Display.properties;
+  return { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...scene.display };
+}

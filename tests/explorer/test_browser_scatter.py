@@ -1,0 +1,90 @@
+"""Scatter images in a browser: from the gallery to exact pixels, handles, live colors."""
+
+import numpy as np
+import pytest
+from support import browser as browsers
+from support.panels import SIZE, opened
+
+import fractals
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+FLAME = (
+    fractals.load_scene("bonfire")
+    .replace(size=SIZE, supersampling=1, quality=4, estimator_radius=0.0)
+    .to_table()
+)
+
+
+def flame_of(tab):
+    return tab.settle()["formula"]
+
+
+def test_a_flame_of_the_gallery_settles_exact(panels):
+    opened(panels, "Gallery").get_by_role("button", name="Bonfire tree", exact=True).click()
+    panels.until("explorer.placed?.title === 'Bonfire tree'")
+    panels.page.get_by_text("quality").first.wait_for()  # of the status line
+    panels.run("explorer.change({ scatter: { quality: 3 } })")
+    panels.assert_exact()
+    assert panels.page.locator(".status .state").inner_text() == "quality 3"
+
+
+def test_a_dragged_handle_changes_the_flame_in_one_step_of_undo(panels):
+    panels.open(FLAME)
+    before = flame_of(panels)
+    opened(panels, "Formula")
+    handle = panels.page.get_by_role("button", name="Middle of transform 1", exact=True)
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    steps = panels.run("explorer.steps.back.length")
+    mouse = panels.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    for k in range(1, 5):
+        mouse.move(x + 10 * k, y - 5 * k)
+    mouse.up()
+    panels.until("explorer.scene.formula.transforms[0].affine[2] > 0.3")
+    scene = panels.assert_exact()
+    moved = scene["formula"]["transforms"][0]["affine"]
+    unit = float(scene["view"]["width"]) / SIZE[0]  # of a pixel, in the plane
+    was = before["transforms"][0]["affine"]
+    assert moved[2] - was[2] == pytest.approx(40 * unit, abs=2e-6)
+    assert moved[5] - was[5] == pytest.approx(20 * unit, abs=2e-6)
+    assert scene["formula"]["transforms"][1:] == before["transforms"][1:]
+    now = handle.bounding_box()
+    assert now["x"] - box["x"] == pytest.approx(40, abs=1)  # the handle lies where it was dropped
+    assert panels.run("explorer.steps.back.length") == steps + 1
+    panels.run("explorer.undo()")
+    panels.until(f"explorer.scene.formula.transforms[0].affine[2] === {was[2]}")
+    assert flame_of(panels) == before
+
+
+def test_palette_and_display_are_live(panels):
+    panels.open(FLAME)
+    panel = opened(panels, "Color")
+    for part in ("Coloring", "Layers", "Values", "Looks"):
+        assert panel.locator("summary", has_text=part).count() == 0
+    shown = panels.pixels()
+    gamma = panel.get_by_role("slider", name="Gamma", exact=True)
+    gamma.focus()
+    panels.page.keyboard.press("ArrowLeft")
+    panels.until("explorer.scene.display.gamma < 4")
+    panels.assert_exact()
+    assert not np.array_equal(panels.pixels(), shown)
+    panel.get_by_role("button", name="Lagoon", exact=True).click()
+    panels.until("explorer.scene.color.palette === 'lagoon'")
+    assert panels.assert_exact()["display"]["gamma"] < 4
+
+
+def test_panels_of_escape_time_say_so(panels):
+    panels.open({"formula": "clifford", "scatter": {"quality": 2}, "image": {"supersampling": 1}})
+    for title in ("Find", "Inspect"):
+        assert "escape-time images" in opened(panels, title).inner_text()
+    panel = opened(panels, "Formula")
+    panel.get_by_label("A", exact=True).first.fill("-1.7")
+    panels.page.keyboard.press("Enter")
+    panels.until("explorer.scene.formula.a === -1.7")
+    panels.assert_exact()
