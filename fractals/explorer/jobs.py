@@ -28,7 +28,6 @@ from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Keeps
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
 
@@ -170,9 +169,9 @@ class Jobs:
 
     def find(self, session: Session, message: protocol.Find) -> None:
         """Search a frame, or a rectangle of it."""
+        session.scene(message.frame).make_formula()  # raises for images where nothing is searched
         self.check(session, message.job, "find", MAX_SEARCHES)
         scene = searched(session, message)
-        scene.make_formula()  # raises for images where nothing is searched
         wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
 
         def finish(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -193,11 +192,11 @@ class Jobs:
     def export(self, session: Session, message: protocol.Export) -> None:
         """Draw a frame into a file, or forecast how long that takes."""
         scene = exported(session, message)
-        options = RenderOptions(device=session.engine.kind, threads=1)
-        keeps: Keeps = "bands"
+        keeps = "bands"
         if message.format in protocol.RAW_FORMATS:
+            scene.make_formula()  # raises for images whose raw numbers are stores
             keeps = "raw"
-            scene.make_formula()  # an error where the image is one of points
+        options = RenderOptions(device=session.engine.kind, threads=1)
         plan = family_of(scene).plan(scene, options, keeps)
         samples = math.prod(scene.image.size) * scene.image.supersampling**2
         if samples > MAX_SAMPLES:

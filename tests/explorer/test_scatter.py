@@ -225,8 +225,11 @@ def test_a_sheet_and_an_export_show_scatter_images(server):
         sheet = [m for m in client.texts if m["t"] == "surprised"]
         await client.say("export", job=6, frame=1, size=[64, 48], supersampling=1)
         exported = await client.until("exported", job=6)
-        return sheet, exported
+        raw = {"job": 7, "frame": 1, "size": [64, 48], "format": "npz"}
+        await client.say("export", **raw)
+        return sheet, exported, await client.refused()
 
-    sheet, exported = server.run(talk)
+    sheet, exported, refused = server.run(talk)
+    assert "this is for escape-time formulas" in refused
     assert [m["index"] for m in sheet] == [0, 1]
     assert exported["bytes"] > 1000

@@ -48,8 +48,8 @@ export function exportPanel({ explorer, notify, open }) {
   const own = observe({ size: null, samples: "2", format: "png", keep: false, forecast: "", told: null, file: null }); // `size` null: as seen
   let job = null;
   const seen = () => explorer.placed?.size ?? [1920, 1080];
-  const kinds = () => [["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : [])];
-  const format = () => (kinds().flatMap(([, choices]) => choices).some(([each]) => each === own.format) ? own.format : "png");
+  /** Raw numbers are of images that have values; a picture in place of them for others. */
+  const format = () => (explorer.placed?.values || FORMATS.some(([name]) => name === own.format) ? own.format : "png");
   const message = () => ({ t: "export", size: own.size ?? seen(), supersampling: Number(own.samples), format: format() });
 
   async function estimate(asked) {
@@ -94,9 +94,9 @@ export function exportPanel({ explorer, notify, open }) {
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
-      ${kinds().map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
-        <${Segments} label=${title} choices=${choices} value=${format()} put=${(format) => { own.format = format; }} /></div>`)}
-      ${RAW.some(([each]) => each === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
+      ${[["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : [])].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
+        <${Segments} label=${title} choices=${choices} value=${format()} put=${(chosen) => { own.format = chosen; }} /></div>`)}
+      ${RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
