@@ -12,7 +12,9 @@ import fractals
 
 FOLDER = "_drawn"  # as of `drawn`
 SOURCE = "https://github.com/fractals-numba/fractals/blob/main/docs/"
-BLOCK = re.compile(r"^```{fractal} python\n((?:^:\w+:.*\n)*)(.*?)^```\n", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```{fractal} python\n((?::\w+:[^\n]*\n)*)(.*?)^```\n", re.MULTILINE | re.DOTALL
+)
 LINK = re.compile(r"(\]\()(?!\w+:|#|/)([^)]+\))")
 
 
@@ -25,7 +27,7 @@ def cells_of(text, folder):
             words = LINK.sub(rf"\g<1>{SOURCE}{folder}\2", words)
             cells.append(cell("markdown", words))
         if block:
-            cells.append(cell("code", block[2].rstrip()))
+            cells.append(cell("code", block[1].rstrip()))
             at = block.end()
     return cells
 
