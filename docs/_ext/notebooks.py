@@ -27,7 +27,7 @@ def cells_of(text, folder):
             words = LINK.sub(rf"\g<1>{SOURCE}{folder}\2", words)
             cells.append(cell("markdown", words))
         if block:
-            cells.append(cell("code", block[1].rstrip()))
+            cells.append(cell("code", block[2].rstrip()))
             at = block.end()
     return cells
 
