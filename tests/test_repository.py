@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
+from support import packages as of_tests
 
 import fractals
 from fractals.cli.verbs import run_verb
@@ -337,3 +338,54 @@ def test_a_release_carries_no_large_pictures():
     assert len(large) > 40
     assert [p for p in large if not any(fnmatch(p.as_posix(), each) for each in left_out)] == []
     assert {"lessons/wrong", "lessons/pictures"} <= set(targets["targets"]["wheel"]["exclude"])
+
+
+def test_the_format_of_contributing_reads_and_refuses():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    (code,) = (c for c in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "hexes" in c)
+    names = {}
+    exec(compile(code, "hexes.py", "exec"), names)
+    form = names["make"]()
+    found = form.read(b"ff8000\r\n00FF00\n", "")
+    assert found.table["color"]["palette"]["stops"] == ["#ff8000", "#00FF00"]
+    assert fractals.load_scene(found.table).color.palette.stops
+    for data, words in ((b"red\n", "line 1: 'red' is no color"), (b"", "no color")):
+        with pytest.raises(fractals.FractalsError, match=words):
+            form.read(data, "")
+
+
+def test_uv_run_pytest_installs_what_the_tests_need(monkeypatch):
+    monkeypatch.setenv("UV", "/bin/uv")
+    monkeypatch.delenv(of_tests.TRIED, raising=False)
+    monkeypatch.setattr(of_tests, "lacking", lambda: ["mypy"])
+    call = ["/bin/uv", "run", "--project", str(ROOT), "--group", "dev", "pytest", "-q"]
+    assert of_tests.command(["-q"]) == call
+    monkeypatch.setenv(of_tests.TRIED, "1")
+    assert of_tests.command(["-q"]) is None
+    monkeypatch.delenv(of_tests.TRIED)
+    monkeypatch.setattr(of_tests, "lacking", list)
+    assert of_tests.command(["-q"]) is None
+    monkeypatch.undo()
+    assert of_tests.lacking() == []
+    monkeypatch.setattr(of_tests.metadata, "distributions", list)
+    assert {"pytest", "mypy", "openexr"} & set(map(str.lower, of_tests.lacking())) == {
+        "mypy",
+        "openexr",
+    }
+
+
+def test_a_notebook_has_the_code_and_the_words_of_its_page(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
+    import notebooks
+
+    text = (ROOT / "docs" / "how-to" / "questions.md").read_text("utf-8")
+    cells = notebooks.cells_of(text, "how-to/")
+    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) == text.count("{fractal} python") > 4
+    assert code[0].startswith("import fractals\n")
+    for each in code:
+        compile(each, "cell", "exec")
+    words = "".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    assert "{fractal}" not in words
+    (link,) = notebooks.cells_of("See [the keys](../reference/scene.md).", "how-to/")
+    assert f"]({notebooks.SOURCE}how-to/../reference/scene.md)" in link["source"][0]

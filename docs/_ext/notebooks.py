@@ -12,7 +12,9 @@ import fractals
 
 FOLDER = "_drawn"  # as of `drawn`
 SOURCE = "https://github.com/fractals-numba/fractals/blob/main/docs/"
-BLOCK = re.compile(r"^```{fractal} python\n((?:^:\w+:.*\n)*)(.*?)^```\n", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```{fractal} python\n((?::\w+:[^\n]*\n)*)(.*?)^```\n", re.MULTILINE | re.DOTALL
+)
 LINK = re.compile(r"(\]\()(?!\w+:|#|/)([^)]+\))")
 
 
