@@ -161,7 +161,6 @@ def test_what_is_of_escape_time_is_refused_in_one_line(server):
             ("find", {"job": 1, "what": "nucleus"}),
             ("histogram", {}),
             ("fit", {}),
-            ("export", {"job": 2, "size": [64, 48], "supersampling": 1, "format": "npz"}),
         ):
             await client.say(kind, frame=1, **keys)
             lines.append(await client.refused())

@@ -57,8 +57,8 @@ class Bins(NamedTuple):
 class Sums(NamedTuple):
     """What the hits add up to, by tile."""
 
-    # Red, green, blue, count; arrays of shape (tiles, 4096, 4). Records are added to sums of uint32,
-    # which take half the cache (int64 where hits are wide), and these to sums of int64 before they
+    # Red, green, blue, count; arrays of shape (tiles, 4096, 4). Records are added to sums of 32
+    # bits (uint32, half the cache; int64 where hits are wide), and these to int64 before they
     # can overflow.
     small: Any
     large: Any
