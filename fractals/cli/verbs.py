@@ -86,7 +86,6 @@ Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
 @verb(
     "completion",
     "completion bash >> ~/.bashrc",
-    "completion zsh >> ~/.zshrc",
     "completion fish > ~/.config/fish/completions/fractals.fish",
     "completion powershell >> $PROFILE",
 )

@@ -169,9 +169,9 @@ class Jobs:
 
     def find(self, session: Session, message: protocol.Find) -> None:
         """Search a frame, or a rectangle of it."""
-        session.scene(message.frame).make_formula()  # raises for images where nothing is searched
         self.check(session, message.job, "find", MAX_SEARCHES)
         scene = searched(session, message)
+        scene.make_formula()  # raises for images where nothing is searched
         wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
 
         def finish(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:

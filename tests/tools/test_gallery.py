@@ -95,7 +95,7 @@ def test_the_explorer_lists_what_it_draws():
     from fractals.explorer.pages import catalog_table
 
     listed = {scene["name"] for scene in catalog_table()["scenes"]}
-    assert listed == set(KNOWN) - set(scattered())
+    assert listed == set(KNOWN)
 
 
 def test_a_hash_is_of_the_bytes_of_counts():
