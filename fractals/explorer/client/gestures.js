@@ -63,7 +63,8 @@ export function attachGestures(explorer, canvas) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
-      const still = gesture?.kind === "drag" && gesture.slack && performance.now() - gesture.since < TAP;
+      // By the times of the events: a busy page hears of them late.
+      const still = gesture?.kind === "drag" && gesture.slack && event.timeStamp - gesture.since < TAP;
       if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse" } }));
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
@@ -93,7 +94,7 @@ export function attachGestures(explorer, canvas) {
 
   function begin(kind, event) {
     const points = [...down.values()], step = `gesture ${++count}`;
-    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, since: performance.now() };
+    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, since: event.timeStamp };
     else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
   }
