@@ -36,10 +36,11 @@ def run() -> "NoReturn":
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        from fractals.cli.signals import end_by_signal, open_missing_streams
+        from fractals.cli import signals
 
-        open_missing_streams()
-        end_by_signal()
+        signals.open_missing_streams()
+        signals.end_by_signal()
+        signals.end_in_spite_of_destructors()
         main()
     except KeyboardInterrupt:  # while the lines above are imported
         sys.stderr.write("fractals: interrupted\n")

@@ -3,10 +3,12 @@
 import contextlib
 import os
 import signal
+import sys
 import threading
 from types import FrameType
+from typing import Any
 
-RETRY = 0.1  # seconds between two attempts to end while a program is compiled
+RETRY = 0.1  # seconds between two attempts to end
 
 
 def open_missing_streams() -> None:
@@ -40,12 +42,37 @@ def _end(number: int, frame: FrameType | None) -> None:
     LLVM calls back into Python, and an exception raised there is lost, or leaves a lock held.
     """
     if is_compiling(frame):
-        timer = threading.Timer(RETRY, os.kill, (os.getpid(), number))
-        timer.daemon = True
-        timer.start()
+        _later(number)
         return
     signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
     raise SystemExit(128 + number)
+
+
+def _later(number: int) -> None:
+    timer = threading.Timer(RETRY, os.kill, (os.getpid(), number))
+    timer.daemon = True
+    timer.start()
+
+
+def end_in_spite_of_destructors() -> None:
+    """Raise what ends the process once more, if it was raised where Python ignores errors.
+
+    A signal is handled wherever the main thread is: in a destructor or a callback of a weak
+    reference, as imports have them, too. What is raised there is printed and forgotten.
+    """
+    before = sys.unraisablehook
+
+    def again(lost: Any) -> None:
+        if isinstance(lost.exc_value, KeyboardInterrupt):
+            _later(signal.SIGINT)
+        elif isinstance(lost.exc_value, SystemExit) and isinstance(lost.exc_value.code, int):
+            number = signal.Signals(lost.exc_value.code - 128)
+            signal.signal(number, _end)
+            _later(number)
+        else:
+            before(lost)
+
+    sys.unraisablehook = again
 
 
 def is_compiling(frame: FrameType | None) -> bool:

@@ -358,8 +358,7 @@ def test_a_card_lost_while_the_explorer_runs(tmp_path, moment):
 # --- Ctrl-C
 
 INTERRUPTED = """
-import sys
-from fractals.cli import main
+from fractals.cli import run
 from fractals.rendering import drawing
 
 def run_tiles(*arguments):
@@ -367,7 +366,7 @@ def run_tiles(*arguments):
     return real(*arguments)
 
 real, drawing.run_tiles = drawing.run_tiles, run_tiles
-main(sys.argv[1:])
+run()
 """
 LONG = ("--julia=0.2500015,0", "--width", "1.6", "--size", "1024x1024", "-n", "10000")
 
@@ -381,7 +380,7 @@ def test_an_interrupt_in_a_launch_ends_the_process(tmp_path):
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, said
     assert "Traceback" not in said
     assert said.splitlines()[-1] == "fractals: interrupted"
     assert all(line.startswith("fractals: ") for line in said.splitlines() if line)

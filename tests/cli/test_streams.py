@@ -296,3 +296,34 @@ def test_an_interrupt_during_imports_is_one_line(tmp_path):
             timeout=60,
         )
         assert (done.returncode, done.stderr.lstrip()) == (130, b"fractals: interrupted\n"), what
+
+
+LOST = """
+import os, signal, time
+from fractals.cli import signals
+signals.end_by_signal()
+signals.end_in_spite_of_destructors()
+class Dying:
+    def __del__(self):
+        os.kill(os.getpid(), signal.{name})
+        time.sleep(0.1)
+try:
+    Dying()
+    time.sleep(20)
+except (KeyboardInterrupt, SystemExit) as error:
+    print(repr(error))
+Dying.__del__ = lambda self: 1 / 0
+Dying()
+"""
+
+
+@posix
+@pytest.mark.parametrize(
+    ("name", "raised"), [("SIGINT", "KeyboardInterrupt()"), ("SIGTERM", "SystemExit(143)")]
+)
+def test_a_signal_in_a_destructor_is_not_lost(name, raised):
+    words = (sys.executable, "-c", LOST.format(name=name))
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert ended.stdout == f"{raised}\n"
+    assert ended.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"  # as ever
+    assert ended.returncode == 0
