@@ -376,17 +376,26 @@ class ClientView(ShownView):
                 use(coarse_samples(coarse, tile, step), ())
             return {}
 
-        threads = max(1, backend.threads)
-        rows = max(1, min(down // (4 * threads), int(self.rate * TILE_SECONDS / across)))
-        strips = [Tile(0, y, across, min(rows, down - y)) for y in range(0, down, rows)]
-        seconds = 0.0
-        for spent in self.engine.batches(self, coarse, strips, Sink(coarse.room.in_parts(take))):
-            seconds += spent
-            if spent > STEP_SECONDS:
-                yield None
+        threads, sink = max(1, backend.threads), Sink(coarse.room.in_parts(take))
+        rate, rows, y = self.rate, 0, 0
+        seconds = lasted = 0.0
+        while y < down:
+            # Where the rate is not known, the first strips are short, and tell it.
+            before = rows
+            rows = max(1, min(down // (4 * threads), int(rate * TILE_SECONDS / across)))
+            end = min(down, y + 4 * threads * rows)
+            strips = [Tile(0, top, across, min(rows, end - top)) for top in range(y, end, rows)]
+            if rows > before:  # what strips cost beside their samples is less from now on
+                first, lasted = y, 0.0
+            for spent in self.engine.batches(self, coarse, strips, sink):
+                seconds, lasted = seconds + spent, lasted + spent
+                if spent > STEP_SECONDS:
+                    yield None
+            y = end
+            rate = across * (y - first) / max(lasted, 1e-4) / threads
         self.values.settle(values)
         if self.raw is None:
-            self.rate = across * down / max(seconds, 1e-4) / threads
+            self.rate = rate
         self.send_layers()
         whole = Tile(0, 0, across, down)
         if self.shader:
