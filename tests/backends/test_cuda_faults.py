@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from conftest import GPU
 from support.cards import RENDER, command, is_true_soon, ordered, pixels_of, python, stand_in
+from support.command_line import hear_signals
 from support.limits import limit_tiles
 from support.scenes import scene
 
@@ -375,7 +376,8 @@ LONG = ("--julia=0.2500015,0", "--width", "1.6", "--size", "1024x1024", "-n", "1
 def test_an_interrupt_in_a_launch_ends_the_process(tmp_path):
     words = (sys.executable, "-c", INTERRUPTED, "render", "--device", "cuda", *LONG, "-o", "a.png")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(words, cwd=tmp_path, env=ordered(), **pipes) as process:
+    heard = {"env": ordered(), "preexec_fn": hear_signals}
+    with subprocess.Popen(words, cwd=tmp_path, **heard, **pipes) as process:
         assert process.stdout.readline() == "drawing\n"
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)

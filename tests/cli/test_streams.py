@@ -323,7 +323,8 @@ Dying()
 )
 def test_a_signal_in_a_destructor_is_not_lost(name, raised):
     words = (sys.executable, "-c", LOST.format(name=name))
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    pipes = {"capture_output": True, "text": True}
+    ended = subprocess.run(words, preexec_fn=hear_signals, **pipes, timeout=60)
     assert ended.stdout == f"{raised}\n"
     assert ended.stderr.splitlines()[-1] == "ZeroDivisionError: division by zero"  # as ever
     assert ended.returncode == 0
