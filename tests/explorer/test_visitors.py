@@ -11,6 +11,7 @@ import time
 
 import pytest
 import websockets
+from support.command_line import hear_signals
 from support.explorer import process
 
 import fractals
@@ -202,6 +203,11 @@ def test_enter_in_the_terminal_prints_another_address(tmp_path):
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "fractals", "explore", "--no-browser", "--cpu"]
     own = os.environ | {"XDG_STATE_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+
+    def own_terminal():
+        hear_signals()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
     made = subprocess.Popen(
         command,
         stdin=theirs,
@@ -209,7 +215,7 @@ def test_enter_in_the_terminal_prints_another_address(tmp_path):
         stderr=theirs,
         env=own,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=own_terminal,
     )
     os.close(theirs)
     said = ""
