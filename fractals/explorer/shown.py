@@ -78,7 +78,7 @@ class ShownView(DrawingTask):
         self._put(pack_pixels, Where(self.frame, *tile, step), pixels, self.remote)
 
     def facts(self) -> dict[str, Any]:
-        """Return what is told of each pass."""
+        """Return the facts that the message `drawn` of every pass has."""
         return {}
 
     def send_drawn(self, name: str, seconds: float, **facts: Any) -> None:

@@ -504,7 +504,7 @@ class ClientView(ShownView):
             self._put(pack_values, where, layer.centered(part), self.remote)
 
     def facts(self) -> dict[str, Any]:
-        """Return what is told of each pass."""
+        """Return the facts that the message `drawn` of every pass has."""
         return {"max_iterations": self.single.source.max_iterations}
 
 
