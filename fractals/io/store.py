@@ -414,6 +414,7 @@ def create_store(path: Path, header: Mapping[str, Any]) -> RawStore:
 # Locks a store for one process, and checks that its scene is the one to be computed.
 
 
+DRAFTS = f".{HEADER}.*"  # headers that are not whole yet; see `written`
 PARTS = "parts"  # a folder inside a store, for tiles that other processes computed
 
 
@@ -441,6 +442,10 @@ def claimed(path: Path) -> Iterator[None]:
                 ) from None
             except OSError:
                 pass
+            else:
+                with writing(path):
+                    for draft in path.glob(DRAFTS):  # a process was killed that wrote the header
+                        draft.unlink()
         yield
     finally:
         if folder is not None:

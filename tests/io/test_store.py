@@ -183,6 +183,7 @@ def test_torn_tiles_are_computed_again(tmp_path, name):
     torn = bytearray(before[f"{name}.npy"])
     torn[128 + (len(torn) - 128) // 2] ^= 1  # in the second row of a tile
     (path / f"{name}.npy").write_bytes(torn)
+    (path / ".header.json.0123abcd").write_bytes(b"{")  # of a process that was killed
     with pytest.raises(SceneError, match=r"tile \d+ of \d+ is damaged: fractals compute .* again"):
         fractals.recolor(EscapeData.load(path), device="cpu")
     if name == "dz":  # which this coloring doesn't look at

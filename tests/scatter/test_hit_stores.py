@@ -112,6 +112,17 @@ def test_a_killed_store_goes_on_to_equal_bytes(tmp_path):
     assert content(killed) == content(whole)
 
 
+def test_what_a_killed_process_left_disappears(tmp_path):
+    """A header that is not whole yet, and sums that the header does not name."""
+    path = tmp_path / "a.fz"
+    fractals.compute_to(path, TABLE, **SMALL)
+    before = content(path)
+    (path / f".{HEADER}.0123abcd").write_text("{")
+    (path / "sums-3.npy").write_bytes(b"old")
+    fractals.compute_to(path, TABLE, **SMALL)
+    assert content(path) == before
+
+
 def test_a_store_of_another_scene_is_refused(tmp_path):
     path = tmp_path / "a.fz"
     fractals.compute_to(path, TABLE, **SMALL)

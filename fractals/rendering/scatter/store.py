@@ -152,10 +152,15 @@ def write_hits(path: Path, hits: Hits) -> None:
             os.fsync(file.fileno())
     with written(path / HEADER, overwrite=True) as file:
         file.write(header_text({**header, "checksum": checksum(header)}).encode() + b"\n")
+    remove_others(path, hits.chunks)
+
+
+def remove_others(path: Path, chunks: int) -> None:
+    """Remove the sums that the header of a store does not name."""
     with writing(path):
-        for old in path.glob("sums-*.npy"):
-            if old.name != new.name:
-                old.unlink()
+        for sums in path.glob("sums-*.npy"):
+            if sums.name != sums_name(chunks):
+                sums.unlink()
 
 
 @dataclass
@@ -203,6 +208,7 @@ def compute_hits_to(
         hits = player.plan.no_hits()
         if store:
             player, hits = continued(store, player)
+            remove_others(path, store.chunks)  # a process may have been killed before it did
         else:
             clear(path)
         plan = player.plan
