@@ -280,6 +280,37 @@ def explicit_positions(
     return backend.to_device(positions), backend.to_device(empty)
 
 
+Pairs = Sequence[tuple[Any, NDArray[Any]]]  # arrays on the device, and where they are copied to
+
+
+class Begun:
+    """Samples whose first launch is made: a GPU may not have done it yet.
+
+    With `tile`, the escape data on the device, the caller copies `flags`, and then calls `finish`.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        tile: EscapeTile,
+        launches: Iterator[tuple[Any, NDArray[Any]]] | None = None,
+    ) -> None:
+        """Make the first of `launches`; each yields its flags, and reads them when it goes on."""
+        self.tile, self._backend, self._launches = tile, backend, launches or iter(())
+        self.flags: Pairs = list(itertools.islice(self._launches, 1))
+
+    def finish(self) -> bool:
+        """Make the launches that are left, and tell whether there were any.
+
+        Then what was copied with the flags is copied once more.
+        """
+        again = False
+        for flags in self._launches:
+            self._backend.to_host(*flags)
+            again = True
+        return again
+
+
 # ViewProbe: iterates a few samples of a view, for the limit of iterations and the count offset.
 
 
@@ -292,8 +323,8 @@ class ViewProbe:
 
     backend: Backend  # where the samples are iterated
     plan: Plan
-    # ``iterate(shape, columns, rows, max_iterations)`` returns an `EscapeTile` on the device
-    iterate: Callable[..., EscapeTile]
+    # ``begin(shape, columns, rows, max_iterations)`` returns samples that are `Begun`
+    begin: Callable[..., Begun]
     # Probes of several widths at once; 0: one after the other, in the calling thread
     threads: int = 0
     seconds: float = field(default=0.0, init=False)  # that iterating took, without compiling
@@ -306,12 +337,12 @@ class ViewProbe:
 
     def compile(self) -> None:
         """Compile the program, which is done when it is first called."""
-        self._iterated(1)
+        self._begun(1)
 
     def counts(self, limit: int) -> tuple[Counts, Floats]:
         """Return all counts, and the smooth counts of the samples that escaped."""
         with self._timed():
-            counts, (smooth,) = self._results([self._iterated(limit)], limit)
+            counts, (smooth,) = self._results([self._begun(limit)], limit)
         return counts[0], smooth
 
     @contextlib.contextmanager
@@ -321,10 +352,10 @@ class ViewProbe:
         yield
         self.seconds += perf_counter() - begun
 
-    def _iterated(
+    def _begun(
         self, limit: int, scale: Fraction = Fraction(1), size: tuple[int, int] = PROBE_SIZE
-    ) -> EscapeTile:
-        """Return the escape data, on the device; `scale` multiplies the width of the view."""
+    ) -> Begun:
+        """Return samples that are iterated; `scale` multiplies the width of the view."""
         backend = self.backend
         if self.plan.explicit_positions:
             places = indices((slice(0, size[1]), slice(0, size[0])))
@@ -333,17 +364,22 @@ class ViewProbe:
         else:
             grid = (part.astype(backend.real) for part in self._grid(scale, size))
             positions = tuple(map(backend.to_device, grid))
-        return self.iterate(size[::-1], *positions, limit)
+        return self.begin(size[::-1], *positions, limit)
 
-    def _results(self, tiles: Sequence[EscapeTile], limit: int) -> tuple[Counts, list[Floats]]:
+    def _copy(self, begun: Sequence[Begun], pairs: Pairs) -> None:
+        """Copy arrays of samples to the host, with one wait where one launch has iterated all."""
+        self.backend.all_to_host([*pairs, *(flags for each in begun for flags in each.flags)])
+        if sum(each.finish() for each in begun):
+            self.backend.all_to_host(pairs)
+
+    def _results(self, begun: Sequence[Begun], limit: int) -> tuple[Counts, list[Floats]]:
         """Return the counts of each tile, and the smooth counts of its samples that escaped."""
-        backend, shape = self.backend, (len(tiles), *PROBE_SIZE[::-1])
+        shape = len(begun), *PROBE_SIZE[::-1]
         counts = np.empty(shape, np.int32)
-        x, y = (np.empty(shape, backend.real) for _ in range(2))
-        found = (array for tile in tiles for array in (tile.count, tile.x, tile.y))
-        backend.all_to_host(
-            list(zip(found, itertools.chain(*zip(counts, x, y, strict=True)), strict=True))
-        )
+        x, y = (np.empty(shape, self.backend.real) for _ in range(2))
+        found = (array for each in begun for array in (each.tile.count, each.tile.x, each.tile.y))
+        into = itertools.chain(*zip(counts, x, y, strict=True))
+        self._copy(begun, list(zip(found, into, strict=True)))
         escaped = counts < limit
         z = x[escaped].astype(np.float64), y[escaped].astype(np.float64)
         radius = self.plan.scene.iteration.escape_radius
@@ -385,7 +421,8 @@ class ViewProbe:
         """Return what `shallow_limit` does, if samples iterated up to `limit` tell it."""
         counts = np.empty(LIMIT_SIZE[::-1], np.int32)
         with self._timed():
-            self.backend.to_host(self._iterated(limit, size=LIMIT_SIZE).count, counts)
+            begun = self._begun(limit, size=LIMIT_SIZE)
+            self._copy([begun], [(begun.tile.count, counts)])
         return shallow_limit(counts, limit, self.plan.least_limit)
 
     def settled_limit(
@@ -414,18 +451,18 @@ class ViewProbe:
         if not plan.depth:
             return 0.0
         own = self._escaped
-        if own is None:
-            _, own = self.counts(limit)
         # Only the iteration is done in threads, which would wait for each other in the rest.
-        tiles: dict[int, EscapeTile] = {}
+        begun: dict[int, Begun] = {}
 
         def probe(power: int) -> None:
-            tiles[power] = self._iterated(limit, Fraction(2) ** power)
+            begun[power] = self._begun(limit, Fraction(2) ** power)
 
         with self._timed():
-            share([power for power in SCALES if power], probe, self.threads)
-            _, smooth = self._results(list(tiles.values()), limit)
-        found = {0: own, **dict(zip(tiles, smooth, strict=True))}
+            share([power for power in SCALES if power or own is None], probe, self.threads)
+            _, smooth = self._results(list(begun.values()), limit)
+        found = dict(zip(begun, smooth, strict=True))
+        if own is not None:
+            found[0] = own
         return count_offset({k: lowest_and_median(part) for k, part in found.items()}, plan.depth)
 
 
@@ -434,7 +471,6 @@ WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
 FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`
 Stop = Callable[[], bool]  # True: whoever asked for a tile no longer needs it
-Pairs = Sequence[tuple[Any, NDArray[Any]]]  # arrays on the device, and where they are copied to
 # ``use(raw, flags)`` takes the escape data of a tile, and copies `flags` with what it makes of them
 Use = Callable[[EscapeTile, Pairs], None]
 
@@ -537,21 +573,24 @@ class GridMethod:
         self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
     ) -> EscapeTile:
         """Return the escape data of a tile's samples: see `SampleSource.iterate`."""
-        shape, across, down = self.grid.of_tile(tile)
-        return self._iterate(shape, across, down, max_iterations or self.max_iterations, stop)
+        limit = max_iterations or self.max_iterations
+        return self._finished(self._begin(*self.grid.of_tile(tile), limit, stop))
 
     def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
         """Have the escape data of a tile's samples used: see `SampleSource.iterate_for`."""
-        use(self.iterate(tile, stop=stop), ())
+        begun = self._begin(*self.grid.of_tile(tile), self.max_iterations, stop)
+        use(begun.tile, begun.flags)
+        if begun.finish():
+            use(begun.tile, ())
 
     def iterate_some(
         self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
     ) -> EscapeTile:
         """Return the escape data of listed samples: see `SampleSource.iterate_some`."""
         across, down = self.grid.of_samples(i, j, shape)
-        return self._iterate(shape, across, down, self.max_iterations, stop)
+        return self._finished(self._begin(shape, across, down, self.max_iterations, stop))
 
-    def _iterate(
+    def _begin(
         self,
         shape: tuple[int, int],
         across: Any,
@@ -559,14 +598,21 @@ class GridMethod:
         max_iterations: int,
         stop: Stop = never,
         probing: bool = False,
-    ) -> EscapeTile:
-        """Return the escape data of samples; `probing`: on the prober, without statistics."""
+    ) -> Begun:
+        """Begin to iterate samples; `probing`: on the prober, without statistics."""
         raise NotImplementedError
+
+    def _finished(self, begun: Begun) -> EscapeTile:
+        """Return the escape data of samples when they are iterated."""
+        for flags in begun.flags:
+            self.backend.to_host(*flags)
+        begun.finish()
+        return begun.tile
 
     def _probe(self) -> ViewProbe:
         """Return a probe of the view; it is not kept, because it refers to this object."""
-        iterate = functools.partial(self._iterate, probing=True)
-        return ViewProbe(self.prober, self.plan, iterate, self._threads)
+        begin = functools.partial(self._begin, probing=True)
+        return ViewProbe(self.prober, self.plan, begin, self._threads)
 
     @property
     def _threads(self) -> int:
@@ -664,7 +710,7 @@ class Direct(GridMethod):
         made = np.array(point, backend.real)
         self.point, self.halt = backend.to_device(made), made[-1:]  # on the CPU the same memory
 
-    def _iterate(
+    def _begin(
         self,
         shape: tuple[int, int],
         across: Any,
@@ -672,14 +718,14 @@ class Direct(GridMethod):
         max_iterations: int,
         stop: Stop = never,
         probing: bool = False,
-    ) -> EscapeTile:
+    ) -> Begun:
         backend = self.backend
         if probing and not self.part and max_iterations > self.max_iterations:
             self._compile(max_iterations)  # launches of a GPU must be short
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))
-            return tile
+            return Begun(backend, tile)
         more = state_size(self.formula, self.derivative) - first_size(self.derivative)
         rest = backend.empty((more, *shape), backend.real) if more else self.no_planes
         for begin in range(0, last, self.part):
@@ -691,4 +737,4 @@ class Direct(GridMethod):
             backend.synchronize()
             if backend.kind == "cpu" and not (tile.count == until).any():
                 break
-        return tile
+        return Begun(backend, tile)

@@ -39,15 +39,15 @@ from fractals.kernels.perturb import PerturbOptions
 from fractals.rendering import forecast
 from fractals.rendering.iteration import (
     WITHOUT_END,
+    Begun,
     FindOrbit,
     GridMethod,
     ResumeData,
     Stop,
-    Use,
     ViewProbe,
     never,
 )
-from fractals.rendering.plan import BYTES_A_POINT, Plan, Tile
+from fractals.rendering.plan import BYTES_A_POINT, Plan
 from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2
 from fractals.threads import share
@@ -370,7 +370,7 @@ class Perturbation(GridMethod):
             f"expect about {max(1.0, seconds):.2g} s"
         )
 
-    def _iterate(
+    def _begin(
         self,
         shape: tuple[int, int],
         across: Any,
@@ -378,28 +378,10 @@ class Perturbation(GridMethod):
         max_iterations: int,
         stop: Stop = never,
         probing: bool = False,
-    ) -> EscapeTile:
+    ) -> Begun:
         backend = self.prober if probing else self.backend
-        tile = self._outputs(shape, backend)
-        for flags in self._launches(tile, SampleGrid(across, down), max_iterations, stop, probing):
-            backend.to_host(*flags)
-        return tile
-
-    def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
-        """Have the escape data of a tile's samples used: see `SampleSource.iterate_for`."""
-        if not self.backend.steps:
-            super().iterate_for(tile, use, stop)
-            return
-        shape, across, down = self.grid.of_tile(tile)
-        raw = self._outputs(shape, self.backend)
-        launches = self._launches(raw, SampleGrid(across, down), self.max_iterations, stop)
-        use(raw, [next(launches)])
-        again = False
-        for flags in launches:
-            self.backend.to_host(*flags)
-            again = True
-        if again:
-            use(raw, ())
+        tile, grid = self._outputs(shape, backend), SampleGrid(across, down)
+        return Begun(backend, tile, self._launches(tile, grid, max_iterations, stop, probing))
 
     def _launches(
         self,

@@ -13,6 +13,7 @@ from fractals.rendering.drawing import make_source
 from fractals.rendering.iteration import (
     LIMIT_SIZE,
     PROBE_SIZE,
+    Begun,
     ViewProbe,
     shallow_limit,
     smooth_counts,
@@ -49,12 +50,12 @@ def test_samples_are_iterated_again_only_if_the_limit_may_change_them(slowest, p
     escapes[:2] = 15_000, slowest
     limits = []
 
-    def iterate(shape, columns, rows, limit):
+    def begin(shape, columns, rows, limit):
         limits.append(limit)
         count, z = np.minimum(escapes, limit).reshape(shape), np.full(shape, 2000.0)
-        return EscapeTile(count, z, z, z, z, z)
+        return Begun(backend, EscapeTile(count, z, z, z, z, z))
 
-    probe = ViewProbe(backend, fractals.plan(VIEWS["direct"], device="cpu"), iterate)
+    probe = ViewProbe(backend, fractals.plan(VIEWS["direct"], device="cpu"), begin)
     assert probe.settled_limit(4096) == 60_000
     assert limits == [4096, 16_384]
     assert probe.count_offset(60_000) > 0
@@ -64,13 +65,14 @@ def test_samples_are_iterated_again_only_if_the_limit_may_change_them(slowest, p
 def probe_of(escapes, limits):
     """Return a probe whose samples escape at these counts; it appends the limits it is asked."""
 
-    def iterate(shape, columns, rows, limit):
+    def begin(shape, columns, rows, limit):
         limits.append(limit)
         z = np.full(shape, 2000.0)
-        return EscapeTile(np.minimum(escapes, limit).reshape(shape), z, z, z, z, z)
+        count = np.minimum(escapes, limit).reshape(shape)
+        return Begun(backend, EscapeTile(count, z, z, z, z, z))
 
     backend = open_backend(choose("cpu").device, "float64", 1)
-    return ViewProbe(backend, fractals.plan(VIEWS["deep"], device="cpu"), iterate)
+    return ViewProbe(backend, fractals.plan(VIEWS["deep"], device="cpu"), begin)
 
 
 @pytest.mark.parametrize(("late", "limits"), [(2, [4096, 16_384]), (3, [4096, 16_384, 65_536])])
@@ -178,18 +180,18 @@ def test_each_probe_counts_its_own_samples_that_escaped():
     backend = open_backend(choose("cpu").device, "float64", 1)
     plan, limit = fractals.plan(VIEWS["direct"], device="cpu"), 1000
     dice = np.random.default_rng(1)
-    tiles = []
+    begun = []
     for share in (0.1, 1, 0.5, 0):
         count = dice.integers(10, limit, PROBE_SIZE[::-1]).astype(np.int32)
         count[dice.random(count.shape) >= share] = limit
         z = np.where(count < limit, dice.uniform(256, 9999, count.shape), 0)
-        tiles.append(EscapeTile(count, z, z, z, z, z))
+        begun.append(Begun(backend, EscapeTile(count, z, z, z, z, z)))
     probe = ViewProbe(backend, plan, lambda *_: None)
-    counts, smooth = probe._results(tiles, limit)
-    for tile, own, part in zip(tiles, counts, smooth, strict=True):
-        assert np.array_equal(own, tile.count)
-        assert part.size == (tile.count < limit).sum()
-        _, (alone,) = probe._results([tile], limit)
+    counts, smooth = probe._results(begun, limit)
+    for each, own, part in zip(begun, counts, smooth, strict=True):
+        assert np.array_equal(own, each.tile.count)
+        assert part.size == (each.tile.count < limit).sum()
+        _, (alone,) = probe._results([each], limit)
         assert np.array_equal(part, alone)
         assert (abs(part - own[own < limit] - 0.5) <= 0.5).all()
 

@@ -9,7 +9,7 @@ import functools
 import numpy as np
 
 from fractals.rendering import drawing
-from fractals.rendering.iteration import Direct, never
+from fractals.rendering.iteration import Begun, Direct, never
 from fractals.rendering.perturb import Perturbation
 
 MOST = 2**16  # samples of a picture that are iterated again, where compiled code goes over tiles
@@ -30,18 +30,25 @@ def lost(backend, tile):
 def watch(monkeypatch, found):
     """Add to a list what is NaN in each tile that is iterated."""
 
-    def watched(iterate):
-        @functools.wraps(iterate)
+    def marked(begin):
+        @functools.wraps(begin)
         def call(self, shape, across, down, limit, stop=never, probing=False):
-            tile = iterate(self, shape, across, down, limit, stop, probing)
-            if not stop():
-                names = lost(self.prober if probing else self.backend, tile)
-                if probing:  # without statistics
-                    names = [name for name in names if name != "statistics"]
-                found.extend(f"{name} of {self.formula.label}, {self.scene}" for name in names)
-            return tile
+            begun = begin(self, shape, across, down, limit, stop, probing)
+            begun.source, begun.stop, begun.probing = self, stop, probing
+            return begun
 
         return call
+
+    finish = Begun.finish
+
+    def watched(self):
+        more, source = finish(self), self.source
+        if not self.stop():
+            names = lost(source.prober if self.probing else source.backend, self.tile)
+            if self.probing:  # without statistics
+                names = [name for name in names if name != "statistics"]
+            found.extend(f"{name} of {source.formula.label}, {source.scene}" for name in names)
+        return more
 
     def again(make):
         @functools.wraps(make)
@@ -55,6 +62,7 @@ def watch(monkeypatch, found):
         return call
 
     for method in (Direct, Perturbation):
-        monkeypatch.setattr(method, "_iterate", watched(method._iterate))
+        monkeypatch.setattr(method, "_begin", marked(method._begin))
+    monkeypatch.setattr(Begun, "finish", watched)
     for name in ("compiled_draws", "compiled_keeps"):
         monkeypatch.setattr(drawing, name, again(getattr(drawing, name)))
