@@ -5,15 +5,21 @@
 
 import contextlib
 import ctypes
+import functools
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import fractals
 from fractals.backends import probe
-from fractals.errors import OptionError
+from fractals.backends.cache_folder import CACHES, empty_cache
+from fractals.errors import FractalsError, OptionError
 from fractals.explorer import server
+from fractals.io import locks
+from fractals.io.store import claimed
 
 LACKING = {
     "macos": """
@@ -101,6 +107,69 @@ def test_the_processor_is_named_on_macos_and_windows(monkeypatch):
     monkeypatch.setitem(sys.modules, "winreg", winreg)
     assert probe._cpu_name() == "ProcessorNameString of a Core"
     assert opened == [(1, r"HARDWARE\DESCRIPTION\System\CentralProcessor\0")]
+
+
+class Kernel:
+    """What makes and closes mutexes on Windows."""
+
+    def __init__(self):
+        self.names, self.made, self.error = {}, 0, 0
+        self.CreateMutexW = functools.partial(self._create)
+
+    def _create(self, _security, owned, name):
+        assert not owned
+        self.error = 183 if name.value in self.names.values() else 0
+        self.made += 1
+        self.names[self.made] = name.value
+        return self.made
+
+    def CloseHandle(self, handle):
+        del self.names[handle.value]
+
+
+def test_a_folder_is_locked_on_windows_by_a_mutex(monkeypatch, tmp_path):
+    kernel = Kernel()
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setattr(ctypes, "WinDLL", lambda name, **_: kernel, raising=False)
+    monkeypatch.setattr(ctypes, "get_last_error", lambda: kernel.error, raising=False)
+    lock = locks.FolderLock(tmp_path)
+    assert lock.held
+    with pytest.raises(BlockingIOError):
+        locks.FolderLock(tmp_path / ".")
+    other = locks.FolderLock(tmp_path.parent)
+    for each in lock, other, other:
+        each.release()
+    assert not lock.held
+    assert not kernel.names
+    again = claimed(tmp_path)
+    with claimed(tmp_path), pytest.raises(FractalsError, match="by another process"):
+        again.__enter__()
+    assert not kernel.names
+
+
+def test_files_in_use_on_windows_are_named_in_one_line(monkeypatch, tmp_path):
+    """Windows neither removes nor replaces a file that is open or mapped."""
+    path, unlink = tmp_path / "a.fz", Path.unlink
+
+    def in_use(self, *arguments, **keywords):
+        if self.suffix == ".npy":
+            error = PermissionError(13, "Access is denied", str(self))
+            error.winerror = 5
+            raise error
+        unlink(self, *arguments, **keywords)
+
+    keys = {"size": (8, 6), "device": "cpu"}
+    fractals.compute_to(path, "mandelbrot", **keys)
+    monkeypatch.setattr(Path, "unlink", in_use)
+    with pytest.raises(FractalsError, match=r"a\.fz' can't be written: Access is denied; Windows"):
+        fractals.compute_to(path, "mandelbrot", **keys, overwrite=True)
+    folder = tmp_path / "fractals-0123456789abcdef"
+    folder.mkdir()
+    for name in ("a.npy", "b.o"):
+        (folder / name).write_bytes(b"")
+    monkeypatch.setitem(CACHES, "compiled programs", lambda: tmp_path)
+    with pytest.raises(FractalsError, match="programs: 1 files deleted, and 1 can't be: Access"):
+        empty_cache("compiled programs")
 
 
 def test_a_system_without_unix_sockets_says_so(monkeypatch):

@@ -16,6 +16,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from fractals.errors import FractalsError
+
 
 class UntrustedFolderError(OSError):
     """A folder for a cache belongs to another user, or others can write to it."""
@@ -67,13 +69,23 @@ def contents(name: str) -> list[Path]:
 def empty_cache(name: str) -> int:
     """Delete the files of a cache, and return how many were deleted.
 
-    Folders are kept, because another process may be writing to them.
+    Folders are kept, because another process may be writing to them. Files that can't be deleted,
+    as those in use on Windows, are a `FractalsError` once the others are deleted.
     """
-    deleted = 0
+    deleted, kept, reason = 0, 0, ""
     for path in contents(name):
-        with contextlib.suppress(FileNotFoundError):  # another process deleted it
+        try:
             path.unlink()
             deleted += 1
+        except FileNotFoundError:  # another process deleted it
+            pass
+        except OSError as error:
+            kept, reason = kept + 1, error.strerror or str(error)
+    if kept:
+        raise FractalsError(
+            f"{name}: {deleted} files deleted, and {kept} can't be: {reason}. "
+            "End the programs that use them, and try again"
+        )
     return deleted
 
 

@@ -26,6 +26,7 @@ from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
+from fractals.io.locks import FolderLock
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene, validate
@@ -45,7 +46,7 @@ class ExportFolder:
     """
 
     def __init__(self) -> None:
-        self._lock: int | None = None
+        self._lock: FolderLock | None = None
         while True:
             self.path = Path(tempfile.mkdtemp(prefix=PREFIX))  # mode 0700
             self._lock = _locked(self.path)
@@ -60,37 +61,28 @@ class ExportFolder:
 
     def _release(self) -> None:
         if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+            self._lock.release()
 
 
 def remove_leftovers() -> None:
     """Remove folders of this user that no server has locked."""
-    if os.name != "posix":
-        return
     for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             info = path.lstat()
-            if stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid():
-                lock = _locked(path)
-                if lock is not None:
-                    shutil.rmtree(path, ignore_errors=True)
-                    os.close(lock)
+            mine = not hasattr(os, "getuid") or info.st_uid == os.getuid()
+            lock = _locked(path) if stat.S_ISDIR(info.st_mode) and mine else None
+            if lock is not None:
+                shutil.rmtree(path, ignore_errors=True)
+                lock.release()
 
 
-def _locked(path: Path) -> int | None:
-    """Return the descriptor of a folder that is locked for this process; None: it is not."""
-    if os.name != "posix":
-        return None
-    import fcntl
-
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+def _locked(path: Path) -> FolderLock | None:
+    """Return the lock of a folder; None: another server runs, or the file system has no locks."""
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:  # another server runs, or the file system has no locks
-        os.close(folder)
+        lock = FolderLock(path, follow=False)
+    except OSError:
         return None
-    return folder
+    return lock if lock.held else None
 
 
 MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together

@@ -5,13 +5,14 @@ stdin is closed, so it never outlives the server by much, whatever ends that.
 """
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
 import sys
 import threading
-from time import monotonic
-from typing import Any
+from time import monotonic, process_time, sleep
+from typing import Any, ClassVar
 
 from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, first_line
@@ -47,10 +48,14 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
     return {}
 
 
-EVERY = 0.2  # seconds between two messages of progress
+EVERY = 0.2  # seconds between two messages of progress, and two looks at what was used
 VIEWS = 6  # that a search for interesting ones returns at most
 NICE = 10  # drawing the view comes first
 LIBRARIES = 2**30  # bytes, of Numba and LLVM
+NO_MEMORY = "not enough memory: choose a smaller picture or rectangle"
+# Whether the system keeps limits of a process: macOS takes that of memory and does not keep it, and
+# Windows has none. There the process looks at itself.
+KEEPS_LIMITS = sys.platform.startswith("linux")
 # Of each kind of work: share of the free memory, seconds of CPU time, and what to do beyond these.
 # At most four searches, two exports, two films and two compilers run at once.
 LIMITS = {
@@ -85,31 +90,67 @@ class Said:
 
 
 def limit(share: float, seconds: int, message: str) -> None:
-    """Have the system limit the process.
+    """Limit the process.
 
     `share`: of the memory that is free now; LIBRARIES come on top. `seconds`: CPU time of all its
     threads together (0: no limit). A process that exceeds a limit says `message`, and ends.
     """
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICE)
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
     most = LIBRARIES + int(share * memory_size())
-    with contextlib.suppress(ValueError, OSError):
-        # Not the address space, of which threads and drivers reserve much more than they use.
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
     def end(*_: object) -> None:
         say(t="failed", message=message)
         os._exit(0)
 
+    def watch() -> None:
+        while most_memory() <= most:
+            if seconds and process_time() > seconds:
+                end()
+            sleep(EVERY)
+        say(t="failed", message=NO_MEMORY)
+        os._exit(0)
+
+    if not KEEPS_LIMITS:
+        threading.Thread(target=watch, daemon=True).start()
+        return
+    import resource
+
+    with contextlib.suppress(ValueError, OSError):
+        # Not the address space, of which threads and drivers reserve much more than they use.
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     if seconds:
         signal.signal(signal.SIGXCPU, end)
         with contextlib.suppress(ValueError, OSError):
             # The signal waits while LLVM works; the second limit kills.
             resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 30))
+
+
+def most_memory() -> int:
+    """Return the most memory that this process has used so far, in bytes; 0: unknown."""
+    if sys.platform == "win32":
+        used = _MemoryCounters(ctypes.sizeof(_MemoryCounters))
+        kernel = ctypes.windll.kernel32
+        kernel.GetCurrentProcess.restype = ctypes.c_void_p
+        process = ctypes.c_void_p(kernel.GetCurrentProcess())
+        found = kernel.K32GetProcessMemoryInfo(process, ctypes.byref(used), used.size)
+        return int(used.most_committed) if found else 0
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return used if sys.platform == "darwin" else 1024 * used
+
+
+class _MemoryCounters(ctypes.Structure):
+    """What Windows calls PROCESS_MEMORY_COUNTERS."""
+
+    _fields_: ClassVar = [
+        ("size", ctypes.c_uint32),
+        ("faults", ctypes.c_uint32),
+        *((name, ctypes.c_size_t) for name in ("most_resident", "resident", *"abcd")),
+        ("committed", ctypes.c_size_t),
+        ("most_committed", ctypes.c_size_t),
+    ]
 
 
 def end_with_stdin() -> None:
@@ -228,7 +269,7 @@ def main() -> None:
     except FractalsError as error:
         say(t="failed", message=first_line(error))
     except MemoryError:
-        say(t="failed", message="not enough memory: choose a smaller picture or rectangle")
+        say(t="failed", message=NO_MEMORY)
     sys.stdout.flush()
     os._exit(0)  # the thread that reads stdin would keep the process waiting
 

@@ -28,6 +28,9 @@ MAX_SIGNS = 400_000
 MAX_HEADERS = 1000  # lines such as [view]; each takes tomllib about 20 microseconds
 MAX_KEY_DOTS = 8  # tomllib's time and memory grow with the square of a dotted key's parts
 MAX_INTEGER = 1000  # characters; Python itself limits decimal integers to 4300, but no hexadecimal
+# Of Windows: access denied, sharing violation, file with a mapped part. It neither removes nor
+# replaces such files.
+IN_USE = (5, 32, 1224)
 PATH_SHOWN = 4096  # characters of a path in a message
 TOML_HEADER = re.compile(r"^[ \t]*+\[{1,2}[^\[\],\n]*+\]", re.MULTILINE)
 # The texts and comments of a TOML file. Possessive (++, *+), and closed by the file's end too, so
@@ -76,8 +79,14 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}") from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str | Path, error: OSError) -> FractalsError:
+    reason = error.strerror or str(error)
+    if getattr(error, "winerror", None) in IN_USE:
+        reason += "; Windows keeps files in use: end what uses it, or delete the raw numbers of it"
+    return FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}")
 
 
 @contextlib.contextmanager
@@ -116,8 +125,7 @@ def written(path: str | Path, overwrite: bool = True) -> Iterator[BinaryIO]:
         else:
             published(name, target)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise FractalsError(f"'{shown(path, PATH_SHOWN)}' can't be written: {reason}") from None
+        raise _unwritable(path, error) from None
     finally:
         if name:
             with contextlib.suppress(OSError):

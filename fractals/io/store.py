@@ -60,6 +60,7 @@ from fractals.io.files import (
     writing,
     written,
 )
+from fractals.io.locks import FolderLock
 from fractals.io.parts import StorePart, StoreParts, clear_folder
 from fractals.scene.geometry import differences, limit_of, make_layers, place_of
 from fractals.scene.model import Scene, validate
@@ -429,27 +430,20 @@ def claimed(path: Path) -> Iterator[None]:
     with writing(path):
         made = not path.exists()
         path.mkdir(exist_ok=True)
-        folder = os.open(path, os.O_RDONLY) if os.name == "posix" else None
+        try:
+            lock = FolderLock(path)
+        except BlockingIOError:
+            raise FractalsError(
+                f"'{path}' is being computed by another process: wait for it, or name another"
+            ) from None
     try:
-        if folder is not None:
-            import fcntl
-
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise FractalsError(
-                    f"'{path}' is being computed by another process: wait for it, or name another"
-                ) from None
-            except OSError:
-                pass
-            else:
-                with writing(path):
-                    for draft in path.glob(DRAFTS):  # a process was killed that wrote the header
-                        draft.unlink()
+        if lock.held:
+            with writing(path):
+                for draft in path.glob(DRAFTS):  # a process was killed that wrote the header
+                    draft.unlink()
         yield
     finally:
-        if folder is not None:
-            os.close(folder)
+        lock.release()
         if made:  # removed if nothing was written
             with contextlib.suppress(OSError):
                 path.rmdir()
