@@ -34,7 +34,7 @@ def test_the_cells_run_the_scripts_in_order():
     written = [s.split()[1] for s in sources if s.startswith("%%writefile")]
     runs = [s.split()[1] for s in sources if s.startswith("%run")]
     assert written == ["gpu.py", "ladder.py", *runs]
-    assert len(runs) == 9
+    assert len(runs) == 10
     assert not [s for s in sources if "](step_" in s or "](../" in s], "links leave the notebook"
     for name in written:
         (cell,) = [s for s in sources if s.startswith(f"%%writefile {name}")]

@@ -102,13 +102,42 @@ def test_derivatives_forwards_and_backwards_agree():
     assert done.returncode == 0, done.stderr
 
 
+RAYS = """
+import numpy as np
+import step_f_rays as step
+
+dice = np.random.default_rng(3)
+points = dice.uniform(-1.2, 1.2, (300, 3))
+surface = np.array([p for p in dice.uniform(-1, 1, (4000, 3)) if step.distance(*p) <= 0])
+assert len(surface) > 100
+for point in points:  # no place of the sponge is nearer than the distance says
+    nearest = np.linalg.norm(surface - point, axis=1).min()
+    assert step.distance(*point) <= nearest + 1e-12
+out = dice.normal(size=(300, 3))
+rays = np.hstack([3 * points, out / np.linalg.norm(out, axis=1, keepdims=True)])
+order = dice.permutation(300)[:200]
+steps, lengths = step.see(rays, order)
+ends = [step.walk(ray, 0.0, step.MOST) for ray in rays]
+for ray in range(300):
+    expected = ends[ray][:2] if ray in order else (0, 0.0)
+    assert (steps[ray], lengths[ray]) == expected
+for most in (1, 4):
+    again = step.see(rays, order, most)
+    assert np.array_equal(again[0], steps) and np.array_equal(again[1], lengths)
+assert 0 < (lengths[order] < step.FAR).sum() < 200
+uneven = np.array(2 * ([1] * 31 + [9]))  # 80 steps
+assert step.busy(uneven, np.arange(64)) == "14% of lanes busy"  # two warps of 9
+assert step.busy(uneven, np.arange(64), 3) == "21% of lanes busy"  # two of 3, then one, twice
+"""
+
+
 @pytest.mark.parametrize(
     "variable", ["FRACTALS_DEVICE=simulator", "NUMBA_ENABLE_CUDASIM=1"], ids=["ours", "Numba's"]
 )
 @pytest.mark.parametrize(
     "text",
-    [COUNTS, PRODUCTS, PICTURES, COUNTING],
-    ids=["step 11", "step a", "step 13", "step e"],
+    [COUNTS, PRODUCTS, PICTURES, COUNTING, RAYS],
+    ids=["step 11", "step a", "step 13", "step e", "step f"],
 )
 def test_a_step_computes_what_it_says(text, variable):
     environment = run.environment() | dict([variable.split("=")])
