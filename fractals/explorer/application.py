@@ -52,7 +52,7 @@ class Explorer:
         self.sessions: set[Session] = set()
         self.compilers = Compilers(options.device, self.engine.wake)
         self.engine.elsewhere = self.compilers.compiled
-        self.engine.crowded = lambda: len(self.sessions) > 1
+        self.engine.crowded = lambda: len({s.visitor or s for s in list(self.sessions)}) > 1
         self.engine.forbids = lambda scene: bool(own_label(scene)) or self.engine.crowded()
         self.handlers: dict[str, Callable[[Session, Any], None]] = {
             "bookmark": self.bookmarks.on_change,

@@ -3,7 +3,8 @@
  *
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
- * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
+ * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "moved" (what `move` was given; null: by undo), "frame" (the canvas was drawn),
+ * "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
@@ -52,18 +53,19 @@ export class Explorer extends EventTarget {
   #returned = false; // to the base of a view that can't be drawn
   #still = ""; // a small picture of what is settled, as an address
   #peeked = null; // the newest wish of `peek`
+  #ended = new AbortController();
   free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
   /** @param {HTMLCanvasElement} canvas
-   * @param {{plain?: boolean, software?: boolean, remote?: boolean, link?: string, entry?: number, past?: Table}} [options] `plain`: no
-   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `link`: of the scene to open first; `entry`, `past`: where a page before a reload was */
-  constructor(canvas, { plain = false, software = false, remote = false, link = "", entry = 0, past = {} } = {}) {
+   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table}} [options] `plain`: no
+   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was */
+  constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {} } = {}) {
     super();
     observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
     this.entry = entry;
     Object.assign(this.#history, past);
-    this.#first = link ? { link } : {};
+    this.#first = first;
     this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
     this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
     const url = new URL("/ws", location.href);
@@ -74,13 +76,18 @@ export class Explorer extends EventTarget {
       wanted: (message) => this.#wanted(message),
       binary: (message) => this.#binary(message),
       lost: (line) => this.#lost(line),
-    });
-    document.addEventListener("visibilitychange", () => this.#wake());
+    }, this.#ended.signal);
+    document.addEventListener("visibilitychange", () => this.#wake(), this.#ended);
   }
 
-  /** Connect, and show the first scene. */
-  start() {
-    this.connection.connect();
+  /** End the connection, and draw no more. */
+  end() {
+    this.#ended.abort();
+    cancelAnimationFrame(this.#ticking);
+  }
+
+  /** Load the catalog. */
+  load() {
     fetch("/catalog.json").then((answer) => answer.json()).then((catalog) => {
       this.catalog = catalog;
       this.#say("catalog", catalog);
@@ -137,6 +144,7 @@ export class Explorer extends EventTarget {
     const whole = last?.move && !last.after && merged(last.move, entry.move);
     if (whole) Object.assign(last, { move: whole, stage });
     else this.#queue.push(entry);
+    this.#say("moved", entry.move);
     this.#wake();
   }
 
@@ -275,6 +283,7 @@ export class Explorer extends EventTarget {
     this.#fit = null;
     this.#still = "";
     this.#queue.push({ state });
+    this.#say("moved");
     this.#wake();
   }
 
@@ -397,7 +406,7 @@ export class Explorer extends EventTarget {
   }
 
   #wake() {
-    if (this.#ticking || document.hidden) return;
+    if (this.#ticking || document.hidden || this.#ended.signal.aborted) return;
     this.#ticking = requestAnimationFrame((time) => this.#tick(time));
   }
 
@@ -410,6 +419,7 @@ export class Explorer extends EventTarget {
     if (this.#paints.cycling) this.#paints.tick(seconds);
     this.#send(time);
     this.stage.draw(this.map);
+    this.#say("frame");
     if (this.#animations.size || this.#paints.cycling) this.#wake();
   }
 

@@ -139,7 +139,7 @@ function box(explorer, canvas, from) {
   const show = (to) => {
     const [x0, y0, x1, y1] = rectOf(to), ratio = canvas.clientWidth / canvas.width;
     const px = (length) => `${length * ratio}px`;
-    Object.assign(frame.style, { position: "absolute", left: px(x0), top: px(y0), width: px(x1 - x0), height: px(y1 - y0) });
+    Object.assign(frame.style, { position: "absolute", left: `${canvas.offsetLeft + x0 * ratio}px`, top: `${canvas.offsetTop + y0 * ratio}px`, width: px(x1 - x0), height: px(y1 - y0) });
   };
   const end = (to) => {
     frame.remove();

@@ -24,12 +24,22 @@ export class Connection {
    *   wanted: (message: import("./decode.js").Message) => boolean,
    *   binary: (message: import("./decode.js").Message) => void,
    *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded
+   * @param {AbortSignal} ended ends the connection for good
    */
-  constructor(url, on) {
+  constructor(url, on, ended) {
     this.url = url;
     this.on = on;
-    document.addEventListener("visibilitychange", () => this.#retry());
-    addEventListener("online", () => this.#retry());
+    document.addEventListener("visibilitychange", () => this.#retry(), { signal: ended });
+    addEventListener("online", () => this.#retry(), { signal: ended });
+    ended.addEventListener("abort", () => this.#end());
+  }
+
+  #end() {
+    const socket = this.#socket;
+    this.#socket = null; // its end is no lost connection
+    clearTimeout(this.#timer);
+    socket?.close();
+    this.#worker?.terminate();
   }
 
   get open() { return this.#socket?.readyState === WebSocket.OPEN; }

@@ -6,6 +6,7 @@ import { canvasOf, Picture } from "./picture.js";
 import { makeRenderer } from "./renderer.js";
 
 const FARTHEST = 2 ** 12; // scale between the view and an older picture that is still drawn
+const LIMIT = 4096; // device pixels of a side
 const MOST_IMAGES = 24, MOST_BYTES = 2 ** 27;
 
 export class Stage {
@@ -179,6 +180,22 @@ export class Stage {
     this.picture?.restore();
     this.changed();
   }
+}
+
+/** Call `changed` with a canvas's size in device pixels, now and whenever it changes.
+ * @param {HTMLCanvasElement} canvas @param {(size: number[]) => void} changed @returns {ResizeObserver} */
+export function watchSize(canvas, changed) {
+  const exact = "devicePixelContentBoxSize" in ResizeObserverEntry.prototype;
+  const watch = new ResizeObserver(([entry]) => {
+    const sides = (box) => [box.inlineSize, box.blockSize];
+    const near = sides(entry.contentBoxSize[0]).map((side) => side * devicePixelRatio);
+    const found = exact ? sides(entry.devicePixelContentBoxSize[0]) : near;
+    // A device scale that is only emulated is missing from the exact box.
+    const sure = found.map((side, k) => Math.abs(side - near[k]) <= 1 ? side : near[k]);
+    changed(sure.map((side) => Math.max(1, Math.min(LIMIT, Math.round(side)))));
+  });
+  watch.observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
+  return watch;
 }
 
 /** Return coarse pixels as those of a whole picture: the shader enlarges values, not pixels.

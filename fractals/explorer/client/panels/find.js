@@ -7,7 +7,7 @@ import { decimal } from "./scale.js";
 
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
-export function findPanel({ explorer, notify, julia, ui, close, autopilot }) {
+export function findPanel({ explorer, notify, julia, ui, close, autopilot, second }) {
   const own = observe({ told: null, answer: null }); // progress, and what was found
   let job = null;
   let flight = null;
@@ -77,6 +77,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot }) {
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />
     <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
     <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
+    <${Button} label="Julia set beside the picture" symbol="beside" kind="wide-button" title="Two live views (T)" onClick=${() => second()} />
     ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label="Preview Julia sets by touch" kind="wide-button" onClick=${preview} />`}
     <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next (A)" onClick=${autopilot.toggle} />
     <${Section} title="Embedded Julia sets">

@@ -96,7 +96,7 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
 const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
 
 /** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
-function offset(center, { placed }, mirror) {
+export function offset(center, { placed }, mirror) {
   const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
   const turn = (-placed.rotation * Math.PI) / 180;
   const up = x * Math.sin(turn) + y * Math.cos(turn);

@@ -43,10 +43,10 @@ const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as 
  */
 export function mountPanels(explorer) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = document.getElementById("ui");
-  const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false, over: null });
-  const julia = juliaTool({ explorer, canvas });
+  const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false, over: null, second: null });
+  const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
-  const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload };
+  const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload, second };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
@@ -67,6 +67,13 @@ export function mountPanels(explorer) {
     return built.get(id);
   }
 
+  /** Open the second view, or close it. @param {number[]} [where] with the Julia set of this point */
+  async function second(where = undefined) {
+    ui.second ??= await import("./second.js").then((file) => file.secondView(context)).catch(() => null);
+    if (ui.second) ui.second.toggle(where);
+    else notify("The server does not answer: the second view was not loaded.", "error");
+  }
+
   function close() {
     wanted = null;
     if (!ui.open) return false;
@@ -77,7 +84,7 @@ export function mountPanels(explorer) {
   const toggle = (id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || bars(true);
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
   const fold = () => ui.unfolded && !(ui.unfolded = false);
   /** Show the bars, or hide them. @param {boolean} shown @returns {boolean} whether that is a change */
   const bars = (shown) => {
@@ -152,6 +159,7 @@ export function mountPanels(explorer) {
     return html`<div class="zooms glass" role="group" aria-label="View">
       ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
       <${Button} label="Zoom in" symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label="Zoom out" symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
+      <${Button} label="Second view" symbol="beside" bare kind="tool" title="A second view beside the picture (T)" onClick=${() => second()} />
       <${Button} label="Hide the bars" symbol="hide" bare kind="tool" title="Hide the bars (H): a click on the picture shows them" onClick=${() => bars(false)} />
       ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
   }
@@ -169,7 +177,7 @@ export function mountPanels(explorer) {
     useLayoutEffect(() => {
       const aim = () => {
         const target = /** @type {HTMLElement} */ (head.parentNode);
-        canvas.style.translate = narrow() ? `0 ${-target.clientHeight / 2}px` : "";
+        canvas.style.translate = narrow() && !document.documentElement.classList.contains("two") ? `0 ${-target.clientHeight / 2}px` : "";
         const ratio = canvas.width / canvas.clientWidth, left = (target.offsetLeft + target.clientWidth) * ratio;
         const aside = !narrow() && !wide && canvas.width - left > LEAST_FREE * canvas.width;
         explorer.free = aside ? [left, 0, canvas.width, canvas.height] : null;
@@ -196,7 +204,7 @@ export function mountPanels(explorer) {
   function App() {
     const shown = PANELS.find(({ id }) => id === ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
@@ -209,6 +217,7 @@ export function mountPanels(explorer) {
   addCommands(
     ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
+    { id: "second", group: "Panels", title: "A second view beside the picture: a Julia set, or the same place", keys: ["t"], run: () => void second() },
     { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...past.commands,

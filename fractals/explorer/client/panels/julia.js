@@ -8,7 +8,7 @@ import { Button, Drawn } from "../ui.js";
 
 const SIZE = 256; // of the preview, in pixels
 
-export function juliaTool({ explorer, canvas }) {
+export function juliaTool({ explorer, canvas, ui }) {
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
   const own = observe({ mode: "", picture: null, place: {}, map: null });
   let pointer = null; // device pixels
@@ -16,7 +16,9 @@ export function juliaTool({ explorer, canvas }) {
 
   const show = () => {
     if (!own.mode || !pointer || explorer.placed?.julia || !explorer.placed?.values) return;
-    explorer.julia({ at: pointer.map((value) => Math.round(value * 16)), size: SIZE }, (preview) => {
+    const at = pointer.map((value) => Math.round(value * 16));
+    if (ui.second?.show(at, "gesture preview")) return;
+    explorer.julia({ at, size: SIZE }, (preview) => {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
     // Where the point is in the window: above an open sheet the canvas is moved.
