@@ -242,7 +242,7 @@ class Jobs:
         if job := session.jobs.get(message.job):
             job.kill()
             return
-        drawn = [(session, name) for name in ("sheet", "surprise")]
+        drawn = [(session, name) for name in ("moments", "sheet", "surprise")]
         if not any(session.engine.busy(key) for key in drawn):
             raise OptionError(f"the job {message.job} does not run")
         for key in drawn:

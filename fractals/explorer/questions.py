@@ -14,7 +14,7 @@ from fractals.explorer import outside, protocol
 from fractals.explorer.frames import SAID, SIXTEENTHS, text_of
 from fractals.explorer.navigation import julia_scene
 from fractals.explorer.pages import draw_preview, small
-from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
+from fractals.explorer.protocol import Where, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues
@@ -101,15 +101,9 @@ def julia(session: Session, message: protocol.Julia) -> None:
 
     def steps(work: DrawingTask) -> Steps:
         pixels = yield from draw_preview(session.engine, work, scene)
-        _put_preview(session, message.seq, 0, pixels)
+        session.preview(message.seq, 0, pixels)
 
     session.ask("julia", steps, message)
-
-
-def _put_preview(session: Session, frame: int, layer: int, pixels: Any) -> None:
-    assert session.hello
-    where = Where(frame, w=pixels.shape[1], h=pixels.shape[0], layer=layer)
-    session.outbox.put(pack_pixels(where, pixels, session.hello.link == "remote", PREVIEW))
 
 
 def fit(session: Session, message: protocol.Fit) -> None:
@@ -205,7 +199,7 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
                 continue
             table = mutated.to_table()
             session.say("surprised", job=message.job, index=index, label=label, scene=table)
-            _put_preview(session, message.job, index, pixels)
+            session.preview(message.job, index, pixels)
             index += 1
             if index == surprises.COUNT:
                 break
@@ -234,7 +228,7 @@ def sheet(session: Session, message: protocol.Sheet) -> None:
                 continue
             found = made.to_table()
             session.say("surprised", job=message.job, index=index, label="", scene=found)
-            _put_preview(session, message.job, index, pixels)
+            session.preview(message.job, index, pixels)
         session.say("done", job=message.job)
 
     session.ask("sheet", steps, message, SHEET)

@@ -1,6 +1,7 @@
 """The second live view, beside the picture."""
 
 import base64
+import time
 
 import numpy as np
 import pytest
@@ -34,6 +35,10 @@ def two(panels, server):
     panels.page.locator("#second").wait_for(state="detached")
     panels.until("explorer.settled")  # for the whole window again
     assert panels.run("views => views.size", panels.page.evaluate_handle(VIEWS)) == 0
+    for _ in range(100):
+        if len(server.explorer.sessions) == 1:
+            break
+        time.sleep(0.05)
     assert len(server.explorer.sessions) == 1
     assert not panels.problems
 

@@ -4,6 +4,7 @@ import { kept, observe } from "../state.js";
 import { bytes, Button, download, Drawn, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Thumbnail, Toggle } from "../ui.js";
 import { decimal } from "./scale.js";
 import { Author } from "./share.js";
+import { Timeline } from "./timeline.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const SETTLED_MS = 3000; // of frames, before the time left is told
@@ -38,14 +39,14 @@ export function resumeFilm({ open }) {
 
 export function filmPanel({ explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
-  const { name = "", places = [] } = stored();
+  const { name = "", places = [], times = null } = stored();
   const own = observe({
-    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: null, size: [1280, 720], fps: "30", format: "mp4", keep: false,
+    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: null, times: /** @type {number[]|null} */ (times), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
     sound: null, forecast: "", length: 10, leftOut: [], told: null, film: null, name,
   });
   let job = null, count = places.length;
   effect(() => {
-    const kept = JSON.stringify({ name: own.name, places: own.places });
+    const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times });
     try {
       sessionStorage.setItem(STORED, kept);
     } catch {
@@ -53,17 +54,21 @@ export function filmPanel({ explorer, ui, open, notify }) {
     }
   });
 
+  /** What the film shows. `times`: of all places, also of those that are left out. */
+  const film = () => ({
+    what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map(({ link }) => link) : [], backwards: own.backwards,
+    seconds: own.seconds, times: own.what === "places" ? own.times : null, fps: Number(own.fps), size: own.size,
+  });
   const message = () => ({
-    t: "film", what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map(({ link }) => link) : [], backwards: own.backwards,
-    seconds: own.seconds, fps: Number(own.fps), size: own.size, format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
+    t: "film", ...film(), format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
   });
 
   async function estimate(asked) {
     const told = await explorer.request({ ...asked, forecast: true }).catch((error) => ({ error }));
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
-    if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [] });
-    const { seconds, frames, length, left_out: leftOut } = told;
-    Object.assign(own, { length, leftOut, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.` });
+    if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [], known: [], ready: false });
+    const { seconds, frames, length, left_out: leftOut, times: known } = told;
+    Object.assign(own, { length, leftOut, known, ready: true, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.` });
   }
 
   /** Follow the messages of a film to its end. */
@@ -103,7 +108,22 @@ export function filmPanel({ explorer, ui, open, notify }) {
     if (explorer.connected && own.name) untracked(() => job || follow({ t: "follow", name: own.name }, false));
   });
 
-  const change = (places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null });
+  const change = (places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
+  /** The keys of the timeline: places that are not left out. */
+  const keys = () => {
+    if (own.what !== "places") return [];
+    const shown = own.places.map((place, index) => ({ ...place, index })).filter(({ index }) => !own.leftOut.includes(index));
+    return shown.length === own.known.length ? shown.map(({ title, index }, k) => ({ title, index, at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k] })) : [];
+  };
+  const retime = (times) => {
+    const at = new Map(keys().map(({ index }, k) => [index, times[k]]));
+    Object.assign(own, { seconds: null, times: own.places.map((_, index) => at.get(index) ?? 0) });
+  };
+  const lengthen = (wish) => {
+    const seconds = Math.max(0.2, Math.min(1800, wish)), end = keys().at(-1)?.at;
+    if (own.times && end) own.times = own.times.map((time) => Math.round((100 * time * seconds) / end) / 100);
+    else own.seconds = seconds;
+  };
   async function addThis() {
     try {
       const { link } = await explorer.request({ t: "link" });
@@ -138,7 +158,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
   function Places() {
     const move = (from, to) => {
       if (to < 0 || to >= own.places.length || to === from) return from;
-      own.places = own.places.toSpliced(from, 1).toSpliced(to, 0, own.places[from]);
+      change(own.places.toSpliced(from, 1).toSpliced(to, 0, own.places[from]));
       return to;
     };
     return html`<div class="stack">
@@ -175,11 +195,12 @@ export function filmPanel({ explorer, ui, open, notify }) {
     });
     const busy = Boolean(own.told);
     return html`<div class="stack">
-      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [] })} />
+      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
       <p class="hint">${HINTS[own.what]}</p>
       ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
-      <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${(seconds) => { own.seconds = Math.max(0.2, Math.min(1800, seconds)); }} />
+      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} put=${retime} />`}
+      <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
       <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>
       <${Section} title="More" open=${false}>
