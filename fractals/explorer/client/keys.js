@@ -31,7 +31,7 @@ const turn = (angle) => (explorer) => explorer.move({ turn: angle, step: `turn $
 
 /** Zoom about the pointer, or the middle, as long as the key is held. */
 function dive(direction) {
-  let end = null;
+  let end = /** @type {(() => void)|null} */ (null);
   return {
     start(explorer) {
       let rest = 0;

@@ -58,13 +58,13 @@ function keepLink(explorer) {
 
 function past() {
   try {
-    return JSON.parse(sessionStorage.getItem(PAST)) ?? {};
+    return JSON.parse(sessionStorage.getItem(PAST) ?? "{}");
   } catch {
     return {};
   }
 }
 
-let explorer = null;
+let explorer = /** @type {Explorer|null} */ (null);
 watchSize(canvas, (size) => {
   if (explorer) {
     explorer.resize(size);
@@ -73,15 +73,15 @@ watchSize(canvas, (size) => {
   [canvas.width, canvas.height] = size;
   if (!history.state) history.replaceState({ entry: 0 }, "");
   const { entry } = history.state;
-  explorer = new Explorer(canvas, { plain: options.has("plain"), software: options.has("webgl"), remote: isRemote(), first: location.hash ? { link: location.hash.slice(1) } : {}, entry, past: past() });
+  const made = explorer = new Explorer(canvas, { plain: options.has("plain"), software: options.has("webgl"), remote: isRemote(), first: location.hash ? { link: location.hash.slice(1) } : {}, entry, past: past() });
   Object.assign(window, { explorer });
-  document.documentElement.classList.toggle("plain", !explorer.stage.renderer.values);
-  attachGestures(explorer, canvas);
-  attachKeys(explorer, canvas);
-  mountPanels(explorer);
-  keepLink(explorer);
+  document.documentElement.classList.toggle("plain", !made.stage.renderer.values);
+  attachGestures(made, canvas);
+  attachKeys(made, canvas);
+  mountPanels(made);
+  keepLink(made);
   const first = document.querySelector(".first"); // a still, until there is a picture
-  explorer.addEventListener("drawn", () => first.remove(), { once: true });
-  explorer.connection.connect();
-  explorer.load();
+  made.addEventListener("drawn", () => first?.remove(), { once: true });
+  made.connection.connect();
+  made.load();
 });

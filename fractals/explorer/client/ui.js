@@ -51,7 +51,7 @@ export function Button({ label, symbol = "", bare = false, kind = "", ...rest })
 
 /** A button that opens a file: dropping one needs a mouse. */
 export function FileButton({ label, take, kind = "", accept = "", ...rest }) {
-  let input = null;
+  let input = /** @type {any} */ (null);
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
     input.value = "";
@@ -90,7 +90,7 @@ export function TextField({ value, put, ...rest }) {
  *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag
  */
 export function Slider({ label, value, least, most, step = 0, log = false, hint = "", digits = 3, track = "", live = false, put }) {
-  const draft = useSignal(null); // while it is dragged
+  const draft = useSignal(/** @type {number|null} */ (null)); // while it is dragged
   const place = (given) => (log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given);
   const rounded = (given) => (step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2)));
   const drag = ({ target }) => {
@@ -158,7 +158,7 @@ export const Section = ({ title, open = true, unfold = () => {}, children }) => 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
 export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=${!told}>
-  <progress key=${Number.isFinite(told?.share)} max="1" aria-label="Progress" value=${Number.isFinite(told?.share) ? Math.min(1, told.share) : undefined} />
+  <progress key=${told?.share === null} max="1" aria-label="Progress" value=${told?.share === null ? undefined : told && Math.min(1, told.share)} />
   <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */

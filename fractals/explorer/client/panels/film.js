@@ -1,7 +1,7 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, download, Drawn, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Thumbnail, Toggle } from "../ui.js";
+import { bytes, Button, download, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
 import { decimal } from "./scale.js";
 import { Author } from "./share.js";
 import { Timeline } from "./timeline.js";
@@ -19,14 +19,14 @@ const SIZES = [["Small", 640, 360], ["HD", 1280, 720], ["Full HD", 1920, 1080], 
 const FORMATS = [["mp4", "MP4"], ["webm", "WebM"], ["webp", "WebP"]];
 const RATES = [["24", "24"], ["30", "30"], ["60", "60"]];
 const SOUNDS = ".aac,.flac,.m4a,.mp3,.oga,.ogg,.opus,.wav";
-const SMALL = [96, 54]; // pixels of a place's picture
+const SMALL = 128; // pixels of the width of a place's picture
 const STORED = "fractals.film"; // what a page that is loaded again goes on with
 const MOST = 60; // places
 
 /** Return what a page before this one has left. @returns {Table} */
 function stored() {
   try {
-    return JSON.parse(sessionStorage.getItem(STORED)) ?? {};
+    return JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
   } catch {
     return {};
   }
@@ -41,10 +41,10 @@ export function filmPanel({ explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
   const { name = "", places = [], times = null } = stored();
   const own = observe({
-    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: null, times: /** @type {number[]|null} */ (times), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
-    sound: null, forecast: "", length: 10, leftOut: [], told: null, film: null, name,
+    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
+    sound: /** @type {Table|null} */ (null), forecast: "", length: 10, leftOut: /** @type {number[]} */ ([]), told: /** @type {Table|null} */ (null), film: /** @type {Table|null} */ (null), name,
   });
-  let job = null, count = places.length;
+  let job = /** @type {Table|null} */ (null), count = places.length;
   effect(() => {
     const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times });
     try {
@@ -73,21 +73,21 @@ export function filmPanel({ explorer, ui, open, notify }) {
 
   /** Follow the messages of a film to its end. */
   async function follow(asked, preview) {
-    let begun = null;
+    let begun = /** @type {{done: number, now: number}|null} */ (null);
     Object.assign(own, { told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview } });
-    job = explorer.job(asked, ({ t, name, done, of }) => {
+    const mine = job = explorer.job(asked, ({ t, name, done, of }) => {
       if (t === "started") {
         own.name = name;
         own.told = { share: null, text: "Preparing", preview };
       }
       if (t !== "progress") return;
       const now = performance.now();
-      begun ??= { done, now };
-      const left = now - begun.now > SETTLED_MS && done > begun.done ? `, about ${duration(((of - done) * (now - begun.now)) / 1000 / (done - begun.done))} left` : "";
+      const first = begun ??= { done, now };
+      const left = now - first.now > SETTLED_MS && done > first.done ? `, about ${duration(((of - done) * (now - first.now)) / 1000 / (done - first.done))} left` : "";
       own.told = { share: done / of, text: `Frame ${done} of ${of}${left}`, preview };
     });
     try {
-      own.film = { ...await job.done, preview };
+      own.film = { ...await mine.done, preview };
       own.name = "";
       if (ui.open !== "film") notify("The film is ready.", "info", { action: ["Show it", () => open("film")] });
     } catch (error) {
@@ -127,7 +127,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
   async function addThis() {
     try {
       const { link } = await explorer.request({ t: "link" });
-      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`, link, picture: pictureOf(explorer) }]);
+      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`, link, still: explorer.still(SMALL).toDataURL("image/jpeg", 0.8) }]);
     } catch (error) {
       notify(error.message, "error");
     }
@@ -164,7 +164,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
     return html`<div class="stack">
       <ol class="places" aria-label="Places of the film">${own.places.map((place, index) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
         <${Handle} title=${place.title} index=${index} move=${move} />
-        ${place.picture ? html`<${Drawn} picture=${canvasOf(place)} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
+        ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
         <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> of another formula: left out</span>`}</span>
         <${Button} label=${`Remove ${place.title}`} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`)}</ol>
       ${own.places.length < 2 && html`<p class="hint">Go to a place and add it; two or more make a film.</p>`}
@@ -248,30 +248,4 @@ function Handle({ title, index, move }) {
     requestAnimationFrame(() => button.focus());
   };
   return html`<button type="button" class="bare quiet handle" aria-label=${`Move ${title}: drag, or press arrow keys`} title="Drag" onKeyDown=${key} onPointerDown=${start}><${Icon} name="grip" /></button>`;
-}
-
-/** Return a small picture of the canvas, as text that is kept when the page is loaded again. */
-function pictureOf(explorer) {
-  const [width, height] = explorer.size, [w, h] = SMALL, rows = explorer.readPixels();
-  const part = Math.min(width / w, height / h), found = [];
-  for (let k = 0; k < w * h; k++) {
-    const x = Math.floor(width / 2 + ((k % w) - w / 2 + 0.5) * part), y = Math.floor(height / 2 + (Math.floor(k / w) - h / 2 + 0.5) * part);
-    found.push(...rows.subarray(3 * (y * width + x), 3 * (y * width + x) + 3));
-  }
-  return btoa(String.fromCharCode(...found));
-}
-
-const canvases = new WeakMap(); // by place
-
-function canvasOf(place) {
-  if (canvases.has(place)) return canvases.get(place);
-  const [width, height] = SMALL, canvas = Object.assign(document.createElement("canvas"), { width, height }), text = atob(place.picture);
-  const pixels = new ImageData(width, height);
-  for (let k = 0; k < width * height; k++) {
-    for (let c = 0; c < 3; c++) pixels.data[4 * k + c] = text.charCodeAt(3 * k + c);
-    pixels.data[4 * k + 3] = 255;
-  }
-  canvas.getContext("2d").putImageData(pixels, 0, 0);
-  canvases.set(place, canvas);
-  return canvas;
 }

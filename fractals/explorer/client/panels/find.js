@@ -8,9 +8,9 @@ import { decimal } from "./scale.js";
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
 export function findPanel({ explorer, notify, julia, ui, close, autopilot, second }) {
-  const own = observe({ told: null, answer: null }); // progress, and what was found
-  let job = null;
-  let flight = null;
+  const own = observe({ told: /** @type {Table|null} */ (null), answer: /** @type {Table|null} */ (null) }); // progress, and what was found
+  let job = /** @type {Table|null} */ (null);
+  let flight = /** @type {Table|null} */ (null);
   let flights = 0; // so far
 
   function cancel() {
@@ -62,7 +62,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
   });
 
   function Facts() {
-    const { period, size, angle } = own.answer ?? {};
+    const { period, size, angle } = own.answer ?? /** @type {Table} */ ({});
     const lines = [["Period", period?.toLocaleString("en")], ["Size", size && decimal(size)], ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`]];
     return html`<dl class="facts" aria-live="polite">${lines.filter(([, value]) => value).map(([key, value]) => html`<dt key=${key}>${key}</dt><dd>${value}</dd>`)}</dl>`;
   }

@@ -63,7 +63,7 @@ export const canFly = ({ scene, placed }) => (scene.view?.stretch ?? 1) === 1 &&
 export function flyTo(explorer, { center, octaves, step, speed, told }) {
   const mirror = explorer.scene.view?.mirror, first = explorer.placed, start = offset(center, explorer, mirror);
   const way = path(Math.hypot(...start) / first.size[0], octaves + Math.log2(explorer.seen.share) - first.octaves, speed);
-  let end = null;
+  let end = (/** @type {boolean} */ _arrived) => {};
   const done = new Promise((resolve) => {
     let time = 0;
     const stop = explorer.animate((seconds) => {

@@ -29,6 +29,8 @@ const PANELS = [
   { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), aside: true },
   { id: "lessons", title: "Lessons", key: "l", load: () => import("./lessons.js").then((file) => file.lessonsPanel), aside: true },
 ];
+/** @param {string} id @returns {Table} */
+const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? {};
 const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["past", "Past", "Y"], ["home", "Whole set", "0"]];
 const LATER_MS = 3000; // after the first picture, until panels are loaded
 const REST_MS = 3000; // of the pointer on a full screen, until the bars hide
@@ -42,22 +44,22 @@ const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as 
  * @param {import("../explorer.js").Explorer} explorer
  */
 export function mountPanels(explorer) {
-  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = document.getElementById("ui");
-  const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false, over: null, second: null });
+  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = /** @type {HTMLElement} */ (document.getElementById("ui"));
+  const ui = observe({ open: "", unfolded: false, bare: false, messages: /** @type {Table[]} */ ([]), dragged: false, over: /** @type {Table|null} */ (null), second: /** @type {Table|null} */ (null) });
   const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
   const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload, second };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
-  let wanted = null; // the newest call of `open`
+  let wanted = /** @type {object|null} */ (null); // the newest call of `open`
 
   /** Show a panel, and return what it offers; null if it can't be loaded. */
   async function open(id, { focus = true } = {}) {
     const mine = wanted = {};
     if (!explorer.catalog) await new Promise((resolve) => { explorer.addEventListener("catalog", resolve, { once: true }); });
     if (!built.has(id)) {
-      const build = await PANELS.find((panel) => panel.id === id).load().catch(() => null);
+      const build = await panelOf(id).load().catch(() => null);
       if (!build) return void notify("The server does not answer: this panel was not loaded.", "error");
       if (!built.has(id)) built.set(id, build(context));
     }
@@ -166,7 +168,7 @@ export function mountPanels(explorer) {
 
   function Panel({ id, title, wide }) {
     const { View, Actions, shown, hidden } = built.get(id);
-    let head = null;
+    let head = /** @type {any} */ (null);
     useLayoutEffect(() => { if (focusing) head.querySelector("h2").focus({ preventScroll: true }); }, []);
     useEffect(() => {
       shown?.();
@@ -202,14 +204,14 @@ export function mountPanels(explorer) {
     <${Button} label="Dismiss" symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`)}</div>`;
 
   function App() {
-    const shown = PANELS.find(({ id }) => id === ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
+    const shown = ui.open && panelOf(ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
       ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
     root.classList.toggle("bare", ui.bare);
-    root.dataset.open = ui.open && (PANELS.find(({ id }) => id === ui.open).wide ? "wide" : "side");
+    root.dataset.open = ui.open && (panelOf(ui.open).wide ? "wide" : "side");
   });
   render(html`<${App} />`, root);
   drop(ui, upload);
@@ -311,7 +313,7 @@ function swipe(close) {
 function paste({ explorer, notify, upload }) {
   addEventListener("paste", (event) => {
     const { target, clipboardData: data } = event;
-    if (!explorer.scene || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
+    if (!explorer.scene || !data || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
     const [file] = data.files, text = data.getData("text"), found = meaningOf(text);
     if (file) upload(file);
     else if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
@@ -336,7 +338,7 @@ function drop(ui, take) {
     if (!files(event)) return;
     event.preventDefault();
     show(-depth);
-    const [file] = event.dataTransfer.files;
+    const [file] = event.dataTransfer?.files ?? [];
     if (file) take(file);
   });
 }

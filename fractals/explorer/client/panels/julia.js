@@ -10,9 +10,9 @@ const SIZE = 256; // of the preview, in pixels
 
 export function juliaTool({ explorer, canvas, ui }) {
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
-  const own = observe({ mode: "", picture: null, place: {}, map: null });
-  let pointer = null; // device pixels
-  let finger = null; // the id of the touch that is down
+  const own = observe({ mode: "", picture: /** @type {Table|null} */ (null), place: {}, map: /** @type {Table|null} */ (null) });
+  let pointer = /** @type {number[]|null} */ (null); // device pixels
+  let finger = /** @type {number|null} */ (null); // the id of the touch that is down
 
   const show = () => {
     if (!own.mode || !pointer || explorer.placed?.julia || !explorer.placed?.values) return;

@@ -7,7 +7,7 @@ const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spi
 const SIZE = [236, 376]; // CSS pixels, about
 
 export function pointMenu({ explorer, notify, open, julia, canvas, second }) {
-  const own = observe({ shown: null }); // {at, x, y}
+  const own = observe({ shown: /** @type {Table|null} */ (null) }); // {at, x, y}
   const close = () => {
     if (!own.shown) return false;
     own.shown = null;
@@ -39,7 +39,7 @@ export function pointMenu({ explorer, notify, open, julia, canvas, second }) {
   ];
 
   function Menu({ at, x, y }) {
-    let made = null;
+    let made = /** @type {any} */ (null);
     useLayoutEffect(() => made.querySelector("button").focus({ preventScroll: true }), [x, y]);
     const step = (event) => {
       const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];

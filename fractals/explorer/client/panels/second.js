@@ -37,10 +37,10 @@ function isSame({ placed: one, size }, { placed: two }) {
 
 export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   // `ring`: where the point of the Julia set lies, in CSS pixels; `dragged`: as long as it is moved
-  const own = observe({ other: /** @type {Explorer|null} */ (null), kind: "free", cut: 0.5, ring: null, dragged: null });
+  const own = observe({ other: /** @type {Explorer|null} */ (null), kind: "free", cut: 0.5, ring: /** @type {number[]|null} */ (null), dragged: /** @type {number[]|null} */ (null) });
   let point = /** @type {string[]|null} */ (null); // of the Julia set
-  let wanted = null, running = false; // the next point, in sixteenths of a pixel; whether Julia sets are drawn one after the other
-  let drags = 0, watch = null;
+  let wanted = /** @type {Table|null} */ (null), running = false; // the next point, in sixteenths of a pixel; whether Julia sets are drawn one after the other
+  let drags = 0, watch = /** @type {ResizeObserver|null} */ (null);
   let leader = explorer, mirroring = false, waiting = 0; // who was moved last; whether a move is passed on
 
   const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
@@ -77,7 +77,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
     const { other } = own;
     if (!other) return false;
     own.other = own.ring = wanted = null;
-    watch.disconnect();
+    watch?.disconnect();
     other.end();
     views.delete(other.stage.canvas);
     other.stage.canvas.remove();
@@ -88,13 +88,17 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
 
   function choose(kind) {
     own.kind = kind;
-    const { other } = own, alike = JSON.stringify(other.scene?.julia) === JSON.stringify(explorer.scene.julia);
+    const { other } = own;
+    if (!other) return;
+    const alike = JSON.stringify(other.scene?.julia) === JSON.stringify(explorer.scene.julia);
     if (kind === "place") other.open({ scene: { ...(alike ? other.scene : explorer.scene), view: sceneOf(explorer).view } }, "", { jump: false });
     if (kind === "julia") show(own.ring ? at(own.ring) : middle());
   }
 
   function swap() {
-    const { other } = own, [mine, its] = [sceneOf(explorer), sceneOf(other)];
+    const { other } = own;
+    if (!other?.placed) return;
+    const [mine, its] = [sceneOf(explorer), sceneOf(other)];
     if (own.kind === "julia") own.kind = "free";
     explorer.open({ scene: its });
     other.open({ scene: mine }, "", { jump: false });
@@ -181,7 +185,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
 
   function grab(event) {
     event.preventDefault();
-    const target = event.currentTarget, step = `gesture point ${drags += 1}`, begun = own.ring, from = [event.clientX, event.clientY];
+    const target = event.currentTarget, step = `gesture point ${drags += 1}`, begun = own.ring ?? [0, 0], from = [event.clientX, event.clientY];
     const move = ({ clientX, clientY }) => {
       own.ring = own.dragged = [begun[0] + clientX - from[0], begun[1] + clientY - from[1]];
       show(at(own.ring), step);
@@ -193,7 +197,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
 
   function nudge(event) {
     const by = ARROWS[event.key];
-    if (!by) return;
+    if (!by || !own.ring) return;
     event.preventDefault();
     own.ring = own.dragged = own.ring.map((part, k) => part + NUDGE * by[k]);
     show(at(own.ring), "point");

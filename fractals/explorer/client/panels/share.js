@@ -45,8 +45,8 @@ const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], 
 
 export function exportPanel({ explorer, notify, open }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
-  const own = observe({ size: null, samples: "2", format: "png", keep: false, forecast: "", told: null, file: null }); // `size` null: as seen
-  let job = null;
+  const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, forecast: "", told: /** @type {Table|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen
+  let job = /** @type {Table|null} */ (null);
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
   const format = () => (explorer.placed?.values || FORMATS.some(([name]) => name === own.format) ? own.format : "png");
@@ -64,11 +64,11 @@ export function exportPanel({ explorer, notify, open }) {
   async function draw() {
     if (job) return;
     Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
-    job = explorer.job({ ...message(), keep: own.keep }, ({ t, of, done, what }) => {
+    const mine = job = explorer.job({ ...message(), keep: own.keep }, ({ t, of, done, what }) => {
       if (t === "progress") own.told = { share: of ? done / of : null, text: what };
     });
     try {
-      own.file = await job.done;
+      own.file = await mine.done;
     } catch (error) {
       notify(error.cancelled ? "The export was cancelled." : error.message, error.cancelled ? "info" : "error");
     } finally {

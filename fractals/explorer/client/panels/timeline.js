@@ -86,5 +86,5 @@ export function Timeline({ explorer, film, length, backwards, keys, put }) {
       onPointerDown=${grab(index)} onKeyDown=${nudge(index)}><span>${index + 1}</span></button>`)}</div>`}
     <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
       : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
-      ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value.scene.view } })} />`}</div></div>`;
+      ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div></div>`;
 }
