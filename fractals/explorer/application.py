@@ -67,6 +67,7 @@ class Explorer:
             "histogram": questions.histogram,
             "julia": questions.julia,
             "link": questions.link,
+            "loupe": questions.loupe,
             "moments": self.filming.moments,
             "lookup": questions.lookup,
             "open": navigation.open_scene,

@@ -180,18 +180,31 @@ Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's 
 RAW_FORMATS = ("npz", "exr")  # of numbers in place of a picture
 
 
-class Export(Message):
-    """A file of a frame, in a process of its own."""
+class ExportKeys(Message):
+    """What an exported picture shows."""
 
-    t: Literal["export"]
     job: Id
     frame: Id
     size: tuple[ExportSide, ExportSide]
     supersampling: Annotated[int, Field(ge=1, le=8)] = 2
+    author: Author = ""
+
+
+class Loupe(ExportKeys):
+    """A part of a picture that is not exported yet, about a point of the frame."""
+
+    t: Literal["loupe"]
+    at: Pixel
+    width: Annotated[int, Field(ge=32, le=512)] = 256
+
+
+class Export(ExportKeys):
+    """A file of a frame, in a process of its own."""
+
+    t: Literal["export"]
     format: Literal["png", "jpg", "webp", "tiff", "npz", "exr"] = "png"
     forecast: bool = False
     keep: bool = False
-    author: Author = ""
 
 
 class FilmKeys(Message):
@@ -294,6 +307,7 @@ Known = Annotated[
     | Surprise
     | Sheet
     | Export
+    | Loupe
     | FilmMessage
     | Moments
     | Follow

@@ -282,6 +282,6 @@ class Session:
 
     def close(self) -> None:
         """End the client's work."""
-        for name in ("view", "julia", "pick", "moments", "sheet", "surprise"):
+        for name in ("view", "julia", "pick", "loupe", "moments", "sheet", "surprise"):
             self.engine.cancel((self, name))
         self.view = None

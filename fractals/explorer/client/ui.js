@@ -149,11 +149,11 @@ export function OptionField({ option, value, put }) {
 }
 
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
-const folds = {}; // whether the parts of panels are open, by their titles
+const folds = {}; // whether the parts of panels are open, by their names
 
-/** A foldable part of a panel; it stays as the user left it. */
-export const Section = ({ title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[title] ?? open}
-  onToggle=${({ target }) => { if ((folds[title] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
+/** A foldable part of a panel; it stays as the user left it. `name`: where another panel has a part of this title */
+export const Section = ({ title, name = title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[name] ?? open}
+  onToggle=${({ target }) => { if ((folds[name] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
@@ -178,6 +178,30 @@ export function Still({ src, ...rest }) {
     }
   }
   return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
+}
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const NUDGE = 4; // CSS pixels
+let drags = 0;
+
+/** A point over the picture. @param {{label: string, kind: string, at: number[], style?: Table, put: (at: number[], step: string) => void}} options
+ * `at`: CSS pixels; `put` gets where it was dragged or moved by an arrow key, and the name of this step of undo */
+export function Knob({ label, kind, at, style = {}, put }) {
+  const grab = (event) => {
+    event.preventDefault();
+    const target = event.currentTarget, step = `gesture point ${drags += 1}`, off = [event.clientX - at[0], event.clientY - at[1]];
+    const move = ({ clientX, clientY }) => put([clientX - off[0], clientY - off[1]], step);
+    target.setPointerCapture(event.pointerId);
+    target.addEventListener("pointermove", move);
+    target.addEventListener("lostpointercapture", () => target.removeEventListener("pointermove", move), { once: true });
+  };
+  const nudge = (event) => {
+    const by = ARROWS[event.key];
+    if (!by) return;
+    event.preventDefault();
+    put(at.map((part, k) => part + NUDGE * by[k]), "point");
+  };
+  return html`<button type="button" class=${kind} aria-label=${`${label}: drag, or press arrow keys`} style=${{ left: `${at[0]}px`, top: `${at[1]}px`, ...style }} onPointerDown=${grab} onKeyDown=${nudge}></button>`;
 }
 
 /** A button with a picture and a name. */

@@ -203,7 +203,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
       <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
       <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>
-      <${Section} title="More" open=${false}>
+      <${Section} title="More" name="film" open=${false}>
         <div class="line"><${Side} name="Width of the film in pixels" index=${0} /><span class="faint">×</span><${Side} name="Height of the film in pixels" index=${1} /><span class="faint">pixels</span></div>
         <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(fps) => { own.fps = fps; }} />
         <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} />
@@ -214,7 +214,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
         <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
       <p class="forecast" role="status">${own.forecast}</p>
-      <div class="line"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
+      <div class="line actions"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
         <${Button} label="Make the film" symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy} onClick=${() => make(false)} /></div>
       ${busy && html`<div ref=${seen}><${Progress} told=${own.told} cancel=${() => job?.cancel()} /></div>`}
       <div class="stack" aria-live="polite"><${Made} /></div></div>`;

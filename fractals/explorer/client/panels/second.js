@@ -9,13 +9,11 @@ import { effect, html, untracked } from "../html.js";
 import { views } from "../keys.js";
 import { watchSize } from "../stage.js";
 import { observe } from "../state.js";
-import { Button, Segments } from "../ui.js";
+import { Button, Knob, Segments } from "../ui.js";
 import { canFly, difference, offset } from "./flight.js";
 import { decimal } from "./scale.js";
 
 const KINDS = [["julia", "Julia set"], ["place", "Same place"], ["free", "Free"]];
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const NUDGE = 4; // CSS pixels that an arrow key moves the point
 const SLOW_MS = 600; // after which the next Julia set is asked for, though this one is not drawn
 const REST_MS = 250; // after a move, before the places are compared
 const LEAST = 0.2; // of the window, for either view
@@ -40,7 +38,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   const own = observe({ other: /** @type {Explorer|null} */ (null), kind: "free", cut: 0.5, ring: /** @type {number[]|null} */ (null), dragged: /** @type {number[]|null} */ (null) });
   let point = /** @type {string[]|null} */ (null); // of the Julia set
   let wanted = /** @type {Table|null} */ (null), running = false; // the next point, in sixteenths of a pixel; whether Julia sets are drawn one after the other
-  let drags = 0, watch = /** @type {ResizeObserver|null} */ (null);
+  let watch = /** @type {ResizeObserver|null} */ (null);
   let leader = explorer, mirroring = false, waiting = 0; // who was moved last; whether a move is passed on
 
   const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
@@ -183,25 +181,10 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   }
   mirror(explorer, () => own.other);
 
-  function grab(event) {
-    event.preventDefault();
-    const target = event.currentTarget, step = `gesture point ${drags += 1}`, begun = own.ring ?? [0, 0], from = [event.clientX, event.clientY];
-    const move = ({ clientX, clientY }) => {
-      own.ring = own.dragged = [begun[0] + clientX - from[0], begun[1] + clientY - from[1]];
-      show(at(own.ring), step);
-    };
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", () => target.removeEventListener("pointermove", move), { once: true });
-  }
-
-  function nudge(event) {
-    const by = ARROWS[event.key];
-    if (!by || !own.ring) return;
-    event.preventDefault();
-    own.ring = own.dragged = own.ring.map((part, k) => part + NUDGE * by[k]);
-    show(at(own.ring), "point");
-  }
+  const put = (to, step) => {
+    own.ring = own.dragged = to;
+    show(at(to), step);
+  };
 
   /** The line between the views. */
   function Line() {
@@ -227,8 +210,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
         <${Button} label="Swap the two views" symbol="swap" bare kind="quiet" title="Swap the two views: panels act on the first one" disabled=${!placed} onClick=${swap} />
         <${Button} label="Close the second view" symbol="close" bare kind="quiet" onClick=${close} /></div>
       <p class="second-state glass">${lost || (placed ? `Zoom ${decimal(placed.zoom)}${drawn?.pass === "exact" ? "" : " · Drawing"}` : "Opening")}</p>
-      ${own.ring && html`<button type="button" class="ring" aria-label="Point of the Julia set: drag, or press arrow keys" style=${{ left: `${own.ring[0]}px`, top: `${own.ring[1]}px` }}
-        onPointerDown=${grab} onKeyDown=${nudge}></button>`}`;
+      ${own.ring && html`<${Knob} label="Point of the Julia set" kind="ring" at=${own.ring} put=${put} />`}`;
   }
   return {
     View,
