@@ -52,7 +52,7 @@ class Explorer:
         self.sessions: set[Session] = set()
         self.compilers = Compilers(options.device, self.engine.wake)
         self.engine.elsewhere = self.compilers.compiled
-        self.engine.crowded = lambda: len(self.sessions) > 1
+        self.engine.crowded = lambda: len({s.visitor or s for s in list(self.sessions)}) > 1
         self.engine.forbids = lambda scene: bool(own_label(scene)) or self.engine.crowded()
         self.handlers: dict[str, Callable[[Session, Any], None]] = {
             "bookmark": self.bookmarks.on_change,
@@ -67,6 +67,8 @@ class Explorer:
             "histogram": questions.histogram,
             "julia": questions.julia,
             "link": questions.link,
+            "loupe": questions.loupe,
+            "moments": self.filming.moments,
             "lookup": questions.lookup,
             "open": navigation.open_scene,
             "paint": navigation.paint,

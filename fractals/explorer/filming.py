@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,9 +18,11 @@ from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
 from fractals.explorer.jobs import ExportedFile, Jobs
+from fractals.explorer.pages import draw_preview, small
+from fractals.explorer.scheduler import SHEET, DrawingTask, Steps
 from fractals.explorer.session import Session
 from fractals.films import encode
-from fractals.films.film import SHORTEST, SPEED, film
+from fractals.films.film import SHORTEST, SPEED, Film, film
 from fractals.films.motion import width_text
 from fractals.films.writing import check_loop, video_of
 from fractals.scene.geometry import home_width_of, place_of
@@ -27,6 +30,7 @@ from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
 
 OCTAVES_A_SECOND, SECONDS_A_KEY = 1.0, 4.0  # through places: speed, and least time between two
+LEAST_GAP = 0.02  # seconds between two places
 MAX_FILMS = 2  # of all clients together
 LONGEST = 60.0  # seconds of a film whose length nobody has chosen
 LONG = 24 * 3600  # seconds of drawing, beyond which no film is begun
@@ -44,13 +48,10 @@ class Filming:
 
     def film(self, session: Session, message: protocol.FilmMessage) -> None:
         """Make a film, or forecast how long that takes."""
-        scene, left_out = filmed_scene(session, message)
-        length = message.seconds or usual_seconds(scene, message)
+        scene, left_out, times = filmed_scene(session, message)
+        length = length_of(scene, message)
         asked = asked_of(scene, message, length)
-        keyed = scene if scene.film else scene.replace(film=zoom_of(scene, asked))
-        forecast = film(
-            keyed, preview=message.preview, device=self.jobs.device, on_message=lambda line: None
-        )
+        forecast = self._forecast(scene, asked, message.preview)
         name = f"film.{message.format}"
         video = video_of(name)
         if video:
@@ -70,6 +71,7 @@ class Filming:
                 frames=plan.count,
                 length=length,
                 left_out=left_out,
+                times=times,
             )
             return
         if self.read_only:
@@ -94,6 +96,29 @@ class Filming:
         }
         finish = partial(self.jobs.exported, path)
         self.jobs.start(session, message.job, wanted, scene, finish, message.keep)
+
+    def _forecast(self, scene: Scene, asked: dict[str, Any], preview: bool) -> Film:
+        """Return a film that is not made: without a search for more digits."""
+        keyed = scene if scene.film else scene.replace(film=zoom_of(scene, asked))
+        return film(keyed, preview=preview, device=self.jobs.device, on_message=lambda line: None)
+
+    def moments(self, session: Session, message: protocol.Moments) -> None:
+        """Draw small pictures of moments of a film."""
+        scene, _, _ = filmed_scene(session, message)
+        length = length_of(scene, message)
+        motion = self._forecast(scene, asked_of(scene, message, length), True).motion
+        mirrored = message.backwards and not scene.film  # a zoom has two keys, in one order
+
+        def steps(work: DrawingTask) -> Steps:
+            for index, at in enumerate(message.at):
+                made = motion.view_at(max(0.0, length - at) if mirrored else at)
+                pixels = yield from draw_preview(session.engine, work, small(made, message.width))
+                table = made.to_table()
+                session.say("surprised", job=message.job, index=index, label="", scene=table)
+                session.preview(message.job, index, pixels)
+            session.say("done", job=message.job)
+
+        session.ask("moments", steps, message, SHEET)
 
     async def sound(self, request: Request) -> JSONResponse:
         """Keep a file of sound for a film, and answer its name."""
@@ -140,8 +165,10 @@ def _refused(line: str, status: int = 400) -> JSONResponse:
     return JSONResponse({"error": line}, status_code=status)
 
 
-def filmed_scene(session: Session, message: protocol.FilmMessage) -> tuple[Scene, list[int]]:
-    """Return the scene of a film, and which places are left out because of their formulas.
+def filmed_scene(
+    session: Session, message: protocol.FilmKeys
+) -> tuple[Scene, list[int], list[float]]:
+    """Return a film's scene, which places are left out for their formulas, and the others' seconds.
 
     A film through places has its keys; the other kinds are zooms, as of ``fractals film``.
     """
@@ -149,17 +176,20 @@ def filmed_scene(session: Session, message: protocol.FilmMessage) -> tuple[Scene
     scene = session.scene(message.frame, message.author).unframed()
     scene = scene.replace(size=(width, height), supersampling=SAMPLES, film=None)
     if message.what != "places":
-        return scene, []
+        return scene, [], []
     places = [outside.of_link(link) for link in message.places]
     own = (scene.formula, scene.julia)
     same = [k for k, place in enumerate(places) if (place.formula, place.julia) == own]
     if len(same) < 2:
         raise OptionError("a film requires two places of the formula that is shown")
     keys = keys_through([places[k] for k in same], message.seconds)
+    if message.times:
+        keys = timed(keys, message.times, same)
+    times = [key["at"] for key in keys]
     if message.backwards:
         keys = reversed_keys(keys)
     left_out = [k for k in range(len(places)) if k not in same]
-    return scene.replace(film={"keys": keys, "fps": message.fps}), left_out
+    return scene.replace(film={"keys": keys, "fps": message.fps}), left_out, times
 
 
 def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[str, Any]]:
@@ -179,13 +209,25 @@ def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[st
     return [{**key, "at": round(key["at"] * factor, 3)} for key in keys]
 
 
+def timed(
+    keys: Sequence[dict[str, Any]], times: Sequence[float], same: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return the keys of the places `same` at times of the user, who gives one for each place."""
+    if len(times) <= same[-1]:
+        raise OptionError("give a time for each place")
+    given = [times[k] - times[same[0]] for k in same]
+    if any(after - before < LEAST_GAP for before, after in pairwise(given)):
+        raise OptionError(f"between two places are at least {LEAST_GAP} s")
+    return [{**key, "at": round(at, 3)} for key, at in zip(keys, given, strict=True)]
+
+
 def reversed_keys(keys: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the keys of the same film, backwards."""
     end = keys[-1]["at"]
     return [{**key, "at": round(end - key["at"], 3)} for key in reversed(keys)]
 
 
-def asked_of(scene: Scene, message: protocol.FilmMessage, length: float) -> dict[str, Any]:
+def asked_of(scene: Scene, message: protocol.FilmKeys, length: float) -> dict[str, Any]:
     """Return the options of `fractals.film` for a message."""
     if scene.film:
         return {}
@@ -211,10 +253,12 @@ def zoom_of(scene: Scene, asked: dict[str, Any]) -> dict[str, Any]:
     return {"keys": keys, "seconds": asked["seconds"], "fps": asked["fps"]}
 
 
-def usual_seconds(scene: Scene, message: protocol.FilmMessage) -> float:
-    """Return the length of a film whose length nobody has chosen."""
+def length_of(scene: Scene, message: protocol.FilmKeys) -> float:
+    """Return the seconds of a film: those that the user chose, or else a usual length."""
     if scene.film:
         return float(scene.film.keys[-1].at or 0.0)
+    if message.seconds:
+        return message.seconds
     octaves = message.octaves
     if message.what == "dive":
         own, _ = place_of(scene, scene.make_any_formula())

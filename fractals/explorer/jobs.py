@@ -234,7 +234,7 @@ class Jobs:
         if job := session.jobs.get(message.job):
             job.kill()
             return
-        drawn = [(session, name) for name in ("sheet", "surprise")]
+        drawn = [(session, name) for name in ("loupe", "moments", "sheet", "surprise")]
         if not any(session.engine.busy(key) for key in drawn):
             raise OptionError(f"the job {message.job} does not run")
         for key in drawn:
@@ -363,7 +363,7 @@ def searched(session: Session, message: protocol.Find) -> Scene:
     return scene.replace(center=center, width=significant(width), size=size)
 
 
-def exported(session: Session, message: protocol.Export) -> Scene:
+def exported(session: Session, message: protocol.ExportKeys) -> Scene:
     """Return the scene of an export: the view that is seen, at another size."""
     scene = session.scene(message.frame, message.author)
     return scene.replace(size=message.size, supersampling=message.supersampling)

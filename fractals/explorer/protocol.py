@@ -18,7 +18,8 @@ VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
 MAX_SIDE = 4096  # device pixels of a canvas
 MAX_EXPORT = 32_768  # pixels of a side
-LARGE = ("open", "paint", "lookup", "film", "sheet")  # messages that hold scenes, palettes or links
+# Messages that hold scenes, palettes or links
+LARGE = ("open", "paint", "lookup", "film", "moments", "sheet")
 
 VALUES, PIXELS, TABLE, PREVIEW = 1, 2, 4, 5  # kinds of binary messages
 RAW, DEFLATE = 0, 1
@@ -32,6 +33,7 @@ Coordinate = Annotated[int, Field(gt=-(2**20), lt=2**20)]
 Pixel = tuple[Coordinate, Coordinate]
 Size = tuple[Annotated[int, Field(ge=1, le=MAX_SIDE)], Annotated[int, Field(ge=1, le=MAX_SIDE)]]
 FilmSide = Annotated[int, Field(ge=16, le=MAX_SIDE)]
+Seconds = Annotated[float, Field(ge=0, le=1800)]
 ExportSide = Annotated[int, Field(ge=1, le=MAX_EXPORT)]
 
 
@@ -178,39 +180,67 @@ Author = Annotated[str, Field(max_length=200)]  # of a picture that is nobody's 
 RAW_FORMATS = ("npz", "exr")  # of numbers in place of a picture
 
 
-class Export(Message):
-    """A file of a frame, in a process of its own."""
+class ExportKeys(Message):
+    """What an exported picture shows."""
 
-    t: Literal["export"]
     job: Id
     frame: Id
     size: tuple[ExportSide, ExportSide]
     supersampling: Annotated[int, Field(ge=1, le=8)] = 2
-    format: Literal["png", "jpg", "webp", "tiff", "npz", "exr"] = "png"
-    forecast: bool = False
-    keep: bool = False
     author: Author = ""
 
 
-class FilmMessage(Message):
-    """A film, in a process of its own."""
+class Loupe(ExportKeys):
+    """A part of a picture that is not exported yet, about a point of the frame."""
 
-    t: Literal["film"]
+    t: Literal["loupe"]
+    at: Pixel
+    width: Annotated[int, Field(ge=32, le=512)] = 256
+
+
+class Export(ExportKeys):
+    """A file of a frame, in a process of its own."""
+
+    t: Literal["export"]
+    format: Literal["png", "jpg", "webp", "tiff", "npz", "exr"] = "png"
+    forecast: bool = False
+    keep: bool = False
+
+
+class FilmKeys(Message):
+    """What a film shows."""
+
     job: Id
     frame: Id
     what: Literal["dive", "onward", "places"] = "dive"
     octaves: Annotated[float, Field(ge=-3000, le=3000)] = 10.0  # that an `onward` zooms in
     places: Annotated[list[str], Field(max_length=60)] = []  # links
+    # Seconds of each place, in place of `seconds`
+    times: Annotated[list[Seconds], Field(max_length=60)] | None = None
     backwards: bool = False
     seconds: Annotated[float, Field(ge=0.2, le=1800)] | None = None
     fps: Annotated[int, Field(ge=1, le=60)] = 30
     size: tuple[FilmSide, FilmSide] = (1280, 720)
+    author: Author = ""
+
+
+class FilmMessage(FilmKeys):
+    """A film, in a process of its own."""
+
+    t: Literal["film"]
     format: Literal["mp4", "webm", "webp"] = "mp4"
     sound: Annotated[str, Field(max_length=64)] = ""  # of `/sound`
     preview: bool = False
     forecast: bool = False
     keep: bool = False
-    author: Author = ""
+
+
+class Moments(FilmKeys):
+    """Small pictures of moments of a film that is not made yet."""
+
+    t: Literal["moments"]
+    at: Annotated[list[Seconds], Field(min_length=1, max_length=12)]
+    width: Annotated[int, Field(ge=32, le=512)] = 256
 
 
 class Follow(Message):
@@ -277,7 +307,9 @@ Known = Annotated[
     | Surprise
     | Sheet
     | Export
+    | Loupe
     | FilmMessage
+    | Moments
     | Follow
     | Cancel
     | Link

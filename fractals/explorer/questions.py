@@ -12,13 +12,15 @@ from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import SAID, SIXTEENTHS, text_of
+from fractals.explorer.jobs import exported
 from fractals.explorer.navigation import julia_scene
-from fractals.explorer.pages import draw_preview, small
-from fractals.explorer.protocol import PREVIEW, Where, pack_pixels, pack_table
+from fractals.explorer.pages import ROWS, draw_preview, small
+from fractals.explorer.protocol import Where, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues
-from fractals.rendering.drawing import open_drawing, sampled
+from fractals.rendering.drawing import draw_tile, open_drawing, sampled
+from fractals.rendering.families import family_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
@@ -101,15 +103,47 @@ def julia(session: Session, message: protocol.Julia) -> None:
 
     def steps(work: DrawingTask) -> Steps:
         pixels = yield from draw_preview(session.engine, work, scene)
-        _put_preview(session, message.seq, 0, pixels)
+        session.preview(message.seq, 0, pixels)
 
     session.ask("julia", steps, message)
 
 
-def _put_preview(session: Session, frame: int, layer: int, pixels: Any) -> None:
-    assert session.hello
-    where = Where(frame, w=pixels.shape[1], h=pixels.shape[0], layer=layer)
-    session.outbox.put(pack_pixels(where, pixels, session.hello.link == "remote", PREVIEW))
+def loupe(session: Session, message: protocol.Loupe) -> None:
+    """Draw a part of an export, with exactly its pixels."""
+    scene, size = exported(session, message), session.frames.place(message.frame).size
+    backend = session.engine.backend(scene.iteration.number_type)
+    whole = "the colors of a pixel depend on the whole picture here: export it to see them"
+    if not family_of(scene).single_pixels:
+        raise OptionError(whole)
+    plan = make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="bands")
+    if plan.layers.whole:
+        raise OptionError(whole)
+    sides = [min(message.width, side) for side in scene.image.size]
+    corner = [
+        round(all_ / 2 + (at / SIXTEENTHS - shown / 2) * scene.image.size[0] / size[0] - side / 2)
+        for all_, at, shown, side in zip(scene.image.size, message.at, size, sides, strict=True)
+    ]
+    x, y = (
+        min(max(0, at), all_ - side)
+        for at, all_, side in zip(corner, scene.image.size, sides, strict=True)
+    )
+    part = Tile(x, y, *sides)
+
+    def steps(work: DrawingTask) -> Steps:
+        options = RenderOptions(force=True, on_message=lambda line: None)
+        opened = partial(open_drawing, plan, backend, options)
+        drawing = yield from session.engine.prepared(work, scene, "picture", opened)
+        pixels = np.empty((part.height, part.width, 3), np.uint8)
+        for row in range(0, part.height, ROWS):
+            tile = Tile(part.x, part.y + row, part.width, min(ROWS, part.height - row))
+            draw_tile(drawing, tile, pixels[tile.within(part)], work.stale)
+            work.check()
+            yield None
+        session.say("surprised", job=message.job, index=0, label="", scene={})
+        session.preview(message.job, 0, pixels)
+        session.say("done", job=message.job)
+
+    session.ask("loupe", steps, message, SHEET)
 
 
 def fit(session: Session, message: protocol.Fit) -> None:
@@ -205,7 +239,7 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
                 continue
             table = mutated.to_table()
             session.say("surprised", job=message.job, index=index, label=label, scene=table)
-            _put_preview(session, message.job, index, pixels)
+            session.preview(message.job, index, pixels)
             index += 1
             if index == surprises.COUNT:
                 break
@@ -234,7 +268,7 @@ def sheet(session: Session, message: protocol.Sheet) -> None:
                 continue
             found = made.to_table()
             session.say("surprised", job=message.job, index=index, label="", scene=found)
-            _put_preview(session, message.job, index, pixels)
+            session.preview(message.job, index, pixels)
         session.say("done", job=message.job)
 
     session.ask("sheet", steps, message, SHEET)

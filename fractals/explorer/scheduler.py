@@ -209,7 +209,7 @@ class Engine:
         """Tell whether others than a client have work that can go on."""
         now = monotonic()
         with self._changed:
-            others = [each for each in self._work.values() if each.key[0] is not client]
+            others = [w for w in self._work.values() if _other_people(w.key[0], client)]
             return any(each.not_before <= now and each.ready() for each in others)
 
     def wake(self) -> None:
@@ -283,6 +283,11 @@ class Engine:
         with self._changed:
             if self._work.get(work.key) is work:
                 del self._work[work.key]
+
+
+def _other_people(one: Any, client: Any) -> bool:
+    visitor = getattr(client, "visitor", "")  # one person may have several pages and views
+    return one is not client and (not visitor or getattr(one, "visitor", "") != visitor)
 
 
 def _close(work: DrawingTask) -> None:

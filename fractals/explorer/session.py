@@ -163,6 +163,13 @@ class Session:
         """Send a text message."""
         self.outbox.put(json.dumps({"t": kind, **keys}, ensure_ascii=False))
 
+    def preview(self, name: int, layer: int, pixels: Any) -> None:
+        """Send a small picture that a request or job asked for, by its number."""
+        assert self.hello
+        where = protocol.Where(name, w=pixels.shape[1], h=pixels.shape[0], layer=layer)
+        remote = self.hello.link == "remote"
+        self.outbox.put(protocol.pack_pixels(where, pixels, remote, protocol.PREVIEW))
+
     def receive(self, text: str) -> None:
         """Handle a message; every error is answered with one line."""
         if not self._rate.spend():
@@ -275,6 +282,6 @@ class Session:
 
     def close(self) -> None:
         """End the client's work."""
-        for name in ("view", "julia", "pick", "sheet", "surprise"):
+        for name in ("view", "julia", "pick", "loupe", "moments", "sheet", "surprise"):
             self.engine.cancel((self, name))
         self.view = None

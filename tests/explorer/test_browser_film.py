@@ -173,6 +173,43 @@ def test_a_film_from_here_on_ends_deeper(tab):
     assert (first["width"], last["width"]) == ("0.05", "0.0125")
 
 
+def test_a_timeline_shows_moments_and_moves_keys(tab):
+    panel = opened(tab)
+    slider = panel.get_by_label("Moment of the film")
+    tab.until("document.querySelectorAll('.film-strip canvas').length === 6")
+    slider.fill("2")
+    panel.get_by_text("2 s of 4 s").wait_for()
+    panel.get_by_role("button", name="Go there").click()
+    tab.until("Number(explorer.placed.width) > 0.1 && Number(explorer.placed.width) < 1")
+
+    panel.get_by_role("button", name="Places", exact=True).click()
+    panel.get_by_role("button", name="Add this place").click()
+    for count, scene in enumerate((SCENE, DEEPER), 2):
+        tab.open(scene)
+        panel.get_by_role("button", name="Add this place").click()
+        panel.get_by_role("list", name="Places of the film").locator(
+            f"> :nth-child({count})"
+        ).wait_for()
+    keys = panel.get_by_role("slider", name="Time of")
+    keys.nth(2).wait_for()
+    last = round(float(keys.nth(2).get_attribute("aria-valuenow")) + 1, 2)
+    times = "[...document.querySelectorAll('.film-key')].map((key) => Number(key.ariaValueNow))"
+    keys.nth(2).press("Shift+ArrowRight")
+    tab.until(f"{times}[2] === {last}")
+    box = keys.nth(1).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x + 600, y, steps=4)  # as far as the next one
+    tab.page.mouse.up()
+    tab.until(f"{times}[1] === {round(last - 0.1, 2)}")
+    field = panel.get_by_role("textbox", name="Seconds")
+    field.fill("6")
+    field.press("Enter")
+    tab.until(f"{times}[2] === 6 && Math.abs({times}[1] - 6 + 0.6 / {last}) < 0.01")
+    panel.get_by_text("180 frames in about").wait_for()
+
+
 def test_a_film_is_cancelled(tab, server):
     panel = wished(tab, 600, (640, 360))
     made(panel)

@@ -420,7 +420,7 @@ def test_a_point_has_a_menu(tab):
     before = tab.settle()
     tab.page.mouse.click(500, 200, button="right")
     menu = tab.page.get_by_role("menu")
-    assert menu.get_by_role("menuitem").count() == 6
+    assert menu.get_by_role("menuitem").count() == 7
     tab.page.keyboard.press("ArrowDown")
     assert tab.run("document.activeElement.textContent").startswith("Julia set")
     tab.page.keyboard.press("Escape")
@@ -702,6 +702,24 @@ def test_a_file_is_opened_and_a_bad_one_explained(tab, tmp_path):
 
 
 # ---------------------------------------------------------------------- for everybody
+
+
+def test_a_loupe_shows_the_pixels_of_the_file(tab):
+    panel = opened(tab, "Export")
+    panel.get_by_role("button", name="4K").click()
+    panel.get_by_role("switch", name="Loupe").click()
+    picture = panel.locator(".loupe-part canvas")
+    picture.wait_for()
+    assert (picture.get_attribute("width"), picture.get_attribute("height")) == ("154", "154")
+    before = picture.evaluate("canvas => canvas.toDataURL()")
+    square = tab.page.get_by_role("button", name="Loupe: drag")
+    assert square.bounding_box()["width"] == pytest.approx(154 / 3840 * SIZE[0], abs=0.5)
+    for _ in range(3):
+        square.press("ArrowRight")
+    tab.until(f"document.querySelector('.loupe-part canvas').toDataURL() !== {before!r}")
+    panel.get_by_role("switch", name="Loupe").click()
+    assert picture.count() == square.count() == 0
+    panel.get_by_role("button", name="As seen").click()
 
 
 def test_the_keyboard_reaches_everything(tab):

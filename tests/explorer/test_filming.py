@@ -100,6 +100,49 @@ def test_a_loop_needs_no_ffmpeg(server, monkeypatch):
     assert path.read_bytes()[8:12] == b"WEBP"
 
 
+def test_moments_of_a_film_are_seen_before_it_is_made(server):
+    wanted = {"what": "places", "places": links(SEAHORSE, JULIA, DEEPER), "times": [1.0, 2.0, 5.0]}
+
+    async def moments(client, **keys):
+        await client.say("moments", frame=1, width=64, size=[64, 36], **keys)
+        found = [await client.until("surprised", job=keys["job"]) for _ in keys["at"]]
+        await client.until("done", job=keys["job"])
+        return [each["scene"] for each in found]
+
+    async def talk(client):
+        await shown(client, SEAHORSE)
+        told = await client.ask(
+            "film", "forecast", job=1, frame=1, forecast=True, **SMALL | {"seconds": None}, **wanted
+        )
+        places = await moments(client, job=2, at=[0.0, 2.0, 4.0], **wanted)
+        back = await moments(client, job=3, at=[0.0], backwards=True, **wanted)
+        zoom = await moments(client, job=4, at=[0.0, 10.0], seconds=10.0, backwards=True)
+        return told, places, back, zoom
+
+    told, places, back, zoom = server.run(talk)
+    assert (told["length"], told["left_out"], told["times"]) == (4.0, [1], [0.0, 4.0])
+    widths = [float(each["view"]["width"]) for each in places]
+    assert (widths[0], widths[2]) == (0.05, 1e-3)
+    assert 1e-3 < widths[1] < 0.05
+    assert back[0]["view"] == places[2]["view"]
+    assert float(zoom[0]["view"]["width"]) == 0.05
+    assert float(zoom[1]["view"]["width"]) > 2  # the whole set
+
+
+@pytest.mark.parametrize(
+    ("times", "words"),
+    [([0.0], "give a time for each place"), ([1.0, 1.0], "between two places are at least 0.02 s")],
+)
+def test_times_of_places_rise(server, times, words):
+    async def talk(client):
+        await shown(client, SEAHORSE)
+        keys = {"what": "places", "places": links(SEAHORSE, DEEPER), "times": times}
+        await client.say("film", job=1, frame=1, forecast=True, **keys)
+        return (await client.until("error"))["message"]
+
+    assert words in server.run(talk)
+
+
 def test_without_an_encoder_there_is_one_line(server, monkeypatch):
     def refuse():
         raise FractalsError("ffmpeg is not installed: pip install 'fractals-numba[film]'")

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import PIL.Image
 import pytest
-from support.explorer import PATIENCE, SIZE, Client
+from support.explorer import PATIENCE, SIZE, Client, pixels_of
 
 import fractals
 from fractals.errors import OptionError
@@ -424,6 +424,32 @@ def test_raw_numbers_of_what_was_seen_are_exported(server, kind):
     assert raw.scene.view.center == tuple(SEAHORSE["view"]["center"])
     assert np.array_equal(raw.count, again.count)
     assert forecast["memory"] > again.count.nbytes + again.z.nbytes
+
+
+@pytest.mark.parametrize("at", [(1280, 960), (0, 0), (2559, 1919)], ids=["middle", "first", "last"])
+def test_a_loupe_has_the_pixels_of_the_export(server, at):
+    size = [400, 225]
+
+    async def talk(client):
+        scene = (await opened(client))["scene"]
+        await client.say("loupe", job=1, frame=1, at=at, size=size, width=64)
+        await client.until("done", job=1)
+        return [tile for tile in client.tiles if tile.kind == protocol.PREVIEW][-1], scene
+
+    tile, scene = server.run(talk, size=(160, 120))
+    whole = fractals.render(scene, size=size, supersampling=2, device="cpu").pixels
+    x = {1280: 168, 0: 0, 2559: 336}[at[0]]
+    y = {960: 80, 0: 0, 1919: 161}[at[1]]
+    assert np.array_equal(pixels_of(tile), whole[y : y + 64, x : x + 64])
+
+
+def test_a_loupe_says_where_colors_depend_on_all(server):
+    async def talk(client):
+        await client.say("open", frame=1, scene={**SEAHORSE, "color": {"coloring": "rank"}})
+        await client.say("loupe", job=1, frame=1, at=[0, 0], size=[400, 225])
+        return await client.refused()
+
+    assert "depend on the whole picture" in server.run(talk)
 
 
 def test_bookmarks_are_scenes_in_files(server):

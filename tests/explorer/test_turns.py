@@ -31,6 +31,9 @@ SCENE = fractals.load_scene("seahorse", size=(8, 6))
 class Owner:
     """A client."""
 
+    def __init__(self, visitor=""):
+        self.visitor = visitor
+
 
 @pytest.fixture
 def engine():
@@ -101,6 +104,18 @@ def test_work_that_takes_long_ends_if_others_wait(engine, monkeypatch):
     again = DrawingTask((one, "view"), endless, VIEW)
     engine.submit(again)
     assert again.not_before > scheduler.monotonic() + PENALTY / 2
+
+
+def test_a_person_waits_for_an_own_second_view(engine, monkeypatch):
+    monkeypatch.setattr(scheduler, "PATIENCE", 0.05)
+    said, drawn = [], threading.Event()
+    first = DrawingTask((Owner("someone"), "view"), endless, VIEW, failed=said.append)
+    engine.submit(first)
+    engine.submit(DrawingTask((Owner("someone"), "view"), lambda work: iter([drawn.set()]), VIEW))
+    assert not drawn.wait(0.3)
+    assert said == []
+    engine.cancel(first.key)
+    assert drawn.wait(60)
 
 
 def test_preparing_goes_on_in_a_process_if_others_wait(engine, monkeypatch):

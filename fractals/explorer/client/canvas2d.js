@@ -1,4 +1,5 @@
 /** Draws pictures without WebGL2: sRGB pixels of the server, onto a 2D canvas. */
+import { canvasOfPixels, newCanvas } from "./picture.js";
 
 const GROUND = "#09090b";
 const SMALL = 24; // pixels of the width of a blurred picture
@@ -8,8 +9,7 @@ const FADES = 1.2; // sides of a picture, beyond which nothing of it is seen
  * @param {CanvasImageSource} from @param {number} width @param {number} height */
 function surrounded(from, width, height) {
   const w = SMALL, h = Math.max(1, Math.round((SMALL * height) / width)), short = Math.min(w, h);
-  const made = Object.assign(document.createElement("canvas"), { width: 3 * w, height: 3 * h });
-  const context = made.getContext("2d", { willReadFrequently: true });
+  const [made, context] = newCanvas(3 * w, 3 * h, { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(from, w, h, w, h);
   for (const [x, y] of [[0, 1], [2, 1], [0, 0], [1, 0], [2, 0], [0, 2], [1, 2], [2, 2]]) {
@@ -104,8 +104,7 @@ export class PlainRenderer {
     if (!data) return null;
     const step = name === "coarse" ? from.step : 1, [w, h] = name === "coarse" ? [from.w, from.h] : size;
     if (changes[name] || !this.planes[name]) {
-      const canvas = Object.assign(document.createElement("canvas"), { width: w, height: h });
-      canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(data), w, h), 0, 0);
+      const canvas = canvasOfPixels(data, w, h);
       this.planes[name] = { canvas, step, size, extent: [w * step, h * step], bytes: 4 * w * h };
       changes[name] = false;
     } else if (name === "exact") {

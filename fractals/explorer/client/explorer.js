@@ -3,14 +3,15 @@
  *
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
- * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
+ * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "moved" (what `move` was given; null: by undo), "frame" (the canvas was drawn),
+ * "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
 import { apply, Chain, compose, IDENTITY, inverse, mapOf, merged, messageOf } from "./frames.js";
 import { History } from "./history.js";
 import { Connection } from "./net.js";
 import { changed, Paints } from "./paints.js";
-import { canvasOf } from "./picture.js";
+import { canvasOf, newCanvas } from "./picture.js";
 import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
@@ -21,23 +22,23 @@ const KEPT = 250; // frames back that the server surely keeps
 const STILL = 128; // pixels of the width of a picture in the list of undo
 
 export class Explorer extends EventTarget {
-  welcome = null; // the message
-  catalog = null; // `/catalog.json`
-  placed = null; // the message `placed` of the newest frame
-  scene = null; // the whole table of the scene, with the place and colors of now
+  /** @type {Arrived} */ welcome = null; // the message
+  /** @type {Arrived} */ catalog = null; // `/catalog.json`
+  /** @type {Arrived} */ placed = null; // the message `placed` of the newest frame
+  /** @type {Arrived} */ scene = null; // the whole table of the scene, with the place and colors of now
   layers = []; // the newest `layers`
-  drawn = null; // the newest `drawn` of the newest frame
-  status = null; // the newest `status`, until something was drawn
-  paused = null; // the message `paused`, until the view goes on
+  /** @type {Arrived} */ drawn = null; // the newest `drawn` of the newest frame
+  /** @type {Arrived} */ status = null; // the newest `status`, until something was drawn
+  /** @type {Arrived} */ paused = null; // the message `paused`, until the view goes on
   connected = false;
   lost = ""; // why there is no connection
-  pointer = null; // {x, y} in device pixels of the canvas
+  /** @type {{x: number, y: number}|null} */ pointer = null; // {x, y} in device pixels of the canvas
   entry = 0; // of the browser's list of pages: the number of jumps to what is shown
   #frame = 0; // the newest id
   #chain = new Chain();
   #history = new History();
-  #queue = []; // what has not been sent: {move}, {size}, {state}, {open}, each perhaps with `after`
-  #flight = null; // the `view` or `open` that is not answered: an entry of the queue, with its id
+  /** @type {Table[]} */ #queue = []; // what has not been sent: {move}, {size}, {state}, {open}, each perhaps with `after`
+  /** @type {Table|null} */ #flight = null; // the `view` or `open` that is not answered: an entry of the queue, with its id
   #sent = 0; // time of the newest view
   #changed = 0; // time of the newest change of an image of points, until it is drawn
   #origin = 0; // number of the scene that was opened
@@ -46,24 +47,25 @@ export class Explorer extends EventTarget {
   #animations = new Set();
   #ticking = 0;
   #time = 0;
-  #focus = null;
-  #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
-  #trial = null; // a formula at the place of another one: {formula, step, scene}
+  /** @type {number[]|null} */ #focus = null;
+  /** @type {{layer: number}|null} */ #fit = null; // {layer}: its values are coming, and its density and offset will be fitted to them
+  /** @type {Table|null} */ #trial = null; // a formula at the place of another one: {formula, step, scene}
   #returned = false; // to the base of a view that can't be drawn
   #still = ""; // a small picture of what is settled, as an address
-  #peeked = null; // the newest wish of `peek`
-  free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
+  /** @type {object|null} */ #peeked = null; // the newest wish of `peek`
+  #ended = new AbortController();
+  /** @type {number[]|null} */ free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
   /** @param {HTMLCanvasElement} canvas
-   * @param {{plain?: boolean, software?: boolean, remote?: boolean, link?: string, entry?: number, past?: Table}} [options] `plain`: no
-   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `link`: of the scene to open first; `entry`, `past`: where a page before a reload was */
-  constructor(canvas, { plain = false, software = false, remote = false, link = "", entry = 0, past = {} } = {}) {
+   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table}} [options] `plain`: no
+   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was */
+  constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {} } = {}) {
     super();
     observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
     this.entry = entry;
     Object.assign(this.#history, past);
-    this.#first = link ? { link } : {};
+    this.#first = first;
     this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
     this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
     const url = new URL("/ws", location.href);
@@ -74,13 +76,18 @@ export class Explorer extends EventTarget {
       wanted: (message) => this.#wanted(message),
       binary: (message) => this.#binary(message),
       lost: (line) => this.#lost(line),
-    });
-    document.addEventListener("visibilitychange", () => this.#wake());
+    }, this.#ended.signal);
+    document.addEventListener("visibilitychange", () => this.#wake(), this.#ended);
   }
 
-  /** Connect, and show the first scene. */
-  start() {
-    this.connection.connect();
+  /** End the connection, and draw no more. */
+  end() {
+    this.#ended.abort();
+    cancelAnimationFrame(this.#ticking);
+  }
+
+  /** Load the catalog. */
+  load() {
     fetch("/catalog.json").then((answer) => answer.json()).then((catalog) => {
       this.catalog = catalog;
       this.#say("catalog", catalog);
@@ -101,8 +108,10 @@ export class Explorer extends EventTarget {
 
   /** The map from the newest frame's pixels to the canvas; what is done in a scene that is not open yet, counts later. */
   get map() {
-    const asked = [this.#flight, ...this.#queue].filter(Boolean), opened = asked.findIndex(({ open }) => open);
-    return asked.slice(0, opened < 0 ? asked.length : opened).reduce((map, entry) => this.#moved(map, entry), IDENTITY);
+    const asked = this.#asked, opened = asked.findIndex(({ open }) => open);
+    let map = IDENTITY;
+    for (const entry of asked.slice(0, opened < 0 ? asked.length : opened)) map = this.#moved(map, entry);
+    return map;
   }
 
   /** What no panel covers: its middle, in sixteenths of a pixel, and its share of the canvas's sides. */
@@ -111,6 +120,7 @@ export class Explorer extends EventTarget {
     return { middle: [8 * (left + right), 8 * (top + bottom)].map(Math.round), share: Math.min((right - left) / width, (bottom - top) / height) };
   }
 
+  /** @param {number[]} map @param {Table} entry of the queue */
   #moved(map, { move, size, state }) {
     if (state) return inverse(this.#chain.of(state.frame) ?? IDENTITY);
     if (size) return compose(map, size.map);
@@ -137,10 +147,13 @@ export class Explorer extends EventTarget {
     const whole = last?.move && !last.after && merged(last.move, entry.move);
     if (whole) Object.assign(last, { move: whole, stage });
     else this.#queue.push(entry);
+    this.#say("moved", entry.move);
     this.#wake();
   }
 
-  get #opening() { return Boolean(this.#flight?.open) || this.#queue.some(({ open }) => open); }
+  /** What is not placed yet, in its order. */
+  get #asked() { return this.#flight ? [this.#flight, ...this.#queue] : this.#queue; }
+  get #opening() { return this.#asked.some(({ open }) => open); }
 
   /** Degrees that the picture is turned by, with all moves until now. */
   get rotation() {
@@ -169,19 +182,21 @@ export class Explorer extends EventTarget {
   /** Show another scene: the keys of the message `open`.
    * @param {Table} what @param {string} [step] as of `move`: a flight and its end are undone as one
    * @param {{jump?: boolean, aim?: boolean}} [how] `jump`: the browser's Back returns to what is shown now;
-   * `aim`: into the part that no panel covers */
+   * `aim`: into the part that no panel covers @returns {Table} what waits to be sent */
   open(what, step = "", { jump = Boolean(this.placed), aim = false } = {}) {
     const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
     const noted = this.placed ? this.#remember(step) : null;
     this.#fit = null;
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
-    this.#queue.push({ open: sent, noted, jump });
+    const entry = /** @type {Table} */ ({ open: sent, noted, jump });
+    this.#queue.push(entry);
     const middle = this.size.map((side) => 8 * side), { middle: seen, share } = this.seen;
     if (aim && share < 1) {
       const move = { at: middle, by: seen.map((part, k) => part - middle[k]), scale: Math.floor(64 * Math.log2(share)), turn: 0 };
       this.#queue.push({ move, stage: "settled" });
     }
     this.#wake();
+    return entry;
   }
 
   /** Show the whole of the scene's formula. */
@@ -191,39 +206,36 @@ export class Explorer extends EventTarget {
    * not shown yet. @param {Table|((asked: Table) => Table)} change */
   place(change) {
     const { center, width, rotation } = this.placed;
-    const asked = [this.#flight, ...this.#queue].findLast((each) => each?.view)?.view ?? { center, width, rotation };
+    const asked = this.#asked.findLast((each) => each.view)?.view ?? { center, width, rotation };
     const given = typeof change === "function" ? change(asked) : change;
     const { width: _width, zoom: _zoom, ...rest } = asked;
     const view = { ...(given.width || given.zoom ? rest : asked), ...given };
-    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), ...view } } });
-    this.#queue.at(-1).view = view;
+    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), ...view } } }).view = view;
   }
 
   /** Show the scene with other keys at the same place, such as a formula of the same kind, or a display; keys that
    * are asked for and not shown yet stay. @param {Table} keys @param {string} [step] as of `move` */
   change(keys, step = "") {
     const { center, width, rotation } = this.placed;
-    const asked = { ...[this.#flight, ...this.#queue].findLast((each) => each?.keys)?.keys, ...keys };
+    const asked = { ...this.#asked.findLast((each) => each.keys)?.keys, ...keys };
     const view = { ...kindOf(this.scene.view), center, width, rotation };
-    this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, { jump: false });
-    this.#queue.at(-1).keys = asked;
+    this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, { jump: false }).keys = asked;
   }
 
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
    * @param {string|Table} formula */
   changeFormula(formula) {
     const { center, width, rotation, octaves, julia } = this.placed, step = `flight to formula ${this.#frame}`;
-    if (julia || octaves < 1 || !this.placed.values) return this.open({ formula }, step);
+    if (julia || octaves < 1 || !this.placed.values) return void this.open({ formula }, step);
     const scene = { ...this.scene, title: "", note: "", formula, view: { ...kindOf(this.scene.view), center, width, rotation } };
-    this.open({ scene }, step);
-    this.#queue.at(-1).trial = { formula, step, scene };
+    this.open({ scene }, step).trial = { formula, step, scene };
   }
 
-  /** Show the whole set of a formula of which nothing is seen here. */
+  /** Show the whole set of a formula of which nothing is seen here. @param {Table} trial @param {boolean} jump */
   #leave({ formula, step, scene }, jump) {
     this.#trial = null;
     this.open({ formula }, step, { jump });
-    this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => this.open({ scene })]);
+    this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => void this.open({ scene })]);
   }
 
   #remember(step) {
@@ -275,6 +287,7 @@ export class Explorer extends EventTarget {
     this.#fit = null;
     this.#still = "";
     this.#queue.push({ state });
+    this.#say("moved");
     this.#wake();
   }
 
@@ -300,8 +313,9 @@ export class Explorer extends EventTarget {
 
   /** Fit what waits for its values; without an answer, it waits for the next values. */
   async #fitted() {
-    const fit = this.#fit, { layer } = fit;
-    const told = await this.request({ t: "fit", layer, chosen: true }).catch(() => null);
+    const fit = this.#fit;
+    if (!fit) return;
+    const { layer } = fit, told = await this.request({ t: "fit", layer, chosen: true }).catch(() => null);
     if (!told || fit !== this.#fit) return;
     this.#fit = null;
     const { density, offset } = told;
@@ -316,13 +330,13 @@ export class Explorer extends EventTarget {
     if (!palette || !this.connected) return this.stage.peek(null);
     if (!this.stage.renderer.values) return false;
     const table = await this.request({ t: "lookup", palette, inside: this.scene.color?.inside ?? "#000000" }).catch(() => null);
-    return Boolean(table) && wish === this.#peeked && this.stage.peek({ layer, cyclic, ...table });
+    return table !== null && wish === this.#peeked && this.stage.peek({ layer, cyclic, entries: table.entries, rows: table.rows });
   }
 
   /** Return a canvas of what is seen. @param {number} [width] */
   still(width = this.size[0]) {
     const [across, down] = this.size, height = Math.max(1, Math.round((width * down) / across));
-    const made = Object.assign(document.createElement("canvas"), { width, height }), context = made.getContext("2d");
+    const [made, context] = newCanvas(width, height);
     this.stage.draw(this.map); // a browser keeps the pixels of WebGL until its next frame only
     context.imageSmoothingQuality = "high";
     context.drawImage(this.stage.canvas, 0, 0, width, height);
@@ -397,7 +411,7 @@ export class Explorer extends EventTarget {
   }
 
   #wake() {
-    if (this.#ticking || document.hidden) return;
+    if (this.#ticking || document.hidden || this.#ended.signal.aborted) return;
     this.#ticking = requestAnimationFrame((time) => this.#tick(time));
   }
 
@@ -410,6 +424,7 @@ export class Explorer extends EventTarget {
     if (this.#paints.cycling) this.#paints.tick(seconds);
     this.#send(time);
     this.stage.draw(this.map);
+    this.#say("frame");
     if (this.#animations.size || this.#paints.cycling) this.#wake();
   }
 
@@ -417,7 +432,7 @@ export class Explorer extends EventTarget {
   #send(time) {
     if (!this.#queue.length || this.#flight || !this.connected) return;
     if (time - this.#sent < BETWEEN || (this.#queue[0].keys && this.#isHasty)) return this.#wake();
-    const entry = this.#queue.shift();
+    const entry = /** @type {Table} */ (this.#queue.shift());
     const message = entry.open ? { t: "open", ...entry.open }
       : entry.size ? { t: "view", base: this.#chain.newest, size: this.size }
       : entry.state ? this.#restoring(entry.state)
@@ -457,9 +472,9 @@ export class Explorer extends EventTarget {
 
   #place(message) {
     const flight = this.#flight;
-    if (message.frame !== flight?.id) return;
+    if (!flight || message.frame !== flight.id) return;
     this.#flight = null;
-    let map = IDENTITY; // the scene is shown again after a lost connection
+    let map = /** @type {number[]|null} */ (IDENTITY); // the scene is shown again after a lost connection
     if (flight.again) this.#chain.start(message.frame);
     else map = this.#chain.add(message.frame, message.base, message.map);
     this.stage.place(message.frame, message.size, map);
@@ -494,7 +509,7 @@ export class Explorer extends EventTarget {
   }
 
   #described(message) {
-    const fresh = this.#paints.takeFresh(this.layers, message.layers) && !this.stage.picture.empty;
+    const fresh = this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
     this.layers = message.layers;
     this.stage.colors(message.layers, fresh);
   }
@@ -569,8 +584,10 @@ export class Explorer extends EventTarget {
     this.#say("disconnected", { text: line });
   }
 
+  /** @param {string} name @param {any} [detail] */
   #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 
+  /** @param {string} text @param {string} [kind] @param {[string, () => void]|null} [action] */
   #tell(text, kind = "info", action = null) { this.#say("message", { text, kind, action }); }
 }
 

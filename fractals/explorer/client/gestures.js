@@ -11,7 +11,7 @@ const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a cl
 export function attachGestures(explorer, canvas) {
   /** @type {Map<number, number[]>} pointers that are down: device pixels */
   const down = new Map();
-  let gesture = null; // {kind, ...} of the pointers that are down
+  let gesture = /** @type {Table|null} */ (null); // {kind, ...} of the pointers that are down
   let count = 0, wheel = 0, fingers = false, pressed = 0;
 
   /** Return where an event is, in device pixels of the canvas. */
@@ -54,8 +54,8 @@ export function attachGestures(explorer, canvas) {
     tell(point);
     if (!down.has(event.pointerId)) return;
     down.set(event.pointerId, point);
-    if (gesture?.kind === "drag") drag(point);
-    else if (gesture?.kind === "pinch") pinch();
+    if (gesture?.kind === "drag") drag(point, gesture);
+    else if (gesture?.kind === "pinch") pinch(gesture);
     else if (gesture?.kind === "box") gesture.show(point);
   });
 
@@ -100,17 +100,17 @@ export function attachGestures(explorer, canvas) {
   }
 
   /** Move by whole pixels, so that pixels stay pixels. */
-  function drag(point) {
-    const moved = point.map((part, k) => Math.round(part - gesture.from[k]));
-    if (gesture.slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
+  function drag(point, gesture) {
+    const { from, moved: before, slack, step } = gesture, moved = point.map((part, k) => Math.round(part - from[k]));
+    if (slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
     gesture.slack = false;
-    const by = moved.map((part, k) => 16 * (part - gesture.moved[k]));
+    const by = moved.map((part, k) => 16 * (part - before[k]));
     gesture.moved = moved;
-    if (by[0] || by[1]) explorer.move({ by, stage: "moving", step: gesture.step });
+    if (by[0] || by[1]) explorer.move({ by, stage: "moving", step });
   }
 
   /** Follow two fingers: their middle, distance and angle. */
-  function pinch() {
+  function pinch(gesture) {
     const { middle, length, angle } = spread([...down.values()]);
     const { start } = gesture;
     const scale = Math.round(64 * Math.log2(length / start.length));
@@ -139,7 +139,7 @@ function box(explorer, canvas, from) {
   const show = (to) => {
     const [x0, y0, x1, y1] = rectOf(to), ratio = canvas.clientWidth / canvas.width;
     const px = (length) => `${length * ratio}px`;
-    Object.assign(frame.style, { position: "absolute", left: px(x0), top: px(y0), width: px(x1 - x0), height: px(y1 - y0) });
+    Object.assign(frame.style, { position: "absolute", left: `${canvas.offsetLeft + x0 * ratio}px`, top: `${canvas.offsetTop + y0 * ratio}px`, width: px(x1 - x0), height: px(y1 - y0) });
   };
   const end = (to) => {
     frame.remove();

@@ -14,6 +14,8 @@ const OCTAVES_A_SECOND = 2;
 const ARROW = 0.1; // of the picture's shorter side
 const TURN = 1500; // hundredths of a degree
 
+/** Views other than the page's, by their canvas: keys move the one that has the focus. @type {Map<EventTarget|null, Explorer>} */
+export const views = new Map();
 /** @type {Command[]} in the order of the list that the user sees */
 export const commands = [];
 
@@ -29,7 +31,7 @@ const turn = (angle) => (explorer) => explorer.move({ turn: angle, step: `turn $
 
 /** Zoom about the pointer, or the middle, as long as the key is held. */
 function dive(direction) {
-  let end = null;
+  let end = /** @type {(() => void)|null} */ (null);
   return {
     start(explorer) {
       let rest = 0;
@@ -88,25 +90,25 @@ function isTyping({ target, key, ctrlKey, metaKey }) {
 
 /** @param {Explorer} explorer @param {HTMLElement} canvas */
 export function attachKeys(explorer, canvas) {
-  /** @type {Map<string, Command>} held keys, by their code: another modifier changes a key's name */
+  /** @type {Map<string, () => void>} what ends held keys, by their code: another modifier changes a key's name */
   const held = new Map();
   const release = (code) => {
-    held.get(code)?.stop?.(explorer);
+    held.get(code)?.();
     held.delete(code);
   };
 
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || isTyping(event)) return;
-    const name = nameOf(event), found = commands.filter(({ keys }) => keys.includes(name)).reverse();
+    const name = nameOf(event), mine = views.get(event.target) ?? explorer, found = commands.filter(({ keys }) => keys.includes(name)).reverse();
     if (!found.length || (held.has(event.code) && event.repeat)) return;
     event.preventDefault();
-    if (found[0].group === "Move") explorer.dispatchEvent(new Event("gesture"));
+    if (found[0].group === "Move") mine.dispatchEvent(new Event("gesture"));
     if (!found[0].start) {
-      found.find(({ run }) => run?.(explorer) !== false);
+      found.find(({ run }) => run?.(mine) !== false);
       return;
     }
-    held.set(event.code, found[0]);
-    found[0].start(explorer);
+    held.set(event.code, () => found[0].stop?.(mine));
+    found[0].start(mine);
   });
   addEventListener("keyup", ({ code }) => release(code));
   addEventListener("blur", () => [...held.keys()].forEach(release));

@@ -3,8 +3,8 @@ import { Explorer } from "./explorer.js";
 import { attachGestures } from "./gestures.js";
 import { attachKeys } from "./keys.js";
 import { mountPanels } from "./panels/index.js";
+import { watchSize } from "./stage.js";
 
-const LIMIT = 4096; // device pixels of a side
 const REST = 600; // ms without a move until the address gets the link
 const PAST = "fractals.past"; // what undo returned to before the page was loaded again
 const NEAR = 10; // ms until an answer begins: a slow line compresses
@@ -18,19 +18,6 @@ function isRemote() {
   if (!["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) return true;
   const times = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource")).map((each) => each.responseStart - each.requestStart);
   return times.length > 0 && Math.min(...times) > NEAR; // an ssh tunnel has a local name too
-}
-
-/** Call `changed` with the canvas's size in device pixels, now and whenever it changes. */
-function watchSize(changed) {
-  const exact = "devicePixelContentBoxSize" in ResizeObserverEntry.prototype;
-  new ResizeObserver(([entry]) => {
-    const sides = (box) => [box.inlineSize, box.blockSize];
-    const near = sides(entry.contentBoxSize[0]).map((side) => side * devicePixelRatio);
-    const found = exact ? sides(entry.devicePixelContentBoxSize[0]) : near;
-    // A device scale that is only emulated is missing from the exact box.
-    const sure = found.map((side, k) => Math.abs(side - near[k]) <= 1 ? side : near[k]);
-    changed(sure.map((side) => Math.max(1, Math.min(LIMIT, Math.round(side)))));
-  }).observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
 }
 
 /** Keep the scene's link in the address, with an entry for each jump; Back and Forward return to them. */
@@ -71,14 +58,14 @@ function keepLink(explorer) {
 
 function past() {
   try {
-    return JSON.parse(sessionStorage.getItem(PAST)) ?? {};
+    return JSON.parse(sessionStorage.getItem(PAST) ?? "{}");
   } catch {
     return {};
   }
 }
 
-let explorer = null;
-watchSize((size) => {
+let explorer = /** @type {Explorer|null} */ (null);
+watchSize(canvas, (size) => {
   if (explorer) {
     explorer.resize(size);
     return;
@@ -86,14 +73,15 @@ watchSize((size) => {
   [canvas.width, canvas.height] = size;
   if (!history.state) history.replaceState({ entry: 0 }, "");
   const { entry } = history.state;
-  explorer = new Explorer(canvas, { plain: options.has("plain"), software: options.has("webgl"), remote: isRemote(), link: location.hash.slice(1), entry, past: past() });
+  const made = explorer = new Explorer(canvas, { plain: options.has("plain"), software: options.has("webgl"), remote: isRemote(), first: location.hash ? { link: location.hash.slice(1) } : {}, entry, past: past() });
   Object.assign(window, { explorer });
-  document.documentElement.classList.toggle("plain", !explorer.stage.renderer.values);
-  attachGestures(explorer, canvas);
-  attachKeys(explorer, canvas);
-  mountPanels(explorer);
-  keepLink(explorer);
+  document.documentElement.classList.toggle("plain", !made.stage.renderer.values);
+  attachGestures(made, canvas);
+  attachKeys(made, canvas);
+  mountPanels(made);
+  keepLink(made);
   const first = document.querySelector(".first"); // a still, until there is a picture
-  explorer.addEventListener("drawn", () => first.remove(), { once: true });
-  explorer.start();
+  made.addEventListener("drawn", () => first?.remove(), { once: true });
+  made.connection.connect();
+  made.load();
 });

@@ -6,13 +6,13 @@ const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
 const NO_COOKIE = 4401, NO_ROOM = 1013, NO_REASON = 1006, TOO_MUCH = 4429;
 
 export class Connection {
-  #socket = null;
+  /** @type {WebSocket|null} */ #socket = null;
   #tries = 0;
   #timer = 0;
   #room = BURST;
   #filled = performance.now();
   #waiting = [];
-  #worker = null;
+  /** @type {Worker|null} */ #worker = null;
   #decoding = new Map();
   #count = 0;
   #order = Promise.resolve();
@@ -24,12 +24,22 @@ export class Connection {
    *   wanted: (message: import("./decode.js").Message) => boolean,
    *   binary: (message: import("./decode.js").Message) => void,
    *   lost: (line: string) => void}} on `wanted`: false drops a message before it is decoded
+   * @param {AbortSignal} ended ends the connection for good
    */
-  constructor(url, on) {
+  constructor(url, on, ended) {
     this.url = url;
     this.on = on;
-    document.addEventListener("visibilitychange", () => this.#retry());
-    addEventListener("online", () => this.#retry());
+    document.addEventListener("visibilitychange", () => this.#retry(), { signal: ended });
+    addEventListener("online", () => this.#retry(), { signal: ended });
+    ended.addEventListener("abort", () => this.#end());
+  }
+
+  #end() {
+    const socket = this.#socket;
+    this.#socket = null; // its end is no lost connection
+    clearTimeout(this.#timer);
+    socket?.close();
+    this.#worker?.terminate();
   }
 
   get open() { return this.#socket?.readyState === WebSocket.OPEN; }
@@ -59,7 +69,7 @@ export class Connection {
     this.#filled = now;
     while (this.#waiting.length && this.#room >= 1 && this.open) {
       this.#room--;
-      this.#socket.send(this.#waiting.shift());
+      this.#socket?.send(this.#waiting.shift());
     }
     if (this.#waiting.length) setTimeout(() => this.#flush(), 1000 / RATE);
   }
@@ -90,9 +100,10 @@ export class Connection {
   }
 
   #inflate(message, buffer) {
-    if (!this.#worker) {
-      this.#worker = new Worker(new URL("./decode-worker.js", import.meta.url), { type: "module" });
-      this.#worker.onmessage = ({ data: { id, data, error } }) => {
+    let worker = this.#worker;
+    if (!worker) {
+      worker = this.#worker = new Worker(new URL("./decode-worker.js", import.meta.url), { type: "module" });
+      worker.onmessage = ({ data: { id, data, error } }) => {
         const [resolve, reject] = this.#decoding.get(id);
         this.#decoding.delete(id);
         error ? reject(new Error(error)) : resolve(data);
@@ -101,7 +112,7 @@ export class Connection {
     const id = ++this.#count;
     return new Promise((resolve, reject) => {
       this.#decoding.set(id, [resolve, reject]);
-      this.#worker.postMessage({ id, message, buffer }, [buffer]);
+      worker.postMessage({ id, message, buffer }, [buffer]);
     });
   }
 

@@ -6,9 +6,9 @@ const NUMBERS = ["density", "offset", "blend", "opacity"]; // the shader takes t
 
 export class Paints {
   seq = 0; // of the newest colors that the server accepted
-  #flight = null; // {seq, color}: unanswered
-  #wanted = null; // the newest colors that were not sent
-  #accepted = null;
+  /** @type {{seq: number, color: Table}|null} */ #flight = null; // {seq, color}: unanswered
+  /** @type {Table|null} */ #wanted = null; // the newest colors that were not sent
+  /** @type {Arrived} */ #accepted = null;
   #live = false; // the user is changing colors
   #fresh = false; // new values follow
   speed = 0; // turns a second

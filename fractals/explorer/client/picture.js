@@ -18,27 +18,28 @@ export class Picture {
     this.exact = null;
     /** Whether each pixel has a value, or its exact color. */
     this.complete = false;
-    this.restore();
     this.#coming = null;
   }
 
-  #coming; // a coarse pass of which a layer is missing
+  /** @type {{step: number, w: number, h: number, layers: Float32Array[]}|null} */ #coming; // a coarse pass of which a layer is missing
+
+  static #all = () => ({ coarse: true, fine: true, exact: true, tiles: /** @type {Table[]} */ ([]) });
+  changes = Picture.#all(); // what has to be uploaded
 
   get empty() { return !this.coarse && !this.fine && !this.exact; }
 
   /** Have everything uploaded again. */
-  restore() {
-    this.changes = { coarse: true, fine: true, exact: true, tiles: [] };
-  }
+  restore() { this.changes = Picture.#all(); }
 
-  /** Keep values. @param {import("./decode.js").Message} message */
+  /** Keep values. @param {Table} message of decode.js */
   addValues({ layer, x, y, w, h, step, data }) {
     const count = this.colors?.layers.length ?? 1;
     if (step > 1) {
-      if (this.#coming?.step !== step || this.#coming.layers.length !== count) this.#coming = { step, w, h, layers: new Array(count) };
-      this.#coming.layers[layer] = data;
-      if (this.#coming.layers.includes(undefined)) return;
-      this.coarse = this.#coming;
+      let coming = this.#coming;
+      if (!coming || coming.step !== step || coming.layers.length !== count) coming = this.#coming = { step, w, h, layers: new Array(count).fill(null) };
+      coming.layers[layer] = data;
+      if (coming.layers.some((each) => !each)) return;
+      this.coarse = coming;
       this.#coming = null;
       this.changes.coarse = true;
       return;
@@ -86,12 +87,23 @@ export class Picture {
   }
 }
 
-/** Return a canvas of sRGB pixels. @param {Table} message of decode.js */
-export function canvasOf({ w, h, data }) {
-  const canvas = Object.assign(document.createElement("canvas"), { width: w, height: h });
-  canvas.getContext("2d").putImageData(new ImageData(new Uint8ClampedArray(opaque(data)), w, h), 0, 0);
+/** Return a new canvas, and what draws on it. @param {number} width @param {number} height @param {CanvasRenderingContext2DSettings} [how]
+ * @returns {[HTMLCanvasElement, CanvasRenderingContext2D]} */
+export function newCanvas(width, height, how = {}) {
+  const canvas = Object.assign(document.createElement("canvas"), { width, height }), context = canvas.getContext("2d", how);
+  if (!context) throw new Error("the browser has no memory for another picture");
+  return [canvas, context];
+}
+
+/** Return a canvas of pixels. @param {ArrayLike<number>} pixels sRGB and opacity @param {number} width @param {number} height */
+export function canvasOfPixels(pixels, width, height) {
+  const [canvas, context] = newCanvas(width, height);
+  context.putImageData(new ImageData(new Uint8ClampedArray(pixels), width, height), 0, 0);
   return canvas;
 }
+
+/** Return a canvas of sRGB pixels. @param {Table} message of decode.js */
+export const canvasOf = ({ w, h, data }) => canvasOfPixels(opaque(data), w, h);
 
 /** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
 function opaque(data) {

@@ -23,6 +23,7 @@ export function makeRenderer(canvas, software) {
 }
 
 export class Renderer {
+  /** @type {Table} */ programs = {};
   values = true; // it colors values, and not only pixels
 
   constructor(gl, canvas) {
@@ -36,8 +37,8 @@ export class Renderer {
   /** Make programs and tables, at first and after a lost context. */
   begin() {
     const { gl } = this;
-    this.textures = {}; // of the newest picture
-    this.tables = null;
+    /** @type {Table} */ this.textures = {}; // of the newest picture
+    this.tables = /** @type {Table|null} */ (null);
     this.programs = { colors: program(gl, CORNERS, COLORS), image: program(gl, CORNERS, IMAGE), beyond: program(gl, CORNERS, BEYOND) };
     this.buffer = gl.createFramebuffer();
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
@@ -198,7 +199,7 @@ export class Renderer {
     gl.uniform1i(at.has_exact, shown ? 1 : 0);
     gl.uniform1i(at.has_values, values ? 1 : 0);
     if (values) {
-      const spread = layers.map((layer, k) => [layer.density, offsetOf(layer, phase), layer.entries, this.tables.first[k]]);
+      const spread = layers.map((layer, k) => [layer.density, offsetOf(layer, phase), layer.entries, this.tables?.first[k]]);
       gl.uniform4fv(at.numbers, spread.flat());
       gl.uniform4iv(at.ways, layers.flatMap(({ cyclic, blend }) => [cyclic ? 1 : 0, Math.max(0, BLENDS.indexOf(blend)), 0, 0]));
       gl.uniform1fv(at.opacities, layers.map(({ opacity }) => opacity ?? 1));
@@ -280,21 +281,22 @@ function offsetOf({ density, c0, offset, cyclic }, phase) {
 
 /** @param {WebGL2RenderingContext} gl @returns {{program: WebGLProgram, at: Object<string, WebGLUniformLocation>}} */
 function program(gl, vertex, fragment) {
-  const made = gl.createProgram();
+  const made = /** @type {WebGLProgram} */ (gl.createProgram());
   for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
     const shader = gl.createShader(kind);
+    if (!shader) continue; // the context is lost
     gl.shaderSource(shader, text);
     gl.compileShader(shader);
     gl.attachShader(made, shader);
   }
   gl.linkProgram(made);
   if (!gl.getProgramParameter(made, gl.LINK_STATUS) && !gl.isContextLost()) {
-    throw new Error(gl.getAttachedShaders(made).map((each) => gl.getShaderInfoLog(each)).join("\n"));
+    throw new Error(gl.getAttachedShaders(made)?.map((each) => gl.getShaderInfoLog(each)).join("\n"));
   }
   const at = {};
   for (let k = gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS) - 1; k >= 0; k--) {
-    const name = gl.getActiveUniform(made, k).name.replace("[0]", "");
-    at[name] = gl.getUniformLocation(made, name);
+    const name = gl.getActiveUniform(made, k)?.name.replace("[0]", "");
+    if (name) at[name] = gl.getUniformLocation(made, name);
   }
   return { program: made, at };
 }

@@ -10,8 +10,8 @@ export class Requests {
   #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same
   #waiting = []; // {answer, key, resolve, reject}
   #jobs = new Map(); // id -> {onProgress, resolve, reject, sheet: Map}
-  #julia = null; // {seq, onPreview} of the preview under way
-  #wanted = null; // the next preview
+  /** @type {{seq: number, onPreview: (message: Table) => void}|null} */ #julia = null; // {seq, onPreview} of the preview under way
+  /** @type {[Table, (message: Table) => void]|null} */ #wanted = null; // the next preview
 
   /** @param {(message: Table) => void} send @param {() => number} frame the newest placed frame */
   constructor(send, frame) {
@@ -106,10 +106,10 @@ export class Requests {
   }
 
   preview(message) {
-    if (this.#julia?.seq === message.frame) {
-      const { onPreview } = this.#julia;
+    const asked = this.#julia;
+    if (asked && asked.seq === message.frame) {
       this.#nextJulia();
-      onPreview(message);
+      asked.onPreview(message);
       return;
     }
     const job = this.#jobs.get(message.frame), told = job?.sheet.get(message.layer);

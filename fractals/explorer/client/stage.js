@@ -2,10 +2,11 @@
 import { PlainRenderer } from "./canvas2d.js";
 import { PIXELS } from "./decode.js";
 import { apply, compose, IDENTITY, inverse, isIdentity, scaleOf } from "./frames.js";
-import { canvasOf, Picture } from "./picture.js";
+import { canvasOf, newCanvas, Picture } from "./picture.js";
 import { makeRenderer } from "./renderer.js";
 
 const FARTHEST = 2 ** 12; // scale between the view and an older picture that is still drawn
+const LIMIT = 4096; // device pixels of a side
 const MOST_IMAGES = 24, MOST_BYTES = 2 ** 27;
 
 export class Stage {
@@ -17,12 +18,12 @@ export class Stage {
     this.changed = changed;
     /** @type {Picture|null} */
     this.picture = null;
-    this.coming = null; // colors whose tables have not all arrived
-    this.older = []; // {image, map to the newest frame's pixels, stale, foreign}, oldest first
+    this.coming = /** @type {{layers: Table[], tables: Uint16Array[]}|null} */ (null); // colors whose tables have not all arrived
+    this.older = /** @type {{image: Table, map: number[], stale: boolean, foreign: boolean}[]} */ ([]); // {image, map to the newest frame's pixels, stale, foreign}, oldest first
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
-    this.edge = null; // {image, map to the newest frame's pixels}: small, of the newest picture that covered the canvas
-    this.peeked = null; // {picture, colors}: what is shown again after a look at another palette
+    this.edge = /** @type {Table|null} */ (null); // {image, map to the newest frame's pixels}: small, of the newest picture that covered the canvas
+    this.peeked = /** @type {Table|null} */ (null); // {picture, colors}: what is shown again after a look at another palette
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => this.#restore());
   }
@@ -47,7 +48,7 @@ export class Stage {
   /** Take the description of the layers; it counts once its tables have arrived. */
   colors(layers, fresh) {
     this.peek(null);
-    if (fresh) {
+    if (fresh && this.picture) {
       const { frame, size } = this.picture;
       this.#bake();
       for (const each of this.older) each.stale = true;
@@ -58,7 +59,7 @@ export class Stage {
 
   table({ layer, data }) {
     const { coming, picture } = this;
-    if (!coming) return;
+    if (!coming || !picture) return;
     coming.tables[layer] = data;
     if (coming.layers.every((_, k) => coming.tables[k])) {
       picture.colors = coming;
@@ -88,7 +89,7 @@ export class Stage {
       this.changed();
     }
     const { picture } = this, colors = picture?.colors;
-    if (!wish || !colors?.layers[wish.layer] || !(picture.fine || picture.coarse?.layers)) return false;
+    if (!wish || !picture || !colors?.layers[wish.layer] || !(picture.fine || picture.coarse?.layers)) return false;
     const { layer, cyclic, entries, rows } = wish, several = colors.layers.length > 1; // which are mixed in sRGB
     this.peeked = { picture, colors, hidden: this.hideExact };
     picture.colors = { layers: colors.layers.with(layer, { ...colors.layers[layer], entries, cyclic }), tables: colors.tables.with(layer, several ? rows.map(encoded) : rows) };
@@ -99,14 +100,16 @@ export class Stage {
 
   /** Take a tile. @param {import("./decode.js").Message} message */
   add(message) {
-    if (message.kind === PIXELS) this.picture.addPixels(message.step > 1 && this.renderer.values ? enlarged(message, this.picture.size) : message);
-    else this.picture.addValues(message);
+    const { picture } = this;
+    if (!picture) return;
+    if (message.kind === PIXELS) picture.addPixels(message.step > 1 && this.renderer.values ? enlarged(message, picture.size) : message);
+    else picture.addValues(message);
     this.changed();
   }
 
   /** Note that a pass has arrived whole. @param {string} pass */
   arrived(pass) {
-    if (pass !== "coarse") this.picture.complete = true;
+    if (pass !== "coarse" && this.picture) this.picture.complete = true;
     this.#drop(({ foreign, stale }) => foreign || (stale && pass !== "coarse"));
     this.changed();
   }
@@ -115,7 +118,7 @@ export class Stage {
   draw(map) {
     const { renderer, picture } = this;
     if (renderer.lost) return;
-    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false, beyond: null };
+    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false, beyond: /** @type {{image: Table, map: number[]}|null} */ (null) };
     const covers = picture?.complete && isIdentity(map);
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
@@ -133,7 +136,8 @@ export class Stage {
   #widest(map) {
     const own = this.edge && { image: this.edge.image, map: compose(this.edge.map, map) };
     if (own && surrounds(own, this.canvas)) return null;
-    const known = [own, ...this.older.filter(({ foreign }) => !foreign).map(({ image, map: its }) => ({ image, map: compose(its, map) }))].filter((each) => each && near(each.map));
+    const older = this.older.filter(({ foreign }) => !foreign).map(({ image, map: its }) => ({ image, map: compose(its, map) }));
+    const known = [...(own ? [own] : []), ...older].filter((each) => near(each.map));
     return known.sort((one, other) => reach(other) - reach(one))[0] ?? null;
   }
 
@@ -181,10 +185,26 @@ export class Stage {
   }
 }
 
+/** Call `changed` with a canvas's size in device pixels, now and whenever it changes.
+ * @param {HTMLCanvasElement} canvas @param {(size: number[]) => void} changed @returns {ResizeObserver} */
+export function watchSize(canvas, changed) {
+  const exact = "devicePixelContentBoxSize" in ResizeObserverEntry.prototype;
+  const watch = new ResizeObserver(([entry]) => {
+    const sides = (box) => [box.inlineSize, box.blockSize];
+    const near = sides(entry.contentBoxSize[0]).map((side) => side * devicePixelRatio);
+    const found = exact ? sides(entry.devicePixelContentBoxSize[0]) : near;
+    // A device scale that is only emulated is missing from the exact box.
+    const sure = found.map((side, k) => Math.abs(side - near[k]) <= 1 ? side : near[k]);
+    changed(sure.map((side) => Math.max(1, Math.min(LIMIT, Math.round(side)))));
+  });
+  watch.observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
+  return watch;
+}
+
 /** Return coarse pixels as those of a whole picture: the shader enlarges values, not pixels.
  * @param {Table} message of decode.js @param {number[]} size */
 function enlarged(message, size) {
-  const [width, height] = size, { w, h, step } = message, context = new OffscreenCanvas(width, height).getContext("2d");
+  const [width, height] = size, { w, h, step } = message, [, context] = newCanvas(width, height, { willReadFrequently: true });
   context.drawImage(canvasOf(/** @type {any} */ (message)), 0, 0, w * step, h * step);
   const { data } = context.getImageData(0, 0, width, height), rgb = new Uint8Array(3 * width * height);
   for (let k = 0, at = 0; k < data.length; k += 4) {

@@ -35,7 +35,7 @@ function cellOf(key) {
 
 function stored(key) {
   try {
-    return JSON.parse(localStorage.getItem(`fractals.${key}`));
+    return JSON.parse(localStorage.getItem(`fractals.${key}`) ?? "null");
   } catch {
     return null;
   }

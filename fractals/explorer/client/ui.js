@@ -51,7 +51,7 @@ export function Button({ label, symbol = "", bare = false, kind = "", ...rest })
 
 /** A button that opens a file: dropping one needs a mouse. */
 export function FileButton({ label, take, kind = "", accept = "", ...rest }) {
-  let input = null;
+  let input = /** @type {any} */ (null);
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
     input.value = "";
@@ -90,7 +90,7 @@ export function TextField({ value, put, ...rest }) {
  *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag
  */
 export function Slider({ label, value, least, most, step = 0, log = false, hint = "", digits = 3, track = "", live = false, put }) {
-  const draft = useSignal(null); // while it is dragged
+  const draft = useSignal(/** @type {number|null} */ (null)); // while it is dragged
   const place = (given) => (log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given);
   const rounded = (given) => (step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2)));
   const drag = ({ target }) => {
@@ -149,16 +149,16 @@ export function OptionField({ option, value, put }) {
 }
 
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
-const folds = {}; // whether the parts of panels are open, by their titles
+const folds = {}; // whether the parts of panels are open, by their names
 
-/** A foldable part of a panel; it stays as the user left it. */
-export const Section = ({ title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[title] ?? open}
-  onToggle=${({ target }) => { if ((folds[title] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
+/** A foldable part of a panel; it stays as the user left it. `name`: where another panel has a part of this title */
+export const Section = ({ title, name = title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[name] ?? open}
+  onToggle=${({ target }) => { if ((folds[name] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
 export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=${!told}>
-  <progress key=${Number.isFinite(told?.share)} max="1" aria-label="Progress" value=${Number.isFinite(told?.share) ? Math.min(1, told.share) : undefined} />
+  <progress key=${told?.share === null} max="1" aria-label="Progress" value=${told?.share === null ? undefined : told && Math.min(1, told.share)} />
   <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */
@@ -178,6 +178,30 @@ export function Still({ src, ...rest }) {
     }
   }
   return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
+}
+
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+const NUDGE = 4; // CSS pixels
+let drags = 0;
+
+/** A point over the picture. @param {{label: string, kind: string, at: number[], style?: Table, put: (at: number[], step: string) => void}} options
+ * `at`: CSS pixels; `put` gets where it was dragged or moved by an arrow key, and the name of this step of undo */
+export function Knob({ label, kind, at, style = {}, put }) {
+  const grab = (event) => {
+    event.preventDefault();
+    const target = event.currentTarget, step = `gesture point ${drags += 1}`, off = [event.clientX - at[0], event.clientY - at[1]];
+    const move = ({ clientX, clientY }) => put([clientX - off[0], clientY - off[1]], step);
+    target.setPointerCapture(event.pointerId);
+    target.addEventListener("pointermove", move);
+    target.addEventListener("lostpointercapture", () => target.removeEventListener("pointermove", move), { once: true });
+  };
+  const nudge = (event) => {
+    const by = ARROWS[event.key];
+    if (!by) return;
+    event.preventDefault();
+    put(at.map((part, k) => part + NUDGE * by[k]), "point");
+  };
+  return html`<button type="button" class=${kind} aria-label=${`${label}: drag, or press arrow keys`} style=${{ left: `${at[0]}px`, top: `${at[1]}px`, ...style }} onPointerDown=${grab} onKeyDown=${nudge}></button>`;
 }
 
 /** A button with a picture and a name. */

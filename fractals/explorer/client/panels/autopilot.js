@@ -11,7 +11,7 @@ const REST_MS = 1500; // at a place, at least; the next one is searched for mean
 
 export function autopilotTool({ explorer, notify, ui }) {
   const own = observe({ on: false });
-  let flight = null, job = null, count = 0;
+  let flight = /** @type {Table|null} */ (null), job = /** @type {Table|null} */ (null), count = 0;
 
   function stop() {
     if (!own.on) return false;
@@ -25,8 +25,8 @@ export function autopilotTool({ explorer, notify, ui }) {
 
   /** Return a view to fly to: {center, octaves}; null where nothing in the view differs. */
   async function next() {
-    job = explorer.job({ t: "find", what: "interesting" });
-    const { views = [] } = await job.done.catch((error) => {
+    const mine = job = explorer.job({ t: "find", what: "interesting" });
+    const { views = [] } = await mine.done.catch((error) => {
       if (error.cancelled) stop();
       return {};
     });

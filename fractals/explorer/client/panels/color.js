@@ -19,13 +19,14 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
   const plainFirst = [...catalog.colorings].sort((one, other) => Number(one.statistic) - Number(other.statistic)); // no sums along orbits
-  const own = observe({ picked: 0, counts: null }); // picked: 0 is the base, k the layer k - 1
-  const Editor = signal(null); // it brings a library, so it is loaded when it is opened
+  const own = observe({ picked: 0, counts: /** @type {Table|null} */ (null) }); // picked: 0 is the base, k the layer k - 1
+  const Editor = signal(/** @type {((given: any) => any)|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
   const index = () => Math.min(own.picked, color().layers?.length ?? 0);
   const paintOf = () => (index() ? color().layers[index() - 1] : color());
 
-  const change = (now, live = false, fit = undefined) => explorer.paint(now, { live, fit });
+  /** @param {Table} now @param {boolean} [live] @param {number} [fit] as of `paint` */
+  const change = (now, live = false, fit) => explorer.paint(now, { live, fit });
   const edit = (changes, live = false) => change(changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }), live);
   const choose = (changes) => change(changed(color(), index(), changes), false, index()); // what has other values
 
@@ -47,21 +48,21 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
   }
 
   /** Show a palette on the picture as long as it is pointed at: by the shader, or as a small picture laid over it. */
-  let over = null;
+  let over = /** @type {Table|null} */ (null);
   async function peek(palette) {
     over?.cancel();
     over = null;
     ui.over = null;
     const cyclic = tableOf(palette ?? "", catalog).cyclic;
     if ((await explorer.peek(index(), palette, cyclic)) || !palette || (explorer.stage.renderer.values && explorer.placed?.values)) return;
-    over = drawSheet(explorer, { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 }, (_, { picture }) => { ui.over = { picture, title: "" }; });
-    over.done.catch(() => {});
+    const drawn = over = drawSheet(explorer, { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 }, (_, { picture }) => { ui.over = { picture, title: "" }; });
+    drawn.done.catch(() => {});
   }
   const choosePalette = (palette) => {
     peek(null);
     edit({ palette });
   };
-  const Looks = signal(null);
+  const Looks = signal(/** @type {((color: Table, catalog: Table) => any[])|null} */ (null));
   const loadLooks = async () => { Looks.value ??= (await import("./looks.js")).looksOf; };
 
   const toggleEditor = async () => { Editor.value = Editor.value ? null : (await import("./editor.js")).Editor; };

@@ -9,7 +9,7 @@ const MOST_STOPS = 64; // that the strip can show apart
 const PARTS = [["Lightness", 1], ["Chroma", 0.37], ["Hue", 360]]; // of a color in OKLCH, and the most of each
 const KEYS = { ArrowLeft: -0.01, ArrowRight: 0.01, ArrowDown: -0.01, ArrowUp: 0.01, PageDown: -0.1, PageUp: 0.1 };
 
-let rail = null; // the element of the strip
+let rail = /** @type {any} */ (null); // the element of the strip
 const own = observe({ picked: 0, tuned: /** @type {number[]} */ ([0, 0, 0]), dragged: false }); // `tuned`: of a gray's text the hue is lost, so it is kept
 
 /** @param {{palette: string|Table, catalog: Table, put: (table: Table, live: boolean) => void}} options */

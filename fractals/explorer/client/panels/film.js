@@ -1,9 +1,10 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, download, Drawn, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Thumbnail, Toggle } from "../ui.js";
+import { bytes, Button, download, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
 import { decimal } from "./scale.js";
 import { Author } from "./share.js";
+import { Timeline } from "./timeline.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const SETTLED_MS = 3000; // of frames, before the time left is told
@@ -18,14 +19,14 @@ const SIZES = [["Small", 640, 360], ["HD", 1280, 720], ["Full HD", 1920, 1080], 
 const FORMATS = [["mp4", "MP4"], ["webm", "WebM"], ["webp", "WebP"]];
 const RATES = [["24", "24"], ["30", "30"], ["60", "60"]];
 const SOUNDS = ".aac,.flac,.m4a,.mp3,.oga,.ogg,.opus,.wav";
-const SMALL = [96, 54]; // pixels of a place's picture
+const SMALL = 128; // pixels of the width of a place's picture
 const STORED = "fractals.film"; // what a page that is loaded again goes on with
 const MOST = 60; // places
 
 /** Return what a page before this one has left. @returns {Table} */
 function stored() {
   try {
-    return JSON.parse(sessionStorage.getItem(STORED)) ?? {};
+    return JSON.parse(sessionStorage.getItem(STORED) ?? "{}");
   } catch {
     return {};
   }
@@ -38,14 +39,14 @@ export function resumeFilm({ open }) {
 
 export function filmPanel({ explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
-  const { name = "", places = [] } = stored();
+  const { name = "", places = [], times = null } = stored();
   const own = observe({
-    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: null, size: [1280, 720], fps: "30", format: "mp4", keep: false,
-    sound: null, forecast: "", length: 10, leftOut: [], told: null, film: null, name,
+    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
+    sound: /** @type {Table|null} */ (null), forecast: "", length: 10, leftOut: /** @type {number[]} */ ([]), told: /** @type {Table|null} */ (null), film: /** @type {Table|null} */ (null), name,
   });
-  let job = null, count = places.length;
+  let job = /** @type {Table|null} */ (null), count = places.length;
   effect(() => {
-    const kept = JSON.stringify({ name: own.name, places: own.places });
+    const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times });
     try {
       sessionStorage.setItem(STORED, kept);
     } catch {
@@ -53,36 +54,40 @@ export function filmPanel({ explorer, ui, open, notify }) {
     }
   });
 
+  /** What the film shows. `times`: of all places, also of those that are left out. */
+  const film = () => ({
+    what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map(({ link }) => link) : [], backwards: own.backwards,
+    seconds: own.seconds, times: own.what === "places" ? own.times : null, fps: Number(own.fps), size: own.size,
+  });
   const message = () => ({
-    t: "film", what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map(({ link }) => link) : [], backwards: own.backwards,
-    seconds: own.seconds, fps: Number(own.fps), size: own.size, format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
+    t: "film", ...film(), format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
   });
 
   async function estimate(asked) {
     const told = await explorer.request({ ...asked, forecast: true }).catch((error) => ({ error }));
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
-    if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [] });
-    const { seconds, frames, length, left_out: leftOut } = told;
-    Object.assign(own, { length, leftOut, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.` });
+    if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [], known: [], ready: false });
+    const { seconds, frames, length, left_out: leftOut, times: known } = told;
+    Object.assign(own, { length, leftOut, known, ready: true, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.` });
   }
 
   /** Follow the messages of a film to its end. */
   async function follow(asked, preview) {
-    let begun = null;
+    let begun = /** @type {{done: number, now: number}|null} */ (null);
     Object.assign(own, { told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview } });
-    job = explorer.job(asked, ({ t, name, done, of }) => {
+    const mine = job = explorer.job(asked, ({ t, name, done, of }) => {
       if (t === "started") {
         own.name = name;
         own.told = { share: null, text: "Preparing", preview };
       }
       if (t !== "progress") return;
       const now = performance.now();
-      begun ??= { done, now };
-      const left = now - begun.now > SETTLED_MS && done > begun.done ? `, about ${duration(((of - done) * (now - begun.now)) / 1000 / (done - begun.done))} left` : "";
+      const first = begun ??= { done, now };
+      const left = now - first.now > SETTLED_MS && done > first.done ? `, about ${duration(((of - done) * (now - first.now)) / 1000 / (done - first.done))} left` : "";
       own.told = { share: done / of, text: `Frame ${done} of ${of}${left}`, preview };
     });
     try {
-      own.film = { ...await job.done, preview };
+      own.film = { ...await mine.done, preview };
       own.name = "";
       if (ui.open !== "film") notify("The film is ready.", "info", { action: ["Show it", () => open("film")] });
     } catch (error) {
@@ -103,11 +108,26 @@ export function filmPanel({ explorer, ui, open, notify }) {
     if (explorer.connected && own.name) untracked(() => job || follow({ t: "follow", name: own.name }, false));
   });
 
-  const change = (places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null });
+  const change = (places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
+  /** The keys of the timeline: places that are not left out. */
+  const keys = () => {
+    if (own.what !== "places") return [];
+    const shown = own.places.map((place, index) => ({ ...place, index })).filter(({ index }) => !own.leftOut.includes(index));
+    return shown.length === own.known.length ? shown.map(({ title, index }, k) => ({ title, index, at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k] })) : [];
+  };
+  const retime = (times) => {
+    const at = new Map(keys().map(({ index }, k) => [index, times[k]]));
+    Object.assign(own, { seconds: null, times: own.places.map((_, index) => at.get(index) ?? 0) });
+  };
+  const lengthen = (wish) => {
+    const seconds = Math.max(0.2, Math.min(1800, wish)), end = keys().at(-1)?.at;
+    if (own.times && end) own.times = own.times.map((time) => Math.round((100 * time * seconds) / end) / 100);
+    else own.seconds = seconds;
+  };
   async function addThis() {
     try {
       const { link } = await explorer.request({ t: "link" });
-      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`, link, picture: pictureOf(explorer) }]);
+      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`, link, still: explorer.still(SMALL).toDataURL("image/jpeg", 0.8) }]);
     } catch (error) {
       notify(error.message, "error");
     }
@@ -138,13 +158,13 @@ export function filmPanel({ explorer, ui, open, notify }) {
   function Places() {
     const move = (from, to) => {
       if (to < 0 || to >= own.places.length || to === from) return from;
-      own.places = own.places.toSpliced(from, 1).toSpliced(to, 0, own.places[from]);
+      change(own.places.toSpliced(from, 1).toSpliced(to, 0, own.places[from]));
       return to;
     };
     return html`<div class="stack">
       <ol class="places" aria-label="Places of the film">${own.places.map((place, index) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
         <${Handle} title=${place.title} index=${index} move=${move} />
-        ${place.picture ? html`<${Drawn} picture=${canvasOf(place)} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
+        ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
         <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> of another formula: left out</span>`}</span>
         <${Button} label=${`Remove ${place.title}`} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`)}</ol>
       ${own.places.length < 2 && html`<p class="hint">Go to a place and add it; two or more make a film.</p>`}
@@ -175,14 +195,15 @@ export function filmPanel({ explorer, ui, open, notify }) {
     });
     const busy = Boolean(own.told);
     return html`<div class="stack">
-      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [] })} />
+      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
       <p class="hint">${HINTS[own.what]}</p>
       ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
-      <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${(seconds) => { own.seconds = Math.max(0.2, Math.min(1800, seconds)); }} />
+      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} put=${retime} />`}
+      <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
       <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>
-      <${Section} title="More" open=${false}>
+      <${Section} title="More" name="film" open=${false}>
         <div class="line"><${Side} name="Width of the film in pixels" index=${0} /><span class="faint">×</span><${Side} name="Height of the film in pixels" index=${1} /><span class="faint">pixels</span></div>
         <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(fps) => { own.fps = fps; }} />
         <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} />
@@ -193,7 +214,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
         <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
       <p class="forecast" role="status">${own.forecast}</p>
-      <div class="line"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
+      <div class="line actions"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
         <${Button} label="Make the film" symbol="film" kind=${own.film && !own.film.preview ? "grow" : "primary grow"} disabled=${busy} onClick=${() => make(false)} /></div>
       ${busy && html`<div ref=${seen}><${Progress} told=${own.told} cancel=${() => job?.cancel()} /></div>`}
       <div class="stack" aria-live="polite"><${Made} /></div></div>`;
@@ -227,30 +248,4 @@ function Handle({ title, index, move }) {
     requestAnimationFrame(() => button.focus());
   };
   return html`<button type="button" class="bare quiet handle" aria-label=${`Move ${title}: drag, or press arrow keys`} title="Drag" onKeyDown=${key} onPointerDown=${start}><${Icon} name="grip" /></button>`;
-}
-
-/** Return a small picture of the canvas, as text that is kept when the page is loaded again. */
-function pictureOf(explorer) {
-  const [width, height] = explorer.size, [w, h] = SMALL, rows = explorer.readPixels();
-  const part = Math.min(width / w, height / h), found = [];
-  for (let k = 0; k < w * h; k++) {
-    const x = Math.floor(width / 2 + ((k % w) - w / 2 + 0.5) * part), y = Math.floor(height / 2 + (Math.floor(k / w) - h / 2 + 0.5) * part);
-    found.push(...rows.subarray(3 * (y * width + x), 3 * (y * width + x) + 3));
-  }
-  return btoa(String.fromCharCode(...found));
-}
-
-const canvases = new WeakMap(); // by place
-
-function canvasOf(place) {
-  if (canvases.has(place)) return canvases.get(place);
-  const [width, height] = SMALL, canvas = Object.assign(document.createElement("canvas"), { width, height }), text = atob(place.picture);
-  const pixels = new ImageData(width, height);
-  for (let k = 0; k < width * height; k++) {
-    for (let c = 0; c < 3; c++) pixels.data[4 * k + c] = text.charCodeAt(3 * k + c);
-    pixels.data[4 * k + 3] = 255;
-  }
-  canvas.getContext("2d").putImageData(pixels, 0, 0);
-  canvases.set(place, canvas);
-  return canvas;
 }

@@ -7,10 +7,10 @@ import { decimal } from "./scale.js";
 
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
-export function findPanel({ explorer, notify, julia, ui, close, autopilot }) {
-  const own = observe({ told: null, answer: null }); // progress, and what was found
-  let job = null;
-  let flight = null;
+export function findPanel({ explorer, notify, julia, ui, close, autopilot, second }) {
+  const own = observe({ told: /** @type {Table|null} */ (null), answer: /** @type {Table|null} */ (null) }); // progress, and what was found
+  let job = /** @type {Table|null} */ (null);
+  let flight = /** @type {Table|null} */ (null);
   let flights = 0; // so far
 
   function cancel() {
@@ -62,7 +62,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot }) {
   });
 
   function Facts() {
-    const { period, size, angle } = own.answer ?? {};
+    const { period, size, angle } = own.answer ?? /** @type {Table} */ ({});
     const lines = [["Period", period?.toLocaleString("en")], ["Size", size && decimal(size)], ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`]];
     return html`<dl class="facts" aria-live="polite">${lines.filter(([, value]) => value).map(([key, value]) => html`<dt key=${key}>${key}</dt><dd>${value}</dd>`)}</dl>`;
   }
@@ -77,6 +77,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot }) {
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />
     <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
     <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
+    <${Button} label="Julia set beside the picture" symbol="beside" kind="wide-button" title="Two live views (T)" onClick=${() => second()} />
     ${matchMedia("(any-pointer: coarse)").matches && html`<${Button} label="Preview Julia sets by touch" kind="wide-button" onClick=${preview} />`}
     <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next (A)" onClick=${autopilot.toggle} />
     <${Section} title="Embedded Julia sets">

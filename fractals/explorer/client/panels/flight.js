@@ -63,7 +63,7 @@ export const canFly = ({ scene, placed }) => (scene.view?.stretch ?? 1) === 1 &&
 export function flyTo(explorer, { center, octaves, step, speed, told }) {
   const mirror = explorer.scene.view?.mirror, first = explorer.placed, start = offset(center, explorer, mirror);
   const way = path(Math.hypot(...start) / first.size[0], octaves + Math.log2(explorer.seen.share) - first.octaves, speed);
-  let end = null;
+  let end = (/** @type {boolean} */ _arrived) => {};
   const done = new Promise((resolve) => {
     let time = 0;
     const stop = explorer.animate((seconds) => {
@@ -96,7 +96,7 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
 const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
 
 /** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
-function offset(center, { placed }, mirror) {
+export function offset(center, { placed }, mirror) {
   const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
   const turn = (-placed.rotation * Math.PI) / 180;
   const up = x * Math.sin(turn) + y * Math.cos(turn);

@@ -17,7 +17,7 @@ export function Histogram({ counts, background, paint, shift }) {
   };
   const drag = (live) => (event) => {
     const { currentTarget: node } = event;
-    if (node.from) shift(node.from.offset - ((event.clientX - node.from.x) / node.clientWidth) * density * (counts.high - counts.low), live);
+    if (node.from && counts) shift(node.from.offset - ((event.clientX - node.from.x) / node.clientWidth) * density * (counts.high - counts.low), live);
     if (!live) node.from = null;
   };
   return html`<div class="histogram" role="img" aria-label="Histogram of the view, in the colors of the palette"

@@ -29,6 +29,8 @@ const PANELS = [
   { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), aside: true },
   { id: "lessons", title: "Lessons", key: "l", load: () => import("./lessons.js").then((file) => file.lessonsPanel), aside: true },
 ];
+/** @param {string} id @returns {Table} */
+const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? {};
 const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["past", "Past", "Y"], ["home", "Whole set", "0"]];
 const LATER_MS = 3000; // after the first picture, until panels are loaded
 const REST_MS = 3000; // of the pointer on a full screen, until the bars hide
@@ -42,22 +44,22 @@ const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as 
  * @param {import("../explorer.js").Explorer} explorer
  */
 export function mountPanels(explorer) {
-  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = document.getElementById("ui");
-  const ui = observe({ open: "", unfolded: false, bare: false, messages: [], dragged: false, over: null });
-  const julia = juliaTool({ explorer, canvas });
+  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = /** @type {HTMLElement} */ (document.getElementById("ui"));
+  const ui = observe({ open: "", unfolded: false, bare: false, messages: /** @type {Table[]} */ ([]), dragged: false, over: /** @type {Table|null} */ (null), second: /** @type {Table|null} */ (null) });
+  const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
-  const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload };
+  const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload, second };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
-  let wanted = null; // the newest call of `open`
+  let wanted = /** @type {object|null} */ (null); // the newest call of `open`
 
   /** Show a panel, and return what it offers; null if it can't be loaded. */
   async function open(id, { focus = true } = {}) {
     const mine = wanted = {};
     if (!explorer.catalog) await new Promise((resolve) => { explorer.addEventListener("catalog", resolve, { once: true }); });
     if (!built.has(id)) {
-      const build = await PANELS.find((panel) => panel.id === id).load().catch(() => null);
+      const build = await panelOf(id).load().catch(() => null);
       if (!build) return void notify("The server does not answer: this panel was not loaded.", "error");
       if (!built.has(id)) built.set(id, build(context));
     }
@@ -65,6 +67,13 @@ export function mountPanels(explorer) {
     focusing = focus;
     Object.assign(ui, { open: id, unfolded: false });
     return built.get(id);
+  }
+
+  /** Open the second view, or close it. @param {number[]} [where] with the Julia set of this point */
+  async function second(where = undefined) {
+    ui.second ??= await import("./second.js").then((file) => file.secondView(context)).catch(() => null);
+    if (ui.second) ui.second.toggle(where);
+    else notify("The server does not answer: the second view was not loaded.", "error");
   }
 
   function close() {
@@ -77,7 +86,7 @@ export function mountPanels(explorer) {
   const toggle = (id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || bars(true);
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
   const fold = () => ui.unfolded && !(ui.unfolded = false);
   /** Show the bars, or hide them. @param {boolean} shown @returns {boolean} whether that is a change */
   const bars = (shown) => {
@@ -152,13 +161,14 @@ export function mountPanels(explorer) {
     return html`<div class="zooms glass" role="group" aria-label="View">
       ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
       <${Button} label="Zoom in" symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label="Zoom out" symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
+      <${Button} label="Second view" symbol="beside" bare kind="tool" title="A second view beside the picture (T)" onClick=${() => second()} />
       <${Button} label="Hide the bars" symbol="hide" bare kind="tool" title="Hide the bars (H): a click on the picture shows them" onClick=${() => bars(false)} />
       ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
   }
 
   function Panel({ id, title, wide }) {
     const { View, Actions, shown, hidden } = built.get(id);
-    let head = null;
+    let head = /** @type {any} */ (null);
     useLayoutEffect(() => { if (focusing) head.querySelector("h2").focus({ preventScroll: true }); }, []);
     useEffect(() => {
       shown?.();
@@ -169,7 +179,7 @@ export function mountPanels(explorer) {
     useLayoutEffect(() => {
       const aim = () => {
         const target = /** @type {HTMLElement} */ (head.parentNode);
-        canvas.style.translate = narrow() ? `0 ${-target.clientHeight / 2}px` : "";
+        canvas.style.translate = narrow() && !document.documentElement.classList.contains("two") ? `0 ${-target.clientHeight / 2}px` : "";
         const ratio = canvas.width / canvas.clientWidth, left = (target.offsetLeft + target.clientWidth) * ratio;
         const aside = !narrow() && !wide && canvas.width - left > LEAST_FREE * canvas.width;
         explorer.free = aside ? [left, 0, canvas.width, canvas.height] : null;
@@ -194,14 +204,14 @@ export function mountPanels(explorer) {
     <${Button} label="Dismiss" symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`)}</div>`;
 
   function App() {
-    const shown = PANELS.find(({ id }) => id === ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
+    const shown = ui.open && panelOf(ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
     root.classList.toggle("bare", ui.bare);
-    root.dataset.open = ui.open && (PANELS.find(({ id }) => id === ui.open).wide ? "wide" : "side");
+    root.dataset.open = ui.open && (panelOf(ui.open).wide ? "wide" : "side");
   });
   render(html`<${App} />`, root);
   drop(ui, upload);
@@ -209,6 +219,7 @@ export function mountPanels(explorer) {
   addCommands(
     ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
+    { id: "second", group: "Panels", title: "A second view beside the picture: a Julia set, or the same place", keys: ["t"], run: () => void second() },
     { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...past.commands,
@@ -302,7 +313,7 @@ function swipe(close) {
 function paste({ explorer, notify, upload }) {
   addEventListener("paste", (event) => {
     const { target, clipboardData: data } = event;
-    if (!explorer.scene || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
+    if (!explorer.scene || !data || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
     const [file] = data.files, text = data.getData("text"), found = meaningOf(text);
     if (file) upload(file);
     else if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
@@ -327,7 +338,7 @@ function drop(ui, take) {
     if (!files(event)) return;
     event.preventDefault();
     show(-depth);
-    const [file] = event.dataTransfer.files;
+    const [file] = event.dataTransfer?.files ?? [];
     if (file) take(file);
   });
 }

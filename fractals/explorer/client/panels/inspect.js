@@ -6,7 +6,7 @@ import { Button, copyText, Row, Section, TextField, Toggle } from "../ui.js";
 const REST_MS = 80; // of the pointer, before its point is asked for
 
 export function inspectPanel({ explorer, canvas, notify }) {
-  const own = observe({ full: false, point: null, told: null }); // `point`: in device pixels; null: the middle
+  const own = observe({ full: false, point: /** @type {{x: number, y: number}|null} */ (null), told: /** @type {Table|null} */ (null) }); // `point`: in device pixels; null: the middle
   let busy = false;
   const pointed = () => { own.point = explorer.pointer ?? own.point; };
   explorer.addEventListener("pointer", pointed);
@@ -54,7 +54,7 @@ export function inspectPanel({ explorer, canvas, notify }) {
       const waiting = setTimeout(pick, REST_MS);
       return () => clearTimeout(waiting);
     });
-    const { center = ["", ""], inside, count, value, distance, period } = own.told ?? {};
+    const { center = ["", ""], inside, count, value, distance, period } = own.told ?? /** @type {Table} */ ({});
     const facts = {
       Count: inside ? "does not escape" : count?.toLocaleString("en"),
       Value: value === null || value === undefined ? null : Number(value).toPrecision(8),

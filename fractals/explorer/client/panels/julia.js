@@ -8,15 +8,17 @@ import { Button, Drawn } from "../ui.js";
 
 const SIZE = 256; // of the preview, in pixels
 
-export function juliaTool({ explorer, canvas }) {
+export function juliaTool({ explorer, canvas, ui }) {
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
-  const own = observe({ mode: "", picture: null, place: {}, map: null });
-  let pointer = null; // device pixels
-  let finger = null; // the id of the touch that is down
+  const own = observe({ mode: "", picture: /** @type {Table|null} */ (null), place: {}, map: /** @type {Table|null} */ (null) });
+  let pointer = /** @type {number[]|null} */ (null); // device pixels
+  let finger = /** @type {number|null} */ (null); // the id of the touch that is down
 
   const show = () => {
     if (!own.mode || !pointer || explorer.placed?.julia || !explorer.placed?.values) return;
-    explorer.julia({ at: pointer.map((value) => Math.round(value * 16)), size: SIZE }, (preview) => {
+    const at = pointer.map((value) => Math.round(value * 16));
+    if (ui.second?.show(at, "gesture preview")) return;
+    explorer.julia({ at, size: SIZE }, (preview) => {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
     // Where the point is in the window: above an open sheet the canvas is moved.

@@ -5,7 +5,7 @@ import { Button } from "../ui.js";
 
 const PAGES = "https://github.com/fractals-numba/fractals/blob/main/lessons/README.md";
 
-/** @typedef {{explorer: import("../explorer.js").Explorer, julia: Table, open: (id: string, options?: Table) => Promise<Table>}} Context */
+/** @typedef {{explorer: import("../explorer.js").Explorer, julia: Table, second: (where?: number[]) => Promise<void>, open: (id: string, options?: Table) => Promise<Table>}} Context */
 /** @type {{title: string, text: string, show: [string, (context: Context) => void][]}[]} */
 const LESSONS = [
   {
@@ -28,9 +28,9 @@ const LESSONS = [
   },
   {
     title: "Each point has a Julia set",
-    text: "Now c stays, and the point of the picture is the first z. That is the Julia set of c. Those of points inside the Mandelbrot set hang together, those of points outside are dust. Hold J and move the pointer to see them.",
+    text: "Now c stays, and the point of the picture is the first z. That is the Julia set of c. Those of points inside the Mandelbrot set hang together, those of points outside are dust. Hold J and move the pointer to see them, or have one beside the picture, and drag the ring.",
     show: [
-      ["Julia set of the middle", ({ julia }) => julia.enter(julia.middle())],
+      ["Beside the picture", ({ second, julia }) => void second(julia.middle())],
       ["Show a rabbit", ({ explorer }) => explorer.open({ gallery: "rabbit" }, "", { aim: true })],
     ],
   },

@@ -4,10 +4,10 @@ import { observe } from "../state.js";
 import { Button, copyText } from "../ui.js";
 
 const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spiral is searched for
-const SIZE = [206, 330]; // CSS pixels, about
+const SIZE = [236, 376]; // CSS pixels, about
 
-export function pointMenu({ explorer, notify, open, julia, canvas }) {
-  const own = observe({ shown: null }); // {at, x, y}
+export function pointMenu({ explorer, notify, open, julia, canvas, second }) {
+  const own = observe({ shown: /** @type {Table|null} */ (null) }); // {at, x, y}
   const close = () => {
     if (!own.shown) return false;
     own.shown = null;
@@ -31,6 +31,7 @@ export function pointMenu({ explorer, notify, open, julia, canvas }) {
   const ITEMS = [
     ["Center here", center],
     ["Julia set of this point", (at) => julia.enter(at)],
+    ["Julia set beside the picture", (at) => second(at)],
     ["Minibrot near here", find("nucleus")],
     ["Eye of the spiral near here", find("misiurewicz")],
     ["Copy the coordinates", copy],
@@ -38,7 +39,7 @@ export function pointMenu({ explorer, notify, open, julia, canvas }) {
   ];
 
   function Menu({ at, x, y }) {
-    let made = null;
+    let made = /** @type {any} */ (null);
     useLayoutEffect(() => made.querySelector("button").focus({ preventScroll: true }), [x, y]);
     const step = (event) => {
       const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];

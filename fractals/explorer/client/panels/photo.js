@@ -1,5 +1,6 @@
 /** A palette out of a photograph: its main colors, as a loop without jumps. */
 import { formatHex, oklch } from "../lib/culori.js";
+import { newCanvas } from "../picture.js";
 
 const SIDE = 64; // pixels to which a photograph is reduced
 const COLORS = 7, ROUNDS = 12;
@@ -9,7 +10,7 @@ const LEAST = 0.008; // of the pixels that a color of the palette stands for
 export async function paletteOf(file) {
   const bitmap = await createImageBitmap(file), scale = SIDE / Math.max(bitmap.width, bitmap.height);
   const [w, h] = [bitmap.width, bitmap.height].map((side) => Math.max(1, Math.round(side * scale)));
-  const context = Object.assign(document.createElement("canvas"), { width: w, height: h }).getContext("2d");
+  const [, context] = newCanvas(w, h, { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, w, h);
   const title = (file.name ?? "Photograph").replace(/\.\w+$/, "").slice(0, 100) || "Photograph";

@@ -12,13 +12,13 @@ let last = Promise.resolve(); // sheets are drawn one after the other
  * @param {(index: number, made: {scene: Table, picture: HTMLCanvasElement}) => void} drawn
  * @returns {{done: Promise<any>, cancel: () => void}} */
 export function drawSheet(explorer, wanted, drawn) {
-  let ended = false, job = null;
+  let ended = false, job = /** @type {Table|null} */ (null);
   const done = last.then(async () => {
     if (ended || !explorer.placed) return;
-    job = explorer.job({ t: "sheet", width: WIDTH, ...wanted }, ({ t, index, scene, preview }) => {
+    const mine = job = explorer.job({ t: "sheet", width: WIDTH, ...wanted }, ({ t, index, scene, preview }) => {
       if (t === "surprised" && !ended) drawn(index, { scene, picture: explorer.pixelsOf(preview) });
     });
-    await job.done;
+    await mine.done;
   });
   last = done.catch(() => {});
   return {
@@ -45,15 +45,15 @@ export function Previews({ explorer, label, items, chosen, fit = false, choose }
   };
   useEffect(() => {
     if (!seen.value || !place) return;
-    let sheet = null;
+    let sheet = /** @type {Table|null} */ (null);
     const waiting = setTimeout(() => {
       const known = new Set();
-      sheet = drawSheet(explorer, { scenes: items.map(({ change }) => change), fit }, (index, found) => {
+      const drawn = sheet = drawSheet(explorer, { scenes: items.map(({ change }) => change), fit }, (index, found) => {
         known.add(items[index].id);
         made.value = { ...made.value, [items[index].id]: found };
       });
       // A card stays away whose colors have no meaning here.
-      sheet.done.then(() => { made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => known.has(id))); }, () => {});
+      drawn.done.then(() => { made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => known.has(id))); }, () => {});
     }, Object.keys(made.value).length ? REST_MS : 0);
     return () => {
       clearTimeout(waiting);

@@ -1,7 +1,7 @@
 /** Share and export: a link, texts, and a picture file of any size. */
 import { html, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, copyText, duration, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
+import { bytes, Button, copyText, Drawn, duration, Knob, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
@@ -40,13 +40,14 @@ export function sharePanel({ explorer, notify }) {
 
 const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
 const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"]];
+const LOUPE = 308; // CSS pixels
 const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
 const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
 
-export function exportPanel({ explorer, notify, open }) {
+export function exportPanel({ explorer, canvas, notify, open }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
-  const own = observe({ size: null, samples: "2", format: "png", keep: false, forecast: "", told: null, file: null }); // `size` null: as seen
-  let job = null;
+  const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, loupe: false, at: /** @type {number[]|null} */ (null), part: /** @type {Table|null} */ (null), forecast: "", told: /** @type {Table|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
+  let job = /** @type {Table|null} */ (null);
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
   const format = () => (explorer.placed?.values || FORMATS.some(([name]) => name === own.format) ? own.format : "png");
@@ -64,17 +65,41 @@ export function exportPanel({ explorer, notify, open }) {
   async function draw() {
     if (job) return;
     Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
-    job = explorer.job({ ...message(), keep: own.keep }, ({ t, of, done, what }) => {
+    const mine = job = explorer.job({ ...message(), keep: own.keep }, ({ t, of, done, what }) => {
       if (t === "progress") own.told = { share: of ? done / of : null, text: what };
     });
     try {
-      own.file = await job.done;
+      own.file = await mine.done;
     } catch (error) {
       notify(error.cancelled ? "The export was cancelled." : error.message, error.cancelled ? "info" : "error");
     } finally {
       job = null;
       own.told = null;
     }
+  }
+
+  const loupe = () => {
+    const at = own.at ?? explorer.seen.middle.map((part, k) => part / 16 / explorer.size[k]);
+    return { t: "loupe", size: own.size ?? seen(), supersampling: Number(own.samples), at: at.map((share, k) => Math.round(16 * share * explorer.size[k])), width: Math.min(512, Math.round(LOUPE * devicePixelRatio)) };
+  };
+  let looking = false;
+  /** Have the part of the file drawn that the loupe lies on, until it lies still. */
+  async function look() {
+    if (looking) return;
+    looking = true;
+    let asked = "";
+    while (own.loupe && asked !== JSON.stringify([loupe(), explorer.placed.frame])) {
+      asked = JSON.stringify([loupe(), explorer.placed.frame]);
+      await explorer.job(loupe(), ({ t, preview }) => { if (t === "surprised") own.part = { picture: explorer.pixelsOf(preview), asked }; }).done.catch(({ message: told }) => { own.forecast = told; });
+    }
+    looking = false;
+  }
+  /** The square on the picture that the loupe shows. */
+  function Over() {
+    if (!own.loupe || !explorer.placed) return null;
+    const { size, at, width } = loupe(), ratio = canvas.clientWidth / canvas.width, side = Math.max(22, (width / size[0]) * canvas.clientWidth);
+    const put = (to) => { own.at = to.map((part, k) => Math.max(0, Math.min(1, part / ratio / explorer.size[k]))); };
+    return html`<${Knob} label="Loupe" kind="loupe" at=${at.map((part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
   }
 
   const Side = ({ name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
@@ -87,6 +112,9 @@ export function exportPanel({ explorer, notify, open }) {
       const waiting = setTimeout(() => estimate(asked), REST_MS);
       return () => clearTimeout(waiting);
     });
+    useSignalEffect(() => {
+      if (own.loupe && explorer.drawn?.pass === "exact" && loupe()) look();
+    });
     const size = own.size ?? seen(), { file } = own;
     const focus = (link) => link?.focus();
     return html`<div class="stack"><${Road} at="export" open=${open} />
@@ -98,13 +126,15 @@ export function exportPanel({ explorer, notify, open }) {
         <${Segments} label=${title} choices=${choices} value=${format()} put=${(chosen) => { own.format = chosen; }} /></div>`)}
       ${RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
+      <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(on) => { own.loupe = on; }} />
+      ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
-      <${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} />
+      <div class="actions"><${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} /></div>
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
       <div class="stack" aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
         <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div>
       <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} /></div>`;
   }
-  return { View };
+  return { View, Over };
 }

@@ -30,7 +30,9 @@ export function transformsTool({ explorer, canvas }) {
   function grab(event, key, corner) {
     event.preventDefault();
     event.stopPropagation();
-    const plane = onScreen(), target = event.currentTarget, step = `gesture handle ${drags += 1}`;
+    const plane = onScreen();
+    if (!plane) return;
+    const target = event.currentTarget, step = `gesture handle ${drags += 1}`;
     own.picked = key;
     const begun = affineOf(picked()), [at] = [apply(plane, cornersOf(begun)[corner])];
     const off = [event.clientX - at[0], event.clientY - at[1]];
@@ -57,8 +59,10 @@ export function transformsTool({ explorer, canvas }) {
     if (!by) return;
     event.preventDefault();
     event.stopPropagation();
+    const plane = onScreen();
+    if (!plane) return;
     own.picked = key;
-    const plane = onScreen(), affine = affineOf(picked()), at = apply(plane, cornersOf(affine)[corner]);
+    const affine = affineOf(picked()), at = apply(plane, cornersOf(affine)[corner]);
     const to = apply(inverse(plane), at.map((part, k) => part + NUDGE * by[k]));
     put({ affine: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
   }

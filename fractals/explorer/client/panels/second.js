@@ -1,0 +1,226 @@
+/**
+ * A second live view beside the picture: the Julia set of a point of it, the same place in other colors or of another
+ * formula, or any other view. It is a client of its own; panels act on the picture, and Swap exchanges the two.
+ */
+import { Explorer } from "../explorer.js";
+import { apply } from "../frames.js";
+import { attachGestures } from "../gestures.js";
+import { effect, html, untracked } from "../html.js";
+import { views } from "../keys.js";
+import { watchSize } from "../stage.js";
+import { observe } from "../state.js";
+import { Button, Knob, Segments } from "../ui.js";
+import { canFly, difference, offset } from "./flight.js";
+import { decimal } from "./scale.js";
+
+const KINDS = [["julia", "Julia set"], ["place", "Same place"], ["free", "Free"]];
+const SLOW_MS = 600; // after which the next Julia set is asked for, though this one is not drawn
+const REST_MS = 250; // after a move, before the places are compared
+const LEAST = 0.2; // of the window, for either view
+const root = document.documentElement;
+
+/** Tell whether one view lies above the other. */
+const isTall = () => matchMedia("(orientation: portrait)").matches;
+
+/** Return the scene of a view with the place of now. */
+function sceneOf({ scene, placed: { center, width, rotation } }) {
+  return { ...scene, view: { ...scene.view, center, width, rotation } };
+}
+
+/** Tell whether two views show the same place, by less than a pixel. */
+function isSame({ placed: one, size }, { placed: two }) {
+  const apart = [...[0, 1].map((k) => difference(one.center[k], two.center[k], one.width)), difference(one.width, two.width, one.width)];
+  return apart.every((each) => Math.abs(each) * size[0] < 0.5) && Math.abs(one.rotation - two.rotation) < 0.01;
+}
+
+export function secondView({ explorer, canvas, notify, julia: { middle } }) {
+  // `ring`: where the point of the Julia set lies, in CSS pixels; `dragged`: as long as it is moved
+  const own = observe({ other: /** @type {Explorer|null} */ (null), kind: "free", cut: 0.5, ring: /** @type {number[]|null} */ (null), dragged: /** @type {number[]|null} */ (null) });
+  let point = /** @type {string[]|null} */ (null); // of the Julia set
+  let wanted = /** @type {Table|null} */ (null), running = false; // the next point, in sixteenths of a pixel; whether Julia sets are drawn one after the other
+  let watch = /** @type {ResizeObserver|null} */ (null);
+  let leader = explorer, mirroring = false, waiting = 0; // who was moved last; whether a move is passed on
+
+  const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
+  const juliaOf = (julia, view = {}) => ({ ...explorer.scene, title: "", author: "", note: "", julia, view });
+  const at = (ring) => ring.map((part) => Math.round((16 * part * canvas.width) / canvas.clientWidth));
+
+  async function open(kind, where = middle()) {
+    const told = kind === "julia" && await explorer.request({ t: "pick", at: where }).catch((error) => void notify(error.message, "error"));
+    if (own.other || (kind === "julia" && !told)) return;
+    if (told) point = told.center;
+    const made = Object.assign(document.createElement("canvas"), { id: "second", tabIndex: 0 });
+    made.setAttribute("role", "application");
+    made.setAttribute("aria-label", "Second picture. Arrow keys move, plus and minus zoom.");
+    canvas.after(made);
+    root.classList.add("two");
+    const { values } = explorer.stage.renderer, first = { scene: told ? juliaOf(point) : sceneOf(explorer) };
+    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first });
+    let begun = false;
+    watch = watchSize(made, (size) => {
+      if (begun) return other.resize(size);
+      begun = true;
+      [made.width, made.height] = size;
+      other.connection.connect();
+    });
+    attachGestures(other, made);
+    views.set(made, other);
+    other.addEventListener("message", (/** @type {any} */ { detail }) => notify(detail.text, detail.kind, detail));
+    mirror(other, () => explorer);
+    Object.assign(own, { other, kind });
+    leader = explorer;
+  }
+
+  function close() {
+    const { other } = own;
+    if (!other) return false;
+    own.other = own.ring = wanted = null;
+    watch?.disconnect();
+    other.end();
+    views.delete(other.stage.canvas);
+    other.stage.canvas.remove();
+    root.classList.remove("two");
+    canvas.focus({ preventScroll: true });
+    return true;
+  }
+
+  function choose(kind) {
+    own.kind = kind;
+    const { other } = own;
+    if (!other) return;
+    const alike = JSON.stringify(other.scene?.julia) === JSON.stringify(explorer.scene.julia);
+    if (kind === "place") other.open({ scene: { ...(alike ? other.scene : explorer.scene), view: sceneOf(explorer).view } }, "", { jump: false });
+    if (kind === "julia") show(own.ring ? at(own.ring) : middle());
+  }
+
+  function swap() {
+    const { other } = own;
+    if (!other?.placed) return;
+    const [mine, its] = [sceneOf(explorer), sceneOf(other)];
+    if (own.kind === "julia") own.kind = "free";
+    explorer.open({ scene: its });
+    other.open({ scene: mine }, "", { jump: false });
+  }
+
+  /** Show the Julia set of a point of the picture; of points that follow each other fast, the newest. @returns {boolean} whether it is shown here */
+  function show(where, step = "") {
+    if (!own.other || own.kind !== "julia" || !isMap()) return false;
+    wanted = { where, step };
+    if (!running) following();
+    return true;
+  }
+
+  async function following() {
+    running = true;
+    while (wanted && own.other) {
+      const { where, step } = wanted, { other } = own;
+      wanted = null;
+      const told = await explorer.request({ t: "pick", at: where }).catch(() => null);
+      if (!told || own.other !== other || own.kind !== "julia") continue;
+      point = told.center;
+      await shown(other, step);
+    }
+    running = false;
+    own.dragged = null;
+    ring();
+  }
+
+  /** Have the Julia set drawn, at the place where the user is in it; wait for a first picture. */
+  function shown(other, step = "") {
+    const { placed } = other, { center, width, rotation } = placed ?? {};
+    other.open({ scene: juliaOf(point, placed?.julia && other.scene.formula === explorer.scene.formula ? { center, width, rotation } : {}) }, step, { jump: false });
+    return new Promise((resolve) => {
+      other.addEventListener("drawn", resolve, { once: true });
+      setTimeout(resolve, SLOW_MS);
+    });
+  }
+
+  /** Lay the ring on its point. */
+  function ring() {
+    if (own.dragged) return;
+    if (!own.other || own.kind !== "julia" || !point || !isMap()) return void (own.ring &&= null);
+    const { placed, map } = explorer, ratio = canvas.clientWidth / canvas.width;
+    const [x, y] = apply(map, offset(point, explorer, explorer.scene.view?.mirror).map((part, k) => part + placed.size[k] / 2)).map((part) => part * ratio);
+    const inside = x > 0 && y > 0 && x < canvas.clientWidth && y < canvas.clientHeight;
+    if (own.ring?.[0] !== x || own.ring?.[1] !== y || !inside) own.ring = inside ? [x, y] : null;
+  }
+  explorer.addEventListener("frame", ring);
+  explorer.addEventListener("placed", (/** @type {any} */ { detail }) => {
+    if (!own.other || own.kind !== "julia" || !detail.scene) return;
+    if (!isMap()) own.kind = "free"; // a Julia set has no Julia sets
+    else if (JSON.stringify(explorer.scene.formula) !== JSON.stringify(own.other.scene?.formula)) shown(own.other);
+  });
+  effect(() => { // a Julia set has the colors of its map
+    const { scene } = explorer, { other, kind } = own;
+    untracked(() => {
+      if (kind === "julia" && other?.placed?.julia && isMap() && JSON.stringify(other.scene.color) !== JSON.stringify(scene.color)) other.paint(scene.color);
+    });
+  });
+
+  /** Pass moves of a view on to another one, as long as both show the same place. */
+  function mirror(from, to) {
+    const passes = () => own.kind === "place" && own.other && to()?.placed;
+    from.addEventListener("moved", ({ detail }) => {
+      if (mirroring || !passes()) return;
+      leader = from;
+      if (!detail) return;
+      const other = to(), scale = other.size[0] / from.size[0], point = detail.at.map((part, k) => Math.round(8 * other.size[k] + (part - 8 * from.size[k]) * scale));
+      mirroring = true;
+      other.move({ ...detail, at: point, by: detail.by.map((part) => Math.round(part * scale)), about: undefined, stage: "moving", step: "gesture together" });
+      mirroring = false;
+    });
+    from.addEventListener("jump", () => { leader = from; });
+    from.addEventListener("placed", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(() => {
+        const ahead = leader, behind = ahead === explorer ? own.other : explorer;
+        if (!passes() || !ahead.placed || !behind?.placed || isSame(ahead, behind)) return;
+        behind.open({ scene: { ...behind.scene, view: sceneOf(ahead).view } }, "", { jump: false });
+      }, REST_MS);
+    });
+  }
+  mirror(explorer, () => own.other);
+
+  const put = (to, step) => {
+    own.ring = own.dragged = to;
+    show(at(to), step);
+  };
+
+  /** The line between the views. */
+  function Line() {
+    const put = (share) => {
+      own.cut = Math.min(1 - LEAST, Math.max(LEAST, share));
+      root.style.setProperty("--cut", `${100 * own.cut}%`);
+    };
+    const key = (event) => {
+      const by = { ArrowLeft: -0.05, ArrowUp: -0.05, ArrowRight: 0.05, ArrowDown: 0.05 }[event.key];
+      if (by) (event.preventDefault(), put(own.cut + by));
+    };
+    const drag = ({ currentTarget, pointerId, clientX, clientY }) => currentTarget.hasPointerCapture(pointerId) && put(isTall() ? clientY / innerHeight : clientX / innerWidth);
+    return html`<div class="split between" role="slider" tabindex="0" aria-label="Where the second view begins" aria-valuemin=${100 * LEAST} aria-valuemax=${100 - 100 * LEAST} aria-valuenow=${Math.round(100 * own.cut)}
+      onKeyDown=${key} onPointerMove=${drag} onPointerDown=${({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`;
+  }
+
+  function View() {
+    const { other, kind } = own;
+    if (!other) return null;
+    const { placed, lost, drawn } = other;
+    return html`<${Line} /><div class="second-bar glass" role="group" aria-label="Second view">
+        <${Segments} label="What the second view shows" choices=${KINDS.filter(([name]) => name !== "julia" || isMap())} value=${kind} put=${choose} />
+        <${Button} label="Swap the two views" symbol="swap" bare kind="quiet" title="Swap the two views: panels act on the first one" disabled=${!placed} onClick=${swap} />
+        <${Button} label="Close the second view" symbol="close" bare kind="quiet" onClick=${close} /></div>
+      <p class="second-state glass">${lost || (placed ? `Zoom ${decimal(placed.zoom)}${drawn?.pass === "exact" ? "" : " · Drawing"}` : "Opening")}</p>
+      ${own.ring && html`<${Knob} label="Point of the Julia set" kind="ring" at=${own.ring} put=${put} />`}`;
+  }
+  return {
+    View,
+    close,
+    show,
+    /** Open the view, or close it; `where`: with the Julia set of this point, in sixteenths of a pixel. @param {number[]} [where] */
+    toggle: (where = undefined) => {
+      if (!where && close()) return;
+      if (!own.other) open(isMap() ? "julia" : "place", where);
+      else if (isMap()) (own.kind = "julia", show(where));
+    },
+  };
+}

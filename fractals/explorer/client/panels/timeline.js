@@ -1,0 +1,90 @@
+/** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
+import { html, useEffect, useSignal } from "../html.js";
+import { Button, Drawn } from "../ui.js";
+
+const PICTURES = 6; // along the line
+const WIDTHS = [96, 480]; // pixels of those, and of the moment that is looked at
+const LEAST_GAP = 0.1; // seconds between two keys, at least
+const STEP = 0.1; // seconds that an arrow key moves a key; ten times as many with Shift
+const LONGEST = 1800; // seconds
+
+const seconds = (time) => `${Number(time.toFixed(2))} s`;
+
+/** Return the times after one was moved: between its neighbors, the last one as far as a film may last.
+ * @param {number[]} times @param {number} index @param {number} wish */
+export function retimed(times, index, wish) {
+  const least = times[index - 1] + LEAST_GAP, most = (times[index + 1] ?? LONGEST + LEAST_GAP) - LEAST_GAP;
+  return times.with(index, Math.round(100 * Math.max(least, Math.min(most, wish))) / 100);
+}
+
+/**
+ * @param {{explorer: import("../explorer.js").Explorer, film: Table, length: number, backwards: boolean, keys: {title: string, at: number}[],
+ *   put: (times: number[]) => void}} options `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards
+ */
+export function Timeline({ explorer, film, length, backwards, keys, put }) {
+  const made = useSignal(/** @type {Table[]} */ ([])), moment = useSignal(/** @type {number|null} */ (null)), still = useSignal(/** @type {Table|null} */ (null));
+  const drag = useSignal(/** @type {number[]|null} */ (null)); // times of the keys, while one is dragged
+  // One picture is drawn at a time, the moment first; `text`: of which film, "": none is drawn
+  const lane = useSignal({ busy: false, text: "", failed: "", film, length, count: 0 }).peek();
+  const shown = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0, text = JSON.stringify([film, length, explorer.scene, shown]);
+
+  async function draw() {
+    if (lane.busy) return;
+    lane.busy = true;
+    while (lane.text && lane.text !== lane.failed) {
+      const { text: of } = lane, wanted = moment.value, missing = made.value.length;
+      const isMoment = wanted !== null && (still.value?.at !== wanted || still.value.of !== of);
+      if (!isMoment && missing >= PICTURES) break;
+      const at = isMoment ? wanted : (lane.length * (missing + 0.5)) / PICTURES;
+      const job = explorer.job({ t: "moments", ...lane.film, at: [at], width: WIDTHS[Number(isMoment)] }, ({ t, scene, preview }) => {
+        if (t !== "surprised" || lane.text !== of) return;
+        const found = { at, of, scene, picture: explorer.pixelsOf(preview), id: lane.count += 1 };
+        if (isMoment) still.value = found;
+        else made.value = [...made.value, found];
+      });
+      await job.done.catch(() => { lane.failed = of; });
+    }
+    lane.busy = false;
+  }
+  useEffect(() => {
+    made.value = [];
+    Object.assign(lane, { film, length, text: shown ? text : "", failed: "" });
+    draw();
+    return () => { lane.text = ""; };
+  }, [text]);
+  const look = ({ target }) => {
+    moment.value = Number(target.value);
+    draw();
+  };
+
+  const times = drag.value ?? keys.map(({ at }) => at), end = Math.max(length, times.at(-1) ?? 0);
+  const place = (time) => `${100 * (backwards ? 1 - time / end : time / end)}%`;
+  const grab = (index) => (event) => {
+    const target = event.currentTarget, line = target.parentNode.getBoundingClientRect(), from = event.clientX, begun = keys[index].at;
+    const move = ({ clientX }) => { drag.value = retimed(keys.map(({ at }) => at), index, begun + ((backwards ? from - clientX : clientX - from) / line.width) * length); };
+    target.setPointerCapture(event.pointerId);
+    target.addEventListener("pointermove", move);
+    target.addEventListener("lostpointercapture", () => {
+      target.removeEventListener("pointermove", move);
+      if (drag.value) put(drag.value);
+      drag.value = null;
+    }, { once: true });
+  };
+  const nudge = (index) => (event) => {
+    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    put(retimed(times, index, times[index] + by * STEP * (event.shiftKey ? 10 : 1) * (backwards ? -1 : 1)));
+  };
+
+  return html`<div class="timeline" role="group" aria-label="Timeline of the film">
+    ${still.value && html`<${Drawn} key=${still.value.id} picture=${still.value.picture} />`}
+    <div class="film-strip">${Array.from({ length: PICTURES }, (_, k) => html`<span key=${k}>${made.value[k] && html`<${Drawn} key=${made.value[k].id} picture=${made.value[k].picture} />`}</span>`)}
+      <input type="range" aria-label="Moment of the film" aria-valuetext=${seconds(moment.value ?? 0)} min="0" max=${length} step=${length / 200} value=${moment.value ?? 0} onInput=${look} /></div>
+    ${keys.length > 0 && html`<div class="film-keys">${keys.map(({ title }, index) => html`<button key=${index} type="button" class="film-key" role="slider" disabled=${index === 0} title=${index ? `${title}: drag` : title}
+      aria-label=${`Time of ${title}`} aria-valuemin="0" aria-valuemax=${LONGEST} aria-valuenow=${times[index]} aria-valuetext=${seconds(times[index])} style=${{ left: place(times[index]) }}
+      onPointerDown=${grab(index)} onKeyDown=${nudge(index)}><span>${index + 1}</span></button>`)}</div>`}
+    <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
+      : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
+      ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div></div>`;
+}
