@@ -18,7 +18,7 @@ from fractals.kernels.attractor import Attractor
 from fractals.kernels.flame import Flame
 
 POOL = 1024  # trajectories that a thread plays together
-LANES = 16  # the list of a transform begins at a multiple, and is filled up: no loop has a rest
+LANES = 16  # a loop over a list goes on to a multiple, beyond its end: it has no rest
 SIDE_BITS = 6  # a tile has 64 x 64 buckets, of 16 bytes each
 BUCKET_BITS = 2 * SIDE_BITS
 ROOM = 4096  # records of a tile's list
@@ -26,10 +26,11 @@ SMALL = 2**24  # records that sums of 32 bits hold: a hit adds at most 255 to ea
 # Rows of `Trajectories.numbers`: x, y and color of the points; the same, sorted by transform; a
 # point after the affine map, and the sum of its variations; what is plotted where there is a final
 # transform.
-POINT, COLOR, SORTED, PLACE, RESULT, FINAL, NUMBERS = 0, 2, 3, 6, 8, 10, 13
-# Rows of `Trajectories.places`: points in order of their transforms, the transform that each drew,
-# and that before; 0, 1, 2, ...; which start again; four random numbers; records, and their tiles.
-ORDER, DRAWN, LAST, SAME, STALE, WORDS, RECORD, PLACES = 0, 1, 2, 3, 4, 5, 9, 11
+POINT, COLOR, SORTED, PLACE, RESULT, FINAL, DRAWN, NUMBERS = 0, 2, 3, 6, 8, 10, 13, 14
+# Rows of `Trajectories.places`: whose point each is, counted from the first trajectory, before and
+# after the points are sorted (in turns); the transform that each drew, and that before; which start
+# again; four random numbers of each trajectory; records, and their tiles.
+ORDER, LAST, STALE, WORDS, RECORD, PLACES = 0, 2, 3, 4, 8, 10
 PLOTTED = 3  # the first row of what is plotted of an attractor's points
 MACHINE = "fractals.backends.cpu.chaos_code:make_body"
 LOOP = "fractals.backends.cpu.chaos_code:make_variation_body"
@@ -109,9 +110,8 @@ class Machine:
     def player(self) -> tuple[Trajectories, Bins]:
         """Return the memory of a thread."""
         transforms = self._transforms
-        room = self.pool + LANES * (transforms + 1)
+        room = self.pool + LANES
         places = np.zeros((PLACES, room), np.int32)
-        places[SAME] = np.arange(room)
         tiles = len(self._sums.flags) + 1
         return (
             Trajectories(
