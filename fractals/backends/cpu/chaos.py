@@ -25,11 +25,11 @@ ROOM = 4096  # records of a tile's list
 SMALL = 2**24  # records that sums of 32 bits hold: a hit adds at most 255 to each
 # Rows of `Trajectories.numbers`: x, y and color of the points; the same, sorted by transform; a
 # point after the affine map, and the sum of its variations; what is plotted where there is a final
-# transform.
+# transform; the transform that each point drew.
 POINT, COLOR, SORTED, PLACE, RESULT, FINAL, DRAWN, NUMBERS = 0, 2, 3, 6, 8, 10, 13, 14
 # Rows of `Trajectories.places`: whose point each is, counted from the first trajectory, before and
-# after the points are sorted (in turns); the transform that each drew, and that before; which start
-# again; four random numbers of each trajectory; records, and their tiles.
+# after the points are sorted (in turns); the transform that each drew before; which start again;
+# four random numbers of each trajectory; records, and their tiles.
 ORDER, LAST, STALE, WORDS, RECORD, PLACES = 0, 2, 3, 4, 8, 10
 PLOTTED = 3  # the first row of what is plotted of an attractor's points
 MACHINE = "fractals.backends.cpu.chaos_code:make_body"
@@ -43,7 +43,6 @@ class Trajectories(NamedTuple):
 
     numbers: Any  # array of real, shape (NUMBERS, points)
     places: Any  # array of int32, shape (PLACES, points)
-    heads: Any  # array of int32, shape (2, transforms)
     ends: Any  # where the list of each transform ends; array of int64
 
 
@@ -117,7 +116,6 @@ class Machine:
             Trajectories(
                 np.zeros((NUMBERS, room), self._real),
                 places,
-                np.zeros((2, transforms), np.int32),
                 np.zeros(transforms, np.int64),
             ),
             Bins(
@@ -130,7 +128,7 @@ class Machine:
     def play(
         self, player: tuple[Trajectories, Bins], flame: Any, game: Any, window: Any, count: int
     ) -> None:
-        """Play some trajectories, an even number; with 0 add what a thread has kept to the sums."""
+        """Play some trajectories; with 0 add what a thread has kept to the sums."""
         for begin in range(0, max(1, count), self.pool):
             now = min(self.pool, count - begin)
             part = game._replace(first=game.first + begin)

@@ -1,9 +1,10 @@
 """The compiled chaos game of the CPU: see `fractals.backends.cpu.chaos`, which calls it.
 
 The bits are those of `fractals.kernels.scatter.make_body`. A thread plays a pool of trajectories
-together: in each step they are sorted by the transform that they drew, and each variation goes over
-its list in one loop without a branch, which LLVM turns into vectors. A signed index of unknown sign
-keeps LLVM from that, so rows of the pool are cut out first, and counted from 0.
+together: in each step they are moved into lists by the transform that they drew, and each variation
+goes over its list in one loop without a branch, which LLVM turns into vectors. A signed index of
+unknown sign keeps LLVM from that, because Python counts negative ones from the end: indices are
+unsigned, or rows of the pool are cut out first, and counted from 0.
 """
 
 from numba import uint64
@@ -28,12 +29,17 @@ from fractals.backends.cpu.chaos import (
     WORDS,
 )
 from fractals.backends.cpu.entry import invoke
+from fractals.backends.cpu.simd.control import keep_apart, whole_registers
 from fractals.backends.cpu.simd.memory import add_row, compress_store, load
 from fractals.backends.cpu.simd.pack import lane_count, splat
+from fractals.backends.features import REGISTER
 from fractals.kernels import scatter
 from fractals.kernels.primitives import fma, number, select
 
 X, Y, C = POINT, POINT + 1, COLOR
+# With more transforms, points are moved one by one, as always where the CPU has no instruction that
+# moves some lanes to the front.
+FEW = 10 if REGISTER > 16 else 0
 
 
 def make_variation_body(target, variation):
@@ -50,6 +56,8 @@ def make_variation_body(target, variation):
     real, whole = target.real, target.int64
 
     def body(numbers, order, row, span, dice):
+        keep_apart()
+        whole_registers()
         at, begin, n, source, into, keep = span
         s, first, group, kind, k0, k1 = dice
         xs, ys = numbers[source, begin : begin + n], numbers[source + 1, begin : begin + n]
@@ -154,7 +162,7 @@ def make_body(target):
     flame : fractals.kernels.scatter.FlameData
     game : fractals.kernels.scatter.Game
     count : int64
-        Trajectories, an even number of at most a pool. 0: only the lists are emptied.
+        Trajectories, at most a pool. 0: only the lists are emptied.
     calls : array of int64
         The address of each variation's loop.
     window : fractals.kernels.scatter.Window
@@ -204,7 +212,7 @@ def make_body(target):
                 drawn[i] += real(own[i] >= bound)
 
     def sort(numbers, drawn, order, moved, ends, choices, n):
-        """Move points into lists, one for each transform."""
+        """Move points into lists, one for each transform, a transform after the other."""
         xs, ys, cs = numbers[X], numbers[Y], numbers[C]
         gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
         like, end = splat(real(0), 1), 0
@@ -219,6 +227,23 @@ def make_body(target):
                 compress_store(gc, end, mask, load(cs, i, like))
                 end = compress_store(moved, end, mask, load(order, i, like))
             ends[k] = end
+
+    def sort_many(numbers, drawn, order, moved, ends, choices, n):
+        """Do the same, a point after the other."""
+        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
+        gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
+        for k in range(choices):
+            ends[k] = 0
+        for i in range(uint64(n)):
+            ends[uint64(drawn[i])] += 1
+        total = 0
+        for k in range(choices):
+            total, ends[k] = total + ends[k], total
+        for i in range(uint64(n)):
+            k = uint64(drawn[i])
+            at = uint64(ends[k])
+            ends[k] += 1
+            gx[at], gy[at], gc[at], moved[at] = xs[i], ys[i], cs[i], order[i]
 
     def affine(numbers, source, row, begin, end):
         xs, ys = numbers[source, begin:end], numbers[source + 1, begin:end]
@@ -292,11 +317,14 @@ def make_body(target):
             else:
                 records[i] += small(row * scatter.SHADES) << BUCKET_BITS
 
-    begin_all, draw, choose, sort = map(target.jit, (begin_all, draw, choose, sort))
+    begin_all, draw, choose = map(target.jit, (begin_all, draw, choose))
+    sort, sort_many = target.jit(sort), target.jit(sort_many)
     affine, finish = target.jit(affine), target.jit(finish)
     transform, start_again, recolor = map(target.jit, (transform, start_again, recolor))
 
     def body(flame, game, count, calls, window, pool, bins, sums):
+        keep_apart()
+        whole_registers()
         numbers, places = pool.numbers, pool.places
         drawn, last = numbers[DRAWN], places[LAST]
         choices = len(flame.rows) - 1 if flame.final else len(flame.rows)
@@ -315,7 +343,10 @@ def make_body(target):
                 draw(places, count, s, game)
             word = places[WORDS + (s & 3)]
             choose(drawn, places[RECORD], word, order, last, flame.bounds, choices, count)
-            sort(numbers, drawn, order, moved, pool.ends, choices, count)
+            if choices > FEW:
+                sort_many(numbers, drawn, order, moved, pool.ends, choices, count)
+            else:
+                sort(numbers, drawn, order, moved, pool.ends, choices, count)
             at = 0
             for k in range(choices):
                 end = pool.ends[k]

@@ -160,9 +160,16 @@ def _compressed(context, builder, array, value, index, lanes, vector):
         parts = ir.VectorType(INT32, 8)
         order = builder.load(_address_of_order(builder, count, word), align=8)
         order = builder.zext(order, parts)
+        wide = ir.VectorType(
+            INT64, count
+        )  # numbers of 32 bits beside others of 64: half a register
+        half = vector.type == ir.VectorType(INT32, 4)
+        vector = builder.zext(vector, wide) if half else vector
         packed = call(builder, "llvm.x86.avx2.permd", parts, builder.bitcast(vector, parts), order)
+        if half:
+            packed = builder.trunc(builder.bitcast(packed, wide), ir.VectorType(INT32, count))
         at = _address(context, builder, array, value, index)
-        at = builder.bitcast(at, parts.as_pointer())
+        at = builder.bitcast(at, packed.type.as_pointer())
         builder.store(packed, at, align=array.dtype.bitwidth // 8)
         taken = call(builder, "llvm.ctpop.i32", INT32, builder.zext(word, INT32))
         return builder.add(index, builder.zext(taken, INT64))
