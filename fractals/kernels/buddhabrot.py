@@ -176,12 +176,12 @@ def make_follow(target, options, anti):
     return target.jit(count), target.jit(follow)
 
 
-def make_body(target, options, anti):
-    """Return ``body(i0, j0, di, dj, out, orbits, game, window, sums)``.
+def make_sample(target, options, anti):
+    """Return ``sample(t, orbits, game)``: sample t, how many of its points count, its cell, color.
 
-    It is that of `fractals.kernels.scatter.make_body`: each element of `out` is a sample.
+    The sample is two numbers, u and v: the place in the plane of c.
     """
-    place, (count, follow) = make_place(target), make_follow(target, options, anti)
+    place, (count, _) = make_place(target), make_follow(target, options, anti)
 
     def first_above(values, v):
         low, high = 0, len(values)
@@ -195,7 +195,7 @@ def make_body(target, options, anti):
 
     first_above = target.jit(first_above)
 
-    def throw(t, orbits, game, window, sums):
+    def sample(t, orbits, game):
         samples = orbits.samples
         past = t // samples
         r = (t - past * samples) * orbits.stride % samples
@@ -204,7 +204,20 @@ def make_body(target, options, anti):
         i = past * own + r - (orbits.ends[k] - own)
         u, v = place(i, k, ORBIT, orbits, game.k0, game.k1)
         steps, drawn = count(u, v, orbits)
-        color = first_above(orbits.bounds, steps)
+        return u, v, drawn, k, first_above(orbits.bounds, steps)
+
+    return target.jit(sample)
+
+
+def make_body(target, options, anti):
+    """Return ``body(i0, j0, di, dj, out, orbits, game, window, sums)``.
+
+    It is that of `fractals.kernels.scatter.make_body`: each element of `out` is a sample.
+    """
+    sample, (_, follow) = make_sample(target, options, anti), make_follow(target, options, anti)
+
+    def throw(t, orbits, game, window, sums):
+        u, v, drawn, k, color = sample(t, orbits, game)
         return follow(u, v, drawn, orbits.weights[k], color, orbits, window, sums)
 
     return scatter.make_all(target, throw)

@@ -46,7 +46,7 @@ def make_body(target):
     real, small, whole = target.real, target.int32, target.int64
     words, _, _ = scatter.make_random(target)
     begin = attractor.make_begin(target)
-    locate, file, empty = make_records(target)
+    locate, file, empty = make_records(target, scatter.make_shade(target))
     far = real(scatter.FAR)
 
     def begin_all(numbers, row, n, game):

@@ -1,4 +1,4 @@
-"""Trajectories on the CPU: machines compiled once for all flames and attractors.
+"""Trajectories on the CPU: machines compiled once for all flames and attractors, and for orbits.
 
 A flame is data. Its variations are programs of their own, which the machine calls by address, so
 that opening a flame compiles nothing. An attractor is one such program. Points in view become
@@ -10,11 +10,13 @@ the tile's flag.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cpu.scratch import array
 from fractals.backends.machine_code import char_of
 from fractals.kernels.attractor import Attractor
+from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.flame import Flame
 
 POOL = 1024  # trajectories that a thread plays together
@@ -36,6 +38,7 @@ MACHINE = "fractals.backends.cpu.chaos_code:make_body"
 LOOP = "fractals.backends.cpu.chaos_code:make_variation_body"
 ATTRACTOR_MACHINE = "fractals.backends.cpu.attractor_code:make_body"
 ATTRACTOR_LOOP = "fractals.backends.cpu.attractor_code:make_loop_body"
+ORBIT_MACHINE = "fractals.backends.cpu.orbit_code:make_body"
 
 
 class Trajectories(NamedTuple):
@@ -58,17 +61,28 @@ class Sums(NamedTuple):
     """What the hits add up to, by tile."""
 
     # Red, green, blue, count; arrays of shape (tiles, 4096, 4). Records are added to sums of 32
-    # bits (uint32, half the cache; int64 where hits are wide), and these to int64 before they
-    # can overflow.
+    # bits (uint32, half the cache), and these to int64 before they can overflow. Where hits are
+    # wide, they are added to int64 at once, and `large` is empty.
     small: Any
     large: Any
     records: Any  # how many are in the small sums of a tile; array of int64
     flags: Any  # 1 while a thread adds to a tile; array of int64
 
 
-def _programs(number: str, formula: Flame | Attractor) -> tuple[Any, list[Any]]:
+def weighted(colors: NDArray[np.integer], weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what points of orbits add: the colors times 1, times 2, ..., up to the most weight."""
+    powers = np.int64(1) << np.arange(int(weights.max()).bit_length())
+    found: NDArray[np.int64] = (powers[:, None, None] * colors.astype(np.int64)).reshape(-1, 4)
+    return found
+
+
+def _programs(
+    number: str, formula: Flame | Attractor | Buddhabrot, julia: bool
+) -> tuple[Any, list[Any]]:
     """Return the machine of a formula, and the loops that it calls."""
     char = char_of(number)
+    if isinstance(formula, Buddhabrot):
+        return program_of(ORBIT_MACHINE, number, formula.kernel_of(julia)[1:]), []
     if isinstance(formula, Attractor):
         loop = program_of(ATTRACTOR_LOOP, number, (formula.mover,))
         entry = loop.entry((tuple, array(char, 2), array(char), "q"))
@@ -80,31 +94,34 @@ def _programs(number: str, formula: Flame | Attractor) -> tuple[Any, list[Any]]:
 
 
 class Machine:
-    """Plays the trajectories of one flame or attractor.
+    """Plays the trajectories of one flame or attractor, or the orbits of a Buddhabrot.
 
     `number`: "float32" or "float64". `shape`: rows and columns of buckets. `wide`: whether a hit
-    adds numbers of 64 bits. `pool`: trajectories that are played together, for tests.
+    adds numbers of 64 bits, as those of orbits must. `pool`: trajectories that are played together,
+    for tests. `julia`: whether orbits are those of a Julia set.
     """
 
     def __init__(
         self,
         number: str,
-        formula: Flame | Attractor,
+        formula: Flame | Attractor | Buddhabrot,
         shape: tuple[int, int],
         wide: bool = False,
         pool: int = POOL,
+        julia: bool = False,
     ) -> None:
         self._real = np.dtype(number).type
         self._tiles = tuple(-(-side >> SIDE_BITS) for side in shape)
         self.pool, self._shape = pool, shape
-        self._play, self._loops = _programs(number, formula)
+        self._play, self._loops = _programs(number, formula, julia)
         self._calls = np.array([0, *(loop.code.address for loop in self._loops)], np.int64)[1:]
         self._transforms = len(formula.transforms) if isinstance(formula, Flame) else 1
         tiles = self._tiles[0] * self._tiles[1]
         shape = (tiles, 1 << BUCKET_BITS, 4)
         # With sums of 64 bits the machine is another program.
-        sums = np.zeros(shape, np.int64 if wide else np.uint32), np.zeros(shape, np.int64)
-        self._sums = Sums(*sums, np.zeros(tiles, np.int64), np.zeros(tiles, np.int64))
+        small = np.zeros(shape, np.int64 if wide else np.uint32)
+        large = np.zeros((0 if wide else tiles, *shape[1:]), np.int64)
+        self._sums = Sums(small, large, np.zeros(tiles, np.int64), np.zeros(tiles, np.int64))
 
     def player(self) -> tuple[Trajectories, Bins]:
         """Return the memory of a thread."""
@@ -143,11 +160,9 @@ class Machine:
         """Return the sums in order of rows, shape (rows, columns, 4)."""
         down, across = self._tiles
         side = 1 << SIDE_BITS
-        found = np.empty((down, side, across, side, 4), np.int64)
-        small, large = (
-            each.reshape(down, across, side, side, 4).swapaxes(1, 2)
-            for each in (self._sums.small, self._sums.large)
-        )
-        np.add(small, large, out=found)
+        found = np.zeros((down, side, across, side, 4), np.int64)
+        for each in (self._sums.small, self._sums.large):
+            if len(each):
+                found += each.reshape(down, across, side, side, 4).swapaxes(1, 2)
         rows, columns = self._shape
         return found.reshape(down * side, across * side, 4)[:rows, :columns]

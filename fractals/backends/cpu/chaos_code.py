@@ -75,10 +75,13 @@ def make_variation_body(target, variation):
     return body
 
 
-def make_records(target):
-    """Return ``(locate, file, empty)``: points become records, which are kept and added by tile."""
+def make_records(target, shade):
+    """Return ``(locate, file, empty)``: points become records, which are kept and added by tile.
+
+    ``shade(c)`` is the row of the window's colors of a point with the color c.
+    """
     small, real = target.int32, target.real
-    shade = scatter.make_shade(target)
+    shade = target.jit(shade)
 
     def locate(numbers, source, places, n, window, across, outside):
         xs, ys, cs = numbers[source], numbers[source + 1], numbers[source + 2]
@@ -122,7 +125,7 @@ def make_records(target):
             records, buckets = bins.records[tile], sums.small[tile]
             while not replace_in_cell(sums.flags, tile, 0, 1):
                 pass
-            if sums.records[tile] + n >= SMALL:
+            if len(sums.large) > 0 and sums.records[tile] + n >= SMALL:
                 large = sums.large[tile]
                 for bucket in range(len(large)):
                     for m in range(4):
@@ -148,7 +151,7 @@ def make_records(target):
             for i in range(n):
                 if places[STALE, i]:
                     places[RECORD + 1, i] = outside
-        if keep(places, n, bins, outside) + n >= room:
+        if keep(places, n, bins, outside) + places.shape[1] >= room:
             empty(bins, window.colors, sums, room // 4)
 
     return target.jit(locate), target.jit(file), empty
@@ -172,7 +175,7 @@ def make_body(target):
     """
     real, small, whole = target.real, target.int32, target.int64
     words, unit, start = scatter.make_random(target)
-    locate, file, empty = make_records(target)
+    locate, file, empty = make_records(target, scatter.make_shade(target))
     far = real(scatter.FAR)
 
     def begin_all(numbers, order, last, n, game):

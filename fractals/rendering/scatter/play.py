@@ -55,6 +55,11 @@ class Player:
         self._data = data
         self.spectrum: Spectrum | None = None  # what is counted for other palettes as well
 
+    @property
+    def known(self) -> bool:
+        """Tell whether the numbers of the formula are there."""
+        return self._data is not None
+
     def data(self) -> Any:
         """Return the numbers of the formula, which a Buddhabrot finds by a pilot."""
         if self._data is None:
@@ -94,13 +99,9 @@ class Player:
         sums += before.sums
         return self.plan.hits(sums, last, before.hits + hits)
 
-    def take(self, other: "Player") -> None:
-        """Take the numbers of another player of the same points."""
-        self._data = other.data()
-
     def counter(self) -> "Counter":
         """Return what counts the hits of trajectories, none so far."""
-        machine = self.plan.device == "cpu" and not self.plan.orbits
+        machine = self.plan.device == "cpu"
         return MachineCounter(self) if machine else KernelCounter(self, self.plan.shape)
 
     def check(self, seed: int) -> None:
@@ -174,14 +175,13 @@ class MachineCounter:
         from fractals.backends.cpu.chaos import POOL, Machine
 
         plan = player.plan
-        assert not isinstance(plan.formula, Buddhabrot)
         self._player, self._plan, self._pool = player, plan, POOL
         self._spectrum = player.spectrum
         self.upper: NDArray[np.float32] | None = None
         self._before: NDArray[np.int64] | None = None  # sums that are not in the machine any more
         self._points = 0  # that are in the machine
-        wide = player.spectrum is not None
-        self._machine = Machine(plan.precision, plan.formula, plan.shape, wide)
+        wide, julia = plan.orbits or player.spectrum is not None, plan.scene.julia is not None
+        self._machine = Machine(plan.precision, plan.formula, plan.shape, wide, julia=julia)
         threads = player.backend.threads
         # Each thread's part of the machine, and what it has thrown last.
         self._free: list[tuple[Any, Throw | None]] = [
@@ -191,7 +191,9 @@ class MachineCounter:
     def add(self, trajectories: range, progress: Progress | None) -> None:
         """Play some trajectories."""
         throws = self._player.throws(trajectories)
-        if self._spectrum:
+        if self._plan.orbits:
+            throws = [each._replace(window=_weighted(each)) for each in throws]
+        elif self._spectrum:
             colors = self._spectrum.colors
             throws = [each._replace(window=each.window._replace(colors=colors)) for each in throws]
             points = len(trajectories) * self._plan.steps
@@ -239,7 +241,7 @@ class MachineCounter:
 
 
 class KernelCounter:
-    """Counts by kernels: a thread of a GPU a trajectory. On the CPU: orbits, by all threads."""
+    """Counts by kernels: a thread of a GPU a trajectory."""
 
     def __init__(self, player: Player, shape: tuple[int, int]) -> None:
         self._player, self._plan, self._backend = player, player.plan, player.backend
@@ -283,6 +285,13 @@ class KernelCounter:
         found = np.empty(4 * math.prod(self._shape), np.int64)
         self._backend.to_host(self._sums, found)
         return found.reshape(*self._shape, 4), sum(self._hits)
+
+
+def _weighted(throw: Throw) -> scatter.Window:
+    """Return the window of orbits, with the colors of each weight."""
+    from fractals.backends.cpu.chaos import weighted
+
+    return throw.window._replace(colors=weighted(throw.window.colors, throw.data.weights))
 
 
 def _jobs(throws: Sequence[Throw], at_once: int) -> list[tuple[Throw, range]]:
