@@ -57,6 +57,15 @@ class Bins(NamedTuple):
     tally: Any  # how many points were in view; array of int64, shape (1,)
 
 
+class Samples(NamedTuple):
+    """Samples of orbits, which were iterated before."""
+
+    orbits: Any  # fractals.kernels.buddhabrot.Orbits
+    cells: Any  # of each sample; array of int32
+    places: Any  # c of each; array of real, shape (2, samples)
+    counts: Any  # steps until it escaped, or the limit; array of int32
+
+
 class Sums(NamedTuple):
     """What the hits add up to, by tile."""
 
@@ -145,7 +154,13 @@ class Machine:
     def play(
         self, player: tuple[Trajectories, Bins], flame: Any, game: Any, window: Any, count: int
     ) -> None:
-        """Play some trajectories; with 0 add what a thread has kept to the sums."""
+        """Play some trajectories; with 0 add what a thread has kept to the sums.
+
+        Of orbits `flame` are all their samples, which are played at once.
+        """
+        if isinstance(flame, Samples):
+            self._play(flame, game, count, self._calls, window, *player, self._sums)
+            return
         for begin in range(0, max(1, count), self.pool):
             now = min(self.pool, count - begin)
             part = game._replace(first=game.first + begin)

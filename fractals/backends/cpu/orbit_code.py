@@ -12,11 +12,11 @@ from fractals.kernels.orbit import make_orbit
 
 
 def make_body(target, options, anti):
-    """Return ``body(orbits, game, count, calls, window, pool, bins, sums)``.
+    """Return ``body(samples, game, count, calls, window, pool, bins, sums)``.
 
     Parameters
     ----------
-    orbits : fractals.kernels.buddhabrot.Orbits
+    samples : fractals.backends.cpu.chaos.Samples
     calls : array of int64
         Not used.
     window : fractals.kernels.scatter.Window
@@ -26,16 +26,18 @@ def make_body(target, options, anti):
     """
     real, small = target.real, target.int32
     start, advance, _ = make_orbit(target, options.formula, options.julia, False)
-    sample, julia = buddhabrot.make_sample(target, options, anti), options.julia
+    drawn, julia = buddhabrot.make_drawn(target, anti), options.julia
+    above = target.jit(buddhabrot.first_above)
 
     def shade_of(shade):
         return small(shade)
 
     locate, file, empty = make_records(target, shade_of)
 
-    def body(orbits, game, count, calls, window, pool, bins, sums):
+    def body(samples, game, count, calls, window, pool, bins, sums):
         keep_apart()
         whole_registers()
+        orbits, cells, places_of, counts = samples
         numbers, places, point = pool.numbers, pool.places, orbits.point
         xs, ys, shades = numbers[POINT], numbers[POINT + 1], numbers[COLOR]
         room, outside = len(xs), small(len(bins.fill) - 1)
@@ -44,16 +46,20 @@ def make_body(target, options, anti):
             empty(bins, window.colors, sums, 0)
             return
         n = 0
-        for t in range(game.first, game.first + count):
-            u, v, drawn, k, color = sample(t, orbits, game)
-            weight, exponent = orbits.weights[k], 0
+        for t in range(count):
+            steps = drawn(counts[t], orbits)
+            if steps == 0:
+                continue
+            weight, exponent = orbits.weights[cells[t]], 0
             while weight > 1:
                 weight >>= 1
                 exponent += 1
+            color = above(orbits.bounds, counts[t])
             shade = real(exponent * scatter.SHADES + color)
+            u, v = places_of[0, t], places_of[1, t]
             a, b = (point[0], point[1]) if julia else (u, v)
             state = start(u, v)
-            for _ in range(drawn):
+            for _ in range(steps):
                 state = advance(state, a, b, point)
                 xs[n], ys[n], shades[n] = state[0], state[1], shade
                 n += 1

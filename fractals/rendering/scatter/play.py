@@ -13,8 +13,9 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.probe import Device, memory_size
 from fractals.errors import DifferenceError
-from fractals.kernels import scatter
-from fractals.kernels.buddhabrot import Buddhabrot
+from fractals.kernels import escape, scatter
+from fractals.kernels.buddhabrot import Buddhabrot, make_samples_body
+from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.rendering.scatter.cells import Cells, moved
@@ -26,6 +27,7 @@ from fractals.threads import Progress, run_tiles
 CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
+ORBITS = 4096  # samples that a thread iterates together
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "cuda": 64}  # chunks that one launch plays
 
 
@@ -175,7 +177,9 @@ class MachineCounter:
         from fractals.backends.cpu.chaos import POOL, Machine
 
         plan = player.plan
-        self._player, self._plan, self._pool = player, plan, POOL
+        self._player, self._plan = player, plan
+        self._samples = Iterated(player) if plan.orbits else None
+        self._at_once = ORBITS if plan.orbits else POOL
         self._spectrum = player.spectrum
         self.upper: NDArray[np.float32] | None = None
         self._before: NDArray[np.int64] | None = None  # sums that are not in the machine any more
@@ -207,11 +211,12 @@ class MachineCounter:
             if last and not np.array_equal(last.window.colors, throw.window.colors):
                 self._flush(player, last)
             game = self._plan.game(part[0])
-            self._machine.play(player, throw.data, game, throw.window, len(part))
+            data = self._samples.of(throw.data, game, len(part)) if self._samples else throw.data
+            self._machine.play(player, data, game, throw.window, len(part))
             self._free.append((player, throw))
             return {}
 
-        run_tiles(_jobs(throws, self._pool), work, len(self._free), progress)
+        run_tiles(_jobs(throws, self._at_once), work, len(self._free), progress)
 
     def found(self) -> tuple[NDArray[np.int64], int]:
         """Return the sums until now, and how many points are in view."""
@@ -220,7 +225,9 @@ class MachineCounter:
 
     def _flush(self, player: Any, last: Throw) -> None:
         """Add what a thread has kept to the sums, in the colors of its time."""
-        self._machine.play(player, last.data, self._plan.game(0), last.window, 0)
+        none = self._plan.game(0)
+        data = self._samples.of(last.data, none, 0) if self._samples else last.data
+        self._machine.play(player, data, none, last.window, 0)
 
     def _flushed(self) -> NDArray[np.int64]:
         for player, last in self._free:
@@ -238,6 +245,34 @@ class MachineCounter:
             sums, upper = sums + self._before, upper + self.upper
         self._before, self.upper, self._points = sums, upper, 0
         return sums
+
+
+class Iterated:
+    """Iterates the samples of orbits on the CPU, side by side in SIMD vectors where these can."""
+
+    def __init__(self, player: Player) -> None:
+        options = player.plan.kernel[1]
+        self._backend, self._limit = player.backend, player.plan.limit
+        self._place = player.backend.compile(make_samples_body)
+        self._iterate = player.backend.compile(
+            escape.make_body, replace(options, explicit_positions=True)
+        )
+
+    def of(self, orbits: Any, game: scatter.Game, count: int) -> Any:
+        """Return the `fractals.backends.cpu.chaos.Samples` from ``game.first`` on."""
+        from fractals.backends.cpu.chaos import Samples
+
+        real, shape = self._backend.real, (1, count)
+        cells, places = np.empty(shape, np.int32), np.empty((2, count), real)
+        counts, none = np.empty(shape, np.int32), np.empty((1, 1), real)
+        if count:
+            self._place(cells, places, orbits, game)
+            points = np.empty((2, *shape), real)
+            tile = EscapeTile(counts, *points, none, none, none[None])
+            grid = SampleGrid(places, np.zeros((2, 1), real))
+            point = np.append(orbits.point, real(0))  # the last number would end it early
+            self._iterate(tile, grid, point, np.int32(self._limit))
+        return Samples(orbits, cells[0], places, counts[0])
 
 
 class KernelCounter:
