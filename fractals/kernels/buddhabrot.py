@@ -141,6 +141,19 @@ def make_place(target):
     return target.jit(of_cell)
 
 
+def make_drawn(target, anti):
+    """Return ``drawn(n, orbits)``: how many steps are drawn of an orbit that escapes at step n."""
+    int32 = target.int32
+
+    def drawn(n, orbits):
+        least, most = orbits.steps[0], orbits.steps[1]
+        inside = n >= most
+        shown = inside if anti else (not inside) & (n >= least)
+        return n if shown else int32(0)
+
+    return target.jit(drawn)
+
+
 def make_follow(target, options, anti):
     """Return ``(count, follow)``: how many steps of an orbit are drawn, and its points in view.
 
@@ -150,14 +163,13 @@ def make_follow(target, options, anti):
     start, advance, _ = make_orbit(target, options.formula, options.julia, False)
     escape, bucket = make_escape(target, options), scatter.make_bucket(target)
     julia, add, int32, whole = options.julia, target.add, target.int32, target.int64
+    drawn = make_drawn(target, anti)
 
     def count(u, v, orbits):
-        point, least, most = orbits.point, orbits.steps[0], orbits.steps[1]
+        point, most = orbits.point, orbits.steps[1]
         a, b = (point[0], point[1]) if julia else (u, v)
         n, _ = escape(int32(0), start(u, v), a, b, point, most, most)
-        inside = n >= most
-        drawn = inside if anti else (not inside) & (n >= least)
-        return n, n if drawn else int32(0)
+        return n, drawn(n, orbits)
 
     def follow(u, v, n, weight, color, orbits, window, sums):
         point, found = orbits.point, 0
@@ -176,35 +188,69 @@ def make_follow(target, options, anti):
     return target.jit(count), target.jit(follow)
 
 
+def first_above(values, v):  # compiled with `target.jit`
+    """Return the first place of sorted numbers at which one is greater than v."""
+    low, high = 0, len(values)
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] > v:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def make_sample(target):
+    """Return ``sample(t, orbits, game)``: the place of sample t in the plane of c, and its cell."""
+    place, above = make_place(target), target.jit(first_above)
+
+    def sample(t, orbits, game):
+        samples = orbits.samples
+        past = t // samples
+        r = (t - past * samples) * orbits.stride % samples
+        k = above(orbits.ends, r)
+        own = orbits.counts[k]
+        i = past * own + r - (orbits.ends[k] - own)
+        u, v = place(i, k, ORBIT, orbits, game.k0, game.k1)
+        return u, v, k
+
+    return target.jit(sample)
+
+
+def make_samples_body(target):
+    """Return ``body(i0, j0, di, dj, out, places, orbits, game)``: samples, and their places.
+
+    Parameters
+    ----------
+    out : array of int32, shape (rows, columns)
+        The cell of each sample, in order of rows from ``game.first`` on.
+    places : array of real, shape (2, samples)
+        Filled: c of each.
+    """
+    sample, whole = make_sample(target), target.int64
+
+    def body(i0, j0, di, dj, out, places, orbits, game):
+        columns = out.shape[1]
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, columns, di):
+                at = whole(j) * columns + i
+                places[0, at], places[1, at], out[j, i] = sample(game.first + at, orbits, game)
+
+    return body
+
+
 def make_body(target, options, anti):
     """Return ``body(i0, j0, di, dj, out, orbits, game, window, sums)``.
 
     It is that of `fractals.kernels.scatter.make_body`: each element of `out` is a sample.
     """
-    place, (count, follow) = make_place(target), make_follow(target, options, anti)
-
-    def first_above(values, v):
-        low, high = 0, len(values)
-        while low < high:
-            middle = (low + high) >> 1
-            if values[middle] > v:
-                high = middle
-            else:
-                low = middle + 1
-        return low
-
-    first_above = target.jit(first_above)
+    sample, (count, follow) = make_sample(target), make_follow(target, options, anti)
+    above = target.jit(first_above)
 
     def throw(t, orbits, game, window, sums):
-        samples = orbits.samples
-        past = t // samples
-        r = (t - past * samples) * orbits.stride % samples
-        k = first_above(orbits.ends, r)
-        own = orbits.counts[k]
-        i = past * own + r - (orbits.ends[k] - own)
-        u, v = place(i, k, ORBIT, orbits, game.k0, game.k1)
+        u, v, k = sample(t, orbits, game)
         steps, drawn = count(u, v, orbits)
-        color = first_above(orbits.bounds, steps)
+        color = above(orbits.bounds, steps)
         return follow(u, v, drawn, orbits.weights[k], color, orbits, window, sums)
 
     return scatter.make_all(target, throw)

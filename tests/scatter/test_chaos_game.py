@@ -2,15 +2,16 @@
 
 import math
 import random
+import re
 
 import numpy as np
 import pytest
-from support.scattered import by_kernel, by_machine
+from support.scattered import by_kernel, by_machine, window_of
 
 import fractals
 from fractals import catalog
-from fractals.backends.cpu.chaos import Machine
-from fractals.backends.features import FUSED
+from fractals.backends.cpu.chaos import Machine, Sums
+from fractals.backends.features import FUSED, REGISTER
 from fractals.kernels import scatter
 from fractals.kernels.scatter import Game, Window, philox
 
@@ -40,6 +41,19 @@ FLAMES = {
         "transforms": [
             {"variations": {"spherical": 2}, "opacity": 0},
             {"variations": {"sinusoidal": 1}, "affine": [1.4, 0.4, 0.3, -0.6, 1.2, 0.5]},
+        ]
+    },
+    # More than are sorted by vectors.
+    "many": {
+        "transforms": [
+            {
+                "affine": [0.5, 0.1 * k, k / 12, -0.1, 0.4, -k / 15],
+                "color": k / 12,
+                "opacity": 0.5 + k / 24,
+                "xaos": [m + 1 for m in range(k)],
+                "variations": {"sinusoidal" if k % 3 else "blur": 1},
+            }
+            for k in range(12)
         ]
     },
     "lost": {"transforms": [{"affine": [400, 0, 1, 0, 400, 1]}, {"variations": {"log": 1}}]},
@@ -196,14 +210,39 @@ def test_loops_of_variations_are_vectors(name, monkeypatch):
 
     A branch comes into a loop unseen, as by `a if condition else b` where a is an array's element.
     """
-    from fractals.backends import machine_code
-    from fractals.backends.cpu import chaos, target
+    from fractals.backends.cpu import chaos
     from fractals.backends.cpu.scratch import array
 
-    texts = []
-    made = machine_code.made
-    monkeypatch.setattr(machine_code, "made", lambda text: texts.append(text) or made(text))
     whole = tuple, *["q"] * 6
     layout = tuple, array("f", 2), array("i"), array("f"), whole, whole
-    target.compiled(chaos.LOOP, "float32", (catalog.load("variation", name)(),), layout, False)
-    assert "x float> @llvm.fma" in texts[0]
+    text = text_of(monkeypatch, chaos.LOOP, (catalog.load("variation", name)(),), layout)
+    assert "x float> @llvm.fma" in text
+
+
+def test_random_numbers_and_sums_are_vectors(monkeypatch):
+    """A signed index, or a loop over a signed range, can keep LLVM from vectors."""
+    from fractals.backends import machine_code
+    from fractals.backends.cpu import chaos
+
+    flame, real = flame_of("affine"), np.float32
+    machine = Machine("float32", flame, (8, 8))
+    arguments = (flame.data(real), Game(0, 1, 1, 0, 0), 8, np.zeros(1, np.int64))
+    window = window_of(flame, real)
+    sums = Sums(np.zeros((1, 64, 4), np.uint32), *np.zeros((3, 1), np.int64))
+    sums = sums._replace(large=np.zeros((1, 64, 4), np.int64))
+    layout = machine_code.flatten((*arguments, window, *machine.player(), sums), [])
+    text = text_of(monkeypatch, chaos.MACHINE, (), layout)
+    if REGISTER > 16:
+        assert re.search(r"mul .*<\d+ x i64>", text)
+    assert "load <4 x i32>" in text
+
+
+def text_of(monkeypatch, make_body, options, layout):
+    """Return LLVM's text of a program."""
+    from fractals.backends import machine_code
+    from fractals.backends.cpu import target
+
+    texts, made = [], machine_code.made
+    monkeypatch.setattr(machine_code, "made", lambda text: texts.append(text) or made(text))
+    target.compiled(make_body, "float32", options, layout, False)
+    return texts[0]

@@ -133,10 +133,11 @@ def test_threads_change_nothing():
     assert np.array_equal(one, three)
 
 
-def test_a_crop_is_a_part_of_the_whole():
+@pytest.mark.parametrize("supersampling", [1, 6])
+def test_a_crop_is_a_part_of_the_whole(supersampling):
     """The same points fall into both: margins keep what lies beyond the crop's edge."""
-    scene = scene_of(flame("estimator_radius=5", size=(60, 40), quality=100)).replace(
-        quality=60.0, center=("0", "0"), width="3"
+    scene = scene_of(flame("estimator_radius=2", size=(60, 40), quality=100)).replace(
+        quality=60.0, center=("0", "0"), width="3", supersampling=supersampling, precision="float64"
     )
     whole = fractals.render(scene, device="cpu").pixels
     # A fourth of the pixels with four times the quality: as many points of as large a pixel.

@@ -52,6 +52,26 @@ def test_raw_numbers_in_memory():
         fractals.recolor(raw, estimator_radius=30.0, device="cpu")
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_a_store_with_a_wider_margin_than_needed(precision):
+    """Its points are those of the picture; float32 rounds places by the width of the sums."""
+    chosen = {**SMALL, "precision": precision}
+    raw = fractals.compute(TABLE, **chosen, estimator_radius=9.0)
+    needed = fractals.compute(TABLE, **chosen, estimator_radius=0.0)
+    assert raw.margin > needed.margin
+    shown = fractals.recolor(raw, estimator_radius=0.0, device="cpu").pixels
+    picture = fractals.render(TABLE, **chosen, estimator_radius=0.0).pixels
+    m = raw.margin - needed.margin
+    inner = raw.sums[m:-m, m:-m]
+    moved = np.abs(inner[..., 3] - needed.sums[..., 3]).sum() / needed.sums[..., 3].sum()
+    if precision == "float64":
+        assert np.array_equal(shown, picture)
+        assert moved == 0
+    else:
+        assert moved < 1e-3
+        assert np.abs(shown.astype(int) - picture).mean() < 0.1
+
+
 def test_a_better_picture_is_the_same_one_continued(tmp_path):
     first, second = tmp_path / "first.fz", tmp_path / "second.fz"
     fractals.compute_to(first, TABLE, **{**SMALL, "quality": 20.0})

@@ -98,6 +98,19 @@ def test_a_view_that_was_replaced_midway_serves_the_next(monkeypatch):
     assert np.array_equal(last(begun(other, two)).pixels, drawn(other))
 
 
+def test_the_first_picture_of_orbits_is_of_few_cells():
+    """The pilot of all cells takes longer than 150 ms; the last picture has them all."""
+    scene = fractals.load_scene({"formula": "buddhabrot"})
+    scene = scene.replace(size=(160, 100), quality=2.0, max_iterations=200)
+    made = begun(scene)
+    pictures = made.pictures()
+    assert next(pictures).step == refine.FIRST_STEP
+    assert not made._player.known
+    assert [each for each in pictures if each][-1].exact
+    assert len(made._player.data().cells) > refine.FIRST_CELLS
+    assert np.array_equal(last(begun(scene)).pixels, drawn(scene))
+
+
 def test_a_spectrum_counts_the_palette_to_the_bit():
     plan = make_scatter_plan(faded(FLAME), "cpu", 2)
     plain, rich = Player(plan, backend_of("float32")), Player(plan, backend_of("float32"))

@@ -43,7 +43,7 @@ def by_kernel(device, formula, number, game, count, view=None):
 def by_machine(formula, number, game, count, pool, players=1, view=None):
     """Return the same, played in pools, by one player or several in turn."""
     real = np.dtype(number).type
-    machine = Machine(number, formula, SIZE[::-1], pool)
+    machine = Machine(number, formula, SIZE[::-1], pool=pool)
     data, window = formula.data(real), window_of(formula, real, view)
     several = [machine.player() for _ in range(players)]
     share = count // players

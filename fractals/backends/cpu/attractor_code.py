@@ -7,6 +7,7 @@ together, in one loop without a branch, which LLVM turns into vectors.
 from fractals.backends.cpu.chaos import PLOTTED, SIDE_BITS, STALE
 from fractals.backends.cpu.chaos_code import make_records
 from fractals.backends.cpu.entry import invoke
+from fractals.backends.cpu.simd.control import keep_apart, whole_registers
 from fractals.kernels import attractor, scatter
 
 
@@ -19,6 +20,8 @@ def make_loop_body(target, mover):
     move = attractor.make_move(target, mover)
 
     def body(numbers, row, n):
+        keep_apart()
+        whole_registers()
         xs, ys, zs = numbers[0, :n], numbers[1, :n], numbers[2, :n]
         across, down = numbers[PLOTTED, :n], numbers[PLOTTED + 1, :n]
         colors = numbers[PLOTTED + 2, :n]
@@ -43,7 +46,7 @@ def make_body(target):
     real, small, whole = target.real, target.int32, target.int64
     words, _, _ = scatter.make_random(target)
     begin = attractor.make_begin(target)
-    locate, file, empty = make_records(target)
+    locate, file, empty = make_records(target, scatter.make_shade(target))
     far = real(scatter.FAR)
 
     def begin_all(numbers, row, n, game):
@@ -70,6 +73,8 @@ def make_body(target):
     begin_all, start_again = target.jit(begin_all), target.jit(start_again)
 
     def body(row, game, count, calls, window, pool, bins, sums):
+        keep_apart()
+        whole_registers()
         numbers, places = pool.numbers, pool.places
         outside = small(len(bins.fill) - 1)
         across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)

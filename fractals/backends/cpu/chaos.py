@@ -1,4 +1,4 @@
-"""Trajectories on the CPU: machines compiled once for all flames and attractors.
+"""Trajectories on the CPU: machines compiled once for all flames and attractors, and for orbits.
 
 A flame is data. Its variations are programs of their own, which the machine calls by address, so
 that opening a flame compiles nothing. An attractor is one such program. Points in view become
@@ -10,31 +10,35 @@ the tile's flag.
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cpu.scratch import array
 from fractals.backends.machine_code import char_of
 from fractals.kernels.attractor import Attractor
+from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.flame import Flame
 
 POOL = 1024  # trajectories that a thread plays together
-LANES = 16  # the list of a transform begins at a multiple, and is filled up: no loop has a rest
+LANES = 16  # a loop over a list goes on to a multiple, beyond its end: it has no rest
 SIDE_BITS = 6  # a tile has 64 x 64 buckets, of 16 bytes each
 BUCKET_BITS = 2 * SIDE_BITS
 ROOM = 4096  # records of a tile's list
 SMALL = 2**24  # records that sums of 32 bits hold: a hit adds at most 255 to each
 # Rows of `Trajectories.numbers`: x, y and color of the points; the same, sorted by transform; a
 # point after the affine map, and the sum of its variations; what is plotted where there is a final
-# transform.
-POINT, COLOR, SORTED, PLACE, RESULT, FINAL, NUMBERS = 0, 2, 3, 6, 8, 10, 13
-# Rows of `Trajectories.places`: points in order of their transforms, the transform that each drew,
-# and that before; 0, 1, 2, ...; which start again; four random numbers; records, and their tiles.
-ORDER, DRAWN, LAST, SAME, STALE, WORDS, RECORD, PLACES = 0, 1, 2, 3, 4, 5, 9, 11
+# transform; the transform that each point drew.
+POINT, COLOR, SORTED, PLACE, RESULT, FINAL, DRAWN, NUMBERS = 0, 2, 3, 6, 8, 10, 13, 14
+# Rows of `Trajectories.places`: whose point each is, counted from the first trajectory, before and
+# after the points are sorted (in turns); the transform that each drew before; which start again;
+# four random numbers of each trajectory; records, and their tiles.
+ORDER, LAST, STALE, WORDS, RECORD, PLACES = 0, 2, 3, 4, 8, 10
 PLOTTED = 3  # the first row of what is plotted of an attractor's points
 MACHINE = "fractals.backends.cpu.chaos_code:make_body"
 LOOP = "fractals.backends.cpu.chaos_code:make_variation_body"
 ATTRACTOR_MACHINE = "fractals.backends.cpu.attractor_code:make_body"
 ATTRACTOR_LOOP = "fractals.backends.cpu.attractor_code:make_loop_body"
+ORBIT_MACHINE = "fractals.backends.cpu.orbit_code:make_body"
 
 
 class Trajectories(NamedTuple):
@@ -42,7 +46,6 @@ class Trajectories(NamedTuple):
 
     numbers: Any  # array of real, shape (NUMBERS, points)
     places: Any  # array of int32, shape (PLACES, points)
-    heads: Any  # array of int32, shape (2, transforms)
     ends: Any  # where the list of each transform ends; array of int64
 
 
@@ -54,21 +57,41 @@ class Bins(NamedTuple):
     tally: Any  # how many points were in view; array of int64, shape (1,)
 
 
+class Samples(NamedTuple):
+    """Samples of orbits, which were iterated before."""
+
+    orbits: Any  # fractals.kernels.buddhabrot.Orbits
+    cells: Any  # of each sample; array of int32
+    places: Any  # c of each; array of real, shape (2, samples)
+    counts: Any  # steps until it escaped, or the limit; array of int32
+
+
 class Sums(NamedTuple):
     """What the hits add up to, by tile."""
 
     # Red, green, blue, count; arrays of shape (tiles, 4096, 4). Records are added to sums of 32
-    # bits (uint32, half the cache; int64 where hits are wide), and these to int64 before they
-    # can overflow.
+    # bits (uint32, half the cache), and these to int64 before they can overflow. Where hits are
+    # wide, they are added to int64 at once, and `large` is empty.
     small: Any
     large: Any
     records: Any  # how many are in the small sums of a tile; array of int64
     flags: Any  # 1 while a thread adds to a tile; array of int64
 
 
-def _programs(number: str, formula: Flame | Attractor) -> tuple[Any, list[Any]]:
+def weighted(colors: NDArray[np.integer], weights: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return what points of orbits add: the colors times 1, times 2, ..., up to the most weight."""
+    powers = np.int64(1) << np.arange(int(weights.max()).bit_length())
+    found: NDArray[np.int64] = (powers[:, None, None] * colors.astype(np.int64)).reshape(-1, 4)
+    return found
+
+
+def _programs(
+    number: str, formula: Flame | Attractor | Buddhabrot, julia: bool
+) -> tuple[Any, list[Any]]:
     """Return the machine of a formula, and the loops that it calls."""
     char = char_of(number)
+    if isinstance(formula, Buddhabrot):
+        return program_of(ORBIT_MACHINE, number, formula.kernel_of(julia)[1:]), []
     if isinstance(formula, Attractor):
         loop = program_of(ATTRACTOR_LOOP, number, (formula.mover,))
         entry = loop.entry((tuple, array(char, 2), array(char), "q"))
@@ -80,44 +103,45 @@ def _programs(number: str, formula: Flame | Attractor) -> tuple[Any, list[Any]]:
 
 
 class Machine:
-    """Plays the trajectories of one flame or attractor.
+    """Plays the trajectories of one flame or attractor, or the orbits of a Buddhabrot.
 
     `number`: "float32" or "float64". `shape`: rows and columns of buckets. `wide`: whether a hit
-    adds numbers of 64 bits. `pool`: trajectories that are played together, for tests.
+    adds numbers of 64 bits, as those of orbits must. `pool`: trajectories that are played together,
+    for tests. `julia`: whether orbits are those of a Julia set.
     """
 
     def __init__(
         self,
         number: str,
-        formula: Flame | Attractor,
+        formula: Flame | Attractor | Buddhabrot,
         shape: tuple[int, int],
         wide: bool = False,
         pool: int = POOL,
+        julia: bool = False,
     ) -> None:
         self._real = np.dtype(number).type
         self._tiles = tuple(-(-side >> SIDE_BITS) for side in shape)
         self.pool, self._shape = pool, shape
-        self._play, self._loops = _programs(number, formula)
+        self._play, self._loops = _programs(number, formula, julia)
         self._calls = np.array([0, *(loop.code.address for loop in self._loops)], np.int64)[1:]
         self._transforms = len(formula.transforms) if isinstance(formula, Flame) else 1
         tiles = self._tiles[0] * self._tiles[1]
         shape = (tiles, 1 << BUCKET_BITS, 4)
         # With sums of 64 bits the machine is another program.
-        sums = np.zeros(shape, np.int64 if wide else np.uint32), np.zeros(shape, np.int64)
-        self._sums = Sums(*sums, np.zeros(tiles, np.int64), np.zeros(tiles, np.int64))
+        small = np.zeros(shape, np.int64 if wide else np.uint32)
+        large = np.zeros((0 if wide else tiles, *shape[1:]), np.int64)
+        self._sums = Sums(small, large, np.zeros(tiles, np.int64), np.zeros(tiles, np.int64))
 
     def player(self) -> tuple[Trajectories, Bins]:
         """Return the memory of a thread."""
         transforms = self._transforms
-        room = self.pool + LANES * (transforms + 1)
+        room = self.pool + LANES
         places = np.zeros((PLACES, room), np.int32)
-        places[SAME] = np.arange(room)
         tiles = len(self._sums.flags) + 1
         return (
             Trajectories(
                 np.zeros((NUMBERS, room), self._real),
                 places,
-                np.zeros((2, transforms), np.int32),
                 np.zeros(transforms, np.int64),
             ),
             Bins(
@@ -130,7 +154,13 @@ class Machine:
     def play(
         self, player: tuple[Trajectories, Bins], flame: Any, game: Any, window: Any, count: int
     ) -> None:
-        """Play some trajectories, an even number; with 0 add what a thread has kept to the sums."""
+        """Play some trajectories; with 0 add what a thread has kept to the sums.
+
+        Of orbits `flame` are all their samples, which are played at once.
+        """
+        if isinstance(flame, Samples):
+            self._play(flame, game, count, self._calls, window, *player, self._sums)
+            return
         for begin in range(0, max(1, count), self.pool):
             now = min(self.pool, count - begin)
             part = game._replace(first=game.first + begin)
@@ -145,11 +175,9 @@ class Machine:
         """Return the sums in order of rows, shape (rows, columns, 4)."""
         down, across = self._tiles
         side = 1 << SIDE_BITS
-        found = np.empty((down, side, across, side, 4), np.int64)
-        small, large = (
-            each.reshape(down, across, side, side, 4).swapaxes(1, 2)
-            for each in (self._sums.small, self._sums.large)
-        )
-        np.add(small, large, out=found)
+        found = np.zeros((down, side, across, side, 4), np.int64)
+        for each in (self._sums.small, self._sums.large):
+            if len(each):
+                found += each.reshape(down, across, side, side, 4).swapaxes(1, 2)
         rows, columns = self._shape
         return found.reshape(down * side, across * side, 4)[:rows, :columns]

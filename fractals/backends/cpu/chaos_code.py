@@ -1,10 +1,13 @@
 """The compiled chaos game of the CPU: see `fractals.backends.cpu.chaos`, which calls it.
 
 The bits are those of `fractals.kernels.scatter.make_body`. A thread plays a pool of trajectories
-together: in each step they are sorted by the transform that they drew, and each variation goes over
-its list in one loop without a branch, which LLVM turns into vectors. A signed index of unknown sign
-keeps LLVM from that, so rows of the pool are cut out first, and counted from 0.
+together: in each step they are moved into lists by the transform that they drew, and each variation
+goes over its list in one loop without a branch, which LLVM turns into vectors. A signed index of
+unknown sign keeps LLVM from that, because Python counts negative ones from the end: indices are
+unsigned, or rows of the pool are cut out first, and counted from 0.
 """
+
+from numba import uint64
 
 from fractals.backends.cpu.atomic import replace_in_cell
 from fractals.backends.cpu.chaos import (
@@ -19,7 +22,6 @@ from fractals.backends.cpu.chaos import (
     POINT,
     RECORD,
     RESULT,
-    SAME,
     SIDE_BITS,
     SMALL,
     SORTED,
@@ -27,10 +29,17 @@ from fractals.backends.cpu.chaos import (
     WORDS,
 )
 from fractals.backends.cpu.entry import invoke
+from fractals.backends.cpu.simd.control import keep_apart, whole_registers
+from fractals.backends.cpu.simd.memory import add_row, compress_store, load
+from fractals.backends.cpu.simd.pack import lane_count, splat
+from fractals.backends.features import REGISTER
 from fractals.kernels import scatter
-from fractals.kernels.primitives import fma, select
+from fractals.kernels.primitives import fma, number, select
 
 X, Y, C = POINT, POINT + 1, COLOR
+# With more transforms, points are moved one by one, as always where the CPU has no instruction that
+# moves some lanes to the front.
+FEW = 10 if REGISTER > 16 else 0
 
 
 def make_variation_body(target, variation):
@@ -47,6 +56,8 @@ def make_variation_body(target, variation):
     real, whole = target.real, target.int64
 
     def body(numbers, order, row, span, dice):
+        keep_apart()
+        whole_registers()
         at, begin, n, source, into, keep = span
         s, first, group, kind, k0, k1 = dice
         xs, ys = numbers[source, begin : begin + n], numbers[source + 1, begin : begin + n]
@@ -64,10 +75,13 @@ def make_variation_body(target, variation):
     return body
 
 
-def make_records(target):
-    """Return ``(locate, file, empty)``: points become records, which are kept and added by tile."""
+def make_records(target, shade):
+    """Return ``(locate, file, empty)``: points become records, which are kept and added by tile.
+
+    ``shade(c)`` is the row of the window's colors of a point with the color c.
+    """
     small, real = target.int32, target.real
-    shade = scatter.make_shade(target)
+    shade = target.jit(shade)
 
     def locate(numbers, source, places, n, window, across, outside):
         xs, ys, cs = numbers[source], numbers[source + 1], numbers[source + 2]
@@ -90,11 +104,11 @@ def make_records(target):
     def keep(places, n, bins, outside):
         """Append records to their tile's list; return the length of the longest."""
         records, tiles, fill, lists = places[RECORD], places[RECORD + 1], bins.fill, bins.records
-        longest = 0
+        longest = small(0)
         for i in range(n):
-            tile = tiles[i]
+            tile = uint64(tiles[uint64(i)])
             length = fill[tile]
-            lists[tile, length] = records[i]
+            lists[tile, uint64(length)] = records[uint64(i)]
             fill[tile] = length + 1
             longest = max(longest, length)
         bins.tally[0] += n - fill[outside]
@@ -111,7 +125,7 @@ def make_records(target):
             records, buckets = bins.records[tile], sums.small[tile]
             while not replace_in_cell(sums.flags, tile, 0, 1):
                 pass
-            if sums.records[tile] + n >= SMALL:
+            if len(sums.large) > 0 and sums.records[tile] + n >= SMALL:
                 large = sums.large[tile]
                 for bucket in range(len(large)):
                     for m in range(4):
@@ -121,16 +135,7 @@ def make_records(target):
             sums.records[tile] += n
             for i in range(n):
                 record = records[i]
-                color, bucket = record >> BUCKET_BITS, record & place
-                # All are read before one is written, so that LLVM makes them one vector.
-                r, g, b, c = (
-                    buckets[bucket, 0] + colors[color, 0],
-                    buckets[bucket, 1] + colors[color, 1],
-                    buckets[bucket, 2] + colors[color, 2],
-                    buckets[bucket, 3] + colors[color, 3],
-                )
-                buckets[bucket, 0], buckets[bucket, 1] = r, g
-                buckets[bucket, 2], buckets[bucket, 3] = b, c
+                add_row(buckets, record & place, colors, record >> BUCKET_BITS)
             replace_in_cell(sums.flags, tile, 1, 0)
             bins.fill[tile] = 0
 
@@ -146,7 +151,7 @@ def make_records(target):
             for i in range(n):
                 if places[STALE, i]:
                     places[RECORD + 1, i] = outside
-        if keep(places, n, bins, outside) + n >= room:
+        if keep(places, n, bins, outside) + places.shape[1] >= room:
             empty(bins, window.colors, sums, room // 4)
 
     return target.jit(locate), target.jit(file), empty
@@ -160,7 +165,7 @@ def make_body(target):
     flame : fractals.kernels.scatter.FlameData
     game : fractals.kernels.scatter.Game
     count : int64
-        Trajectories, an even number of at most a pool. 0: only the lists are emptied.
+        Trajectories, at most a pool. 0: only the lists are emptied.
     calls : array of int64
         The address of each variation's loop.
     window : fractals.kernels.scatter.Window
@@ -170,77 +175,78 @@ def make_body(target):
     """
     real, small, whole = target.real, target.int32, target.int64
     words, unit, start = scatter.make_random(target)
-    locate, file, empty = make_records(target)
+    locate, file, empty = make_records(target, scatter.make_shade(target))
     far = real(scatter.FAR)
 
-    def begin_all(numbers, last, n, game):
+    def begin_all(numbers, order, last, n, game):
         xs, ys, cs = numbers[X], numbers[Y], numbers[C]
         for i in range(n):
             a, b, c, _ = words(0, game.first + i, 0, scatter.START, game.k0, game.k1)
             xs[i], ys[i], cs[i] = start(a), start(b), unit(c)
-            last[i] = 0
+            order[i], last[i] = i, 0
 
     def draw(places, n, s, game):
+        """Draw four numbers of each trajectory, which choose its next four transforms."""
         v, w, x, y = places[WORDS], places[WORDS + 1], places[WORDS + 2], places[WORDS + 3]
-        for i in range(n):
-            a, b, c, d = words(s >> 2, game.first + i, 0, scatter.CHOICE, game.k0, game.k1)
+        group, first, k0, k1 = s >> 2, game.first, game.k0, game.k1
+        for i in range(uint64(n)):
+            a, b, c, d = words(group, first + whole(i), 0, scatter.CHOICE, k0, k1)
             v[i], w[i], x[i], y[i] = small(a >> 1), small(b >> 1), small(c >> 1), small(d >> 1)
 
-    def choose(drawn, word, last, bounds, choices, n):
-        for i in range(n):
-            drawn[i] = 0
+    def choose(drawn, own, words_of, order, last, bounds, choices, n):
+        """Note the transform that each point draws, as a number that packs compare.
+
+        `own`: memory for each point's random number.
+        """
+        for i in range(uint64(n)):
+            own[i] = words_of[uint64(order[i])]
         if len(bounds) > 1:
             for i in range(n):
                 k = 0
                 for m in range(choices - 1):
-                    k += 1 if word[i] >= bounds[last[i], m] else 0
-                drawn[i] = k
-                last[i] = k
+                    k += 1 if own[i] >= bounds[last[i], m] else 0
+                drawn[i] = real(k)
             return
+        for i in range(uint64(n)):
+            drawn[i] = real(0)
         for m in range(choices - 1):
             bound = bounds[0, m]
-            for i in range(n):
-                drawn[i] += small(word[i] >= bound)
+            for i in range(uint64(n)):
+                drawn[i] += real(own[i] >= bound)
 
-    def sort(order, drawn, heads, ends, choices, n):
-        """Sort points by their transforms; a list is filled up to a multiple of LANES."""
-        half = n // 2
-        first, second = heads[0], heads[1]
+    def sort(numbers, drawn, order, moved, ends, choices, n):
+        """Move points into lists, one for each transform, a transform after the other."""
+        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
+        gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
+        like, end = splat(real(0), 1), 0
+        for i in range(LANES):
+            drawn[n + i] = real(-1)
         for k in range(choices):
-            first[k] = second[k] = 0
-        for i in range(half):
-            first[drawn[i]] += 1
-            second[drawn[i + half]] += 1
+            own = number(k, like)
+            for i in range(0, n, lane_count(like)):
+                mask = load(drawn, i, like) == own
+                compress_store(gx, end, mask, load(xs, i, like))
+                compress_store(gy, end, mask, load(ys, i, like))
+                compress_store(gc, end, mask, load(cs, i, like))
+                end = compress_store(moved, end, mask, load(order, i, like))
+            ends[k] = end
+
+    def sort_many(numbers, drawn, order, moved, ends, choices, n):
+        """Do the same, a point after the other."""
+        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
+        gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
+        for k in range(choices):
+            ends[k] = 0
+        for i in range(uint64(n)):
+            ends[uint64(drawn[i])] += 1
         total = 0
         for k in range(choices):
-            end = total + first[k] + second[k]
-            second[k] = total + first[k]
-            first[k] = total
-            total = (end + LANES - 1) // LANES * LANES
-            for i in range(end, total):
-                order[i] = n
-            ends[k] = total
-        for i in range(half):
-            k, m = drawn[i], drawn[i + half]
-            order[first[k]] = i
-            order[second[m]] = i + half
-            first[k] += 1
-            second[m] += 1
-        return total
-
-    def gather(numbers, order, total):
-        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
-        gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
-        for i in range(total):
-            k = order[i]
-            gx[i], gy[i], gc[i] = xs[k], ys[k], cs[k]
-
-    def spread(numbers, order, total):
-        xs, ys, cs = numbers[X], numbers[Y], numbers[C]
-        gx, gy, gc = numbers[SORTED], numbers[SORTED + 1], numbers[SORTED + 2]
-        for i in range(total):
-            k = order[i]
-            xs[k], ys[k], cs[k] = gx[i], gy[i], gc[i]
+            total, ends[k] = total + ends[k], total
+        for i in range(uint64(n)):
+            k = uint64(drawn[i])
+            at = uint64(ends[k])
+            ends[k] += 1
+            gx[at], gy[at], gc[at], moved[at] = xs[i], ys[i], cs[i], order[i]
 
     def affine(numbers, source, row, begin, end):
         xs, ys = numbers[source, begin:end], numbers[source + 1, begin:end]
@@ -269,7 +275,10 @@ def make_body(target):
                 tx[i], ty[i] = xs[i], ys[i]
 
     def transform(k, flame, calls, numbers, order, source, into, span, step, game):
+        """Apply transform k to a list of points; behind its end some are written, too."""
         begin, end = span
+        n = (end - begin + LANES - 1) // LANES * LANES  # loops of whole vectors have no rest
+        end = begin + n
         s, kind = step
         row, code = flame.rows[k], flame.code[k]
         affine(numbers, source, row, begin, end)
@@ -279,13 +288,13 @@ def make_body(target):
             reads = RESULT if does >= scatter.POST_SET else PLACE
             writes = PLACE if does <= scatter.PRE_ADD else RESULT
             adds = not (does == scatter.PRE_SET or does == scatter.POST_SET)
-            list_of = whole(code[at + 1]), whole(begin), whole(end - begin)
+            list_of = whole(code[at + 1]), whole(begin), whole(n)
             rows = whole(reads), whole(writes), whole(adds)
             dice = whole(s), game.first, whole(code[at + 3]), whole(kind), game.k0, game.k1
             invoke(calls[code[at]], (numbers, order, row, list_of + rows, dice))
         finish(numbers, source, into, row, code[scatter.HAS_POST], begin, end)
 
-    def start_again(numbers, stale, n, s, game):
+    def start_again(numbers, stale, order, n, s, game):
         """Give points beyond FAR, or without a place, another place; tell whether there are any."""
         xs, ys = numbers[X], numbers[Y]
         some = 0
@@ -296,60 +305,68 @@ def make_body(target):
         if some:
             for i in range(n):
                 if stale[i]:
-                    a, b, _, _ = words(s, game.first + i, 1, scatter.START, game.k0, game.k1)
+                    t = game.first + order[i]
+                    a, b, _, _ = words(s, t, 1, scatter.START, game.k0, game.k1)
                     xs[i], ys[i] = start(a), start(b)
         return some > 0
 
     def recolor(places, n, code, outside):
         """Take the palette's row of each point's transform, or leave the point out."""
-        records, tiles, drawn = places[RECORD], places[RECORD + 1], places[DRAWN]
+        records, tiles, last = places[RECORD], places[RECORD + 1], places[LAST]
         for i in range(n):
-            row = code[drawn[i], scatter.SHADE]
+            row = code[last[i], scatter.SHADE]
             if row < 0:
                 tiles[i] = outside
             else:
                 records[i] += small(row * scatter.SHADES) << BUCKET_BITS
 
-    begin_all, draw, choose, sort = map(target.jit, (begin_all, draw, choose, sort))
-    gather, spread, affine, finish = map(target.jit, (gather, spread, affine, finish))
+    begin_all, draw, choose = map(target.jit, (begin_all, draw, choose))
+    sort, sort_many = target.jit(sort), target.jit(sort_many)
+    affine, finish = target.jit(affine), target.jit(finish)
     transform, start_again, recolor = map(target.jit, (transform, start_again, recolor))
 
     def body(flame, game, count, calls, window, pool, bins, sums):
+        keep_apart()
+        whole_registers()
         numbers, places = pool.numbers, pool.places
-        order, drawn, last, same = places[ORDER], places[DRAWN], places[LAST], places[SAME]
+        drawn, last = numbers[DRAWN], places[LAST]
         choices = len(flame.rows) - 1 if flame.final else len(flame.rows)
         outside = small(len(bins.fill) - 1)
         across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)
-        plain = True
+        plain, xaos = True, len(flame.bounds) > 1
         for k in range(choices):
             plain = plain and flame.code[k, scatter.SHADE] == 0
         if count == 0:
             empty(bins, window.colors, sums, 0)
             return
-        begin_all(numbers, last, count, game)
-        numbers[X, count] = numbers[Y, count] = numbers[C, count] = real(0.5)
+        begin_all(numbers, places[ORDER], last, count, game)
         for s in range(game.steps + game.fuse):
+            order, moved = places[ORDER + (s & 1)], places[ORDER + (s + 1 & 1)]
             if s & 3 == 0:
                 draw(places, count, s, game)
-            choose(drawn, places[WORDS + (s & 3)], last, flame.bounds, choices, count)
-            total = sort(order, drawn, pool.heads, pool.ends, choices, count)
-            gather(numbers, order, total)
+            word = places[WORDS + (s & 3)]
+            choose(drawn, places[RECORD], word, order, last, flame.bounds, choices, count)
+            if choices > FEW:
+                sort_many(numbers, drawn, order, moved, pool.ends, choices, count)
+            else:
+                sort(numbers, drawn, order, moved, pool.ends, choices, count)
             at = 0
             for k in range(choices):
                 end = pool.ends[k]
                 if end > at:
                     step, span = (s, scatter.DRAW), (at, end)
-                    transform(k, flame, calls, numbers, order, SORTED, SORTED, span, step, game)
+                    transform(k, flame, calls, numbers, moved, SORTED, POINT, span, step, game)
+                    if xaos or not plain:
+                        last[at:end] = small(k)
                 at = end
-            spread(numbers, order, total)
-            some = start_again(numbers, places[STALE], count, s, game)
+            some = start_again(numbers, places[STALE], moved, count, s, game)
             if s < game.fuse:
                 continue
             source = POINT
             if flame.final:
                 source = FINAL
                 step, span = (s, scatter.DRAW_FINAL), (0, count)
-                transform(choices, flame, calls, numbers, same, POINT, FINAL, span, step, game)
+                transform(choices, flame, calls, numbers, moved, POINT, FINAL, span, step, game)
             locate(numbers, source, places, count, window, across, outside)
             if not plain:
                 recolor(places, count, flame.code, outside)

@@ -125,7 +125,8 @@ class ScatterPlan:
         """Return how many buckets beyond the picture's edge its pixels depend on."""
         display = self.scene.display
         wide = max(display.estimator_radius, display.estimator_minimum)
-        reach = math.ceil(wide * self.step + 1) if wide else 0
+        # A spread follows from the hits around a bucket, up to half a pixel away.
+        reach = math.ceil(wide * self.step) + max(1, self.step // 2) if wide else 0
         return reach + (len(filter_taps(display, self.step)) - self.step) // 2
 
     @property
@@ -229,7 +230,7 @@ class ScatterPlan:
         """Return about how many bytes the sums, the light and the pixels take."""
         real = np.dtype(self.precision).itemsize
         shown = BYTES_OF_SUMS + 8 * real + BYTES_OF_SPREAD
-        records = 0 if self.orbits or self.device != "cpu" else BYTES_OF_RECORDS * self.threads
+        records = BYTES_OF_RECORDS * self.threads if self.device == "cpu" else 0
         most = max(2 * BYTES_OF_SUMS + BYTES_OF_SMALL + records, shown)
         width, height = self.scene.image.size
         band = self.band or height

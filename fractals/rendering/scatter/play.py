@@ -13,8 +13,9 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.probe import Device, memory_size
 from fractals.errors import DifferenceError
-from fractals.kernels import scatter
-from fractals.kernels.buddhabrot import Buddhabrot
+from fractals.kernels import escape, scatter
+from fractals.kernels.buddhabrot import Buddhabrot, make_samples_body
+from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.rendering.scatter.cells import Cells, moved
@@ -26,6 +27,7 @@ from fractals.threads import Progress, run_tiles
 CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
+ORBITS = 4096  # samples that a thread iterates together
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "cuda": 64}  # chunks that one launch plays
 
 
@@ -54,6 +56,11 @@ class Player:
         self.plan, self.backend, self.moments = plan, backend, moments
         self._data = data
         self.spectrum: Spectrum | None = None  # what is counted for other palettes as well
+
+    @property
+    def known(self) -> bool:
+        """Tell whether the numbers of the formula are there."""
+        return self._data is not None
 
     def data(self) -> Any:
         """Return the numbers of the formula, which a Buddhabrot finds by a pilot."""
@@ -94,13 +101,9 @@ class Player:
         sums += before.sums
         return self.plan.hits(sums, last, before.hits + hits)
 
-    def take(self, other: "Player") -> None:
-        """Take the numbers of another player of the same points."""
-        self._data = other.data()
-
     def counter(self) -> "Counter":
         """Return what counts the hits of trajectories, none so far."""
-        machine = self.plan.device == "cpu" and not self.plan.orbits
+        machine = self.plan.device == "cpu"
         return MachineCounter(self) if machine else KernelCounter(self, self.plan.shape)
 
     def check(self, seed: int) -> None:
@@ -174,14 +177,15 @@ class MachineCounter:
         from fractals.backends.cpu.chaos import POOL, Machine
 
         plan = player.plan
-        assert not isinstance(plan.formula, Buddhabrot)
-        self._player, self._plan, self._pool = player, plan, POOL
+        self._player, self._plan = player, plan
+        self._samples = Iterated(player) if plan.orbits else None
+        self._at_once = ORBITS if plan.orbits else POOL
         self._spectrum = player.spectrum
         self.upper: NDArray[np.float32] | None = None
         self._before: NDArray[np.int64] | None = None  # sums that are not in the machine any more
         self._points = 0  # that are in the machine
-        wide = player.spectrum is not None
-        self._machine = Machine(plan.precision, plan.formula, plan.shape, wide)
+        wide, julia = plan.orbits or player.spectrum is not None, plan.scene.julia is not None
+        self._machine = Machine(plan.precision, plan.formula, plan.shape, wide, julia=julia)
         threads = player.backend.threads
         # Each thread's part of the machine, and what it has thrown last.
         self._free: list[tuple[Any, Throw | None]] = [
@@ -191,7 +195,9 @@ class MachineCounter:
     def add(self, trajectories: range, progress: Progress | None) -> None:
         """Play some trajectories."""
         throws = self._player.throws(trajectories)
-        if self._spectrum:
+        if self._plan.orbits:
+            throws = [each._replace(window=_weighted(each)) for each in throws]
+        elif self._spectrum:
             colors = self._spectrum.colors
             throws = [each._replace(window=each.window._replace(colors=colors)) for each in throws]
             points = len(trajectories) * self._plan.steps
@@ -205,11 +211,12 @@ class MachineCounter:
             if last and not np.array_equal(last.window.colors, throw.window.colors):
                 self._flush(player, last)
             game = self._plan.game(part[0])
-            self._machine.play(player, throw.data, game, throw.window, len(part))
+            data = self._samples.of(throw.data, game, len(part)) if self._samples else throw.data
+            self._machine.play(player, data, game, throw.window, len(part))
             self._free.append((player, throw))
             return {}
 
-        run_tiles(_jobs(throws, self._pool), work, len(self._free), progress)
+        run_tiles(_jobs(throws, self._at_once), work, len(self._free), progress)
 
     def found(self) -> tuple[NDArray[np.int64], int]:
         """Return the sums until now, and how many points are in view."""
@@ -218,7 +225,9 @@ class MachineCounter:
 
     def _flush(self, player: Any, last: Throw) -> None:
         """Add what a thread has kept to the sums, in the colors of its time."""
-        self._machine.play(player, last.data, self._plan.game(0), last.window, 0)
+        none = self._plan.game(0)
+        data = self._samples.of(last.data, none, 0) if self._samples else last.data
+        self._machine.play(player, data, none, last.window, 0)
 
     def _flushed(self) -> NDArray[np.int64]:
         for player, last in self._free:
@@ -238,8 +247,36 @@ class MachineCounter:
         return sums
 
 
+class Iterated:
+    """Iterates the samples of orbits on the CPU, side by side in SIMD vectors where these can."""
+
+    def __init__(self, player: Player) -> None:
+        options = player.plan.kernel[1]
+        self._backend, self._limit = player.backend, player.plan.limit
+        self._place = player.backend.compile(make_samples_body)
+        self._iterate = player.backend.compile(
+            escape.make_body, replace(options, explicit_positions=True)
+        )
+
+    def of(self, orbits: Any, game: scatter.Game, count: int) -> Any:
+        """Return the `fractals.backends.cpu.chaos.Samples` from ``game.first`` on."""
+        from fractals.backends.cpu.chaos import Samples
+
+        real, shape = self._backend.real, (1, count)
+        cells, places = np.empty(shape, np.int32), np.empty((2, count), real)
+        counts, none = np.empty(shape, np.int32), np.empty((1, 1), real)
+        if count:
+            self._place(cells, places, orbits, game)
+            points = np.empty((2, *shape), real)
+            tile = EscapeTile(counts, *points, none, none, none[None])
+            grid = SampleGrid(places, np.zeros((2, 1), real))
+            point = np.append(orbits.point, real(0))  # the last number would end it early
+            self._iterate(tile, grid, point, np.int32(self._limit))
+        return Samples(orbits, cells[0], places, counts[0])
+
+
 class KernelCounter:
-    """Counts by kernels: a thread of a GPU a trajectory. On the CPU: orbits, by all threads."""
+    """Counts by kernels: a thread of a GPU a trajectory."""
 
     def __init__(self, player: Player, shape: tuple[int, int]) -> None:
         self._player, self._plan, self._backend = player, player.plan, player.backend
@@ -283,6 +320,13 @@ class KernelCounter:
         found = np.empty(4 * math.prod(self._shape), np.int64)
         self._backend.to_host(self._sums, found)
         return found.reshape(*self._shape, 4), sum(self._hits)
+
+
+def _weighted(throw: Throw) -> scatter.Window:
+    """Return the window of orbits, with the colors of each weight."""
+    from fractals.backends.cpu.chaos import weighted
+
+    return throw.window._replace(colors=weighted(throw.window.colors, throw.data.weights))
 
 
 def _jobs(throws: Sequence[Throw], at_once: int) -> list[tuple[Throw, range]]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
+from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.rendering.families import Refined
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.display import Show
@@ -33,7 +34,9 @@ from fractals.scene.model import Scene
 STEP_SECONDS = 0.1  # of a block of chunks
 FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
 FIRST_QUALITY = 8  # points for each of its pixels
+FIRST_ORBITS = 1  # or orbits, each of many points
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
+FIRST_CELLS = 256  # of a Buddhabrot: the pilot of all takes longer than the picture
 MOST_POINTS = 2**31  # of a chunk: some seconds, in which nobody else is drawn for
 WORTH = 1.0  # seconds for which a picture of less than a point a pixel is not worth showing
 SHARE = 0.5  # of the free memory that an image may take
@@ -88,26 +91,25 @@ class ScatterRefinement:
         backend = self._backend_of(plan.precision)
         plan = replace(plan, device=backend.kind, threads=backend.threads or 1)
         _check(plan)
-        player, before = Player(plan, backend), self._before
+        if self._before and self._before._player and self._before._player.backend is backend:
+            self._rate = self._before._rate
+        before = self._before if _same_points(self._before, plan, backend) else None
+        old = before._player if before else None
+        player = Player(plan, backend, old.data() if old and old.known else None)
         if plan.device == "cpu" and not plan.orbits:
             player.spectrum = Spectrum(plan)
-        self._take_from(before, player)
+        if before:
+            self._take_from(before, player)
+        before = self._before
         if not (before and before._player and _programs(before._player) == _programs(player)):
-            first = _small_player(player)
+            first = _first_player(player)
             hits = first.play(first.plan.no_hits(), 1, self._options.on_progress)
             Show(first.plan, backend, self._options.on_progress).pixels(hits)
         self._player, self._before = player, None
 
-    def _take_from(self, before: "ScatterRefinement | None", player: Player) -> None:
-        """Take the sums, or at least the samples' cells, of another view of the same points."""
-        old = before._player if before else None
-        if before is None or old is None or old.backend is not player.backend:
-            return
-        self._rate = before._rate
-        mine, theirs = facts_of(player.plan.scene), facts_of(old.plan.scene)
-        if {key for key in mine if mine[key] != theirs[key]} - COLORS:
-            return
-        player.take(old)
+    def _take_from(self, before: "ScatterRefinement", player: Player) -> None:
+        """Take the sums of another view of the same points."""
+        mine = facts_of(player.plan.scene)
         for counted in (before._own, before._other):
             if counted is None or counted.hits.margin != player.plan.margin:
                 continue
@@ -175,7 +177,7 @@ class ScatterRefinement:
 
     def _first(self, player: Player) -> Refined:
         """Return a small picture, of sums of its own."""
-        first, watch = _small_player(player), self._options.on_progress
+        first, watch = _first_player(player), self._options.on_progress
         hits = first.play(first.plan.no_hits(), first.plan.chunks, watch)
         pixels = Show(first.plan, player.backend, watch).pixels(hits)
         return Refined(pixels, _step(player.plan), "a first look", False)
@@ -183,7 +185,7 @@ class ScatterRefinement:
     def _of_small(self, player: Player, counted: Counted, step: int) -> Refined:
         """Return a small picture of sums, which is there at once."""
         plan, side = player.plan, step * player.plan.step
-        small = _small_player(player).plan
+        small = _small(plan)
         if counted.small is None:
             upper = counted.upper
             counted.small = (
@@ -207,6 +209,15 @@ class ScatterRefinement:
         pixels = Show(plan, player.backend, self._options.on_progress).pixels(hits)
         exact = own and hits.chunks == plan.chunks
         return Refined(pixels, 1, _said(plan, hits.samples) + ("" if own else FOLLOWS), exact)
+
+
+def _same_points(before: ScatterRefinement | None, plan: ScatterPlan, backend: Backend) -> bool:
+    """Tell whether the image before has the same points, maybe in other colors."""
+    old = before._player if before else None
+    if old is None or old.backend is not backend:
+        return False
+    mine, theirs = facts_of(plan.scene), facts_of(old.plan.scene)
+    return not {key for key in mine if mine[key] != theirs[key]} - COLORS
 
 
 def _more(one: Counted | None, other: Counted | None) -> bool:
@@ -247,23 +258,31 @@ def _step(plan: ScatterPlan) -> int:
     return 1 if max(plan.scene.image.size) <= FIRST_SIDE else FIRST_STEP
 
 
-def _small_player(player: Player) -> Player:
-    """Return what plays and shows a small picture."""
-    plan, step = player.plan, _step(player.plan)
+def _small(plan: ScatterPlan) -> ScatterPlan:
+    """Return the plan of a small picture."""
+    step = _step(plan)
     width, height = (-(-side // step) for side in plan.scene.image.size)
     display = plan.scene.display
     scene = plan.scene.replace(
         size=(width, height),
         supersampling=1,
-        quality=min(plan.scene.scatter.quality, FIRST_QUALITY),
+        quality=min(plan.scene.scatter.quality, FIRST_ORBITS if plan.orbits else FIRST_QUALITY),
         estimator_radius=display.estimator_radius / step,
         estimator_minimum=display.estimator_minimum / step,
     )
     wider = plan.width * width * step / plan.scene.image.size[0]
-    small = Player(replace(plan, scene=scene, width=wider), player.backend)
-    small.spectrum = player.spectrum
-    small.take(player)
-    return small
+    return replace(plan, scene=scene, width=wider)
+
+
+def _first_player(player: Player) -> Player:
+    """Return what plays and shows the first picture."""
+    plan, formula = _small(player.plan), player.plan.formula
+    if isinstance(formula, Buddhabrot) and not player.known:
+        fewer = replace(formula, cells=min(formula.cells, FIRST_CELLS))
+        return Player(replace(plan, formula=fewer), player.backend)
+    first = Player(plan, player.backend, player.data())
+    first.spectrum = player.spectrum
+    return first
 
 
 def _programs(player: Player) -> Any:

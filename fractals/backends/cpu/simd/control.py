@@ -16,6 +16,7 @@ from fractals.backends.cpu.simd.pack import (
     FEATURES,
     INT32,
     INT64,
+    REGISTER,
     Pack,
     call,
     intrinsic,
@@ -102,6 +103,22 @@ def keep_apart(context):
         attributes = builder.function.attributes
         attributes.discard("alwaysinline")
         attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+@intrinsic
+def whole_registers(context):
+    """Have LLVM make vectors as long as a register of the loops of the calling function.
+
+    Of AVX-512's registers it takes half on most CPUs, because longer vectors lower the clock of
+    some. The function must be kept apart: in another one, the other's vectors count.
+    """
+
+    def generate(context, builder, signature, args):
+        width = f'"prefer-vector-width"="{8 * REGISTER}"'
+        set.add(builder.function.attributes, width)  # llvmlite's `add` knows no names in quotes
         return context.get_dummy_value()
 
     return types.none(), generate

@@ -11,6 +11,7 @@ from fractals.backends.cpu.entry import part_of_array
 from fractals.backends.cpu.simd.pack import (
     INT32,
     INT64,
+    LLVM,
     NAMES,
     REGISTER,
     Pack,
@@ -100,6 +101,25 @@ def masked_store(context, array, index, mask, value):
     return types.none(array, index, mask, value), generate
 
 
+@intrinsic
+def add_row(_context, into, row, values, chosen):
+    """Add a row of an array to a row of another, both of two dimensions and four columns."""
+    kind = ir.VectorType(LLVM[types.Integer.from_bitwidth(into.dtype.bitwidth, signed=True)], 4)
+    size = into.dtype.bitwidth // 8
+
+    def generate(context, builder, signature, args):
+        places = []
+        for k in (0, 2):
+            index = builder.mul(_index(context, builder, signature, args, k + 1), INT64(4))
+            at = _address(context, builder, signature.args[k], args[k], index)
+            places.append(builder.bitcast(at, kind.as_pointer()))
+        parts = [builder.load(place, align=size, typ=kind) for place in places]
+        builder.store(builder.add(*parts), places[0], align=size)
+        return context.get_dummy_value()
+
+    return (types.none(into, row, values, chosen) if into.dtype == values.dtype else None), generate
+
+
 def _address_of_order(builder, lanes, word):
     """Return the address of a permutation that moves lanes to the front of a register.
 
@@ -140,9 +160,16 @@ def _compressed(context, builder, array, value, index, lanes, vector):
         parts = ir.VectorType(INT32, 8)
         order = builder.load(_address_of_order(builder, count, word), align=8)
         order = builder.zext(order, parts)
+        wide = ir.VectorType(
+            INT64, count
+        )  # numbers of 32 bits beside others of 64: half a register
+        half = vector.type == ir.VectorType(INT32, 4)
+        vector = builder.zext(vector, wide) if half else vector
         packed = call(builder, "llvm.x86.avx2.permd", parts, builder.bitcast(vector, parts), order)
+        if half:
+            packed = builder.trunc(builder.bitcast(packed, wide), ir.VectorType(INT32, count))
         at = _address(context, builder, array, value, index)
-        at = builder.bitcast(at, parts.as_pointer())
+        at = builder.bitcast(at, packed.type.as_pointer())
         builder.store(packed, at, align=array.dtype.bitwidth // 8)
         taken = call(builder, "llvm.ctpop.i32", INT32, builder.zext(word, INT32))
         return builder.add(index, builder.zext(taken, INT64))
