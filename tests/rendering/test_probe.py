@@ -10,7 +10,8 @@ import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import make_source
-from fractals.rendering.iteration import (
+from fractals.rendering.render import find_max_iterations
+from fractals.rendering.view_probe import (
     LIMIT_SIZE,
     PROBE_SIZE,
     Begun,
@@ -18,7 +19,6 @@ from fractals.rendering.iteration import (
     shallow_limit,
     smooth_counts,
 )
-from fractals.rendering.render import find_max_iterations
 
 AUTO = {"max_iterations": "auto"}
 VIEWS = {
