@@ -6,7 +6,7 @@ import math
 from fractals.kernels.primitives import fma, number, sqrt
 from fractals.kernels.solid import ANGLE, Knob, Solid, within
 
-TINY = 1e-30  # the square of a distance from the axis that counts as none
+TINY = 1e-30  # the square of a distance from the axis that counts as none, and a d that is no 0
 
 
 KNOBS = {
@@ -46,7 +46,7 @@ def make_step(power, constant=False, folds=False):
                 u, v = fma(u, g, -(v * h)), fma(u, h, v * g)
         p, q = fma(p, cos_theta, -(q * sin_theta)), fma(p, sin_theta, q * cos_theta)
         u, v = fma(u, cos_phi, -(v * sin_phi)), fma(u, sin_phi, v * cos_phi)
-        rest, slope = number(0 if constant else 1, x), number(power, x)
+        rest, slope = number(TINY if constant else 1, x), number(power, x)
         for _ in range(pairs):
             slope = slope * square
         if odd == 0:

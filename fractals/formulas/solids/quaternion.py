@@ -2,9 +2,10 @@
 
 import math
 
-from fractals.kernels.primitives import fma, sqrt
+from fractals.kernels.primitives import fma, number, sqrt
 from fractals.kernels.solid import Knob, Solid, within
 
+TINY = 1e-30  # that keeps d from 0
 KNOBS = {
     **{f"k{n}": Knob(-1.5, 1.5, f"part {n} of the constant k that a step adds") for n in range(4)},
     "w": Knob(-1.5, 1.5, "the fourth coordinate of the points that are seen"),
@@ -14,10 +15,10 @@ KNOBS = {
 def step(x, y, z, w, d, a, b, c, options):
     """Return the next point, and the bound of the derivative."""
     k0, k1, k2, k3 = options
-    twice = x + x
+    twice, tiny = x + x, number(TINY, x)
     size = sqrt(fma(x, x, fma(y, y, fma(z, z, w * w))))
     x = fma(x, x, fma(-y, y, fma(-z, z, fma(-w, w, k0))))
-    return x, fma(twice, y, k1), fma(twice, z, k2), fma(twice, w, k3), (size + size) * d
+    return x, fma(twice, y, k1), fma(twice, z, k2), fma(twice, w, k3), fma(size + size, d, tiny)
 
 
 def make(k0=-0.2, k1=0.6, k2=0.2, k3=0.2, w=0.0):
