@@ -203,7 +203,9 @@ def make_reflect(target: Any) -> Callable[..., Any]:
 def opening(h, away):  # compiled with `target.jit`
     """Return how open the surroundings are, by the distance estimate at a height above them."""
     share = number(1.5, h) * h / away
-    return select(share < number(1, h), select(share > number(0, h), share, number(0, h)), number(1, h))
+    return select(
+        share < number(1, h), select(share > number(0, h), share, number(0, h)), number(1, h)
+    )
 
 
 def make_path(target: Any, walk: Walk) -> Callable[..., Any]:

@@ -39,7 +39,15 @@ def space_of(solid: Solid, steps: int, real: Any) -> Space:
     """Return a solid as data; `steps`: of an orbit."""
     constants = solid.constants or (0.0, 0.0, 0.0)
     own = 1.0 if solid.constants is None else 0.0
-    head = [solid.bail, solid.bound**2, solid.body, solid.factor, own, *constants, solid.fourth or 0.0]
+    head = [
+        solid.bail,
+        solid.bound**2,
+        solid.body,
+        solid.factor,
+        own,
+        *constants,
+        solid.fourth or 0.0,
+    ]
     numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
     return Space(numbers, steps, MOST)
 

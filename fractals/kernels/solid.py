@@ -73,6 +73,15 @@ def rotation_knobs(what: str) -> dict[str, Knob]:
     }
 
 
+class Part(NamedTuple):
+    """One of the solids that are applied in turn."""
+
+    step: Callable[..., Any]
+    numbers: int  # how many of the options are its own; its constants follow if it has some
+    constants: bool
+    fourth: bool
+
+
 class Walk(NamedTuple):
     """What is compiled of a solid: its options, its steps and its bail are data."""
 
@@ -81,7 +90,7 @@ class Walk(NamedTuple):
     trap: Callable[..., Any] | None
     numbers: int  # how many options there are
     fourth: bool = False  # whether orbits have a fourth coordinate
-    sequence: tuple[tuple[Callable[..., Any], int], ...] = ()  # steps in turn; each one's options
+    sequence: tuple["Part", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -123,8 +132,8 @@ class Solid(AnyFormula):
     degree : int
         Growth exponent at infinity: 1 for folds.
     sequence : tuple of Solid
-        Solids in turn: a step is a step of each, and `step` is not called. Their options follow one
-        another in `options`.
+        Solids in turn: a step is a step of each, and `step` is not called. `options` are those of
+        all, each followed by its constants if it has some.
     options : tuple of float
         The numbers that the functions receive. They may follow from the parameters, such as the
         sine and the cosine of an angle.
@@ -184,8 +193,11 @@ class Solid(AnyFormula):
     @property
     def walk(self) -> Walk:
         """Return what is compiled."""
-        sequence = tuple((part.step, len(part.options)) for part in self.sequence)
         fourth = self.fourth is not None
+        sequence = tuple(
+            Part(part.step, len(part.options), part.constants is not None, part.fourth is not None)
+            for part in self.sequence
+        )
         return Walk(self.step, self.distance, self.trap, len(self.options), fourth, sequence)
 
 
@@ -193,17 +205,49 @@ def make_step(target: Any, walk: Walk) -> Any:
     """Return the step of a solid, compiled."""
     if not walk.sequence:
         return target.jit(walk.step)
-    (first, begin), *others = walk.sequence
-    step = target.jit(first)
-    for other, count in others:
-        step = _then(target, step, target.jit(other), begin, begin + count)
-        begin += count
+    step, begin = None, 0
+    for part in walk.sequence:
+        own = _placed(target, part, walk.fourth, begin)
+        step = own if step is None else _then(target, step, own, walk.fourth)
+        begin += part.numbers + 3 * part.constants
     return step
 
 
-def _then(target: Any, first: Any, second: Any, begin: int, end: int) -> Any:
-    def both(x, y, z, d, a, b, c, options):  # type: ignore[no-untyped-def]
-        x, y, z, d = first(x, y, z, d, a, b, c, options[:begin])
-        return second(x, y, z, d, a, b, c, options[begin:end])
+def _placed(target: Any, part: Part, fourth: bool, begin: int) -> Any:
+    """Return the step of a part, whose options begin at a place of all options."""
+    step, end = target.jit(part.step), begin + part.numbers
 
-    return target.jit(both)
+    def chosen(a, b, c, options):  # type: ignore[no-untyped-def]
+        return a, b, c
+
+    def constant(a, b, c, options):  # type: ignore[no-untyped-def]
+        return options[end], options[end + 1], options[end + 2]
+
+    choose = target.jit(constant if part.constants else chosen)
+
+    def plain(x, y, z, d, a, b, c, options):  # type: ignore[no-untyped-def]
+        a, b, c = choose(a, b, c, options)
+        return step(x, y, z, d, a, b, c, options[begin:end])
+
+    def whole(x, y, z, w, d, a, b, c, options):  # type: ignore[no-untyped-def]
+        a, b, c = choose(a, b, c, options)
+        return step(x, y, z, w, d, a, b, c, options[begin:end])
+
+    def beside(x, y, z, w, d, a, b, c, options):  # type: ignore[no-untyped-def]
+        a, b, c = choose(a, b, c, options)
+        x, y, z, d = step(x, y, z, d, a, b, c, options[begin:end])
+        return x, y, z, w, d
+
+    return target.jit((whole if part.fourth else beside) if fourth else plain)
+
+
+def _then(target: Any, first: Any, second: Any, fourth: bool) -> Any:
+    def both(x, y, z, d, a, b, c, options):  # type: ignore[no-untyped-def]
+        x, y, z, d = first(x, y, z, d, a, b, c, options)
+        return second(x, y, z, d, a, b, c, options)
+
+    def both_whole(x, y, z, w, d, a, b, c, options):  # type: ignore[no-untyped-def]
+        x, y, z, w, d = first(x, y, z, w, d, a, b, c, options)
+        return second(x, y, z, w, d, a, b, c, options)
+
+    return target.jit(both_whole if fourth else both)

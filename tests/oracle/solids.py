@@ -74,9 +74,7 @@ def quaternion(q, _c, k0, k1, k2, k3, w):
 
 def bicomplex(q, c, w, **_):
     """By two complex numbers; c has four parts."""
-    pairs = [
-        (mp.mpc(x + v, y - z), mp.mpc(x - v, y + z)) for x, y, z, v in (q, c)
-    ]
+    pairs = [(mp.mpc(x + v, y - z), mp.mpc(x - v, y + z)) for x, y, z, v in (q, c)]
     (one, other), (first, second) = pairs
     one, other = one * one + first, other * other + second
     found = (
@@ -236,4 +234,6 @@ def corners_of(name):
         return [p for p in set(permutations((1, 0, 0))) | set(permutations((-1, 0, 0)))]
     golden, scale = float(GOLDEN), float(1 / sqrt(1 + GOLDEN**2))
     signs = product((-scale, scale), repeat=2)
-    return [p for s, t in signs for p in ((s, 0, t * golden), (0, t * golden, s), (t * golden, s, 0))]
+    return [
+        p for s, t in signs for p in ((s, 0, t * golden), (0, t * golden, s), (t * golden, s, 0))
+    ]

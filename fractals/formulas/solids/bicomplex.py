@@ -49,7 +49,7 @@ def make(w=0.0, julia=0, k0=-0.2, k1=0.5, k2=0.3, k3=0.1):
         fourth=float(w),
         constants=(k0, k1, k2) if julia else None,
         options=(k3, 1e-30) if julia else (w, 1.0),
-        parameters=given if julia else {"w": w, "julia": julia},
+        parameters=given,
         knobs=KNOBS,
         source="Dominic Rochon, 2000",
         position=(1.7, -2.6, 1.3),

@@ -22,7 +22,8 @@ def make():
         step,
         degree=2,
         steps=20,
-        bound=2 * 3**0.5,  # a square has at least r² / sqrt(3), so beyond this r every orbit escapes
+        bound=2
+        * 3**0.5,  # a square has at least r² / sqrt(3), so beyond this r every orbit escapes
         source="Doug Bristor, 2012",
         position=(2.0, -3.2, 1.6),
     )

@@ -14,8 +14,9 @@ CORNERS = {
     5: ("icosahedron", (1 / math.hypot(1, GOLDEN), 0.0, GOLDEN / math.hypot(1, GOLDEN))),
 }
 KNOBS = {
-    "corner": Knob(2, 5, "from which a step magnifies, of an icosahedron (5), a dodecahedron (3) "
-    "or both (2)"),
+    "corner": Knob(
+        2, 5, "from which a step magnifies, of an icosahedron (5), a dodecahedron (3) or both (2)"
+    ),
     **knobs(2),
 }
 

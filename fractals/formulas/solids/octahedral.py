@@ -13,7 +13,9 @@ CORNERS = {
     4: ("octahedron", (1.0, 0.0, 0.0)),
 }
 KNOBS = {
-    "corner": Knob(2, 4, "from which a step magnifies, of an octahedron (4), a cube (3) or both (2)"),
+    "corner": Knob(
+        2, 4, "from which a step magnifies, of an octahedron (4), a cube (3) or both (2)"
+    ),
     **knobs(2),
 }
 
