@@ -45,6 +45,7 @@ SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND = 0, 3, 6, 9, 12, 15, 18
 GLOW, HAZE, GLOSS, TRAP, TRAPS = 21, 22, 23, 24, 25
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
+NEAR = 0.5  # footprints from which they meet the surface there
 OPEN = (4.0, 16.0, 64.0)  # footprints above the surface where its surroundings are looked at
 
 
@@ -261,7 +262,7 @@ def make_path(target: Any, walk: Walk) -> Callable[..., Any]:
             tr, tg, tb = tr * r, tg * g, tb * b
             w = real(AWAY) * h
             o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
-            spread, base = real(WIDER) * shot.camera[CONE], real(0.5) * h
+            spread, base = real(WIDER) * shot.camera[CONE], real(NEAR) * h
             u, v, p, q = draw(k + 1, column, row, sample, shot)
             s = to_sun(u, v, light)
             if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:

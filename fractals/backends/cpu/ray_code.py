@@ -36,7 +36,7 @@ from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, s
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.light import AWAY as FROM_SURFACE
-from fractals.kernels.light import GLOSS, OPEN, SUNLIGHT, WIDER
+from fractals.kernels.light import GLOSS, NEAR, OPEN, SUNLIGHT, WIDER
 from fractals.kernels.march import (
     BAIL,
     CONE,
@@ -302,7 +302,7 @@ def make_body(target):
                 put(own, TO_SUN, i, s[0], s[1], s[2])
                 put(rays, ORIGIN, count, x, y, z)
                 put(rays, DIRECTION, count, s[0], s[1], s[2])
-                rays[LENGTH, count], rays[BASE, count] = zero, real(0.5) * h
+                rays[LENGTH, count], rays[BASE, count] = zero, real(NEAR) * h
                 ids[1, count] = i
                 count += 1
         return count
@@ -348,7 +348,7 @@ def make_body(target):
             d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
             put(rays, ORIGIN, i, o[0], o[1], o[2])
             put(rays, DIRECTION, i, d[0], d[1], d[2])
-            rays[LENGTH, i], rays[BASE, i] = real(0), real(0.5) * own[FOOT, i]
+            rays[LENGTH, i], rays[BASE, i] = real(0), real(NEAR) * own[FOOT, i]
 
     def add(own, n, job, sums):
         for i in range(n):
