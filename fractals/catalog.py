@@ -53,7 +53,12 @@ KINDS = {
     "families": "family",
 }
 
-FORMULAS = ("formula", "scatter", "attractor", "solid")  # the kinds that a scene's formula may be of
+FORMULAS = (
+    "formula",
+    "scatter",
+    "attractor",
+    "solid",
+)  # the kinds that a scene's formula may be of
 
 # The time of a comparison grows with the product of the lengths, and files of strangers contain
 # thousands of words of any length.

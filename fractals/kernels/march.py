@@ -168,7 +168,7 @@ def make_estimate(target: Any, walk: Walk) -> Callable[..., Any]:
 
 
 def make_begin(target: Any, walk: Walk) -> Callable[..., Any]:
-    """Return ``begin(x, y, z, fourth)``: the state of the orbit of a point, before its first step."""
+    """Return ``begin(x, y, z, fourth)``: the state of an orbit before its first step."""
 
     def begin(x, y, z, fourth):
         return x, y, z, number(1, x), fma(x, x, fma(y, y, z * z)), number(FAR, x)

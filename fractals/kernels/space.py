@@ -66,18 +66,18 @@ def fold_icosahedron(x, y, z):
     return abs(x), abs(y), z
 
 
-def stretch(j, k, l):
+def stretch(u, v, w):
     """Return the most by which a linear map stretches, from the three columns of its matrix.
 
     It is the root of the largest eigenvalue of the product of the matrix with its transpose, by the
     cosine of a third of an angle (Oliver Smith, 1961).
     """
-    m00 = fma(j[0], j[0], fma(j[1], j[1], j[2] * j[2]))
-    m11 = fma(k[0], k[0], fma(k[1], k[1], k[2] * k[2]))
-    m22 = fma(l[0], l[0], fma(l[1], l[1], l[2] * l[2]))
-    m01 = fma(j[0], k[0], fma(j[1], k[1], j[2] * k[2]))
-    m02 = fma(j[0], l[0], fma(j[1], l[1], j[2] * l[2]))
-    m12 = fma(k[0], l[0], fma(k[1], l[1], k[2] * l[2]))
+    m00 = fma(u[0], u[0], fma(u[1], u[1], u[2] * u[2]))
+    m11 = fma(v[0], v[0], fma(v[1], v[1], v[2] * v[2]))
+    m22 = fma(w[0], w[0], fma(w[1], w[1], w[2] * w[2]))
+    m01 = fma(u[0], v[0], fma(u[1], v[1], u[2] * v[2]))
+    m02 = fma(u[0], w[0], fma(u[1], w[1], u[2] * w[2]))
+    m12 = fma(v[0], w[0], fma(v[1], w[1], v[2] * w[2]))
     zero, one, third = number(0, m00), number(1, m00), number(1 / 3, m00)
     mean = (m00 + m11 + m22) * third
     m00, m11, m22 = m00 - mean, m11 - mean, m22 - mean

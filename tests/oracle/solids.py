@@ -1,4 +1,4 @@
-"""The oracle of solids: each map again, with numbers of mpmath, and by another way where there is one.
+"""The oracle of solids: each map again, in mpmath, and by another way where there is one.
 
 A map takes a point (x, y, z) or (x, y, z, w), the point or the constant c that is added, and the
 solid's parameters by name. It returns the next point and what the derivative is multiplied by; the
@@ -231,7 +231,7 @@ def corners_of(name):
     if name == "sierpinski":
         return [p for p in product((-1, 1), repeat=3) if p[0] * p[1] * p[2] == 1]
     if name == "octahedral":
-        return [p for p in set(permutations((1, 0, 0))) | set(permutations((-1, 0, 0)))]
+        return list(set(permutations((1, 0, 0))) | set(permutations((-1, 0, 0))))
     golden, scale = float(GOLDEN), float(1 / sqrt(1 + GOLDEN**2))
     signs = product((-scale, scale), repeat=2)
     return [

@@ -27,7 +27,15 @@ NAMES = {
 }
 # These functions are inlined, so the compiler takes as long for one as for several operations. An
 # operation takes a CPU core about 0.01 s (measured with nested and with added functions).
-COSTS = {"exp": 10, "log": 10, "angle": 10, "sincos": 10, "sinhcosh": 10, "quotient": 3, "stretch": 70}
+COSTS = {
+    "exp": 10,
+    "log": 10,
+    "angle": 10,
+    "sincos": 10,
+    "sinhcosh": 10,
+    "quotient": 3,
+    "stretch": 70,
+}
 MAX_COST = 1500  # of step, tangent and start together
 Z, DZ, DC, DP = ("z",), ("dz",), ("dc",), ("dp",)
 

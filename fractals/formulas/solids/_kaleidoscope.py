@@ -1,4 +1,4 @@
-"""Kaleidoscopic iterated function systems: mirrors of a polyhedron, a turn, a scale (Knighty, 2010).
+"""Kaleidoscopes: mirrors of a polyhedron, a rotation, and a scale (Knighty, 2010).
 
 A step folds space by the mirrors into one of their cells, rotates it, and magnifies it away from a
 corner of the polyhedron. All maps are similarities, so d is the derivative itself. Orbits that end
@@ -16,12 +16,10 @@ from fractals.kernels.space import rotated, rotation
 SOURCE = "Knighty, 2010"
 
 
-def knobs(usual):
-    """Return the knobs of a kaleidoscope; `usual` is the scale of the polyhedron's own figure."""
-    return {
-        "scale": Knob(1.2, 4.0, f"by which a step magnifies; {usual} for the polyhedron's own"),
-        **rotation_knobs("a step"),
-    }
+KNOBS = {
+    "scale": Knob(1.2, 4.0, "by which a step magnifies; at 2, faces are triangles of Sierpinski"),
+    **rotation_knobs("a step"),
+}
 
 
 @functools.cache

@@ -26,16 +26,16 @@ def step(x, y, z, d, a, b, c, options):
 
 
 def make(
-    scale=1.5,
+    scale=1.7,
     fold=1.0,
-    inner=0.5,
+    inner=0.4,
     outer=1.0,
-    turn=0.0,
-    tilt=0.0,
+    turn=10.0,
+    tilt=30.0,
     roll=0.0,
-    cx=0.0,
-    cy=0.0,
-    cz=0.0,
+    cx=0.9,
+    cy=0.85,
+    cz=-0.1,
 ):
     """Return the solid."""
     angles = {"turn": turn, "tilt": tilt, "roll": roll}
@@ -58,4 +58,5 @@ def make(
         parameters=given,
         knobs=KNOBS,
         source="Kali, 2011",
+        position=(4.0, -6.0, 5.0),
     )

@@ -1,8 +1,9 @@
-"""Icosahedral kaleidoscope: the fifteen mirrors of an icosahedron, with rotations (Knighty, 2010)."""
+"""Icosahedral kaleidoscope: fifteen mirrors of an icosahedron, with rotations (Knighty, 2010)."""
 
 import math
 
-from fractals.formulas.solids._kaleidoscope import SOURCE, kaleidoscope, knobs
+from fractals.formulas.solids._kaleidoscope import KNOBS as OWN
+from fractals.formulas.solids._kaleidoscope import SOURCE, kaleidoscope
 from fractals.kernels.solid import Knob, within
 from fractals.kernels.space import fold_icosahedron
 
@@ -17,7 +18,7 @@ KNOBS = {
     "corner": Knob(
         2, 5, "from which a step magnifies, of an icosahedron (5), a dodecahedron (3) or both (2)"
     ),
-    **knobs(2),
+    **OWN,
 }
 
 

@@ -2,7 +2,8 @@
 
 import math
 
-from fractals.formulas.solids._kaleidoscope import SOURCE, kaleidoscope, knobs
+from fractals.formulas.solids._kaleidoscope import KNOBS as OWN
+from fractals.formulas.solids._kaleidoscope import SOURCE, kaleidoscope
 from fractals.kernels.solid import Knob, within
 from fractals.kernels.space import fold_octahedron
 
@@ -16,7 +17,7 @@ KNOBS = {
     "corner": Knob(
         2, 4, "from which a step magnifies, of an octahedron (4), a cube (3) or both (2)"
     ),
-    **knobs(2),
+    **OWN,
 }
 
 

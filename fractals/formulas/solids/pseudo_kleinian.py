@@ -1,4 +1,4 @@
-"""Pseudo-Kleinian: fold the box, invert the ball, and look for a plane (Theli-at and Knighty, 2011)."""
+"""Pseudo-Kleinian: fold the box, invert the ball (Theli-at and Knighty, 2011)."""
 
 from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.solid import Knob, Solid, within
@@ -9,6 +9,7 @@ KNOBS = {
     "size": Knob(0.5, 1.5, "square of the radius of the ball whose inside is inverted"),
     **{f"c{axis}": Knob(-1.0, 1.0, f"{axis} of the constant that a step adds") for axis in "xyz"},
     "tube": Knob(0.0, 1.5, "radius of the tubes along the last z axis that close the solid"),
+    "radius": Knob(0.5, 20.0, "of the sphere that cuts the solid, which has no end"),
 }
 
 
@@ -39,10 +40,11 @@ def make(
     cy=0.0,
     cz=0.0,
     tube=0.92784,
+    radius=4.0,
 ):
     """Return the solid."""
     boxes = {"box_x": box_x, "box_y": box_y, "box_z": box_z}
-    given = within(KNOBS, **boxes, size=size, cx=cx, cy=cy, cz=cz, tube=tube)
+    given = within(KNOBS, **boxes, size=size, cx=cx, cy=cy, cz=cz, tube=tube, radius=radius)
     return Solid(
         "pseudo_kleinian",
         "Pseudo-Kleinian: fold the box, invert the ball",
@@ -50,7 +52,7 @@ def make(
         distance=distance,
         steps=12,
         bail=1e4,
-        bound=8.0,
+        bound=radius,
         constants=(cx, cy, cz),
         factor=0.5,
         options=(box_x, box_y, box_z, size, tube),

@@ -1,4 +1,4 @@
-"""Quaternion Julia sets: q² + k, seen where the fourth coordinate is a constant (Alan Norton, 1982)."""
+"""Quaternion Julia sets, q² + k, where the fourth coordinate is a constant (Alan Norton, 1982)."""
 
 import math
 

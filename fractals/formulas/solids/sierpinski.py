@@ -1,10 +1,8 @@
 """Sierpinski tetrahedron by folds, with rotations (Wacław Sierpiński, 1915; Knighty, 2010)."""
 
-from fractals.formulas.solids._kaleidoscope import SOURCE, kaleidoscope, knobs
+from fractals.formulas.solids._kaleidoscope import KNOBS, SOURCE, kaleidoscope
 from fractals.kernels.solid import within
 from fractals.kernels.space import fold_tetrahedron
-
-KNOBS = knobs(2)
 
 
 def make(scale=2.0, turn=0.0, tilt=0.0, roll=0.0):

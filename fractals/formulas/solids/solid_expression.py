@@ -47,7 +47,7 @@ def trees_of(text: Any) -> list[Tree]:
 
 def degree_of(trees: list[Tree]) -> int:
     """Return the growth exponent at infinity; 1 where there is none."""
-    known: dict[str, Tree] = {name: ("z",) for name in AXES} | {name: ("c",) for name in POINT}
+    known: dict[str, Tree] = dict.fromkeys(AXES, ("z",)) | dict.fromkeys(POINT, ("c",))
     return max(1, *(derivative.degree_of(replaced(tree, known)) for tree in trees))
 
 
