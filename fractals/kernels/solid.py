@@ -217,23 +217,23 @@ def _placed(target: Any, part: Part, fourth: bool, begin: int) -> Any:
     """Return the step of a part, whose options begin at a place of all options."""
     step, end = target.jit(part.step), begin + part.numbers
 
-    def chosen(a, b, c, options):  # type: ignore[no-untyped-def]
+    def chosen(a, b, c, options):
         return a, b, c
 
-    def constant(a, b, c, options):  # type: ignore[no-untyped-def]
+    def constant(a, b, c, options):
         return options[end], options[end + 1], options[end + 2]
 
     choose = target.jit(constant if part.constants else chosen)
 
-    def plain(x, y, z, d, a, b, c, options):  # type: ignore[no-untyped-def]
+    def plain(x, y, z, d, a, b, c, options):
         a, b, c = choose(a, b, c, options)
         return step(x, y, z, d, a, b, c, options[begin:end])
 
-    def whole(x, y, z, w, d, a, b, c, options):  # type: ignore[no-untyped-def]
+    def whole(x, y, z, w, d, a, b, c, options):
         a, b, c = choose(a, b, c, options)
         return step(x, y, z, w, d, a, b, c, options[begin:end])
 
-    def beside(x, y, z, w, d, a, b, c, options):  # type: ignore[no-untyped-def]
+    def beside(x, y, z, w, d, a, b, c, options):
         a, b, c = choose(a, b, c, options)
         x, y, z, d = step(x, y, z, d, a, b, c, options[begin:end])
         return x, y, z, w, d
@@ -242,11 +242,11 @@ def _placed(target: Any, part: Part, fourth: bool, begin: int) -> Any:
 
 
 def _then(target: Any, first: Any, second: Any, fourth: bool) -> Any:
-    def both(x, y, z, d, a, b, c, options):  # type: ignore[no-untyped-def]
+    def both(x, y, z, d, a, b, c, options):
         x, y, z, d = first(x, y, z, d, a, b, c, options)
         return second(x, y, z, d, a, b, c, options)
 
-    def both_whole(x, y, z, w, d, a, b, c, options):  # type: ignore[no-untyped-def]
+    def both_whole(x, y, z, w, d, a, b, c, options):
         x, y, z, w, d = first(x, y, z, w, d, a, b, c, options)
         return second(x, y, z, w, d, a, b, c, options)
 

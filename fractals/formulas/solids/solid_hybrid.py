@@ -41,7 +41,7 @@ MAX_DEGREE = 16  # of all together: float32 holds r**16 of orbits that have just
 
 def parts_of(names, options):
     """Return the solids; an option such as `mandelbox_scale` is one of the solid of this name."""
-    given = {name: {} for name in names}
+    given: dict[str, dict] = {name: {} for name in names}
     for key, value in options.items():
         name = max((name for name in given if key.startswith(f"{name}_")), key=len, default=None)
         own = key[len(name) + 1 :] if name else ""
