@@ -26,6 +26,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
+from fractals.scene.space import Camera, Light
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
 # HTML of scenes, for notebooks.
@@ -114,7 +115,7 @@ def _point(given: Any) -> Any:
     )
 
 
-FAMILY_TABLES = ("scatter", "display")  # of families of images other than escape time
+FAMILY_TABLES = ("scatter", "display", "camera", "light")  # of families of images other than escape time
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
@@ -413,6 +414,8 @@ class Scene(Table):
     color: Color = Color()
     scatter: Scatter = Scatter()
     display: Display = Display()
+    camera: Camera = Camera()
+    light: Light = Light()
     film: FilmSettings | None = Field(
         default=None, description="how the scene moves: see fractals film"
     )
@@ -551,6 +554,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "color": Color,
     "scatter": Scatter,
     "display": Display,
+    "camera": Camera,
+    "light": Light,
 }
 
 
