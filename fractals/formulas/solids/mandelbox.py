@@ -34,5 +34,5 @@ def make(scale=-1.5, inner=0.5):
         bound=side * math.sqrt(3),
         options=(scale, inner * inner),
         parameters={"scale": scale, "inner": inner},
-        position=(1.3 * side, -2.1 * side, 1.1 * side),
+        position=(2.1 * side, -3.6 * side, 1.7 * side),
     )

@@ -58,5 +58,5 @@ def make(power=8, theta=0.0, phi=0.0):
         bound=2 ** (1 / (power - 1)),
         options=tuple(part(angle) for angle in turns for part in (math.cos, math.sin)),
         parameters={"power": power, "theta": theta, "phi": phi},
-        position=(1.3, -2.1, 1.05),
+        position=(1.75, -2.85, 1.25),
     )
