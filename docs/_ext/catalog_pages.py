@@ -126,11 +126,13 @@ TABLES = {
     "color.layers": "Layer",
     "scatter": "Scatter",
     "display": "Display",
+    "camera": "Camera",
+    "light": "Light",
     "film": "FilmSettings",
     "film.keys": "Key",
     "film.sound": "Sound",
 }
-TABLES_OF_KEYWORDS = ("view", "image", "iteration", "color", "scatter", "display")
+TABLES_OF_KEYWORDS = ("view", "image", "iteration", "color", "scatter", "display", "camera", "light")
 LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 
 

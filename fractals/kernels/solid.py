@@ -65,6 +65,11 @@ def within(knobs: Mapping[str, Knob], **given: Any) -> dict[str, Any]:
 ANGLE = (-180.0, 180.0)
 
 
+def from_afar(radius: float) -> tuple[float, float, float]:
+    """Return the place of a camera that sees a ball around 0 as a whole."""
+    return 1.55 * radius, -2.55 * radius, 1.1 * radius
+
+
 def rotation_knobs(what: str) -> dict[str, Knob]:
     """Return the knobs of `fractals.kernels.space.rotation`."""
     return {

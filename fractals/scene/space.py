@@ -125,7 +125,7 @@ class Light(Table):
         default=3.0, ge=0, le=90, description="angle across the sun's disc: how soft shadows are"
     )
     sky: Annotated[tuple[ColorText, ColorText, ColorText], BeforeValidator(_colors)] = Field(
-        default=("#d4cbc0", "#6f93bd", "#5a5048"),
+        default=("#d6cfc6", "#7896ba", "#8b8379"),
         description="colors of the sky at the horizon, at the zenith, and below the horizon",
     )
     haze: Finite = Field(
@@ -142,4 +142,4 @@ class Light(Table):
         default="auto",
         description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
     )
-    exposure: Finite = Field(default=0.8, gt=0, le=1e6, description="factor of all light")
+    exposure: Finite = Field(default=0.7, gt=0, le=1e6, description="factor of all light")

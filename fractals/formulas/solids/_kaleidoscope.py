@@ -10,7 +10,7 @@ import math
 
 from fractals.formulas.solids.menger import steps_of
 from fractals.kernels.primitives import fma
-from fractals.kernels.solid import Knob, Solid, rotation_knobs
+from fractals.kernels.solid import Knob, Solid, from_afar, rotation_knobs
 from fractals.kernels.space import rotated, rotation
 
 SOURCE = "Knighty, 2010"
@@ -49,6 +49,6 @@ def kaleidoscope(name, title, fold, corner, scale, turn, tilt, roll, **settings)
         bound=radius,
         body=radius,
         options=(scale, *((scale - 1) * part for part in corner), *rotation(turn, tilt, roll)),
-        position=(1.3 * radius, -2.0 * radius, 0.9 * radius),
+        position=from_afar(radius),
         **settings,
     )

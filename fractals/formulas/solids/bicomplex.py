@@ -8,7 +8,7 @@ product stretches.
 import math
 
 from fractals.kernels.primitives import fma, select, sqrt
-from fractals.kernels.solid import Knob, Solid, within
+from fractals.kernels.solid import Knob, Solid, from_afar, within
 
 KNOBS = {
     "w": Knob(-2.0, 2.0, "the fourth coordinate of the points that are seen"),
@@ -52,5 +52,5 @@ def make(w=0.0, julia=0, k0=-0.2, k1=0.5, k2=0.3, k3=0.1):
         parameters=given,
         knobs=KNOBS,
         source="Dominic Rochon, 2000",
-        position=(1.7, -2.6, 1.3),
+        position=from_afar(1.5),
     )

@@ -1,7 +1,7 @@
 """Bristorbrot: squares of three numbers with mixed products (Doug Bristor, 2012)."""
 
 from fractals.kernels.primitives import fma, number
-from fractals.kernels.solid import Solid
+from fractals.kernels.solid import Solid, from_afar
 from fractals.kernels.space import stretch
 
 
@@ -25,5 +25,5 @@ def make():
         bound=2
         * 3**0.5,  # a square has at least r² / sqrt(3), so beyond this r every orbit escapes
         source="Doug Bristor, 2012",
-        position=(2.0, -3.2, 1.6),
+        position=from_afar(1.5),
     )

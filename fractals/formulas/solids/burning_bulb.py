@@ -1,7 +1,7 @@
 """Burning bulb: the power of the Mandelbulb, of absolute values, as the burning ship's."""
 
 from fractals.formulas.solids import mandelbulb
-from fractals.kernels.solid import Solid, within
+from fractals.kernels.solid import Solid, from_afar, within
 
 
 def make(power=2, theta=0.0, phi=0.0):
@@ -18,5 +18,5 @@ def make(power=2, theta=0.0, phi=0.0):
         parameters=given,
         knobs=mandelbulb.KNOBS,
         source="after the burning ship of Michael Michelitsch and Otto Rössler, 1992",
-        position=(2.0, -3.2, 1.6) if power == 2 else (1.3, -2.1, 1.05),
+        position=from_afar(1.6 if power == 2 else 1.12),
     )

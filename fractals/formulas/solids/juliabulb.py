@@ -1,7 +1,7 @@
 """Juliabulb: the Julia sets of the Mandelbulb's power (Daniel White and Paul Nylander, 2009)."""
 
 from fractals.formulas.solids import mandelbulb
-from fractals.kernels.solid import Knob, Solid, within
+from fractals.kernels.solid import Knob, Solid, from_afar, within
 
 KNOBS = {
     **mandelbulb.KNOBS,
@@ -33,5 +33,5 @@ def make(power=8, cx=0.35, cy=-0.65, cz=-0.25, theta=0.0, phi=0.0):
         parameters=given,
         knobs=KNOBS,
         source="Daniel White and Paul Nylander, 2009",
-        position=(1.4, -2.2, 1.1),
+        position=from_afar(1.12),
     )

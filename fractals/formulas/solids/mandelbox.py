@@ -3,7 +3,7 @@
 import math
 
 from fractals.kernels.primitives import clamp, fma, number
-from fractals.kernels.solid import Knob, Solid, rotation_knobs, within
+from fractals.kernels.solid import Knob, Solid, from_afar, rotation_knobs, within
 from fractals.kernels.space import folded, rotated, rotation
 
 LEAST_SCALE = 1.05  # smaller solids are ever larger: no orbit escapes where a step does not magnify
@@ -57,5 +57,5 @@ def make(scale=-1.5, fold=1.0, inner=0.5, outer=1.0, turn=0.0, tilt=0.0, roll=0.
         parameters=given,
         knobs=KNOBS,
         source="Tom Lowe, 2010",
-        position=(1.3 * side, -2.1 * side, 1.1 * side),
+        position=from_afar(1.4 * side),
     )

@@ -4,7 +4,7 @@ import functools
 import math
 
 from fractals.kernels.primitives import fma, number, sqrt
-from fractals.kernels.solid import ANGLE, Knob, Solid, within
+from fractals.kernels.solid import ANGLE, Knob, Solid, from_afar, within
 
 TINY = 1e-30  # the square of a distance from the axis that counts as none, and a d that is no 0
 
@@ -80,5 +80,5 @@ def make(power=8, theta=0.0, phi=0.0):
         parameters=given,
         knobs=KNOBS,
         source="Daniel White and Paul Nylander, 2009",
-        position=(1.3, -2.1, 1.05),
+        position=from_afar(1.12),
     )

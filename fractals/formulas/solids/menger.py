@@ -3,7 +3,7 @@
 import math
 
 from fractals.kernels.primitives import fma, number, select
-from fractals.kernels.solid import ANGLE, Knob, Solid, within
+from fractals.kernels.solid import ANGLE, Knob, Solid, from_afar, within
 from fractals.kernels.space import swapped
 
 CORNER = math.sqrt(3)  # how far the corners of the cube are from 0
@@ -49,5 +49,5 @@ def make(scale=3.0, turn=0.0, tilt=0.0):
         parameters=given,
         knobs=KNOBS,
         source="Karl Menger, 1926; by folds: Knighty, 2010",
-        position=(2.2, -2.9, 1.7),
+        position=from_afar(CORNER),
     )

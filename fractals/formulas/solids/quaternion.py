@@ -3,7 +3,7 @@
 import math
 
 from fractals.kernels.primitives import fma, number, sqrt
-from fractals.kernels.solid import Knob, Solid, within
+from fractals.kernels.solid import Knob, Solid, from_afar, within
 
 TINY = 1e-30  # that keeps d from 0
 KNOBS = {
@@ -37,5 +37,5 @@ def make(k0=-0.2, k1=0.6, k2=0.2, k3=0.2, w=0.0):
         parameters=given,
         knobs=KNOBS,
         source="Alan Norton, 1982",
-        position=(1.7, -2.6, 1.3),
+        position=from_afar(1.2),
     )

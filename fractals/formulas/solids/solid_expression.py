@@ -13,7 +13,7 @@ from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import MAX_COST, CodeWriter, function, too_much
 from fractals.formulas.language.parser import Tree
 from fractals.formulas.program import replaced, resolved, variables
-from fractals.kernels.solid import Knob, Solid, within
+from fractals.kernels.solid import Knob, Solid, from_afar, within
 
 AXES, POINT = ("x", "y", "z"), ("a", "b", "c")
 KNOBS = {
@@ -91,7 +91,9 @@ def make(
     """Return the solid; `steps` and `bail` of 0 follow from the degree of the statements."""
     trees = trees_of(step)
     degree = degree_of(trees)
-    usual: dict[str, float] = {"steps": 14 if degree == 1 else max(8, math.ceil(14 / math.log(degree)))}
+    usual: dict[str, float] = {
+        "steps": 14 if degree == 1 else max(8, math.ceil(14 / math.log(degree)))
+    }
     usual["bail"] = 1e4 if degree == 1 else 64.0
     given = {"steps": steps or usual["steps"], "bail": bail or usual["bail"]}
     given = within(KNOBS, **given, bound=bound, body=body, factor=factor)
@@ -108,5 +110,5 @@ def make(
             **{key: value for key, value in given.items() if value != others[key]},
         },
         knobs=KNOBS,
-        position=(0.8 * bound, -1.3 * bound, 0.65 * bound),
+        position=from_afar(0.8 * bound),
     )

@@ -18,7 +18,7 @@ from fractals.formulas.solids import (
     quaternion,
     sierpinski,
 )
-from fractals.kernels.solid import Solid
+from fractals.kernels.solid import Solid, from_afar
 
 PARTS = {
     "amazing_surf": amazing_surf.make,
@@ -102,5 +102,5 @@ def make(formulas="mandelbox+mandelbulb", **options):
             },
         },
         knobs=knobs,
-        position=(0.75 * bound, -1.2 * bound, 0.6 * bound),
+        position=from_afar(0.8 * bound),
     )

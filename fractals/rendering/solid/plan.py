@@ -19,9 +19,11 @@ from fractals.scene.model import Scene, View
 
 PROBE = 48  # rows and columns of rays that look where the surface is
 FOCUS = 35  # percent of these that are nearer than what is sharp
-ENDS = 3, 97  # percent of the probe's traps that have the first and the last color
+# Percent of the probe's traps: the first and the last have the first and the last color.
+QUANTILES = np.linspace(3, 97, 33)
+EVEN = 0.8  # how evenly the surface takes its colors; 0: as evenly as traps are spread
 SHADES = 256
-PALETTE = "sepia"  # where a scene names none: of low chroma, as stone is
+PALETTE = "sandstone"  # where a scene names none: of low chroma, as stone is
 FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
@@ -32,26 +34,25 @@ BAND = 2**22  # pixels whose sums are kept at once
 RAYS = {"cpu": 6e6, "python": 3e3, "simulator": 1e5, "cuda": 1e9}  # a second and thread
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Seen:
     """What the rays of a picture's middle lines of sight meet, by a probe of few rays."""
 
     depth: float  # half of the surface in view is nearer
     sharp: float  # the distance that is sharp, where the scene says none
-    traps: tuple[float, float]  # that have the first and the last color
-    share: float  # of the rays that meet the surface
+    traps: NDArray[np.float64]  # their quantiles
 
     @classmethod
     def of(cls, found: NDArray[Any]) -> "Seen":
         """Return what a probe has found, as of `fractals.kernels.march.make_first_body`."""
         hits = found[..., 0] >= 0
         if not hits.any():
-            return cls(1.0, 1.0, (0.0, 1.0), 0.0)
+            return cls(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))
         lengths, traps = found[..., 0][hits], found[..., 1][hits]
-        low, high = (float(part) for part in np.percentile(traps.astype(np.float64), ENDS))
+        found = np.percentile(traps.astype(np.float64), QUANTILES)
+        found[-1] = max(found[-1], found[0] + 1e-6 * (1 + abs(found[0])))
         depth, sharp = np.percentile(lengths.astype(np.float64), (50, FOCUS))
-        high = max(high, low + 1e-6 * (1 + abs(low)))
-        return cls(float(depth), float(sharp), (low, high), float(hits.mean()))
+        return cls(float(depth), float(sharp), found)
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ class SolidPlan:
         return lights.Shot(
             np.array(numbers, np.dtype(real)),
             np.array(self._light(seen), np.dtype(real)),
-            self._colors().astype(real),
+            self._colors(seen).astype(real),
             turns,
             light.bounces,
             0,
@@ -170,16 +171,19 @@ class SolidPlan:
         wide = math.tan(math.radians(light.sun_size) / 2)
         sunlight = linear(light.sun_color) * light.sun_power
         horizon, zenith, ground = (linear(each) for each in light.sky)
-        low, high = seen.traps
+        low, high = seen.traps[0], seen.traps[-1]
         rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
         numbers = [float(part) for row in rows for part in row]
         return [*numbers, GLOW, light.haze / seen.depth, light.gloss, low, 1 / (high - low)]
 
-    def _colors(self) -> NDArray[np.float64]:
-        """Return the colors along the palette, as the share of light that they reflect."""
+    def _colors(self, seen: Seen) -> NDArray[np.float64]:
+        """Return colors for traps from the first to the last one: the light that they reflect."""
         paint = self.scene.color
         palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
-        at = paint.offset + paint.density * np.arange(SHADES) / (SHADES - 1)
+        share = np.arange(SHADES) / (SHADES - 1)
+        low, high = seen.traps[0], seen.traps[-1]
+        ranks = np.interp(low + share * (high - low), seen.traps, np.linspace(0, 1, len(seen.traps)))
+        at = paint.offset + paint.density * (EVEN * ranks + (1 - EVEN) * share)
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
         colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
         return colors
