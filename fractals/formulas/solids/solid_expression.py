@@ -91,10 +91,9 @@ def make(
     """Return the solid; `steps` and `bail` of 0 follow from the degree of the statements."""
     trees = trees_of(step)
     degree = degree_of(trees)
-    usual: dict[str, float] = {
-        "steps": 14 if degree == 1 else max(8, math.ceil(14 / math.log(degree)))
-    }
-    usual["bail"] = 1e4 if degree == 1 else 64.0
+    usual: dict[str, float] = {"steps": 14, "bail": 1e4}
+    if degree > 1:
+        usual = {"steps": max(8, math.ceil(14 / math.log(degree))), "bail": 64.0}
     given = {"steps": steps or usual["steps"], "bail": bail or usual["bail"]}
     given = within(KNOBS, **given, bound=bound, body=body, factor=factor)
     others = {"bound": 2.0, "body": 0.0, "factor": 1.0, **usual}
