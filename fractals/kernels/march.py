@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from fractals.kernels import scatter
 from fractals.kernels.elementary import log, sincos
 from fractals.kernels.primitives import fma, number, select, sqrt
-from fractals.kernels.solid import Solid
+from fractals.kernels.solid import Solid, make_step
 
 # Numbers of a space: r² that ends an orbit, the square of the radius of the sphere around the
 # solid, the ball of a linear distance, the factor of distances, 1 where (a, b, c) is the point
-# (else 0), the constants; the options.
-BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, OPTIONS = 0, 1, 2, 3, 4, 5, 8
+# (else 0), the constants; where the fourth coordinate starts; the options.
+BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH, OPTIONS = 0, 1, 2, 3, 4, 5, 8, 9
 MOST = 400  # evaluations of the field for a ray; one that takes more is near the surface
 FAR = 1e30  # more than any trap
 TURN = 6.283185307179586
@@ -38,7 +38,15 @@ def space_of(solid: Solid, steps: int, real: Any) -> Space:
     """Return a solid as data; `steps`: of an orbit."""
     constants = solid.constants or (0.0, 0.0, 0.0)
     own = 1.0 if solid.constants is None else 0.0
-    head = [solid.bail, solid.bound**2, solid.body, solid.factor, own, *constants]
+    head = [
+        solid.bail,
+        solid.bound**2,
+        solid.body,
+        solid.factor,
+        own,
+        *constants,
+        solid.fourth or 0.0,
+    ]
     numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
     return Space(numbers, steps, MOST)
 
@@ -73,9 +81,10 @@ def crossing(ox, oy, oz, dx, dy, dz, bound):  # compiled with `target.jit`
 def make_advance(target, walk):
     """Return ``advance(state, a, b, c, bail, options)``: the state of an orbit, a step later.
 
-    A state is x, y, z, d, r² and the trap; an orbit that has ended keeps it.
+    A state is x, y, z, d, r² and the trap, and the fourth coordinate of a solid that has one; an
+    orbit that has ended keeps it.
     """
-    step = target.jit(walk.step)
+    step = make_step(target, walk)
     trap = target.jit(walk.trap)
 
     def measured(x, y, z, square, options):
@@ -103,7 +112,23 @@ def make_advance(target, walk):
             select(going & (value < least), value, least),
         )
 
-    return target.jit(advance)
+    def advance_all(state, a, b, c, bail, options):
+        x, y, z, d, square, least, fourth = state
+        going = square < bail
+        u, v, w, other, e = step(x, y, z, fourth, d, a, b, c, options)
+        found = fma(u, u, fma(v, v, fma(w, w, other * other)))
+        value = measured(u, v, w, found, options)
+        return (
+            select(going, u, x),
+            select(going, v, y),
+            select(going, w, z),
+            select(going, e, d),
+            select(going, found, square),
+            select(going & (value < least), value, least),
+            select(going, other, fourth),
+        )
+
+    return target.jit(advance_all if walk.fourth else advance)
 
 
 def make_estimate(target, walk):
@@ -141,15 +166,23 @@ def make_estimate(target, walk):
     return target.jit(estimate)
 
 
-def begin(x, y, z):  # compiled with `target.jit`
-    """Return the state of the orbit of a point, before its first step."""
-    return x, y, z, number(1, x), fma(x, x, fma(y, y, z * z)), number(FAR, x)
+def make_begin(target, walk):
+    """Return ``begin(x, y, z, fourth)``: the state of an orbit before its first step."""
+
+    def begin(x, y, z, fourth):
+        return x, y, z, number(1, x), fma(x, x, fma(y, y, z * z)), number(FAR, x)
+
+    def begin_all(x, y, z, fourth):
+        square = fma(x, x, fma(y, y, fma(z, z, fourth * fourth)))
+        return x, y, z, number(1, x), square, number(FAR, x), fourth
+
+    return target.jit(begin_all if walk.fourth else begin)
 
 
 def make_field(target, walk):
     """Return ``field(x, y, z, space)``: the distance estimate and the trap of a point."""
     advance, estimate = make_advance(target, walk), make_estimate(target, walk)
-    take, start = scatter.make_take(target, walk.numbers), target.jit(begin)
+    take, start = scatter.make_take(target, walk.numbers), make_begin(target, walk)
 
     def field(x, y, z, space):
         n = space.numbers
@@ -157,7 +190,7 @@ def make_field(target, walk):
         a = fma(own, x, n[CONSTANTS])
         b = fma(own, y, n[CONSTANTS + 1])
         c = fma(own, z, n[CONSTANTS + 2])
-        state = start(x, y, z)
+        state = start(x, y, z, n[FOURTH])
         for _ in range(space.steps):
             if not state[4] < bail:
                 break

@@ -124,6 +124,9 @@ Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
 Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
 
 
+STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
+
+
 class FormulaName(Table):
     """A formula of the catalog, with its options."""
 
@@ -165,6 +168,11 @@ class FormulaName(Table):
         return found
 
 
+def expression_name(text: str) -> str:
+    """Return which formula reads a user's own text: statements give a solid its next point."""
+    return "solid_expression" if STATEMENT.match(text) else "expression"
+
+
 def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
         raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
@@ -175,7 +183,7 @@ def _formula(given: Any) -> Any:
         known = (folded in catalog.names(kind) for kind in catalog.FORMULAS)
         if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
-        return {"name": "expression", "step": given}
+        return {"name": expression_name(given), "step": given}
     return given
 
 

@@ -42,6 +42,7 @@ from fractals.kernels.march import (
     CONE,
     CONSTANTS,
     FACTOR,
+    FOURTH,
     OPTIONS,
     OWN,
     TAPS,
@@ -78,7 +79,8 @@ def make_walk_body(target, walk, vectors):
     jit, real = target.jit, target.real
     advance, estimate = march.make_advance(target, walk), march.make_estimate(target, walk)
     take, take_one, take_head = (make_take(target, count) for count in (walk.numbers, 1, 3))
-    start, cross, scatter = jit(march.begin), jit(march.crossing), jit(scatter_lanes)
+    start, cross = march.make_begin(target, walk), jit(march.crossing)
+    scatter = jit(scatter_lanes)
 
     def body(rays, room, n, spread, most, space):
         numbers = space.numbers
@@ -86,6 +88,7 @@ def make_walk_body(target, walk, vectors):
         one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
         bail, bound, ball = take_head(numbers, BAIL, zero)
         (factor,), (own,) = take_one(numbers, FACTOR, zero), take_one(numbers, OWN, zero)
+        (fourth,) = take_one(numbers, FOURTH, zero)
         ca, cb, cc = take_head(numbers, CONSTANTS, zero)
         options = take(numbers, OPTIONS, zero)
         once = number(real(most), zero) < one
@@ -108,7 +111,7 @@ def make_walk_body(target, walk, vectors):
                 t, valid = ray[6], first_lanes(live - i, zero)
                 x, y, z = fma(t, ray[3], ray[0]), fma(t, ray[4], ray[1]), fma(t, ray[5], ray[2])
                 a, b, c = fma(own, x, ca), fma(own, y, cb), fma(own, z, cc)
-                state = start(x, y, z)
+                state = start(x, y, z, fourth)
                 for _ in range(space.steps):
                     if not any_lane(valid & (state[4] < bail)):
                         break
