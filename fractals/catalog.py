@@ -53,12 +53,8 @@ KINDS = {
     "families": "family",
 }
 
-FORMULAS = (
-    "formula",
-    "scatter",
-    "attractor",
-    "solid",
-)  # the kinds that a scene's formula may be of
+# The kinds that a scene's formula may be of.
+FORMULAS = ("formula", "scatter", "attractor", "solid")
 
 # The time of a comparison grows with the product of the lengths, and files of strangers contain
 # thousands of words of any length.

@@ -132,7 +132,10 @@ TABLES = {
     "film.keys": "Key",
     "film.sound": "Sound",
 }
-TABLES_OF_KEYWORDS = ("view", "image", "iteration", "color", "scatter", "display", "camera", "light")
+TABLES_OF_KEYWORDS = (
+    *("view", "image", "iteration", "color"),
+    *("scatter", "display", "camera", "light"),
+)
 LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 
 

@@ -12,7 +12,6 @@ Light is added in whole numbers. So samples may be drawn in any order, by any de
 """
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +31,6 @@ from fractals.kernels.march import (
     unit,
 )
 from fractals.kernels.primitives import clamp, fma, number, select, sqrt
-from fractals.kernels.solid import Walk
 
 PATH = 4  # kind of random numbers; those of `fractals.kernels.scatter` are 0 to 3
 ONE = 2.0**20  # of light, as a whole number
@@ -74,7 +72,7 @@ def turns_of(bounces: int) -> NDArray[np.int64]:
     return np.array([round(part * 2**32) for part in parts], np.int64)
 
 
-def make_draw(target: Any) -> Callable[..., Any]:
+def make_draw(target):
     """Return ``draw(group, column, row, sample, shot)``: four numbers from 0 to below 1."""
     words, to_unit, _ = scatter.make_random(target)
     whole = target.int64
@@ -138,7 +136,7 @@ def albedo(trap, light, colors):  # compiled with `target.jit`
     )
 
 
-def make_to_sun(target: Any) -> Callable[..., Any]:
+def make_to_sun(target):
     """Return ``to_sun(u, v, light)``: a direction to a random place of the sun's disc."""
     one_long, real = target.jit(unit), target.real
 
@@ -178,7 +176,7 @@ def sunlight(s, n, d, through, gloss):  # compiled with `target.jit`
     )
 
 
-def make_reflect(target: Any) -> Callable[..., Any]:
+def make_reflect(target):
     """Return ``reflect(n, u, v)``: a random direction, as matt surfaces reflect light."""
     real, one_long = target.real, target.jit(unit)
 
@@ -203,13 +201,10 @@ def make_reflect(target: Any) -> Callable[..., Any]:
 
 def opening(h, away):  # compiled with `target.jit`
     """Return how open the surroundings are, by the distance estimate at a height above them."""
-    share = number(1.5, h) * h / away
-    return select(
-        share < number(1, h), select(share > number(0, h), share, number(0, h)), number(1, h)
-    )
+    return clamp(number(1.5, h) * h / away, number(0, h), number(1, h))
 
 
-def make_path(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_path(target, walk):
     """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
     real, draw, ahead = target.real, make_draw(target), make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
@@ -283,7 +278,7 @@ def make_path(target: Any, walk: Walk) -> Callable[..., Any]:
     return target.jit(path)
 
 
-def make_keep(target: Any) -> Callable[..., Any]:
+def make_keep(target):
     """Return ``keep(v)``: a sample's light as a whole number."""
     real, whole = target.real, target.int64
 
@@ -293,7 +288,7 @@ def make_keep(target: Any) -> Callable[..., Any]:
     return target.jit(keep)
 
 
-def make_body(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_body(target, walk):
     """Return ``body(i0, j0, di, dj, out, top, first, samples, shot, space)``: light of pixels.
 
     Parameters
@@ -333,7 +328,7 @@ def filmic(v):  # compiled with `target.jit`
     return clamp(select(bent > least, curved, number(12.92, v) * bent), zero, one)
 
 
-def make_develop_body(target: Any) -> Callable[..., Any]:
+def make_develop_body(target):
     """Return ``body(i0, j0, di, dj, out, sums, scale, white)``: sums of light as pixels.
 
     Parameters

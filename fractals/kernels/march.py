@@ -6,7 +6,6 @@ the solid, and ends where it leaves it. All functions take single numbers; those
 `select` alone take packs of rays as well.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from fractals.kernels import scatter
 from fractals.kernels.elementary import log, sincos
 from fractals.kernels.primitives import fma, number, select, sqrt
-from fractals.kernels.solid import Solid, Walk, make_step
+from fractals.kernels.solid import Solid, make_step
 
 # Numbers of a space: r² that ends an orbit, the square of the radius of the sphere around the
 # solid, the ball of a linear distance, the factor of distances, 1 where (a, b, c) is the point
@@ -79,7 +78,7 @@ def crossing(ox, oy, oz, dx, dy, dz, bound):  # compiled with `target.jit`
     return select(square > zero, -b - root, zero), select(square > zero, root - b, -number(1, ox))
 
 
-def make_advance(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_advance(target, walk):
     """Return ``advance(state, a, b, c, bail, options)``: the state of an orbit, a step later.
 
     A state is x, y, z, d, r² and the trap, and the fourth coordinate of a solid that has one; an
@@ -132,7 +131,7 @@ def make_advance(target: Any, walk: Walk) -> Callable[..., Any]:
     return target.jit(advance_all if walk.fourth else advance)
 
 
-def make_estimate(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_estimate(target, walk):
     """Return ``estimate(state, body, factor, options)``: distance and trap of an orbit's end.
 
     The distance is a quotient in the end: a compiler of GPUs would fuse a product with what it is
@@ -167,7 +166,7 @@ def make_estimate(target: Any, walk: Walk) -> Callable[..., Any]:
     return target.jit(estimate)
 
 
-def make_begin(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_begin(target, walk):
     """Return ``begin(x, y, z, fourth)``: the state of an orbit before its first step."""
 
     def begin(x, y, z, fourth):
@@ -180,7 +179,7 @@ def make_begin(target: Any, walk: Walk) -> Callable[..., Any]:
     return target.jit(begin_all if walk.fourth else begin)
 
 
-def make_field(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_field(target, walk):
     """Return ``field(x, y, z, space)``: the distance estimate and the trap of a point."""
     advance, estimate = make_advance(target, walk), make_estimate(target, walk)
     take, start = scatter.make_take(target, walk.numbers), make_begin(target, walk)
@@ -201,7 +200,7 @@ def make_field(target: Any, walk: Walk) -> Callable[..., Any]:
     return target.jit(field)
 
 
-def make_march(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_march(target, walk):
     """Return ``march(o, d, t, spread, base, space)``: length, trap, and whether a ray hits.
 
     `o`, `d`: where the ray starts, and its direction, of length 1. `t`: the length from which on it
@@ -239,7 +238,7 @@ def normal_of(distances, x, y, z):  # compiled with `target.jit`
     return select(flat, u / length, -x), select(flat, v / length, -y), select(flat, w / length, -z)
 
 
-def make_first_body(target: Any, walk: Walk) -> Callable[..., Any]:
+def make_first_body(target, walk):
     """Return ``body(i0, j0, di, dj, out, camera, space)``: what the rays of pixels meet.
 
     Parameters
@@ -270,7 +269,7 @@ def make_first_body(target: Any, walk: Walk) -> Callable[..., Any]:
 POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE = 0, 3, 6, 9, 12, 13, 15, 16, 17
 
 
-def make_ahead(target: Any) -> Callable[..., Any]:
+def make_ahead(target):
     """Return ``ahead(column, row, u, v, camera)``: where a ray starts, and its direction.
 
     `column` and `row`: a place in the picture, in pixels. `u`, `v`: of the lens, from 0 to 1.

@@ -155,8 +155,6 @@ class Solid(AnyFormula):
     """
 
     family: ClassVar[str] = "solid"
-    center: ClassVar[tuple[str, str]] = ("0", "0")  # no view of the plane belongs to a solid
-    width: ClassVar[str] = "4"
 
     name: str
     title: str
@@ -179,6 +177,9 @@ class Solid(AnyFormula):
     position: tuple[float, float, float] = (1.6, -2.6, 1.3)
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
     up: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    # What every formula has: no view of the plane belongs to a solid
+    center: tuple[str, str] = field(default=("0", "0"), init=False)
+    width: str = field(default="4", init=False)
 
     def __post_init__(self) -> None:
         for name, value in self.parameters.items():

@@ -115,7 +115,8 @@ def _point(given: Any) -> Any:
     )
 
 
-FAMILY_TABLES = ("scatter", "display", "camera", "light")  # of families of images other than escape time
+# Of families of images other than escape time.
+FAMILY_TABLES = ("scatter", "display", "camera", "light")
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]

@@ -17,12 +17,13 @@ LARGEST = 1e6  # of a coordinate
 
 def _numbers(given: Any) -> Any:
     """Return the three numbers of a text, a list or an array."""
+    text = given
     if isinstance(given, str):
         given = given.strip().strip("()[]").split(",")
     if hasattr(given, "tolist"):  # an array of NumPy
         given = given.tolist()
     if not isinstance(given, Sequence) or len(given) != 3:
-        raise ValueError(f"'{shown(given, 40)}' is not three numbers such as 1.5,-2,0.5")
+        raise ValueError(f"'{shown(text, 40)}' is not three numbers such as 1.5,-2,0.5")
     return tuple(given)
 
 
@@ -111,11 +112,11 @@ class Camera(Table):
 class Light(Table):
     """What lights a solid, and how it is exposed."""
 
-    sun: Annotated[
-        Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)
-    ] = Field(
-        default="key",
-        description="direction to the sun: X,Y,Z, or key (above and to the left of the camera)",
+    sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
+        Field(
+            default="key",
+            description="direction to the sun: X,Y,Z, or key (above and to the left of the camera)",
+        )
     )
     sun_color: ColorText = Field(default="#ffe4c0", description="color of the sun's light")
     sun_power: Finite = Field(

@@ -1,4 +1,4 @@
-"""The compiled paths of light of the CPU: see `fractals.backends.cpu.ray_lists`, which calls them."""
+"""The compiled paths of light of the CPU: `fractals.backends.cpu.ray_lists` calls them."""
 
 from fractals.backends.cpu.entry import invoke, shaped
 from fractals.backends.cpu.ray_lists import (
@@ -197,7 +197,7 @@ def make_body(target):
     Parameters
     ----------
     sums : array of int64, shape (3 * pixels,)
-    job : fractals.backends.cpu.ray_lists.Job
+    job : fractals.backends.cpu.ray_lists.PathRange
     shot, space
         As of `fractals.kernels.light.make_body`.
     calls : array of int64
@@ -208,13 +208,10 @@ def make_body(target):
         Which path a ray belongs to, and which ray to the sun belongs to which of these.
     """
     jit, real, walk = target.jit, target.real, make_walk(target)
-    draw, ahead, keep = lights.make_draw(target), march.make_ahead(target), lights.make_keep(target)
+    draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
     sky_of, haze, color_of = jit(lights.sky), jit(lights.haze_of), jit(lights.albedo)
-    to_sun, lit, reflect = (
-        lights.make_to_sun(target),
-        jit(lights.sunlight),
-        lights.make_reflect(target),
-    )
+    to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
+    lit = jit(lights.sunlight)
     inner, normal, is_open = jit(march.dot), jit(march.normal_of), jit(lights.opening)
 
     def triple(values, row, i):

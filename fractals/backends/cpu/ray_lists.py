@@ -35,7 +35,7 @@ PATHS = "fractals.backends.cpu.ray_code:make_body"
 FIRST = "fractals.backends.cpu.ray_code:make_first_body"
 
 
-class Job(NamedTuple):
+class PathRange(NamedTuple):
     """Which paths are traced: some samples of pixels side by side."""
 
     width: Any  # of the picture
@@ -67,7 +67,7 @@ class Tracer:
         self._own: NDArray[Any] = np.zeros((PATH_ROWS, wide), number)
         self._ids = np.zeros((2, wide), np.int64)
 
-    def trace(self, sums: NDArray[np.int64], job: Job, shot: Shot, space: Space) -> None:
+    def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
         """Add the light of samples to the sums of all pixels, an array of one dimension."""
         at_once = max(1, self.room // job.samples)
         for begin in range(0, job.pixels, at_once):

@@ -16,6 +16,7 @@ from fractals.kernels import march
 from fractals.kernels.solid import MOST_STEPS, Solid
 from fractals.rendering.plan import Keeps
 from fractals.scene.model import Scene, View
+from fractals.scene.space import Camera
 
 PROBE = 48  # rows and columns of rays that look where the surface is
 FOCUS = 35  # percent of these that are nearer than what is sharp
@@ -158,12 +159,12 @@ class SolidPlan:
 
     def _place(self) -> list[float]:
         """Return position, and the directions ahead, to the right and up."""
-        position = np.array(place_of(self.scene, self.solid)[0])
-        return [*position.tolist(), *axes_of(self.scene, self.solid).ravel().tolist()]
+        position = np.array(place_of(self.scene.camera, self.solid)[0])
+        return [*position.tolist(), *axes_of(self.scene.camera, self.solid).ravel().tolist()]
 
     def _light(self, seen: Seen) -> list[float]:
         light = self.scene.light
-        ahead, right, up = axes_of(self.scene, self.solid)
+        ahead, right, up = axes_of(self.scene.camera, self.solid)
         sun = np.array(light.sun) if light.sun != "key" else 0.55 * up - 0.7 * right - 0.45 * ahead
         sun = _unit(sun)
         across = _across(sun)
@@ -182,7 +183,8 @@ class SolidPlan:
         palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
         share = np.arange(SHADES) / (SHADES - 1)
         low, high = seen.traps[0], seen.traps[-1]
-        ranks = np.interp(low + share * (high - low), seen.traps, np.linspace(0, 1, len(seen.traps)))
+        traps = low + share * (high - low)
+        ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
         at = paint.offset + paint.density * (EVEN * ranks + (1 - EVEN) * share)
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
         colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
@@ -210,30 +212,27 @@ def _across(vector: NDArray[np.float64]) -> NDArray[np.float64]:
 Triple = tuple[float, float, float]
 
 
-def place_of(scene: Scene, solid: Solid) -> tuple[Triple, Triple]:
-    """Return where the camera of a scene is, and what it looks at."""
-    camera = scene.camera
+def place_of(camera: Camera, solid: Solid) -> tuple[Triple, Triple]:
+    """Return where a camera is, and what it looks at."""
     return camera.position or solid.position, camera.target or solid.target
 
 
-def axes_of(scene: Scene, solid: Solid) -> NDArray[np.float64]:
+def axes_of(camera: Camera, solid: Solid) -> NDArray[np.float64]:
     """Return the directions ahead, to the right and up; shape (3, 3).
 
     Where the camera looks along what should be up, another direction is up.
     """
-    position, target = (np.array(part) for part in place_of(scene, solid))
+    position, target = (np.array(part) for part in place_of(camera, solid))
     ahead = _unit(target - position)
-    right = np.cross(ahead, np.array(scene.camera.up or solid.up))
+    right = np.cross(ahead, np.array(camera.up or solid.up))
     right = _unit(right) if np.linalg.norm(right) > 1e-9 else _across(ahead)
     up = np.cross(right, ahead)
-    angle = math.radians(scene.camera.roll)
+    angle = math.radians(camera.roll)
     cosine, sine = math.cos(angle), math.sin(angle)
     return np.stack([ahead, cosine * right + -sine * up, sine * right + cosine * up])
 
 
-def make_solid_plan(
-    scene: Scene, device: str, threads: int, keeps: Keeps = "pixels"
-) -> SolidPlan:
+def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pixels") -> SolidPlan:
     """Return how a picture of a solid is traced.
 
     `SceneError`: the scene has keys of other images, or its camera sees nothing.
@@ -241,7 +240,7 @@ def make_solid_plan(
     solid = scene.make_any_formula()
     assert isinstance(solid, Solid)
     _check_keys(scene, solid)
-    position, target = place_of(scene, solid)
+    position, target = place_of(scene.camera, solid)
     if math.dist(position, target) < 1e-9 * (1 + math.hypot(*position)):
         raise SceneError("camera: position and target are the same point")
     plan = SolidPlan(scene, solid, device, threads, "float64", 0.0, keeps)
@@ -268,10 +267,9 @@ def _check_keys(scene: Scene, solid: Solid) -> None:
     if scene.julia is not None:
         raise SceneError(f"julia: '{solid.name}' is a solid, whose constants are its options")
     if scene.view != View():
-        usual = View()
-        given = [key for key in View.model_fields if getattr(scene.view, key) != getattr(usual, key)]
+        key = next(iter(scene.view.model_dump(exclude_defaults=True)))
         raise SceneError(
-            f"view.{given[0]}: a solid is seen by a camera: give position=, target= and field="
+            f"view.{key}: a solid is seen by a camera: give position=, target= and field="
         )
     if scene.color.layers:
         raise SceneError("color.layers: a solid has one layer, of its palette's colors")

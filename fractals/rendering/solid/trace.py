@@ -22,7 +22,7 @@ CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "cuda": 2**21}  # of a launch
 
 
-class Piece(NamedTuple):
+class SampledRows(NamedTuple):
     """Samples of some rows of a picture."""
 
     rows: range
@@ -73,37 +73,38 @@ class Tracing:
         pieces = self._pieces(rows, first, last)
         work = self._on_cpu if self.plan.device == "cpu" else self._on_device
 
-        def one(piece: Piece) -> dict[str, float]:
+        def one(piece: SampledRows) -> dict[str, float]:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
             work(own, piece)
             return {}
 
         run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
 
-    def _pieces(self, rows: range, first: int, last: int) -> list[Piece]:
+    def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
         width, most = self.plan.scene.image.size[0], PATHS[self.plan.device]
         samples = last - first
         if self.plan.device == "cpu":  # rows in turn: a piece has all samples of its rows
             tall = max(1, most // (width * samples))
-            return [Piece(rows[k : k + tall], first, samples) for k in range(0, len(rows), tall)]
+            begins = range(0, len(rows), tall)
+            return [SampledRows(rows[k : k + tall], first, samples) for k in begins]
         tall = max(1, most // width)
         few = max(1, most // (width * min(tall, len(rows))))
         return [
-            Piece(rows[k : k + tall], begin, min(few, last - begin))
+            SampledRows(rows[k : k + tall], begin, min(few, last - begin))
             for k in range(0, len(rows), tall)
             for begin in range(first, last, few)
         ]
 
-    def _on_cpu(self, sums: NDArray[np.int64], piece: Piece) -> None:
-        from fractals.backends.cpu.ray_lists import Job
+    def _on_cpu(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+        from fractals.backends.cpu.ray_lists import PathRange
 
         width, tracer = self.plan.scene.image.size[0], self._tracer()
         begin, pixels = piece.rows.start * width, len(piece.rows) * width
-        job = Job(width, begin, 0, pixels, piece.first, piece.samples)
+        job = PathRange(width, begin, 0, pixels, piece.first, piece.samples)
         tracer.trace(sums.reshape(-1), job, self.shot, self._space)
         self._tracers.append(tracer)
 
-    def _on_device(self, sums: NDArray[np.int64], piece: Piece) -> None:
+    def _on_device(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         backend = self.backend
         if self._moved is None:
             self._moved = moved(backend, self.shot), moved(backend, self._space)
@@ -123,7 +124,8 @@ class Tracing:
         run(out, backend.to_device(sums), scale, real(65535 if deep else 255))
         found = np.empty(sums.shape, np.float32)
         backend.to_host(out, found)
-        return np.floor(found + np.float32(0.5)).astype(np.uint16 if deep else np.uint8)
+        rounded: NDArray[Any] = np.floor(found + np.float32(0.5))
+        return rounded.astype(np.uint16 if deep else np.uint8)
 
     def check(self, seed: int) -> None:
         """Compare the light of some pixels with that of plain Python.
@@ -138,7 +140,7 @@ class Tracing:
             tracing = Tracing(replace(small, device=kind, threads=1), backend)
             sums.append(np.zeros((CHECKED[1], CHECKED[0], 3), np.int64))
             tracing.add(sums[-1], range(CHECKED[1]), sample, sample + 1, None)
-        if not np.array_equal(*sums):
+        if not np.array_equal(sums[0], sums[1]):
             raise DifferenceError(f"the light of sample {sample} differs from that of plain Python")
 
 
