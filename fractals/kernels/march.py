@@ -225,17 +225,21 @@ def make_march(target, walk):
 
 
 def normal_of(distances, x, y, z):  # compiled with `target.jit`
-    """Return the normal of four distances, those of `TAPS`, on the side from which a ray comes.
+    """Return the normal of four distances, those of `TAPS`, on the side of a ray.
 
-    x, y, z: the direction of the ray.
+    x, y, z: the direction of the ray. A ray that grazes an edge meets it from behind: the normal is
+    then at right angles to the ray, because a path must not go on within the solid.
     """
     p, q, r, s = distances
     u, v, w = p - q - r + s, s - p - q + r, q - p - r + s
+    whole = fma(u, u, fma(v, v, w * w))
+    along = fma(u, x, fma(v, y, w * z))
+    along = select(along > number(0, x), along, number(0, x))
+    u, v, w = fma(-along, x, u), fma(-along, y, v), fma(-along, z, w)
     square = fma(u, u, fma(v, v, w * w))
-    flat = square > number(1e-30, x)
-    length = sqrt(select(flat, square, number(1, x)))
-    length = select(fma(u, x, fma(v, y, w * z)) > number(0, x), -length, length)
-    return select(flat, u / length, -x), select(flat, v / length, -y), select(flat, w / length, -z)
+    some = (square > number(1e-30, x)) & (square > whole * number(1e-6, x))
+    length = sqrt(select(some, square, number(1, x)))
+    return select(some, u / length, -x), select(some, v / length, -y), select(some, w / length, -z)
 
 
 def make_first_body(target, walk):

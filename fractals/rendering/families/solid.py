@@ -21,7 +21,6 @@ from fractals.rendering.solid.trace import Tracing, open_tracing
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
-LOOPS = {"cpu": "packs", "python": "python"}
 FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 ROWS = 64  # of the image, that are traced in a step
@@ -207,7 +206,7 @@ def facts_of(tracing: Tracing, timings: dict[str, float]) -> dict[str, Any]:
         "device": plan.device,
         "precision": plan.precision,
         "method": plan.method,
-        "loop": LOOPS.get(plan.device, "kernel"),
+        "loop": tracing.loop,
     }
 
 

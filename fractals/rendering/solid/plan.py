@@ -18,7 +18,7 @@ from fractals.rendering.plan import Keeps
 from fractals.scene.model import Scene, View
 from fractals.scene.space import Camera
 
-PROBE = 48  # rows and columns of rays that look where the surface is
+PROBE = 24  # rows and columns of rays that look where the surface is
 FOCUS = 35  # percent of these that are nearer than what is sharp
 # Percent of the probe's traps: the first and the last have the first and the last color.
 QUANTILES = np.linspace(3, 97, 33)

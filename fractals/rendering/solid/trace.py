@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
+from fractals.backends.machine_code import Uncompilable
 from fractals.errors import DifferenceError
 from fractals.kernels import light as lights
 from fractals.kernels import march
@@ -19,6 +20,7 @@ from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
+LOOPS = {"cpu": "packs", "python": "python"}
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "cuda": 2**21}  # of a launch
 
 
@@ -37,6 +39,7 @@ class Tracing:
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
+        self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = Seen.of(self._probe())
         self.shot = plan.shot(self.seen, backend.real)
         self._moved: Any = None
@@ -44,7 +47,7 @@ class Tracing:
     def _probe(self) -> NDArray[Any]:
         camera, backend = self.plan.probe_camera(self.backend.real), self.backend
         out = np.zeros((PROBE, PROBE, 2), backend.real)
-        if self.plan.device == "cpu":
+        if self._packed():
             tracer = self._tracer()
             tracer.first(out, camera, self._space)
             self._tracers.append(tracer)
@@ -54,6 +57,15 @@ class Tracing:
         run(on_device, backend.to_device(camera), moved(backend, self._space))
         backend.to_host(on_device, out)
         return out
+
+    def _packed(self) -> bool:
+        """Tell whether packs of rays walk: on the CPU, unless a solid of a user can't be packed."""
+        if self.loop == "packs":
+            try:
+                self._tracers.append(self._tracer())
+            except Uncompilable as error:
+                self.loop = f"plain: {error}"
+        return self.loop == "packs"
 
     def _tracer(self) -> Any:
         from fractals.backends.cpu.ray_lists import Tracer
@@ -71,7 +83,7 @@ class Tracing:
         `sums`: those of these rows, shape (rows, width, 3).
         """
         pieces = self._pieces(rows, first, last)
-        work = self._on_cpu if self.plan.device == "cpu" else self._on_device
+        work = self._in_packs if self.loop == "packs" else self._by_kernel
 
         def one(piece: SampledRows) -> dict[str, float]:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
@@ -95,7 +107,7 @@ class Tracing:
             for begin in range(first, last, few)
         ]
 
-    def _on_cpu(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+    def _in_packs(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         from fractals.backends.cpu.ray_lists import PathRange
 
         width, tracer = self.plan.scene.image.size[0], self._tracer()
@@ -104,7 +116,7 @@ class Tracing:
         tracer.trace(sums.reshape(-1), job, self.shot, self._space)
         self._tracers.append(tracer)
 
-    def _on_device(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+    def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         backend = self.backend
         if self._moved is None:
             self._moved = moved(backend, self.shot), moved(backend, self._space)
