@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from typing import Any
 
 from fractals.formulas.solids import (
     amazing_surf,
@@ -41,7 +42,7 @@ MAX_DEGREE = 16  # of all together: float32 holds r**16 of orbits that have just
 
 def parts_of(names, options):
     """Return the solids; an option such as `mandelbox_scale` is one of the solid of this name."""
-    given: dict[str, dict] = {name: {} for name in names}
+    given: dict[str, dict[str, Any]] = {name: {} for name in names}
     for key, value in options.items():
         name = max((name for name in given if key.startswith(f"{name}_")), key=len, default=None)
         own = key[len(name) + 1 :] if name else ""
