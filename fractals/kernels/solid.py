@@ -78,7 +78,7 @@ def rotation_knobs(what: str) -> dict[str, Knob]:
     }
 
 
-class Part(NamedTuple):
+class Member(NamedTuple):
     """One of the solids that are applied in turn."""
 
     step: Callable[..., Any]
@@ -95,7 +95,7 @@ class Walk(NamedTuple):
     trap: Callable[..., Any] | None
     numbers: int  # how many options there are
     fourth: bool = False  # whether orbits have a fourth coordinate
-    sequence: tuple["Part", ...] = ()
+    sequence: tuple["Member", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,9 @@ class Solid(AnyFormula):
         """Return what is compiled."""
         fourth = self.fourth is not None
         sequence = tuple(
-            Part(part.step, len(part.options), part.constants is not None, part.fourth is not None)
+            Member(
+                part.step, len(part.options), part.constants is not None, part.fourth is not None
+            )
             for part in self.sequence
         )
         return Walk(self.step, self.distance, self.trap, len(self.options), fourth, sequence)
@@ -219,7 +221,7 @@ def make_step(target: Any, walk: Walk) -> Any:
     return step
 
 
-def _placed(target: Any, part: Part, fourth: bool, begin: int) -> Any:
+def _placed(target: Any, part: Member, fourth: bool, begin: int) -> Any:
     """Return the step of a part, whose options begin at a place of all options."""
     step, end = target.jit(part.step), begin + part.numbers
 

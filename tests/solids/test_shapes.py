@@ -34,7 +34,7 @@ CASES = [
     ("menger", {}),
     ("menger", {"scale": 2.2, "turn": 34.0, "tilt": -17.0}),
     ("octahedral", {}),
-    ("octahedral", {**TURNS, "corner": 3, "scale": 2.4}),
+    ("octahedral", {**TURNS, "corner": 3, "scale": 1.8}),
     ("octahedral", {**TURNS, "corner": 2, "scale": 1.7}),
     ("pseudo_kleinian", {}),
     ("pseudo_kleinian", {"size": 1.2, "cz": 0.1}),
