@@ -28,6 +28,7 @@ PALETTE = "sandstone"  # where a scene names none: of low chroma, as stone is
 FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
+NEAREST = 1e-9  # distance of what is in view, for haze and focus
 STEEPEST = math.radians(88)  # above or below the target to which a camera goes around it
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel
@@ -54,7 +55,7 @@ class Seen:
         found = np.percentile(traps.astype(np.float64), QUANTILES)
         found[-1] = max(found[-1], found[0] + 1e-6 * (1 + abs(found[0])))
         depth, sharp = np.percentile(lengths.astype(np.float64), (50, FOCUS))
-        return cls(float(depth), float(sharp), found)
+        return cls(max(float(depth), NEAREST), max(float(sharp), NEAREST), found)
 
 
 @dataclass(frozen=True)
