@@ -193,10 +193,10 @@ class FrameView:
         fresh = (
             not (self.scale or self.turn) and self.center == FrameView.of(origin, self.size).center
         )
-        if fresh and (isinstance(origin.make_any_formula(), Solid) or view.width and view.center):
-            return origin
         if isinstance(origin.make_any_formula(), Solid):
-            return self._orbited(origin)
+            return origin if fresh else self._orbited(origin)
+        if fresh and view.width is not None and view.center is not None:
+            return origin
         width = self.width
         least = finest(view, width, self.size) / self.size[0] / image.supersampling
         places = decimals(least) + SPARE_DIGITS
