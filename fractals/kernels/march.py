@@ -85,12 +85,12 @@ def make_advance(target, walk):
     orbit that has ended keeps it.
     """
     step = make_step(target, walk)
-    trap = target.jit(walk.trap)
 
     def measured(x, y, z, square, options):
         return square
 
-    if trap is not None:
+    if walk.trap is not None:
+        trap = target.jit(walk.trap)
 
         def measured(x, y, z, square, options):
             return trap(x, y, z, options)

@@ -10,6 +10,7 @@ from support.shapes import BALL, SIZE, solid_scene
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb as main
+from fractals.explorer.frames import FrameView, Move
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import make_solid_plan
@@ -155,3 +156,26 @@ def test_what_solids_lack_is_said(tmp_path):
         fractals.compute(scene)
     with pytest.raises(fractals.OptionError, match="one machine"):
         fractals.render_to(tmp_path / "a.png", scene, cluster="local:2")
+
+
+def test_a_drag_goes_around_a_solid_and_a_zoom_goes_towards_its_surface():
+    scene = solid_scene(size=(64, 48))
+    home = FrameView.of(scene, (64, 48))
+    assert home.scene() == scene
+    far = np.linalg.norm(scene.make_any_formula().position)
+    right = home.moved(Move(by=(32 * 16, 0))).scene().camera.position  # half of the width
+    assert np.linalg.norm(right) == pytest.approx(far)
+    assert right[2] == pytest.approx(scene.make_any_formula().position[2])
+    assert right[0] < 0  # the solid turns with the pointer
+    assert home.moved(Move(by=(0, 160))).scene().camera.position[2] > right[2]
+    before = 1.0
+    for octaves in (1, 4, 10):
+        near = home.moved(Move(scale=64 * octaves)).scene()
+        clearance = make_solid_plan(near, "cpu", 1).clearance
+        assert 0 < clearance < before * far
+        before = clearance / far
+    turned = home.moved(Move(turn=3000)).scene()
+    assert turned.camera.roll == 30
+    there = home.moved(Move(at=(0, 0), by=(16, 32), scale=40, turn=100))
+    assert there.moved(Move(at=(16, 32), by=(-16, -32), scale=-40, turn=-100)).scene() == scene
+    assert fractals.load_scene(**near.to_values()) == near

@@ -28,6 +28,8 @@ PALETTE = "sandstone"  # where a scene names none: of low chroma, as stone is
 FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
+NEAREST = 1e-9  # distance of what is in view, for haze and focus
+STEEPEST = math.radians(88)  # above or below the target to which a camera goes around it
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel
 BYTES_OF_LIST = 2**20  # of a thread
@@ -53,7 +55,7 @@ class Seen:
         found = np.percentile(traps.astype(np.float64), QUANTILES)
         found[-1] = max(found[-1], found[0] + 1e-6 * (1 + abs(found[0])))
         depth, sharp = np.percentile(lengths.astype(np.float64), (50, FOCUS))
-        return cls(float(depth), float(sharp), found)
+        return cls(max(float(depth), NEAREST), max(float(sharp), NEAREST), found)
 
 
 @dataclass(frozen=True)
@@ -232,6 +234,40 @@ def axes_of(camera: Camera, solid: Solid) -> NDArray[np.float64]:
     return np.stack([ahead, cosine * right + -sine * up, sine * right + cosine * up])
 
 
+def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
+    """Return a scene whose camera has gone around its target, and then towards the surface.
+
+    right, up: degrees around the target. nearer: how many times nearer the surface is then, along
+    the line of sight, so that no camera passes it.
+    """
+    solid = scene.make_any_formula()
+    assert isinstance(solid, Solid)
+    position, target = (np.array(part) for part in place_of(scene.camera, solid))
+    axis = _unit(np.array(scene.camera.up or solid.up))
+    offset = position - target
+    far = float(np.linalg.norm(offset))
+    rise = math.asin(min(1.0, max(-1.0, float(offset @ axis) / far)))
+    level = offset - (offset @ axis) * axis
+    level = _unit(level) if np.linalg.norm(level) > 1e-9 * far else _across(axis)
+    turn, rise = math.radians(right), rise + math.radians(up)
+    rise = min(STEEPEST, max(-STEEPEST, rise))
+    level = math.cos(turn) * level + math.sin(turn) * np.cross(axis, level)
+    back = math.cos(rise) * level + math.sin(rise) * axis
+    position = target + far * back
+    python = PythonBackend("float64").target
+    space = space_in_python(solid, solid.steps)
+    with np.errstate(all="ignore"):
+        walk = march.make_march(python, solid.walk)
+        t, _, hits = walk(position.tolist(), (-back).tolist(), 0.0, 1e-4, 0.0, space)
+    position = position - back * (t if hits else far) * (1 - 1 / nearer)
+    if np.linalg.norm(position - target) < 1e-6 * far:
+        target = position - back * 1e-6 * far
+    camera = scene.camera.model_copy(
+        update={"position": tuple(position.tolist()), "target": tuple(target.tolist())}
+    )
+    return scene.model_copy(update={"camera": camera})
+
+
 def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pixels") -> SolidPlan:
     """Return how a picture of a solid is traced.
 
@@ -257,10 +293,15 @@ def distance_at(plan: SolidPlan, place: Sequence[float]) -> float:
     if beyond > 0:
         return beyond
     field = march.make_field(PythonBackend("float64").target, plan.solid.walk)
-    space = plan.space(np.float64)
     with np.errstate(all="ignore"):
-        found, _ = field(*map(float, place), space._replace(numbers=space.numbers.tolist()))
+        found, _ = field(*map(float, place), space_in_python(plan.solid, plan.steps))
     return float(found) if math.isfinite(found) else 0.0
+
+
+def space_in_python(solid: Solid, steps: int) -> march.Space:
+    """Return a solid as data, in Python's own numbers."""
+    space = march.space_of(solid, steps, np.float64)
+    return space._replace(numbers=space.numbers.tolist())
 
 
 def _check_keys(scene: Scene, solid: Solid) -> None:
