@@ -19,6 +19,7 @@ CODE = {
     "formula": "formulas",
     "scatter": "formulas/scatter",
     "attractor": "formulas/attractors",
+    "solid": "formulas/solids",
     "variation": "formulas/variations",
     "coloring": "color/colorings",
     "format": "io/foreign",
@@ -29,6 +30,7 @@ PLURALS = {
     "formula": "formulas",
     "scatter": "scatter formulas",
     "attractor": "attractors",
+    "solid": "solids",
     "variation": "variations",
     "coloring": "colorings",
     "format": "formats",
@@ -41,6 +43,7 @@ KINDS = {
     "formulas": "formula",
     "scatter formulas": "scatter",
     "attractors": "attractor",
+    "solids": "solid",
     "variations": "variation",
     "colorings": "coloring",
     "palettes": "palette",
@@ -50,7 +53,8 @@ KINDS = {
     "families": "family",
 }
 
-FORMULAS = ("formula", "scatter", "attractor")  # the kinds that a scene's formula may be of
+# The kinds that a scene's formula may be of.
+FORMULAS = ("formula", "scatter", "attractor", "solid")
 
 # The time of a comparison grows with the product of the lengths, and files of strangers contain
 # thousands of words of any length.

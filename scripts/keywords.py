@@ -43,6 +43,11 @@ WIDER = {
     "coloring": "str | Mapping[str, Any]",
     "palette": "str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette",
     "layers": "Sequence[Any]",
+    "position": "str | Sequence[float] | None",
+    "target": "str | Sequence[float] | None",
+    "up": "str | Sequence[float] | None",
+    "sun": "str | Sequence[float]",
+    "sky": "str | Sequence[str]",
 }
 # Keys that no option gives.
 FILES_ONLY = {"title", "author", "note", "film", "frame", "mask", "range", "layers"}

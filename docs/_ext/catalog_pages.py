@@ -1,4 +1,4 @@
-"""Directives that list formulas, attractors, colorings, palettes, scenes, and a scene's keys."""
+"""Directives that list formulas, solids, colorings, palettes, scenes, and a scene's keys."""
 
 import inspect
 from pathlib import Path
@@ -48,6 +48,22 @@ def formulas(folder):
 def attractors(_folder):
     """Yield a table of the attractors: name, map or flow, and parameters."""
     yield parametric("attractor")
+
+
+def solids(_folder):
+    """Yield a section of each solid: its source, and a table of its options."""
+    for name in catalog.names("solid"):
+        if name in ("solid_expression", "solid_hybrid"):  # the page describes their options
+            continue
+        made = catalog.load("solid", name)()
+        yield f"## `{name}`\n\n{made.title}. {made.source}.\n"
+        rows = [
+            [f"`{key}`", f"`{value}`", knob.meaning, f"{knob.least:g} to {knob.most:g}"]
+            for key, value in made.parameters.items()
+            for knob in [made.knobs[key]]
+        ]
+        if rows:
+            yield table(["option", "default", "meaning", "range"], rows)
 
 
 def variations(_folder):
@@ -126,11 +142,16 @@ TABLES = {
     "color.layers": "Layer",
     "scatter": "Scatter",
     "display": "Display",
+    "camera": "Camera",
+    "light": "Light",
     "film": "FilmSettings",
     "film.keys": "Key",
     "film.sound": "Sound",
 }
-TABLES_OF_KEYWORDS = ("view", "image", "iteration", "color", "scatter", "display")
+TABLES_OF_KEYWORDS = (
+    *("view", "image", "iteration", "color"),
+    *("scatter", "display", "camera", "light"),
+)
 LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 
 
@@ -215,8 +236,11 @@ def directive(write):
     return Listing
 
 
+LISTINGS = formulas, attractors, solids, variations, colorings, palettes, scenes, keys, keywords
+
+
 def setup(app):
     """Add the directives `list-formulas`, `list-colorings`, and so on."""
-    for write in (formulas, attractors, variations, colorings, palettes, scenes, keys, keywords):
+    for write in LISTINGS:
         app.add_directive(f"list-{write.__name__}", directive(write))
     return {"version": fractals.__version__, "parallel_read_safe": True}

@@ -51,10 +51,10 @@ STRIP = 24  # characters of a palette's strip on a terminal
 def list_command(
     context: click.Context, what: str | None, preview: str | None, overwrite: bool, as_json: bool
 ) -> None:
-    """List formulas, colorings, palettes, scenes, file formats, attractors or variations of flames.
+    """List formulas, colorings, palettes, scenes, file formats, attractors, variations or solids.
 
-    WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats, attractors or
-    variations.
+    WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats, attractors,
+    variations or solids.
     """
     if what is None:
         write_out(context.get_help() + "\n")
@@ -92,6 +92,8 @@ def about_name(kind: str, name: str) -> tuple[str, list[str]]:
         return f"{' '.join(made.suffixes):12} {made.title}: {uses}", []
     if kind == "variation":
         return made.title, [f"{name}_{key}={value:g}" for key, value in made.parameters.items()]
+    if kind == "solid":
+        return f"{made.title} ({made.source or 'yours'})", about_options(made)
     if kind == "attractor":
         return made.title, [f"{key}={value:g}" for key, value in made.parameters.items()]
     lines = []
@@ -101,6 +103,16 @@ def about_name(kind: str, name: str) -> tuple[str, list[str]]:
             reach = f"{part.least:g} to {part.most:g}"
         lines.append(f"{key}={part.default}: {part.meaning}" + f" ({reach})" * bool(reach))
     return made.title, lines
+
+
+def about_options(solid: Any) -> list[str]:
+    """Return a line about each option of a solid."""
+    lines = []
+    for key, value in solid.parameters.items():
+        knob = solid.knobs.get(key)
+        reach = f": {knob.meaning} ({knob.least:g} to {knob.most:g})" if knob else ""
+        lines.append(f"{key}={value}{reach}")
+    return lines
 
 
 def about_scene(name: str) -> str:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
+# Keys whose text the model reads, and says what is wrong with it.
+CHECKED_LATER = {"palette", "inside", "width", "zoom", "position", "target", "sun", "samples"}
 SPARE_DIGITS = 6  # of a new center, beyond those that tell pixels apart: one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
@@ -184,7 +186,7 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():
-        if isinstance(value, str) and key not in ("palette", "inside", "width", "zoom"):
+        if isinstance(value, str) and key not in CHECKED_LATER:
             changes[key] = check_value(key, value)
     if "width" in changes and "zoom" in changes:
         raise OptionError("--width and --zoom are both given: give one of them")

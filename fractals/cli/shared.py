@@ -145,12 +145,21 @@ display_options = section(
         "--estimator-radius PIXELS": AS_MODEL,
     },
 )
+camera_options = section(
+    "Camera and light, of solids",
+    {
+        **of(AS_MODEL, "--position X,Y,Z", "--target X,Y,Z", "--field DEGREES", "--roll DEGREES"),
+        **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key", "--sun-power P"),
+        **of(AS_MODEL, "--haze H", "--bounces N", "--samples N", "--exposure E"),
+    },
+)
 max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)
 scene_options = together(
     view_options,
     section("Picture", of(AS_MODEL, "--supersampling N", "--antialias HOW")),
     option("Picture", "--quality POINTS", AS_MODEL),
     display_options,
+    camera_options,
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )

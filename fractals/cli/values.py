@@ -140,6 +140,9 @@ def relative(text: str) -> Decimal | None:
     return number if found[1] else number / 100
 
 
+OPTION = re.compile(r",(?=\s*[a-z]+\s*=(?!=))")
+
+
 def parse_formula(text: str) -> Any:
     """Return the table of ``multibrot,power=4``, or of an expression such as ``z**3 + c*sin(z)``.
 
@@ -150,7 +153,10 @@ def parse_formula(text: str) -> Any:
     >>> parse_formula("z**2 + c,start=c/2")
     {'name': 'expression', 'step': 'z**2 + c', 'start': 'c/2'}
     """
-    name, *pairs = text.split(",")
+    from fractals.scene.model import STATEMENT, expression_name
+
+    # A comma within a solid's statements is one of if(condition, a, b).
+    name, *pairs = OPTION.split(text) if STATEMENT.match(text) else text.split(",")
     table: dict[str, Any] = {"name": name.strip()}
     if name.strip().endswith(".py"):
         from fractals.io.formula_file import load_formula
@@ -160,7 +166,7 @@ def parse_formula(text: str) -> Any:
         meant = name.strip().lower().replace("-", "_")
         if re.fullmatch(r"\w+", meant, re.ASCII):
             check_known("formula", name.strip(), meant)
-        table = {"name": "expression", "step": name}  # unstripped: errors name the column
+        table = {"name": expression_name(name), "step": name}  # unstripped: errors name the column
     return table | _pairs(pairs, "formula", "power=4")
 
 

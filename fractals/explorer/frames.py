@@ -10,6 +10,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from fractals.errors import OptionError
+from fractals.kernels.solid import Solid
+from fractals.rendering.solid.plan import orbited
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2, significant
@@ -23,6 +25,9 @@ MAX_OCTAVES = 40  # between frames whose map is sent: doubles hold it
 MAX_EXPONENT = 20_000  # decimal exponent of a width, down: a view takes minutes long before
 WIDEST = 5  # decimal exponent of a width, up
 MAX_FRAMES = 256  # of a client
+
+HALF_TURN = 180.0  # degrees that a drag over a whole solid turns it by
+NEAREST = 2.0**40  # how many times nearer to its surface a camera goes
 
 Offset = tuple[Fraction, Fraction]
 # Keys that end with the first move, and with other colors: the picture is the user's own then.
@@ -188,6 +193,8 @@ class FrameView:
         fresh = (
             not (self.scale or self.turn) and self.center == FrameView.of(origin, self.size).center
         )
+        if isinstance(origin.make_any_formula(), Solid):
+            return origin if fresh else self._orbited(origin)
         if fresh and view.width is not None and view.center is not None:
             return origin
         width = self.width
@@ -204,6 +211,16 @@ class FrameView:
             "rotation": self.rotation,
         }
         return origin.model_copy(update={"view": view.model_copy(update=update)})
+
+
+    def _orbited(self, origin: Scene) -> Scene:
+        """Return the scene of a solid: a drag goes around it, and a zoom goes towards it."""
+        home = home_width_of(origin, origin.make_any_formula())
+        x, y = (float(part / home) * HALF_TURN for part in self.center)
+        roll = (origin.camera.roll - self.turn / 100) % 360  # of the camera: clockwise
+        camera = origin.camera.model_copy(update={"roll": roll})
+        moved = origin.model_copy(update={"camera": camera})
+        return orbited(moved, x, y, min(float(home / self.width), NEAREST))
 
 
 def in_colors(scene: Scene, color: Color) -> Scene:

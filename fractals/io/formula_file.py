@@ -16,13 +16,15 @@ from typing import Any
 
 from fractals.errors import InputError, shown
 from fractals.kernels.formula import Formula
+from fractals.kernels.solid import Solid
 
 FUNCTIONS = ("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start")
+FUNCTIONS_OF_SOLIDS = ("step", "distance", "trap")
 CONVERSION = "number"  # of `fractals.kernels.primitives`: it gives a constant the type of z
 
 
-def load_formula(path: str | Path, **options: Any) -> Formula:
-    """Return the formula that a Python file's function ``make`` returns.
+def load_formula(path: str | Path, **options: Any) -> Formula | Solid:
+    """Return the formula, or the solid, that a Python file's function ``make`` returns.
 
     The file is run, with all the rights of this process: load only files that you trust.
     CONTRIBUTING describes what such a file holds.
@@ -36,7 +38,7 @@ def load_formula(path: str | Path, **options: Any) -> Formula:
 
     Returns
     -------
-    Formula
+    Formula or Solid
         For ``fractals.render(formula=...)``. A picture of it carries no scene.
 
     Raises
@@ -48,16 +50,19 @@ def load_formula(path: str | Path, **options: Any) -> Formula:
     module = _run(path)
     make = getattr(module, "make", None)
     if not callable(make):
-        raise InputError(f"{shown(path)}: has no function make() that returns a Formula")
+        raise InputError(f"{shown(path)}: has no function make() that returns a Formula or a Solid")
     try:
         formula = make(**options)
     except Exception as error:
         raise InputError(_failure(path, error)) from None
-    if not isinstance(formula, Formula):
-        raise InputError(f"{shown(path)}: make() returns {shown(repr(formula), 40)}, no Formula")
+    if not isinstance(formula, Formula | Solid):
+        raise InputError(
+            f"{shown(path)}: make() returns {shown(repr(formula), 40)}, no Formula and no Solid"
+        )
+    functions = FUNCTIONS if isinstance(formula, Formula) else FUNCTIONS_OF_SOLIDS
     names = {
         function.__name__
-        for function in (getattr(formula, name, None) for name in FUNCTIONS)
+        for function in (getattr(formula, name, None) for name in functions)
         if callable(function)
     }
     for line, name, value in bare_constants(path.read_text("utf-8"), names):

@@ -1,4 +1,4 @@
-"""Arithmetic that is the same on every target: fma, select, number, sqrt and others."""
+"""Arithmetic that is the same on every target: fma, select, number, sqrt, clamp and others."""
 
 import math
 import struct
@@ -101,6 +101,11 @@ def two_to(k: int, like: Any) -> Any:
     """
     least = -126 if isinstance(like, np.float32) else -1022
     return type(like)(math.ldexp(1.0, k) if k >= least else 0)
+
+
+def clamp(v, low, high):  # compiled as it stands
+    """Return the number from `low` to `high` that is nearest to v; `low` for NaN."""
+    return select(v > low, select(v < high, v, high), low)
 
 
 def diffabs(c, d):  # compiled as it stands

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SAID = {
     "antialias": "antialiasing",
     "bits": "depth",
-    "center": "position x",
+    "center": "x",
     "escape_radius": "bailout radius",
     "formula": "fractal",
     "inside": "background",
@@ -40,7 +40,7 @@ _SAID = {
     "precision": "dtype float number",
     "rotation": "angle rotate",
     "size": "height resolution shape",
-    "supersampling": "aa oversampling samples supersample",
+    "supersampling": "aa oversampling supersample",
     "threads": "jobs n_jobs n_threads num_threads workers",
     "zoom": "magnification",
 }

@@ -29,6 +29,8 @@ class SceneKeywords(TypedDict, total=False):
     color: Mapping[str, Any]
     scatter: Mapping[str, Any]
     display: Mapping[str, Any]
+    camera: Mapping[str, Any]
+    light: Mapping[str, Any]
     film: Mapping[str, Any] | None
     center: PointLike | None
     width: Real | None
@@ -72,6 +74,23 @@ class SceneKeywords(TypedDict, total=False):
     estimator_curve: float
     filter: str
     filter_radius: float
+    position: str | Sequence[float] | None
+    target: str | Sequence[float] | None
+    up: str | Sequence[float] | None
+    field: float
+    roll: float
+    lens: float
+    focus: float | None
+    sun: str | Sequence[float]
+    sun_color: str
+    sun_power: float
+    sun_size: float
+    sky: str | Sequence[str]
+    haze: float
+    gloss: float
+    bounces: int
+    samples: int | Literal["auto"]
+    exposure: float
 
 
 class RecolorKeywords(SceneKeywords, total=False):

@@ -26,6 +26,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
 from fractals.scene.paint import Color, Finite, plain_name
+from fractals.scene.space import Camera, Light
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
 # HTML of scenes, for notebooks.
@@ -114,12 +115,16 @@ def _point(given: Any) -> Any:
     )
 
 
-FAMILY_TABLES = ("scatter", "display")  # of families of images other than escape time
+# Of families of images other than escape time.
+FAMILY_TABLES = ("scatter", "display", "camera", "light")
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
 Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
 Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
+
+
+STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
 
 
 class FormulaName(Table):
@@ -163,6 +168,11 @@ class FormulaName(Table):
         return found
 
 
+def expression_name(text: str) -> str:
+    """Return which formula reads a user's own text: statements give a solid its next point."""
+    return "solid_expression" if STATEMENT.match(text) else "expression"
+
+
 def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
         raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
@@ -173,7 +183,7 @@ def _formula(given: Any) -> Any:
         known = (folded in catalog.names(kind) for kind in catalog.FORMULAS)
         if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
-        return {"name": "expression", "step": given}
+        return {"name": expression_name(given), "step": given}
     return given
 
 
@@ -405,6 +415,8 @@ class Scene(Table):
     color: Color = Color()
     scatter: Scatter = Scatter()
     display: Display = Display()
+    camera: Camera = Camera()
+    light: Light = Light()
     film: FilmSettings | None = Field(
         default=None, description="how the scene moves: see fractals film"
     )
@@ -543,6 +555,8 @@ TABLES: dict[str, type[BaseModel]] = {
     "color": Color,
     "scatter": Scatter,
     "display": Display,
+    "camera": Camera,
+    "light": Light,
 }
 
 

@@ -77,13 +77,19 @@ def load(name: str) -> Scene:
 def hash_of(name: str, device: str = "auto", threads: int | None = None) -> str:
     """Return the hash of a scene's counts at `SMALL` samples across, equal on every device.
 
-    Those of a scatter image are the hits of its buckets. The hash is SHA-256, cut to 16 digits, of
+    Those of a scatter image are the hits of its buckets, and a solid has the pixels of one path of
+    light each in their place. The hash is SHA-256, cut to 16 digits, of
     little-endian 32-bit integers, row by row from the top.
     """
     scene = load(name)
     across, down = scene.image.size
+    size = SMALL, round(SMALL * down / across)
+    if scene.make_any_formula().family == "solid":
+        lit = scene.replace(size=size, samples=1)
+        image = render(lit, device=device, threads=threads, on_message=lambda line: None)
+        return hashlib.sha256(image.pixels.tobytes()).hexdigest()[:16]
     small = scene.replace(
-        size=(SMALL, round(SMALL * down / across)),
+        size=size,
         supersampling=1,
         antialias="grid",
         coloring="count",

@@ -27,6 +27,7 @@ from fractals.backends.cuda.kernel import give_body, make_kernel
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas import mandelbrot
+from fractals.kernels import march
 from fractals.scene.paint import Color, Layer
 from fractals.tools.gpu import machine
 
@@ -562,3 +563,35 @@ def test_scatter_kernels_fit_into_registers(name, precision):
     text = ptx.text(made, HOPPER)
     assert precision == "float64" or doubles(text) == []
     assert fused(text) == fused(ptx.unfused_text(made, HOPPER))
+
+
+# Solids: rays that walk to a surface.
+
+
+@functools.cache
+def walking(name, precision):
+    """Return the kernel of rays that walk to a solid."""
+    solid = catalog.load("solid", name)()
+
+    def draw():
+        backend = open_backend(choose("cuda").device, precision)
+        space = march.space_of(solid, solid.steps, precision)
+        space = space._replace(numbers=backend.to_device(space.numbers))
+        camera, out = np.ones(march.CONE + 1, precision), np.zeros((1, 1, 2), precision)
+        run = backend.compile(march.make_first_body, solid.walk)
+        run(backend.to_device(out), backend.to_device(camera), space)
+
+    return ptx.compile_kernels(draw)[-1]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize(
+    "name", slow_but(["bicomplex", "solid_expression"], catalog.names("solid"))
+)
+def test_solids_are_rounded_as_written(name, precision):
+    """No float64 in a float32 kernel, no product that the compiler adds, and no local memory."""
+    made = walking(name, precision)
+    text = ptx.text(made, HOPPER)
+    assert precision == "float64" or doubles(text) == []
+    assert fused(text) == fused(ptx.unfused_text(made, HOPPER))
+    assert ptx.resources(ptx.binary(made, HOPPER))[1] == 0

@@ -73,6 +73,26 @@ def test_a_gpu_has_the_counts_and_the_pixels_of_the_cpu(name):
     assert drawn.tobytes() == expected.tobytes()
 
 
+def solids():
+    """Return the scenes of solids; all but two are slow, because each is compiled."""
+    names = [name for name in KNOWN if load_scene(name).make_any_formula().family == "solid"]
+    often = ("edelweiss", "arena")
+    return [
+        pytest.param(name, marks=[] if name in often else pytest.mark.slow) for name in names
+    ]
+
+
+def test_there_are_twelve_solids_of_seven_kinds():
+    made = [load_scene(each.values[0]).make_any_formula() for each in solids()]
+    assert len(made) >= 12
+    assert len({each.name for each in made}) >= 7
+
+
+@pytest.mark.parametrize("name", solids())
+def test_light_is_as_ever(name):
+    assert gallery.hash_of(name, "cpu") == KNOWN[name]
+
+
 def scattered():
     """Return the scenes of flames, attractors and Buddhabrots."""
     return [name for name in KNOWN if load_scene(name).make_any_formula().family == "scatter"]

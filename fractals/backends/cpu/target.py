@@ -113,6 +113,11 @@ def _diffabs(c, d):
     return primitives.diffabs
 
 
+@overload(primitives.clamp)
+def _clamp(v, low, high):
+    return primitives.clamp
+
+
 def select_overload(condition, a, b):
     """Compile `fractals.kernels.primitives.select` for single numbers."""
     if not isinstance(condition, Pack):

@@ -52,6 +52,7 @@ def register(cuda):
     teach_series(overload, target="cuda")
     overload(primitives.two_to, target="cuda")(two_to_overload)
     overload(primitives.diffabs, target="cuda")(lambda c, d: primitives.diffabs)
+    overload(primitives.clamp, target="cuda")(lambda v, low, high: primitives.clamp)
     overload(primitives.split, target="cuda")(split_overload)
     overload(primitives.sqrt, target="cuda")(sqrt_overload)
     overload(primitives.select, target="cuda")(select_overload)

@@ -11,7 +11,7 @@ from typing import Any
 
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.parser import Tree
-from fractals.kernels import elementary, primitives
+from fractals.kernels import elementary, primitives, space
 from fractals.kernels.formula import Formula
 
 Value = tuple[str | None, str | None]  # names of real and imaginary part; None: 0
@@ -21,12 +21,21 @@ NAMES = {
     for module, names in (
         (primitives, ("fma", "number", "select", "sqrt", "diffabs")),
         (elementary, ("exp", "sincos", "sinhcosh", "log", "angle", "quotient", "nearest")),
+        (space, ("stretch",)),
     )
     for name in names
 }
 # These functions are inlined, so the compiler takes as long for one as for several operations. An
 # operation takes a CPU core about 0.01 s (measured with nested and with added functions).
-COSTS = {"exp": 10, "log": 10, "angle": 10, "sincos": 10, "sinhcosh": 10, "quotient": 3}
+COSTS = {
+    "exp": 10,
+    "log": 10,
+    "angle": 10,
+    "sincos": 10,
+    "sinhcosh": 10,
+    "quotient": 3,
+    "stretch": 70,
+}
 MAX_COST = 1500  # of step, tangent and start together
 Z, DZ, DC, DP = ("z",), ("dz",), ("dc",), ("dp",)
 

@@ -54,7 +54,11 @@ def derivative(tree: Tree, name: str) -> Tree:
 
 def change(tree: Tree, dz: Tree, dc: Tree, dp: Tree = ZERO) -> Tree:
     """Return how a tree changes, to first order, when z, c and p change by `dz`, `dc` and `dp`."""
-    changes = dict(zip(VARIABLES, (dz, dc, dp), strict=True))
+    return change_by(tree, dict(zip(VARIABLES, (dz, dc, dp), strict=True)))
+
+
+def change_by(tree: Tree, changes: Mapping[str, Tree]) -> Tree:
+    """Return how a tree changes, to first order, when its variables change by these trees."""
     known: dict[int, Tree] = {}  # by id, because derivatives contain the same trees many times
 
     def changed(tree: Tree) -> Tree:

@@ -1,0 +1,394 @@
+"""The compiled paths of light of the CPU: `fractals.backends.cpu.ray_lists` calls them."""
+
+from fractals.backends.cpu.entry import invoke, shaped
+from fractals.backends.cpu.ray_lists import (
+    AWAY,
+    BASE,
+    CAME,
+    COLOR,
+    DIRECTION,
+    DRAWN,
+    ENDED,
+    FOOT,
+    GOING,
+    HITS,
+    LANES,
+    LAST,
+    LENGTH,
+    LIGHT,
+    NORMAL,
+    ORIGIN,
+    PLACE,
+    SEEN,
+    TAP,
+    THROUGH,
+    TO_SUN,
+    TRAP,
+)
+from fractals.backends.cpu.simd.memory import (
+    compress_rows,
+    compress_store,
+    load_rows,
+    store,
+    store_rows,
+)
+from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, splat
+from fractals.kernels import light as lights
+from fractals.kernels import march
+from fractals.kernels.light import AWAY as FROM_SURFACE
+from fractals.kernels.light import GLOSS, NEAR, OPEN, SUNLIGHT, WIDER
+from fractals.kernels.march import (
+    BAIL,
+    CONE,
+    CONSTANTS,
+    FACTOR,
+    FOURTH,
+    OPTIONS,
+    OWN,
+    TAPS,
+    Space,
+)
+from fractals.kernels.primitives import fma, number, select
+
+
+def make_take(target, count):
+    """Return ``take(values, at, like)``, a tuple of `count` packs, an element in all lanes."""
+    if count == 0:
+        return target.jit(lambda values, at, like: ())
+    rest = make_take(target, count - 1)
+
+    def take(values, at, like):
+        return (*rest(values, at, like), number(values[at + count - 1], like))
+
+    return target.jit(take)
+
+
+def make_walk_body(target, walk, vectors):
+    """Return ``body(rays, room, n, spread, most, space)``: the first n rays of a list walk.
+
+    Parameters
+    ----------
+    rays : array of real
+        Rows of ``room`` numbers, as of `fractals.backends.cpu.ray_lists`.
+    spread : real
+        A ray meets the surface where the distance is not above ``spread * length + base``.
+    most : int64
+        Evaluations of the field for a ray; 0: one, at its length, which ends it there.
+    space : fractals.kernels.march.Space
+    """
+    jit, real = target.jit, target.real
+    advance, estimate = march.make_advance(target, walk), march.make_estimate(target, walk)
+    take, take_one, take_head = (make_take(target, count) for count in (walk.numbers, 1, 3))
+    start, cross = march.make_begin(target, walk), jit(march.crossing)
+    scatter = jit(scatter_lanes)
+
+    def body(rays, room, n, spread, most, space):
+        numbers = space.numbers
+        zero = splat(numbers[0] - numbers[0], vectors)
+        one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
+        bail, bound, ball = take_head(numbers, BAIL, zero)
+        (factor,), (own,) = take_one(numbers, FACTOR, zero), take_one(numbers, OWN, zero)
+        (fourth,) = take_one(numbers, FOURTH, zero)
+        ca, cb, cc = take_head(numbers, CONSTANTS, zero)
+        options = take(numbers, OPTIONS, zero)
+        once = number(real(most), zero) < one
+        live = 0
+        for i in range(0, n, lanes):
+            ray = load_rows(rays, i, room, zero, 9)
+            enter, leave = cross(ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], bound)
+            t = select((enter > ray[6]) & ~once, enter, ray[6])
+            store_rows(rays, ENDED * room + i, room, (t, zero, zero, zero))
+            goes = first_lanes(n - i, zero) & (once | (t < leave))
+            kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], t, ray[7], leave
+            compress_rows(rays, GOING * room + live, room, goes, kept)
+            live = compress_store(rays, LAST * room + live, goes, ray[8]) - LAST * room
+        last = max(most, 1) - 1
+        for k in range(last + 1):
+            end = 0
+            final = number(real(k - last), zero) >= zero
+            for i in range(0, live, lanes):
+                ray = load_rows(rays, GOING * room + i, room, zero, 10)
+                t, valid = ray[6], first_lanes(live - i, zero)
+                x, y, z = fma(t, ray[3], ray[0]), fma(t, ray[4], ray[1]), fma(t, ray[5], ray[2])
+                a, b, c = fma(own, x, ca), fma(own, y, cb), fma(own, z, cc)
+                state = start(x, y, z, fourth)
+                for _ in range(space.steps):
+                    if not any_lane(valid & (state[4] < bail)):
+                        break
+                    state = advance(state, a, b, c, bail, options)
+                h, trap = estimate(state, ball, factor, options)
+                near = once | ~(h > fma(wide, t, ray[7]))
+                further = t + h
+                inside = further < ray[8]
+                goes = valid & inside & ~near & ~final
+                ends = valid & ~goes
+                if any_lane(ends):
+                    hits = select(near | (final & inside), one, zero)
+                    found = select(near, t, further), h, trap, hits
+                    compress_rows(rays, LANES * room, room, ends, found)
+                    count = compress_store(rays, (LANES + 4) * room, ends, ray[9])
+                    scatter(rays, room, count - (LANES + 4) * room)
+                    kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], further, ray[7], ray[8]
+                    compress_rows(rays, GOING * room + end, room, goes, kept)
+                    end = compress_store(rays, LAST * room + end, goes, ray[9]) - LAST * room
+                else:
+                    if end == i:
+                        store(rays, (GOING + 6) * room + end, further)
+                    else:
+                        kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5]
+                        store_rows(rays, GOING * room + end, room, kept)
+                        rest = further, ray[7], ray[8], ray[9]
+                        store_rows(rays, (GOING + 6) * room + end, room, rest)
+                    end += min(lanes, live - i)
+            live = end
+            if live == 0:
+                break
+
+    return body
+
+
+def scatter_lanes(rays, room, count):
+    """Write what was found of rays that have ended to their places."""
+    for m in range(count):
+        place = int(rays[(LANES + 4) * room + m])
+        for row in range(4):
+            rays[(ENDED + row) * room + place] = rays[(LANES + row) * room + m]
+
+
+def make_walk(target):
+    """Return ``walk(calls, rays, n, spread, most, space)``, which calls the program of a solid."""
+    whole = target.int64
+
+    def walk(calls, rays, n, spread, most, space):
+        rows, room = rays.shape
+        flat = shaped(rays, (rows * room,))
+        inner = Space(space.numbers, whole(space.steps), whole(space.most))
+        invoke(calls[0], (flat, whole(room), whole(n), spread, whole(most), inner))
+
+    return target.jit(walk)
+
+
+def make_first_body(target):
+    """Return ``body(out, camera, space, calls, rays)``: what the rays of pixels meet.
+
+    `out` is that of `fractals.kernels.march.make_first_body`; a row of it fits into the list.
+    """
+    real, ahead, walk = target.real, march.make_ahead(target), make_walk(target)
+
+    def body(out, camera, space, calls, rays):
+        half, columns = real(0.5), out.shape[1]
+        for j in range(out.shape[0]):
+            for i in range(columns):
+                o, d = ahead(real(i) + half, real(j) + half, half, half, camera)
+                for m in range(3):
+                    rays[ORIGIN + m, i], rays[DIRECTION + m, i] = o[m], d[m]
+                rays[LENGTH, i], rays[BASE, i] = real(0), real(0)
+            walk(calls, rays, columns, camera[CONE], space.most, space)
+            for i in range(columns):
+                out[j, i, 0] = rays[ENDED, i] if rays[HITS, i] > real(0) else -real(1)
+                out[j, i, 1] = rays[TRAP, i]
+
+    return body
+
+
+def make_body(target):
+    """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
+
+    Parameters
+    ----------
+    sums : array of int64, shape (3 * pixels,)
+    job : fractals.backends.cpu.ray_lists.PathRange
+    shot, space
+        As of `fractals.kernels.light.make_body`.
+    calls : array of int64
+        The address of the solid's program.
+    rays, own : array of real
+        Rows of `fractals.backends.cpu.ray_lists`: of rays, and of paths.
+    ids : array of int64, shape (2, room)
+        Which path a ray belongs to, and which ray to the sun belongs to which of these.
+    """
+    jit, real, walk = target.jit, target.real, make_walk(target)
+    draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
+    sky_of, haze, color_of = jit(lights.sky), jit(lights.haze_of), jit(lights.albedo)
+    to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
+    lit = jit(lights.sunlight)
+    inner, normal, is_open = jit(march.dot), jit(march.normal_of), jit(lights.opening)
+
+    def triple(values, row, i):
+        return values[row, i], values[row + 1, i], values[row + 2, i]
+
+    def put(values, row, i, a, b, c):
+        values[row, i], values[row + 1, i], values[row + 2, i] = a, b, c
+
+    triple, put = jit(triple), jit(put)
+
+    def place_of(job, p):
+        """Return the pixel and the sample of a path."""
+        return p // job.samples, job.first + p % job.samples
+
+    place_of = jit(place_of)
+
+    def aim(rays, own, ids, n, job, shot):
+        zero, one = real(0), real(1)
+        for i in range(n):
+            pixel, sample = place_of(job, i)
+            column, row = (job.pixel + pixel) % job.width, (job.pixel + pixel) // job.width
+            u, v, p, q = draw(0, column, row, sample, shot)
+            o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
+            put(rays, ORIGIN, i, o[0], o[1], o[2])
+            put(rays, DIRECTION, i, d[0], d[1], d[2])
+            rays[LENGTH, i], rays[BASE, i] = zero, zero
+            put(own, LIGHT, i, zero, zero, zero)
+            put(own, THROUGH, i, one, one, one)
+            ids[0, i] = i
+
+    def met(rays, own, ids, live, bounce, spread, light):
+        """Give light to paths that see the sky; return how many met the surface."""
+        kept = 0
+        for i in range(live):
+            p, d, t = ids[0, i], triple(rays, DIRECTION, i), rays[ENDED, i]
+            tr, tg, tb = triple(own, THROUGH, i)
+            if not rays[HITS, i] > real(0):
+                r, g, b = sky_of(d, light)
+                red, green, blue = triple(own, LIGHT, p)
+                put(own, LIGHT, p, fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue))
+                continue
+            if bounce == 0:
+                fog = haze(t, light)
+                r, g, b = sky_of(d, light)
+                put(own, LIGHT, p, r * fog, g * fog, b * fog)
+                tr = tg = tb = real(1) - fog
+            o = triple(rays, ORIGIN, i)
+            ids[0, kept] = p
+            put(own, THROUGH, kept, tr, tg, tb)
+            put(own, PLACE, kept, fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2]))
+            put(own, CAME, kept, d[0], d[1], d[2])
+            own[FOOT, kept] = fma(spread, t, rays[BASE, i])
+            own[COLOR, kept] = rays[TRAP, i]
+            kept += 1
+        return kept
+
+    def look(rays, own, live, m):
+        """Set out the taps of a normal."""
+        x, y, z = real(TAPS[m][0]), real(TAPS[m][1]), real(TAPS[m][2])
+        for i in range(live):
+            o = triple(own, PLACE, i)
+            put(rays, ORIGIN, i, o[0], o[1], o[2])
+            put(rays, DIRECTION, i, x, y, z)
+            rays[LENGTH, i] = own[FOOT, i]
+
+    def shade(rays, own, ids, live, bounce, job, shot):
+        """Find normals and colors, and set out rays to the sun; return how many there are."""
+        count, light, zero = 0, shot.light, real(0)
+        for i in range(live):
+            p, d, o, h = ids[0, i], triple(own, CAME, i), triple(own, PLACE, i), own[FOOT, i]
+            taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
+            n = normal(taps, d[0], d[1], d[2])
+            tr, tg, tb = triple(own, THROUGH, i)
+            r, g, b = color_of(own[COLOR, i], light, shot.colors)
+            put(own, THROUGH, i, tr * r, tg * g, tb * b)
+            w = real(FROM_SURFACE) * h
+            x, y, z = fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2])
+            put(own, PLACE, i, x, y, z)
+            put(own, NORMAL, i, n[0], n[1], n[2])
+            pixel, sample = place_of(job, p)
+            column, row = (job.pixel + pixel) % job.width, (job.pixel + pixel) // job.width
+            u, v, own[DRAWN, i], own[DRAWN + 1, i] = draw(bounce + 1, column, row, sample, shot)
+            s = to_sun(u, v, light)
+            if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:
+                put(own, TO_SUN, i, s[0], s[1], s[2])
+                put(rays, ORIGIN, count, x, y, z)
+                put(rays, DIRECTION, count, s[0], s[1], s[2])
+                rays[LENGTH, count], rays[BASE, count] = zero, real(NEAR) * h
+                ids[1, count] = i
+                count += 1
+        return count
+
+    def shine(rays, own, ids, count, gloss, light):
+        """Give the sun's light to what is not in the shadow."""
+        for k in range(count):
+            if rays[HITS, k] > real(0):
+                continue
+            i = ids[1, k]
+            s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
+            r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
+            red, green, blue = triple(own, LIGHT, ids[0, i])
+            red = fma(light[SUNLIGHT], r, red)
+            green = fma(light[SUNLIGHT + 1], g, green)
+            put(own, LIGHT, ids[0, i], red, green, fma(light[SUNLIGHT + 2], b, blue))
+
+    def rise(rays, own, live, away):
+        """Set out taps above the surface."""
+        for i in range(live):
+            o, n = triple(own, PLACE, i), triple(own, NORMAL, i)
+            put(rays, ORIGIN, i, o[0], o[1], o[2])
+            put(rays, DIRECTION, i, n[0], n[1], n[2])
+            rays[LENGTH, i] = away * own[FOOT, i]
+
+    def opened(rays, own, live, away):
+        for i in range(live):
+            own[SEEN, i] = own[SEEN, i] + is_open(rays[AWAY, i], away * own[FOOT, i])
+
+    def skylight(own, ids, live, light):
+        """Give the sky's light to what the last bounce met."""
+        for i in range(live):
+            seen = own[SEEN, i] / real(len(OPEN))
+            r, g, b = sky_of(triple(own, NORMAL, i), light)
+            tr, tg, tb = triple(own, THROUGH, i)
+            red, green, blue = triple(own, LIGHT, ids[0, i])
+            red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
+            put(own, LIGHT, ids[0, i], red, green, fma(tb * seen, b, blue))
+
+    def bounce_on(rays, own, live):
+        for i in range(live):
+            o = triple(own, PLACE, i)
+            d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
+            put(rays, ORIGIN, i, o[0], o[1], o[2])
+            put(rays, DIRECTION, i, d[0], d[1], d[2])
+            rays[LENGTH, i], rays[BASE, i] = real(0), real(NEAR) * own[FOOT, i]
+
+    def add(own, n, job, sums):
+        for i in range(n):
+            pixel, _ = place_of(job, i)
+            at = 3 * (job.place + pixel)
+            for m in range(3):
+                sums[at + m] += keep(own[LIGHT + m, i])
+
+    aim, met, look, shade, shine = jit(aim), jit(met), jit(look), jit(shade), jit(shine)
+    rise, opened, skylight = jit(rise), jit(opened), jit(skylight)
+    bounce_on, add = jit(bounce_on), jit(add)
+
+    def body(sums, job, shot, space, calls, rays, own, ids):
+        light, n = shot.light, job.pixels * job.samples
+        cone, zero = shot.camera[CONE], real(0)
+        wide = real(WIDER) * cone
+        aim(rays, own, ids, n, job, shot)
+        live = n
+        for k in range(shot.bounces + 1):
+            spread = cone if k == 0 else wide
+            walk(calls, rays, live, spread, space.most, space)
+            live = met(rays, own, ids, live, k, spread, light)
+            if live == 0:
+                break
+            for m in range(4):
+                look(rays, own, live, m)
+                walk(calls, rays, live, wide, 0, space)
+                for i in range(live):
+                    own[TAP + m, i] = rays[AWAY, i]
+            count = shade(rays, own, ids, live, k, job, shot)
+            walk(calls, rays, count, wide, space.most, space)
+            shine(rays, own, ids, count, light[GLOSS] if k == 0 else zero, light)
+            if k == shot.bounces:
+                for i in range(live):
+                    own[SEEN, i] = zero
+                for m in range(len(OPEN)):
+                    away = real(OPEN[m])
+                    rise(rays, own, live, away)
+                    walk(calls, rays, live, wide, 0, space)
+                    opened(rays, own, live, away)
+                skylight(own, ids, live, light)
+            else:
+                bounce_on(rays, own, live)
+        add(own, n, job, sums)
+
+    return body

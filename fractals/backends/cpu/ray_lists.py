@@ -1,0 +1,86 @@
+"""Paths of light on the CPU: lists of rays, which packs of lanes walk together.
+
+A solid is one program, which walks the rays of a list and drops those that have ended; what paths
+do where rays end is another, compiled once for all solids. The bits are those of
+`fractals.kernels.light.make_body`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.cpu.programs import program_of
+from fractals.backends.cpu.scratch import array
+from fractals.backends.machine_code import char_of
+from fractals.kernels.light import Shot
+from fractals.kernels.march import Space
+from fractals.kernels.solid import Walk
+
+LIST = 2048  # paths that a thread traces together
+PAD = 64  # elements behind a row, which a pack may read or write
+# Rows of rays: where they start, their direction, the length from which on they are walked, what
+# the distance is compared with there, their number; rays under way; the length, distance and trap
+# where they ended, and 1 where they met the surface; a few lanes in between.
+ORIGIN, DIRECTION, LENGTH, BASE, NUMBER, GOING, LAST = 0, 3, 6, 7, 8, 9, 18
+ENDED, AWAY, TRAP, HITS, LANES, RAY_ROWS = 19, 20, 21, 22, 23, 28
+# Rows of paths: the light so far (by path); what is left of it, place, direction and footprint
+# where they met the surface; trap; four distances; normal; to the sun; two random numbers; how
+# open the surroundings are.
+LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
+NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
+VECTORS = 2  # of a pack: 16 lanes of float32 where a register has 32 bytes
+WALK = "fractals.backends.cpu.ray_code:make_walk_body"
+PATHS = "fractals.backends.cpu.ray_code:make_body"
+FIRST = "fractals.backends.cpu.ray_code:make_first_body"
+
+
+class PathRange(NamedTuple):
+    """Which paths are traced: some samples of pixels side by side."""
+
+    width: Any  # of the picture
+    pixel: Any  # the first pixel, counted from the picture's first
+    place: Any  # of that pixel in the sums
+    pixels: Any
+    first: Any  # the first sample
+    samples: Any
+
+
+class Tracer:
+    """Traces paths of one solid, on one thread.
+
+    `number`: "float32" or "float64". `room`: paths of a list; `vectors`: of a pack, for tests.
+    """
+
+    def __init__(self, number: str, walk: Walk, room: int = LIST, vectors: int = VECTORS) -> None:
+        self._real = np.dtype(number).type
+        self.room = room
+        char = char_of(number)
+        space = Space, array(char), "q", "q"
+        layout = tuple, array(char), "q", "q", char, "q", space
+        self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
+        self._calls = np.array([self._walk.code.address], np.int64)
+        self._paths, self._first = program_of(PATHS, number), program_of(FIRST, number)
+        wide = room + PAD
+        self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
+        self._rays[NUMBER] = np.arange(wide)
+        self._own: NDArray[Any] = np.zeros((PATH_ROWS, wide), number)
+        self._ids = np.zeros((2, wide), np.int64)
+
+    def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
+        """Add the light of samples to the sums of all pixels, an array of one dimension."""
+        at_once = max(1, self.room // job.samples)
+        for begin in range(0, job.pixels, at_once):
+            part = job._replace(
+                pixel=job.pixel + begin,
+                place=job.place + begin,
+                pixels=min(at_once, job.pixels - begin),
+            )
+            for first in range(job.first, job.first + job.samples, self.room):
+                left = job.first + job.samples - first
+                now = part._replace(first=first, samples=min(self.room, left))
+                self._paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)
+
+    def first(self, out: NDArray[Any], camera: NDArray[Any], space: Space) -> None:
+        """Fill `out` as `fractals.kernels.march.make_first_body` does; a row fits into the list."""
+        self._first(out, camera, space, self._calls, self._rays)

@@ -1,0 +1,1 @@
+"""Solids, one file each: ``make(**parameters) -> Solid``; fractals in space."""

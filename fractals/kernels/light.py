@@ -1,0 +1,351 @@
+"""Light on a solid: sun, sky and what surfaces reflect, by paths that are traced backwards.
+
+A path begins in a pixel, at a random place of it and of the lens. Where it meets the surface, the
+sun adds its light, unless the surface is in the shadow; then the path goes on in a random
+direction, as a matt surface reflects, until it sees the sky. After the last bounce the sky lights
+the surface as far as its surroundings leave it open.
+
+Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
+and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
+`turns`, irrational parts of a turn, which fill a pixel's samples more evenly than chance does.
+Light is added in whole numbers. So samples may be drawn in any order, by any device.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.kernels import scatter
+from fractals.kernels.elementary import exp, log, sincos
+from fractals.kernels.march import (
+    CONE,
+    TAPS,
+    TURN,
+    dot,
+    make_ahead,
+    make_field,
+    make_march,
+    normal_of,
+    unit,
+)
+from fractals.kernels.primitives import clamp, fma, number, select, sqrt
+
+PATH = 4  # kind of random numbers; those of `fractals.kernels.scatter` are 0 to 3
+ONE = 2.0**20  # of light, as a whole number
+BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
+MOST_BOUNCES = 16
+# Numbers of light: where the sun is, two directions across it, as long as the radius of its disc,
+# and its light; the sky at the horizon, at the zenith and below; the glow around the sun, haze and
+# gloss; the trap of the first color, and one over how much more that of the last one is.
+SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND = 0, 3, 6, 9, 12, 15, 18
+GLOW, HAZE, GLOSS, TRAP, TRAPS = 21, 22, 23, 24, 25
+WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
+AWAY = 2.0  # footprints from the surface where these begin
+NEAR = 0.5  # footprints from which they meet the surface there
+OPEN = (4.0, 16.0, 64.0)  # footprints above the surface where its surroundings are looked at
+
+
+class Shot(NamedTuple):
+    """What paths need besides the solid."""
+
+    camera: Any  # array of real, as of `fractals.kernels.march`
+    light: Any  # array of real
+    colors: Any  # of the surface, by trap: array of real, shape (n, 3)
+    turns: Any  # how the random words move on with each sample: array of int64
+    bounces: Any
+    k0: Any
+    k1: Any  # the seed, as two numbers of 32 bits
+
+
+def turns_of(bounces: int) -> NDArray[np.int64]:
+    """Return how the random words of a path move on with each sample.
+
+    A pixel's two numbers follow the plastic number, all others square roots of primes.
+    """
+    parts, prime = [0.7548776662466927, 0.5698402909980532], 2
+    while len(parts) < 4 * (bounces + 2):
+        if all(prime % k for k in range(2, math.isqrt(prime) + 1)):
+            parts.append(math.sqrt(prime) % 1)
+        prime += 1
+    return np.array([round(part * 2**32) for part in parts], np.int64)
+
+
+def make_draw(target):
+    """Return ``draw(group, column, row, sample, shot)``: four numbers from 0 to below 1."""
+    words, to_unit, _ = scatter.make_random(target)
+    whole = target.int64
+
+    def moved(word, group, m, sample, shot):
+        return to_unit((word + whole(sample) * shot.turns[4 * group + m]) & scatter.MASK)
+
+    moved = target.jit(moved)
+
+    def draw(group, column, row, sample, shot):
+        a, b, c, d = words(whole(group), whole(column), whole(row), whole(PATH), shot.k0, shot.k1)
+        return (
+            moved(a, group, 0, sample, shot),
+            moved(b, group, 1, sample, shot),
+            moved(c, group, 2, sample, shot),
+            moved(d, group, 3, sample, shot),
+        )
+
+    return target.jit(draw)
+
+
+def sky(d, light):  # compiled with `target.jit`
+    """Return the light of the sky from a direction, and the sun's glow in it."""
+    one, zero = number(1, d[0]), number(0, d[0])
+    above = sqrt(clamp(d[2], zero, one))
+    below = clamp(number(-3, d[0]) * d[2], zero, one)
+    near = fma(d[0], light[SUN], fma(d[1], light[SUN + 1], d[2] * light[SUN + 2]))
+    near = select(near > zero, near, zero)
+    near = near * near * near
+    near = near * near
+    glow = near * near * light[GLOW]
+    r = fma(above, light[ZENITH] - light[HORIZON], light[HORIZON])
+    g = fma(above, light[ZENITH + 1] - light[HORIZON + 1], light[HORIZON + 1])
+    b = fma(above, light[ZENITH + 2] - light[HORIZON + 2], light[HORIZON + 2])
+    r = fma(below, light[GROUND] - r, r)
+    g = fma(below, light[GROUND + 1] - g, g)
+    b = fma(below, light[GROUND + 2] - b, b)
+    return (
+        fma(glow, light[SUNLIGHT], r),
+        fma(glow, light[SUNLIGHT + 1], g),
+        fma(glow, light[SUNLIGHT + 2], b),
+    )
+
+
+def haze_of(t, light):  # compiled with `target.jit`
+    """Return how much haze there is before what is at a distance, from 0 to 1."""
+    deep = t * light[HAZE]
+    return number(1, t) - exp(-(deep * deep))
+
+
+def albedo(trap, light, colors):  # compiled with `target.jit`
+    """Return the color of the surface, by its trap."""
+    one, last = number(1, trap), number(len(colors) - 1, trap)
+    v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
+    k = min(int(v * last), len(colors) - 2)
+    part = fma(v, last, -number(k, trap))
+    return (
+        fma(part, colors[k + 1, 0] - colors[k, 0], colors[k, 0]),
+        fma(part, colors[k + 1, 1] - colors[k, 1], colors[k, 1]),
+        fma(part, colors[k + 1, 2] - colors[k, 2], colors[k, 2]),
+    )
+
+
+def make_to_sun(target):
+    """Return ``to_sun(u, v, light)``: a direction to a random place of the sun's disc."""
+    one_long, real = target.jit(unit), target.real
+
+    def to_sun(u, v, light):
+        sine, cosine = sincos(real(TURN) * v)
+        far = sqrt(u)
+        x, y = far * cosine, far * sine
+        return one_long(
+            fma(light[ACROSS], x, fma(light[ALONG], y, light[SUN])),
+            fma(light[ACROSS + 1], x, fma(light[ALONG + 1], y, light[SUN + 1])),
+            fma(light[ACROSS + 2], x, fma(light[ALONG + 2], y, light[SUN + 2])),
+        )
+
+    return target.jit(to_sun)
+
+
+def sunlight(s, n, d, through, gloss):  # compiled with `target.jit`
+    """Return how much of the sun's light a lit surface reflects, by channel.
+
+    s: to the sun; n: the normal; d: of the ray that sees the surface; `through`: the color so far.
+    """
+    zero = number(0, s[0])
+    x, y, z = s[0] - d[0], s[1] - d[1], s[2] - d[2]
+    length = sqrt(fma(x, x, fma(y, y, z * z)))
+    shine = fma(x, n[0], fma(y, n[1], z * n[2])) / length
+    shine = select(shine > zero, shine, zero)
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine * gloss
+    facing = fma(s[0], n[0], fma(s[1], n[1], s[2] * n[2]))
+    return (
+        fma(through[0], facing, shine),
+        fma(through[1], facing, shine),
+        fma(through[2], facing, shine),
+    )
+
+
+def make_reflect(target):
+    """Return ``reflect(n, u, v)``: a random direction, as matt surfaces reflect light."""
+    real, one_long = target.real, target.jit(unit)
+
+    def reflect(n, u, v):
+        one, zero = real(1), real(0)
+        sine, cosine = sincos(real(TURN) * v)
+        far = sqrt(u)
+        x, y, z = far * cosine, far * sine, sqrt(one - u)
+        # Two directions across the normal (Duff et al., 2017)
+        s = one if n[2] >= zero else -one
+        a = -one / (s + n[2])
+        b = n[0] * n[1] * a
+        e, f = fma(s * n[0], n[0] * a, one), fma(n[1], n[1] * a, s)
+        return one_long(
+            fma(x, e, fma(y, b, z * n[0])),
+            fma(x, s * b, fma(y, f, z * n[1])),
+            fma(x, -s * n[0], fma(-y, n[1], z * n[2])),
+        )
+
+    return target.jit(reflect)
+
+
+def opening(h, away):  # compiled with `target.jit`
+    """Return how open the surroundings are, by the distance estimate at a height above them."""
+    return clamp(number(1.5, h) * h / away, number(0, h), number(1, h))
+
+
+def make_path(target, walk):
+    """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
+    real, draw, ahead = target.real, make_draw(target), make_ahead(target)
+    march, field = make_march(target, walk), make_field(target, walk)
+    sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(albedo)
+    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
+    inner, normal, is_open = target.jit(dot), target.jit(normal_of), target.jit(opening)
+
+    def tap(p, h, k, space):
+        s = TAPS[k]
+        return field(
+            fma(h, real(s[0]), p[0]), fma(h, real(s[1]), p[1]), fma(h, real(s[2]), p[2]), space
+        )[0]
+
+    tap = target.jit(tap)
+
+    def ambient(o, n, h, space):
+        """Return how much of the sky the surface sees after the last bounce."""
+        seen = real(0)
+        for away in OPEN:
+            w = real(away) * h
+            found, _ = field(fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2]), space)
+            seen = seen + is_open(found, w)
+        return seen / real(len(OPEN))
+
+    ambient = target.jit(ambient)
+
+    def path(column, row, sample, shot, space):
+        light, zero = shot.light, real(0)
+        u, v, p, q = draw(0, column, row, sample, shot)
+        o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
+        red, green, blue = zero, zero, zero
+        tr, tg, tb = real(1), real(1), real(1)
+        spread, base, gloss = shot.camera[CONE], zero, light[GLOSS]
+        for k in range(shot.bounces + 1):
+            t, trap, hits = march(o, d, zero, spread, base, space)
+            if not hits:
+                r, g, b = sky_of(d, light)
+                red, green, blue = fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue)
+                break
+            if k == 0:
+                fog = haze(t, light)
+                r, g, b = sky_of(d, light)
+                red, green, blue = r * fog, g * fog, b * fog
+                tr = tg = tb = real(1) - fog
+            h = fma(spread, t, base)
+            place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
+            taps = tap(place, h, 0, space), tap(place, h, 1, space)
+            n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+            r, g, b = color_of(trap, light, shot.colors)
+            tr, tg, tb = tr * r, tg * g, tb * b
+            w = real(AWAY) * h
+            o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
+            spread, base = real(WIDER) * shot.camera[CONE], real(NEAR) * h
+            u, v, p, q = draw(k + 1, column, row, sample, shot)
+            s = to_sun(u, v, light)
+            if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:
+                _, _, shaded = march(o, s, zero, spread, base, space)
+                if not shaded:
+                    r, g, b = lit(s, n, d, (tr, tg, tb), gloss)
+                    red = fma(light[SUNLIGHT], r, red)
+                    green = fma(light[SUNLIGHT + 1], g, green)
+                    blue = fma(light[SUNLIGHT + 2], b, blue)
+            if k == shot.bounces:
+                seen = ambient(o, n, h, space)
+                r, g, b = sky_of(n, light)
+                red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
+                blue = fma(tb * seen, b, blue)
+            d, gloss = reflect(n, p, q), zero
+        return red, green, blue
+
+    return target.jit(path)
+
+
+def make_keep(target):
+    """Return ``keep(v)``: a sample's light as a whole number."""
+    real, whole = target.real, target.int64
+
+    def keep(v):
+        return whole(clamp(v, real(0), real(BRIGHTEST)) * real(ONE))
+
+    return target.jit(keep)
+
+
+def make_body(target, walk):
+    """Return ``body(i0, j0, di, dj, out, top, first, samples, shot, space)``: light of pixels.
+
+    Parameters
+    ----------
+    out : array of int64, shape (rows, columns, 3)
+        Sums, to which the light of some samples is added.
+    top : int64
+        The row of the picture that is the first of `out`.
+    first, samples : int64
+        The first sample, and how many there are.
+    shot : Shot
+    space : fractals.kernels.march.Space
+    """
+    path, keep = make_path(target, walk), make_keep(target)
+
+    def body(i0, j0, di, dj, out, top, first, samples, shot, space):
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                for sample in range(first, first + samples):
+                    red, green, blue = path(i, top + j, sample, shot, space)
+                    out[j, i, 0] += keep(red)
+                    out[j, i, 1] += keep(green)
+                    out[j, i, 2] += keep(blue)
+
+    return body
+
+
+def filmic(v):  # compiled with `target.jit`
+    """Return sRGB values, from 0 to 1, of light: the curve of film by Narkowicz (2015)."""
+    zero, one = number(0, v), number(1, v)
+    bent = v * fma(number(2.51, v), v, number(0.03, v))
+    bent = bent / fma(v, fma(number(2.43, v), v, number(0.59, v)), number(0.14, v))
+    bent = clamp(bent, zero, one)
+    least = number(0.0031308, v)
+    root = exp(log(select(bent > least, bent, one)) / number(2.4, v))
+    curved = fma(number(1.055, v), root, number(-0.055, v))
+    return clamp(select(bent > least, curved, number(12.92, v) * bent), zero, one)
+
+
+def make_develop_body(target):
+    """Return ``body(i0, j0, di, dj, out, sums, scale, white)``: sums of light as pixels.
+
+    Parameters
+    ----------
+    out : array of float32, shape (rows, columns, 3)
+    sums : array of int64, shape (rows, columns, 3)
+    scale : real
+        The exposure, over all that the samples of a pixel of light 1 add up to.
+    white : real
+        The greatest value of a channel.
+    """
+    real, real32, curve = target.real, target.real32, target.jit(filmic)
+
+    def body(i0, j0, di, dj, out, sums, scale, white):
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                for m in range(3):
+                    out[j, i, m] = real32(curve(real(sums[j, i, m]) * scale) * white)
+
+    return body

@@ -1,0 +1,303 @@
+"""Rays that walk to the surface of a solid: the distance field, the march, and normals.
+
+A ray goes as far as the distance estimate allows, until the surface is nearer than its footprint:
+half a pixel there, so that detail ends where pixels do. It begins where it enters the sphere around
+the solid, and ends where it leaves it. All functions take single numbers; those that are made of
+`select` alone take packs of rays as well.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.kernels import scatter
+from fractals.kernels.elementary import log, sincos
+from fractals.kernels.primitives import fma, number, select, sqrt
+from fractals.kernels.solid import Solid, make_step
+
+# Numbers of a space: r² that ends an orbit, the square of the radius of the sphere around the
+# solid, the ball of a linear distance, the factor of distances, 1 where (a, b, c) is the point
+# (else 0), the constants; where the fourth coordinate starts; the options.
+BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH, OPTIONS = 0, 1, 2, 3, 4, 5, 8, 9
+MOST = 400  # evaluations of the field for a ray; one that takes more is near the surface
+FAR = 1e30  # more than any trap
+TURN = 6.283185307179586
+TAPS = ((1, -1, -1), (-1, -1, 1), (-1, 1, -1), (1, 1, 1))  # of a normal: a tetrahedron
+
+
+class Space(NamedTuple):
+    """A solid, as rays see it."""
+
+    numbers: Any  # array of real
+    steps: Any  # the most of an orbit
+    most: Any  # evaluations of the field for a ray
+
+
+def space_of(solid: Solid, steps: int, real: Any) -> Space:
+    """Return a solid as data; `steps`: of an orbit."""
+    constants = solid.constants or (0.0, 0.0, 0.0)
+    own = 1.0 if solid.constants is None else 0.0
+    head = [
+        solid.bail,
+        solid.bound**2,
+        solid.body,
+        solid.factor,
+        own,
+        *constants,
+        solid.fourth or 0.0,
+    ]
+    numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
+    return Space(numbers, steps, MOST)
+
+
+def dot(x, y, z, u, v, w):  # compiled with `target.jit`
+    """Return the inner product of two vectors."""
+    return fma(x, u, fma(y, v, z * w))
+
+
+def unit(x, y, z):  # compiled with `target.jit`
+    """Return the vector of length 1 in a direction.
+
+    It is made of quotients: a compiler of GPUs would fuse products with what they are added to.
+    """
+    length = sqrt(fma(x, x, fma(y, y, z * z)))
+    return x / length, y / length, z / length
+
+
+def crossing(ox, oy, oz, dx, dy, dz, bound):  # compiled with `target.jit`
+    """Return where a ray enters and leaves the sphere around 0; it leaves before it enters: never.
+
+    `bound`: the square of the radius.
+    """
+    zero = number(0, ox)
+    b = fma(ox, dx, fma(oy, dy, oz * dz))
+    c = fma(ox, ox, fma(oy, oy, fma(oz, oz, -bound)))
+    square = fma(b, b, -c)
+    root = sqrt(select(square > zero, square, zero))
+    return select(square > zero, -b - root, zero), select(square > zero, root - b, -number(1, ox))
+
+
+def make_advance(target, walk):
+    """Return ``advance(state, a, b, c, bail, options)``: the state of an orbit, a step later.
+
+    A state is x, y, z, d, r² and the trap, and the fourth coordinate of a solid that has one; an
+    orbit that has ended keeps it.
+    """
+    step = make_step(target, walk)
+
+    def measured(x, y, z, square, options):
+        return square
+
+    if walk.trap is not None:
+        trap = target.jit(walk.trap)
+
+        def measured(x, y, z, square, options):
+            return trap(x, y, z, options)
+
+    measured = target.jit(measured)
+
+    def advance(state, a, b, c, bail, options):
+        x, y, z, d, square, least = state
+        going = square < bail
+        u, v, w, e = step(x, y, z, d, a, b, c, options)
+        found = fma(u, u, fma(v, v, w * w))
+        value = measured(u, v, w, found, options)
+        return (
+            select(going, u, x),
+            select(going, v, y),
+            select(going, w, z),
+            select(going, e, d),
+            select(going, found, square),
+            select(going & (value < least), value, least),
+        )
+
+    def advance_all(state, a, b, c, bail, options):
+        x, y, z, d, square, least, fourth = state
+        going = square < bail
+        u, v, w, other, e = step(x, y, z, fourth, d, a, b, c, options)
+        found = fma(u, u, fma(v, v, fma(w, w, other * other)))
+        value = measured(u, v, w, found, options)
+        return (
+            select(going, u, x),
+            select(going, v, y),
+            select(going, w, z),
+            select(going, e, d),
+            select(going, found, square),
+            select(going & (value < least), value, least),
+            select(going, other, fourth),
+        )
+
+    return target.jit(advance_all if walk.fourth else advance)
+
+
+def make_estimate(target, walk):
+    """Return ``estimate(state, body, factor, options)``: distance and trap of an orbit's end.
+
+    The distance is a quotient in the end: a compiler of GPUs would fuse a product with what it is
+    added to.
+    """
+    own = walk.trap is not None
+
+    def trapped(least):
+        return least if own else sqrt(least)
+
+    trapped = target.jit(trapped)
+
+    if walk.distance == "log":
+
+        def estimate(state, body, factor, options):
+            square, one = state[4], number(1, factor)
+            grown = number(0.25, factor) * factor * log(square) * sqrt(square)
+            return select(square > one, grown, number(0, factor)) / state[3], trapped(state[5])
+
+    elif walk.distance == "linear":
+
+        def estimate(state, body, factor, options):
+            return factor * (sqrt(state[4]) - body) / state[3], trapped(state[5])
+
+    else:
+        distance = target.jit(walk.distance)
+
+        def estimate(state, body, factor, options):
+            x, y, z, d = state[0], state[1], state[2], state[3]
+            return distance(x, y, z, d, options) / (number(1, factor) / factor), trapped(state[5])
+
+    return target.jit(estimate)
+
+
+def make_begin(target, walk):
+    """Return ``begin(x, y, z, fourth)``: the state of an orbit before its first step."""
+
+    def begin(x, y, z, fourth):
+        return x, y, z, number(1, x), fma(x, x, fma(y, y, z * z)), number(FAR, x)
+
+    def begin_all(x, y, z, fourth):
+        square = fma(x, x, fma(y, y, fma(z, z, fourth * fourth)))
+        return x, y, z, number(1, x), square, number(FAR, x), fourth
+
+    return target.jit(begin_all if walk.fourth else begin)
+
+
+def make_field(target, walk):
+    """Return ``field(x, y, z, space)``: the distance estimate and the trap of a point."""
+    advance, estimate = make_advance(target, walk), make_estimate(target, walk)
+    take, start = scatter.make_take(target, walk.numbers), make_begin(target, walk)
+
+    def field(x, y, z, space):
+        n = space.numbers
+        options, bail, own = take(n, OPTIONS), n[BAIL], n[OWN]
+        a = fma(own, x, n[CONSTANTS])
+        b = fma(own, y, n[CONSTANTS + 1])
+        c = fma(own, z, n[CONSTANTS + 2])
+        state = start(x, y, z, n[FOURTH])
+        for _ in range(space.steps):
+            if not state[4] < bail:
+                break
+            state = advance(state, a, b, c, bail, options)
+        return estimate(state, n[BODY], n[FACTOR], options)
+
+    return target.jit(field)
+
+
+def make_march(target, walk):
+    """Return ``march(o, d, t, spread, base, space)``: length, trap, and whether a ray hits.
+
+    `o`, `d`: where the ray starts, and its direction, of length 1. `t`: the length from which on it
+    is followed. It hits where the distance is not above ``spread * length + base``.
+    """
+    field, cross, real = make_field(target, walk), target.jit(crossing), target.real
+
+    def march(o, d, t, spread, base, space):
+        enter, leave = cross(o[0], o[1], o[2], d[0], d[1], d[2], space.numbers[BOUND])
+        t = select(enter > t, enter, t)
+        trap = real(0)
+        for _ in range(space.most):
+            if not t < leave:
+                return t, trap, False
+            h, trap = field(fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2]), space)
+            if not h > fma(spread, t, base):
+                return t, trap, True
+            t = t + h
+        return t, trap, t < leave
+
+    return target.jit(march)
+
+
+def normal_of(distances, x, y, z):  # compiled with `target.jit`
+    """Return the normal of four distances, those of `TAPS`, on the side of a ray.
+
+    x, y, z: the direction of the ray. A ray that grazes an edge meets it from behind: the normal is
+    then at right angles to the ray, because a path must not go on within the solid.
+    """
+    p, q, r, s = distances
+    u, v, w = p - q - r + s, s - p - q + r, q - p - r + s
+    whole = fma(u, u, fma(v, v, w * w))
+    along = fma(u, x, fma(v, y, w * z))
+    along = select(along > number(0, x), along, number(0, x))
+    u, v, w = fma(-along, x, u), fma(-along, y, v), fma(-along, z, w)
+    square = fma(u, u, fma(v, v, w * w))
+    some = (square > number(1e-30, x)) & (square > whole * number(1e-6, x))
+    length = sqrt(select(some, square, number(1, x)))
+    return select(some, u / length, -x), select(some, v / length, -y), select(some, w / length, -z)
+
+
+def make_first_body(target, walk):
+    """Return ``body(i0, j0, di, dj, out, camera, space)``: what the rays of pixels meet.
+
+    Parameters
+    ----------
+    out : array of real, shape (rows, columns, 2)
+        The length of a ray and the trap; a length of -1 where the ray meets nothing.
+    camera : array of real
+        As of `fractals.kernels.light`.
+    space : Space
+    """
+    march, ahead, real = make_march(target, walk), make_ahead(target), target.real
+
+    def body(i0, j0, di, dj, out, camera, space):
+        half = real(0.5)
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                o, d = ahead(real(i) + half, real(j) + half, half, half, camera)
+                t, trap, hits = march(o, d, real(0), camera[CONE], real(0), space)
+                out[j, i, 0] = t if hits else -real(1)
+                out[j, i, 1] = trap
+
+    return body
+
+
+# Numbers of a camera: its position; the directions ahead, to the right and up, of length 1; the
+# size of a pixel at distance 1; half the columns and rows; the radius of the lens, the distance
+# that is sharp, and a ray's footprint at distance 1.
+POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE = 0, 3, 6, 9, 12, 13, 15, 16, 17
+
+
+def make_ahead(target):
+    """Return ``ahead(column, row, u, v, camera)``: where a ray starts, and its direction.
+
+    `column` and `row`: a place in the picture, in pixels. `u`, `v`: of the lens, from 0 to 1.
+    """
+    one_long, real = target.jit(unit), target.real
+
+    def ahead(column, row, u, v, m):
+        x, y = (column - m[HALF]) * m[PIXEL], (m[HALF + 1] - row) * m[PIXEL]
+        sine, cosine = sincos(real(TURN) * v)
+        wide = sqrt(u) * m[LENS]
+        e, f = wide * cosine, wide * sine
+        far = m[FOCUS]
+        o = (
+            fma(m[RIGHT], e, fma(m[UP], f, m[POSITION])),
+            fma(m[RIGHT + 1], e, fma(m[UP + 1], f, m[POSITION + 1])),
+            fma(m[RIGHT + 2], e, fma(m[UP + 2], f, m[POSITION + 2])),
+        )
+        # From the lens to the place that is sharp; x - e / far to the right
+        x, y = fma(far, x, -e), fma(far, y, -f)
+        d = one_long(
+            fma(m[RIGHT], x, fma(m[UP], y, m[AHEAD] * far)),
+            fma(m[RIGHT + 1], x, fma(m[UP + 1], y, m[AHEAD + 1] * far)),
+            fma(m[RIGHT + 2], x, fma(m[UP + 2], y, m[AHEAD + 2] * far)),
+        )
+        return o, d
+
+    return target.jit(ahead)

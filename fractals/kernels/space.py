@@ -1,0 +1,126 @@
+"""Folds and rotations of space that several solids use; each is compiled as it stands."""
+
+import math
+
+from fractals.kernels.elementary import angle, sincos
+from fractals.kernels.primitives import clamp, fma, number, select, sqrt
+
+# Half of the golden ratio, and half of its inverse: of the third mirror of an icosahedron.
+HALF, REST = (math.sqrt(5) + 1) / 4, (math.sqrt(5) - 1) / 4
+
+
+def folded(v, limit):
+    """Return v, reflected at -limit or limit if it lies beyond."""
+    return fma(number(2, v), clamp(v, -limit, limit), -v)
+
+
+def swapped(x, y):
+    """Return the larger and the smaller of two numbers: a reflection in the plane x = y."""
+    return select(x > y, x, y), select(x > y, y, x)
+
+
+def mirrored(x, y):
+    """Return both numbers where x + y >= 0, and otherwise reflect them in the plane x + y = 0."""
+    behind = x + y < number(0, x)
+    return select(behind, -y, x), select(behind, -x, y)
+
+
+def rotated(x, y, z, m):
+    """Return the product of a matrix, nine numbers row by row, and a point."""
+    return (
+        fma(m[0], x, fma(m[1], y, m[2] * z)),
+        fma(m[3], x, fma(m[4], y, m[5] * z)),
+        fma(m[6], x, fma(m[7], y, m[8] * z)),
+    )
+
+
+def fold_tetrahedron(x, y, z):
+    """Return the point's image in the cone of the corner (1, 1, 1) of a tetrahedron."""
+    x, y = mirrored(x, y)
+    x, z = mirrored(x, z)
+    y, z = mirrored(y, z)
+    return x, y, z
+
+
+def fold_octahedron(x, y, z):
+    """Return the point's image where x >= y >= z >= 0: one of 48, as the mirrors of a cube make."""
+    x, y = swapped(abs(x), abs(y))
+    x, z = swapped(x, abs(z))
+    y, z = swapped(y, z)
+    return x, y, z
+
+
+def fold_icosahedron(x, y, z):
+    """Return the point's image between three mirrors of an icosahedron, one of 120.
+
+    They are x = 0, y = 0 and a third one, which meets them at 60 and at 36 degrees. Five times
+    in turn bring every point there.
+    """
+    for _ in range(5):
+        x, y = abs(x), abs(y)
+        beyond = fma(number(-0.5, x), x, fma(number(-HALF, x), y, number(REST, x) * z))
+        beyond = number(2, x) * select(beyond < number(0, x), beyond, number(0, x))
+        x = fma(beyond, number(0.5, x), x)
+        y = fma(beyond, number(HALF, x), y)
+        z = fma(-beyond, number(REST, x), z)
+    return abs(x), abs(y), z
+
+
+def stretch(u, v, w):
+    """Return the most by which a linear map stretches, from the three columns of its matrix.
+
+    It is the root of the largest eigenvalue of the product of the matrix with its transpose, by the
+    cosine of a third of an angle (Oliver Smith, 1961).
+    """
+    m00 = fma(u[0], u[0], fma(u[1], u[1], u[2] * u[2]))
+    m11 = fma(v[0], v[0], fma(v[1], v[1], v[2] * v[2]))
+    m22 = fma(w[0], w[0], fma(w[1], w[1], w[2] * w[2]))
+    m01 = fma(u[0], v[0], fma(u[1], v[1], u[2] * v[2]))
+    m02 = fma(u[0], w[0], fma(u[1], w[1], u[2] * w[2]))
+    m12 = fma(v[0], w[0], fma(v[1], w[1], v[2] * w[2]))
+    zero, one, third = number(0, m00), number(1, m00), number(1 / 3, m00)
+    mean = (m00 + m11 + m22) * third
+    m00, m11, m22 = m00 - mean, m11 - mean, m22 - mean
+    beside = fma(m01, m01, fma(m02, m02, m12 * m12))
+    spread = fma(m00, m00, fma(m11, m11, fma(m22, m22, beside + beside)))
+    spread = sqrt(spread * number(1 / 6, m00))
+    inverse = one / select(spread > zero, spread, one)
+    m00, m11, m22 = m00 * inverse, m11 * inverse, m22 * inverse
+    m01, m02, m12 = m01 * inverse, m02 * inverse, m12 * inverse
+    determinant = fma(
+        m00,
+        fma(m11, m22, -(m12 * m12)),
+        fma(-m01, fma(m01, m22, -(m12 * m02)), m02 * fma(m01, m12, -(m11 * m02))),
+    )
+    cosine = clamp(determinant * number(0.5, m00), -one, one)
+    _, cosine = sincos(angle(cosine, sqrt(fma(-cosine, cosine, one))) * third)
+    return sqrt(fma(spread + spread, cosine, mean))
+
+
+FUNCTIONS = (
+    stretch,
+    folded,
+    swapped,
+    mirrored,
+    rotated,
+    fold_tetrahedron,
+    fold_octahedron,
+    fold_icosahedron,
+)
+
+
+def rotation(turn: float, tilt: float, roll: float) -> tuple[float, ...]:
+    """Return the matrix, row by row, that rotates about z, then about x, then about y, in degrees.
+
+    >>> [round(v, 9) + 0.0 for v in rotation(90, 0, 0)]
+    [0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    """
+    (a, b), (c, d), (e, f) = (
+        (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
+        for angle in (turn, tilt, roll)
+    )
+    return (
+        *(e * a + f * d * b, -e * b + f * d * a, f * c),
+        *(c * b, c * a, -d),
+        *(-f * a + e * d * b, f * b + e * d * a, e * c),
+    )

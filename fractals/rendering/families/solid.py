@@ -1,0 +1,215 @@
+"""Solids: rays walk to a surface in space, and paths of light are traced from there."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.devices import choose
+from fractals.errors import OptionError
+from fractals.io import png
+from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.rendering.families import Plain, Refined, Rendered, written_to
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.solid.plan import SolidPlan, make_solid_plan
+from fractals.rendering.solid.trace import Tracing, open_tracing
+from fractals.scene.model import Scene
+from fractals.threads import Progress, core_count
+
+FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
+FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
+ROWS = 64  # of the image, that are traced in a step
+MOST_BYTES = 2**31  # of the sums
+
+
+class SolidRefinement:
+    """A picture of a solid that becomes ever finer; see `fractals.rendering.families.Refinement`.
+
+    The first pictures are lit without bounces: by the sun, and by the sky as far as the
+    surroundings leave a surface open; one is small, and one as large as the image. Then the samples
+    of the image itself are added up, and shown each time that there are twice as many.
+    """
+
+    def __init__(
+        self, scene: Scene, options: RenderOptions, backend_of: Callable[[str], Backend]
+    ) -> None:
+        self._scene, self._options, self._backend_of = scene, options, backend_of
+        self._tracing: Tracing | None = None
+        self._sums: NDArray[np.int64] | None = None
+        self._done = 0  # samples in the sums
+
+    @property
+    def kept(self) -> int:
+        """Return the bytes of the sums."""
+        return 0 if self._sums is None else self._sums.nbytes
+
+    def free(self) -> None:
+        """Free the sums."""
+        self._sums, self._done = None, 0
+
+    def prepare(self) -> None:
+        """Compile what traces and shows."""
+        if self._tracing is None:
+            self._tracing = self._traced(self._scene)
+            small = self._traced(self._scene.replace(size=(16, 16), bounces=0))
+            self._whole(small, 1)
+
+    def _traced(self, scene: Scene) -> Tracing:
+        plan = make_solid_plan(scene, "cpu", 1)
+        if plan.memory > MOST_BYTES:
+            raise OptionError("this image takes too much memory: choose a smaller window")
+        backend = self._backend_of(plan.precision)
+        return Tracing(replace(plan, device=backend.kind, threads=backend.threads or 1), backend)
+
+    def _whole(self, tracing: Tracing, samples: int) -> NDArray[Any]:
+        """Return the picture of some samples."""
+        width, height = tracing.plan.scene.image.size
+        sums = np.zeros((height, width, 3), np.int64)
+        tracing.add(sums, range(height), 0, samples, self._options.on_progress)
+        return tracing.pixels(sums, samples)
+
+    def pictures(self) -> Iterator[Refined | None]:
+        """Yield pictures, the last one exact, and None after each step."""
+        self.prepare()
+        tracing = self._tracing
+        assert tracing
+        scene, (width, height) = self._scene, self._scene.image.size
+        whole = tracing.plan.samples_per_pixel
+        if self._sums is None:
+            if max(width, height) > FIRST_SIDE:
+                size = -(-width // FIRST_STEP), -(-height // FIRST_STEP)
+                small = self._traced(scene.replace(size=size, bounces=0))
+                yield Refined(self._whole(small, 1), FIRST_STEP, "a first look", False)
+            look = self._traced(scene.replace(bounces=0))
+            yield Refined(self._whole(look, 1), 1, "a fast look", False)
+            self._sums = np.zeros((height, width, 3), np.int64)
+        sums, shown, spent, took = self._sums, self._done, 0.0, 0.0
+        while self._done < whole:
+            last = min(whole, max(self._done + 1, min(2 * self._done, self._done + 4)))
+            for top in range(0, height, ROWS):
+                rows = range(top, min(height, top + ROWS))
+                begun, own = perf_counter(), sums[top : rows.stop]
+                fresh = np.zeros_like(own)  # an error ends a step early, which leaves no half of it
+                tracing.add(fresh, rows, self._done, last, self._options.on_progress)
+                own += fresh
+                spent += perf_counter() - begun
+                yield None
+            self._done = last
+            if last < whole and (last < 2 * shown or spent < took):
+                continue
+            begun, shown = perf_counter(), last
+            pixels = tracing.pixels(sums, last)
+            spent, took = 0.0, perf_counter() - begun
+            yield Refined(pixels, 1, f"{last} of {whole} samples", last == whole)
+
+
+class Solids(Plain):
+    """The family of solids; see `fractals.rendering.families.Family`."""
+
+    title = "Solids: rays walk to a surface in space, lit by sun and sky"
+
+    def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
+        """Return how a scene is drawn."""
+        device, note = choose(options.device)
+        if note:
+            options.on_message(note)
+        return make_solid_plan(scene, device.kind, options.threads or device.cores or 1, keeps)
+
+    def render(self, scene: Scene, options: RenderOptions) -> Image:
+        """Draw a picture."""
+        tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
+        width, height = scene.image.size
+        pixels = np.empty((height, width, 3), np.uint16 if scene.image.bits == 16 else np.uint8)
+        for rows, part in bands(tracing, options, timings):
+            pixels[rows.start : rows.stop] = part
+        return Image(pixels, **facts_of(tracing, timings))
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file, whose rows are written while others are drawn."""
+        target = PictureFile(path, scene.image, overwrite)
+        if cluster is not None:
+            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
+        if not target.streams:
+            return written_to(target, self.render(scene, options))
+        tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
+        picture, number, encoding = scene.image, 0, 0.0
+        tall, threads = png.strip_rows(picture.size, picture.bits), options.threads or core_count()
+        with target.open() as file:
+            writer = png.PngWriter(file, png_beginning(scene, picture.size, picture.bits))
+            for _, part in bands(tracing, options, timings, tall):
+                begun = perf_counter()
+                number = png.put_rows(writer, number, part, tall, picture.compression, threads)
+                encoding += perf_counter() - begun
+            writer.end()
+        return Rendered(**facts_of(tracing, timings | {"encode": encoding}))
+
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> SolidRefinement:
+        """Return a picture that becomes ever finer: samples are added up."""
+        return SolidRefinement(scene, options, backend_of)
+
+    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
+        """Draw a picture again, and compare the light of some pixels with plain Python's."""
+        open_tracing(scene, options).check(seed)
+        return self.render(scene, options)
+
+
+def bands(
+    tracing: Tracing, options: RenderOptions, timings: dict[str, float], tall: int = 1
+) -> Iterator[tuple[range, NDArray[Any]]]:
+    """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`."""
+    plan = tracing.plan
+    (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
+    step = min(height, max(1, plan.band // tall) * tall)
+    for top in range(0, height, step):
+        rows, begun = range(top, min(height, top + step)), perf_counter()
+        sums = np.zeros((len(rows), width, 3), np.int64)
+        progress = _part_of(options.on_progress, rows, height)
+        tracing.add(sums, rows, 0, samples, progress)
+        traced = perf_counter()
+        part = tracing.pixels(sums, samples)
+        timings["iterate"] += traced - begun
+        timings["color"] += perf_counter() - traced
+        yield rows, part
+
+
+def _part_of(progress: Progress | None, rows: range, height: int) -> Progress | None:
+    """Return the progress function of some rows of a picture."""
+    if progress is None or len(rows) == height:
+        return progress
+    return lambda done, total: progress(rows.start * total + len(rows) * done, height * total)
+
+
+def facts_of(tracing: Tracing, timings: dict[str, float]) -> dict[str, Any]:
+    """Return the facts of a picture's making, as of `fractals.io.summary.PictureFacts`."""
+    plan = tracing.plan
+    return {
+        "scene": plan.scene,
+        "timings": timings,
+        "device": plan.device,
+        "precision": plan.precision,
+        "method": plan.method,
+        "loop": tracing.loop,
+    }
+
+
+def make() -> Solids:
+    """Return the family."""
+    return Solids()

@@ -1,0 +1,1 @@
+"""Solids: how their pictures are planned, traced and refined."""

@@ -1,0 +1,336 @@
+"""How a picture of a solid is traced, before it is: the camera, the light, samples and seconds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.python import PythonBackend
+from fractals.color.palette import linear_from_srgb, load, parse_color
+from fractals.errors import OptionError, SceneError
+from fractals.kernels import light as lights
+from fractals.kernels import march
+from fractals.kernels.solid import MOST_STEPS, Solid
+from fractals.rendering.plan import Keeps
+from fractals.scene.model import Scene, View
+from fractals.scene.space import Camera
+
+PROBE = 24  # rows and columns of rays that look where the surface is
+FOCUS = 35  # percent of these that are nearer than what is sharp
+# Percent of the probe's traps: the first and the last have the first and the last color.
+QUANTILES = np.linspace(3, 97, 33)
+EVEN = 0.8  # how evenly the surface takes its colors; 0: as evenly as traps are spread
+SHADES = 256
+PALETTE = "sandstone"  # where a scene names none: of low chroma, as stone is
+FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
+GLOW = 0.12  # the sky around the sun, in the sun's light
+PER_SAMPLE = 16  # paths for each of supersampling's samples
+NEAREST = 1e-9  # distance of what is in view, for haze and focus
+STEEPEST = math.radians(88)  # above or below the target to which a camera goes around it
+ULPS = 8  # footprints of fewer units in the last place resolve no surface
+BYTES_OF_SUMS = 24  # of a pixel
+BYTES_OF_LIST = 2**20  # of a thread
+BAND = 2**22  # pixels whose sums are kept at once
+RAYS = {"cpu": 6e6, "python": 3e3, "simulator": 1e5, "cuda": 1e9}  # a second and thread
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the rays of a picture's middle lines of sight meet, by a probe of few rays."""
+
+    depth: float  # half of the surface in view is nearer
+    sharp: float  # the distance that is sharp, where the scene says none
+    traps: NDArray[np.float64]  # their quantiles
+
+    @classmethod
+    def of(cls, found: NDArray[Any]) -> "Seen":
+        """Return what a probe has found, as of `fractals.kernels.march.make_first_body`."""
+        hits = found[..., 0] >= 0
+        if not hits.any():
+            return cls(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))
+        lengths, traps = found[..., 0][hits], found[..., 1][hits]
+        found = np.percentile(traps.astype(np.float64), QUANTILES)
+        found[-1] = max(found[-1], found[0] + 1e-6 * (1 + abs(found[0])))
+        depth, sharp = np.percentile(lengths.astype(np.float64), (50, FOCUS))
+        return cls(max(float(depth), NEAREST), max(float(sharp), NEAREST), found)
+
+
+@dataclass(frozen=True)
+class SolidPlan:
+    """How a picture of a solid is traced."""
+
+    scene: Scene
+    solid: Solid
+    device: str
+    threads: int
+    precision: str
+    clearance: float  # the distance estimate where the camera is
+    keeps: Keeps = "pixels"
+
+    method: str = "rays"
+
+    @property
+    def steps(self) -> int:
+        """Return the most steps of an orbit."""
+        given = self.scene.iteration.max_iterations
+        return self.solid.steps if given == "auto" else min(given, MOST_STEPS)
+
+    @property
+    def samples_per_pixel(self) -> int:
+        """Return how many paths a pixel has."""
+        given = self.scene.light.samples
+        return PER_SAMPLE * self.scene.image.supersampling**2 if given == "auto" else given
+
+    @property
+    def samples(self) -> int:
+        """Return how many paths are traced."""
+        return math.prod(self.scene.image.size) * self.samples_per_pixel
+
+    @property
+    def band(self) -> int:
+        """Return how many rows of the picture are traced at once."""
+        width, height = self.scene.image.size
+        return min(height, max(1, BAND // width))
+
+    @property
+    def seconds(self) -> float:
+        """Return a rough estimate of the seconds, without compiling."""
+        rays = self.samples * (3 + 2 * self.scene.light.bounces)
+        return rays / RAYS[self.device] / max(1, self.threads)
+
+    @property
+    def memory(self) -> int:
+        """Return about how many bytes the sums and the pixels take."""
+        width, height = self.scene.image.size
+        kept = self.band if self.keeps == "bands" else height
+        pixels = kept * width * 3 * self.scene.image.bits // 8
+        return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "device": self.device,
+            "method": self.method,
+            "precision": self.precision,
+            "size": list(self.scene.image.size),
+            "samples_per_pixel": self.samples_per_pixel,
+            "paths": self.samples,
+            "bounces": self.scene.light.bounces,
+            "seconds": float(f"{self.seconds:.2g}"),
+            "memory": self.memory,
+        }
+
+    def space(self, real: Any) -> march.Space:
+        """Return the solid as data."""
+        return march.space_of(self.solid, self.steps, real)
+
+    def probe_camera(self, real: Any) -> NDArray[Any]:
+        """Return the camera of the probe, which has the picture's height and is as wide."""
+        width, height = self.scene.image.size
+        pixel = self._pixel(height) * height / PROBE
+        numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * pixel]
+        numbers[march.RIGHT : march.RIGHT + 3] = [
+            part * width / height for part in numbers[march.RIGHT : march.RIGHT + 3]
+        ]
+        return np.array(numbers, np.dtype(real))
+
+    def shot(self, seen: Seen, real: Any) -> lights.Shot:
+        """Return what paths need besides the solid."""
+        camera, light = self.scene.camera, self.scene.light
+        width, height = self.scene.image.size
+        pixel = self._pixel(height)
+        focus = camera.focus or seen.sharp
+        numbers = [*self._place(), pixel, width / 2, height / 2]
+        numbers += [camera.lens * focus, focus, FOOTPRINT * pixel]
+        turns = lights.turns_of(light.bounces)
+        return lights.Shot(
+            np.array(numbers, np.dtype(real)),
+            np.array(self._light(seen), np.dtype(real)),
+            self._colors(seen).astype(real),
+            turns,
+            light.bounces,
+            0,
+            0,
+        )
+
+    def _pixel(self, height: int) -> float:
+        return 2 * math.tan(math.radians(self.scene.camera.field) / 2) / height
+
+    def _place(self) -> list[float]:
+        """Return position, and the directions ahead, to the right and up."""
+        position = np.array(place_of(self.scene.camera, self.solid)[0])
+        return [*position.tolist(), *axes_of(self.scene.camera, self.solid).ravel().tolist()]
+
+    def _light(self, seen: Seen) -> list[float]:
+        light = self.scene.light
+        ahead, right, up = axes_of(self.scene.camera, self.solid)
+        sun = np.array(light.sun) if light.sun != "key" else 0.55 * up - 0.7 * right - 0.45 * ahead
+        sun = _unit(sun)
+        across = _across(sun)
+        along = np.cross(sun, across)
+        wide = math.tan(math.radians(light.sun_size) / 2)
+        sunlight = linear(light.sun_color) * light.sun_power
+        horizon, zenith, ground = (linear(each) for each in light.sky)
+        low, high = seen.traps[0], seen.traps[-1]
+        rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
+        numbers = [float(part) for row in rows for part in row]
+        return [*numbers, GLOW, light.haze / seen.depth, light.gloss, low, 1 / (high - low)]
+
+    def _colors(self, seen: Seen) -> NDArray[np.float64]:
+        """Return colors for traps from the first to the last one: the light that they reflect."""
+        paint = self.scene.color
+        palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
+        share = np.arange(SHADES) / (SHADES - 1)
+        low, high = seen.traps[0], seen.traps[-1]
+        traps = low + share * (high - low)
+        ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
+        at = paint.offset + paint.density * (EVEN * ranks + (1 - EVEN) * share)
+        at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
+        colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
+        return colors
+
+
+def linear(color: str) -> NDArray[np.float64]:
+    """Return the light of a color."""
+    found: NDArray[np.float64] = linear_from_srgb(np.array(parse_color(color)))
+    return found
+
+
+def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = vector / np.linalg.norm(vector)
+    return found
+
+
+def _across(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a direction at right angles to another."""
+    axis = np.zeros(3)
+    axis[int(np.abs(vector).argmin())] = 1.0
+    return _unit(np.cross(vector, axis))
+
+
+Triple = tuple[float, float, float]
+
+
+def place_of(camera: Camera, solid: Solid) -> tuple[Triple, Triple]:
+    """Return where a camera is, and what it looks at."""
+    return camera.position or solid.position, camera.target or solid.target
+
+
+def axes_of(camera: Camera, solid: Solid) -> NDArray[np.float64]:
+    """Return the directions ahead, to the right and up; shape (3, 3).
+
+    Where the camera looks along what should be up, another direction is up.
+    """
+    position, target = (np.array(part) for part in place_of(camera, solid))
+    ahead = _unit(target - position)
+    right = np.cross(ahead, np.array(camera.up or solid.up))
+    right = _unit(right) if np.linalg.norm(right) > 1e-9 else _across(ahead)
+    up = np.cross(right, ahead)
+    angle = math.radians(camera.roll)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    return np.stack([ahead, cosine * right + -sine * up, sine * right + cosine * up])
+
+
+def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
+    """Return a scene whose camera has gone around its target, and then towards the surface.
+
+    right, up: degrees around the target. nearer: how many times nearer the surface is then, along
+    the line of sight, so that no camera passes it.
+    """
+    solid = scene.make_any_formula()
+    assert isinstance(solid, Solid)
+    position, target = (np.array(part) for part in place_of(scene.camera, solid))
+    axis = _unit(np.array(scene.camera.up or solid.up))
+    offset = position - target
+    far = float(np.linalg.norm(offset))
+    rise = math.asin(min(1.0, max(-1.0, float(offset @ axis) / far)))
+    level = offset - (offset @ axis) * axis
+    level = _unit(level) if np.linalg.norm(level) > 1e-9 * far else _across(axis)
+    turn, rise = math.radians(right), rise + math.radians(up)
+    rise = min(STEEPEST, max(-STEEPEST, rise))
+    level = math.cos(turn) * level + math.sin(turn) * np.cross(axis, level)
+    back = math.cos(rise) * level + math.sin(rise) * axis
+    position = target + far * back
+    python = PythonBackend("float64").target
+    space = space_in_python(solid, solid.steps)
+    with np.errstate(all="ignore"):
+        walk = march.make_march(python, solid.walk)
+        t, _, hits = walk(position.tolist(), (-back).tolist(), 0.0, 1e-4, 0.0, space)
+    position = position - back * (t if hits else far) * (1 - 1 / nearer)
+    if np.linalg.norm(position - target) < 1e-6 * far:
+        target = position - back * 1e-6 * far
+    camera = scene.camera.model_copy(
+        update={"position": tuple(position.tolist()), "target": tuple(target.tolist())}
+    )
+    return scene.model_copy(update={"camera": camera})
+
+
+def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pixels") -> SolidPlan:
+    """Return how a picture of a solid is traced.
+
+    `SceneError`: the scene has keys of other images, or its camera sees nothing.
+    """
+    solid = scene.make_any_formula()
+    assert isinstance(solid, Solid)
+    _check_keys(scene, solid)
+    position, target = place_of(scene.camera, solid)
+    if math.dist(position, target) < 1e-9 * (1 + math.hypot(*position)):
+        raise SceneError("camera: position and target are the same point")
+    plan = SolidPlan(scene, solid, device, threads, "float64", 0.0, keeps)
+    clearance = distance_at(plan, position)
+    if clearance <= 0:
+        raise SceneError("camera.position: it is inside the solid: move the camera away from it")
+    plan = replace(plan, clearance=clearance)
+    return replace(plan, precision=_precision(plan, position))
+
+
+def distance_at(plan: SolidPlan, place: Sequence[float]) -> float:
+    """Return the distance estimate at a place; outside the sphere around the solid: that to it."""
+    beyond = math.hypot(*place) - plan.solid.bound
+    if beyond > 0:
+        return beyond
+    field = march.make_field(PythonBackend("float64").target, plan.solid.walk)
+    with np.errstate(all="ignore"):
+        found, _ = field(*map(float, place), space_in_python(plan.solid, plan.steps))
+    return float(found) if math.isfinite(found) else 0.0
+
+
+def space_in_python(solid: Solid, steps: int) -> march.Space:
+    """Return a solid as data, in Python's own numbers."""
+    space = march.space_of(solid, steps, np.float64)
+    return space._replace(numbers=space.numbers.tolist())
+
+
+def _check_keys(scene: Scene, solid: Solid) -> None:
+    if scene.julia is not None:
+        raise SceneError(f"julia: '{solid.name}' is a solid, whose constants are its options")
+    if scene.view != View():
+        key = next(iter(scene.view.model_dump(exclude_defaults=True)))
+        raise SceneError(
+            f"view.{key}: a solid is seen by a camera: give position=, target= and field="
+        )
+    if scene.color.layers:
+        raise SceneError("color.layers: a solid has one layer, of its palette's colors")
+
+
+def _precision(plan: SolidPlan, position: Sequence[float]) -> str:
+    """Return the number type: float32 where it resolves a pixel of what is nearest.
+
+    `OptionError`: float64 does not, either.
+    """
+    given = plan.scene.iteration.precision
+    large = max(1.0, math.hypot(*position))
+    pixel = plan._pixel(plan.scene.image.size[1])
+    footprint = FOOTPRINT * pixel * plan.clearance / large
+    bits = math.ceil(math.log2(ULPS / footprint))
+    if bits > 53:
+        raise OptionError(
+            f"the camera is so near the surface that {bits} bits are needed, and float64 has 53: "
+            "move it away, or give a smaller size="
+        )
+    if given != "auto":
+        return given
+    return "float32" if bits <= 24 else "float64"

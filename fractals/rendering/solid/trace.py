@@ -1,0 +1,177 @@
+"""Paths of light are traced, and their sums become pixels."""
+
+import random
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.devices import choose, open_backend, open_chosen
+from fractals.backends.machine_code import Uncompilable
+from fractals.errors import DifferenceError
+from fractals.kernels import light as lights
+from fractals.kernels import march
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Keeps
+from fractals.rendering.solid.plan import PROBE, Seen, SolidPlan, make_solid_plan
+from fractals.scene.model import Scene
+from fractals.threads import Progress, run_tiles
+
+CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
+LOOPS = {"cpu": "packs", "python": "python"}
+PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "cuda": 2**21}  # of a launch
+
+
+class SampledRows(NamedTuple):
+    """Samples of some rows of a picture."""
+
+    rows: range
+    first: int
+    samples: int
+
+
+class Tracing:
+    """Traces samples of a picture, and shows their sums."""
+
+    def __init__(self, plan: SolidPlan, backend: Backend) -> None:
+        self.plan, self.backend = plan, backend
+        self._space = plan.space(backend.real)
+        self._tracers: list[Any] = []
+        self.loop = LOOPS.get(plan.device, "kernel")
+        self.seen = Seen.of(self._probe())
+        self.shot = plan.shot(self.seen, backend.real)
+        self._moved: Any = None
+
+    def _probe(self) -> NDArray[Any]:
+        camera, backend = self.plan.probe_camera(self.backend.real), self.backend
+        out = np.zeros((PROBE, PROBE, 2), backend.real)
+        if self._packed():
+            tracer = self._tracer()
+            tracer.first(out, camera, self._space)
+            self._tracers.append(tracer)
+            return out
+        on_device = backend.to_device(out)
+        run = backend.compile(march.make_first_body, self.plan.solid.walk)
+        run(on_device, backend.to_device(camera), moved(backend, self._space))
+        backend.to_host(on_device, out)
+        return out
+
+    def _packed(self) -> bool:
+        """Tell whether packs of rays walk: on the CPU, unless a solid of a user can't be packed."""
+        if self.loop == "packs":
+            try:
+                self._tracers.append(self._tracer())
+            except Uncompilable as error:
+                self.loop = f"plain: {error}"
+        return self.loop == "packs"
+
+    def _tracer(self) -> Any:
+        from fractals.backends.cpu.ray_lists import Tracer
+
+        try:
+            return self._tracers.pop()
+        except IndexError:
+            return Tracer(self.plan.precision, self.plan.solid.walk)
+
+    def add(
+        self, sums: NDArray[np.int64], rows: range, first: int, last: int, progress: Progress | None
+    ) -> None:
+        """Add the samples from `first` to the one before `last` to the sums of some rows.
+
+        `sums`: those of these rows, shape (rows, width, 3).
+        """
+        pieces = self._pieces(rows, first, last)
+        work = self._in_packs if self.loop == "packs" else self._by_kernel
+
+        def one(piece: SampledRows) -> dict[str, float]:
+            own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
+            work(own, piece)
+            return {}
+
+        run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
+
+    def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
+        width, most = self.plan.scene.image.size[0], PATHS[self.plan.device]
+        samples = last - first
+        if self.plan.device == "cpu":  # rows in turn: a piece has all samples of its rows
+            tall = max(1, most // (width * samples))
+            begins = range(0, len(rows), tall)
+            return [SampledRows(rows[k : k + tall], first, samples) for k in begins]
+        tall = max(1, most // width)
+        few = max(1, most // (width * min(tall, len(rows))))
+        return [
+            SampledRows(rows[k : k + tall], begin, min(few, last - begin))
+            for k in range(0, len(rows), tall)
+            for begin in range(first, last, few)
+        ]
+
+    def _in_packs(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+        from fractals.backends.cpu.ray_lists import PathRange
+
+        width, tracer = self.plan.scene.image.size[0], self._tracer()
+        begin, pixels = piece.rows.start * width, len(piece.rows) * width
+        job = PathRange(width, begin, 0, pixels, piece.first, piece.samples)
+        tracer.trace(sums.reshape(-1), job, self.shot, self._space)
+        self._tracers.append(tracer)
+
+    def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+        backend = self.backend
+        if self._moved is None:
+            self._moved = moved(backend, self.shot), moved(backend, self._space)
+        run = backend.compile(lights.make_body, self.plan.solid.walk)
+        on_device = backend.to_device(sums)
+        run(on_device, piece.rows.start, piece.first, piece.samples, *self._moved)
+        backend.to_host(on_device, sums)
+
+    def pixels(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the pixels of sums of some samples."""
+        scene, backend = self.plan.scene, self.backend
+        deep = scene.image.bits == 16
+        real = backend.real
+        scale = real(scene.light.exposure / (samples * lights.ONE))
+        out = backend.empty(sums.shape, np.float32)
+        run = backend.compile(lights.make_develop_body)
+        run(out, backend.to_device(sums), scale, real(65535 if deep else 255))
+        found = np.empty(sums.shape, np.float32)
+        backend.to_host(out, found)
+        rounded: NDArray[Any] = np.floor(found + np.float32(0.5))
+        return rounded.astype(np.uint16 if deep else np.uint8)
+
+    def check(self, seed: int) -> None:
+        """Compare the light of some pixels with that of plain Python.
+
+        `DifferenceError`: they differ.
+        """
+        plan, sums = self.plan, []
+        sample = random.Random(seed).randrange(plan.samples_per_pixel)
+        small = replace(plan, scene=plan.scene.replace(size=CHECKED))
+        python = open_backend(choose("python").device, plan.precision)
+        for kind, backend in ((plan.device, self.backend), ("python", python)):
+            tracing = Tracing(replace(small, device=kind, threads=1), backend)
+            sums.append(np.zeros((CHECKED[1], CHECKED[0], 3), np.int64))
+            tracing.add(sums[-1], range(CHECKED[1]), sample, sample + 1, None)
+        if not np.array_equal(sums[0], sums[1]):
+            raise DifferenceError(f"the light of sample {sample} differs from that of plain Python")
+
+
+def moved(backend: Backend, part: Any) -> Any:
+    """Return a named tuple with its arrays on the device."""
+    return part._make(
+        backend.to_device(each) if isinstance(each, np.ndarray) else each for each in part
+    )
+
+
+def open_tracing(scene: Scene, options: RenderOptions, keeps: Keeps = "pixels") -> Tracing:
+    """Return what traces a picture of a solid on the device asked for."""
+    choice = choose(options.device)
+    if choice.device.others:
+        choice = choice._replace(device=replace(choice.device, others=()))
+        options.on_message("a solid is drawn on one GPU")
+    threads = options.threads or choice.device.cores or 1
+    plan = make_solid_plan(scene, choice.device.kind, threads, keeps)
+    device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
+    if note:
+        options.on_message(note)
+    return Tracing(replace(plan, device=device.kind), backend)

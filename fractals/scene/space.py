@@ -1,0 +1,146 @@
+"""Camera and Light: the keys of a scene that show a solid."""
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from fractals.color.palette import parse_color
+from fractals.errors import shown
+from fractals.kernels.light import MOST_BOUNCES
+from fractals.scene.paint import Finite
+from fractals.scene.table import Table
+
+MOST_SAMPLES = 1_000_000
+LARGEST = 1e6  # of a coordinate
+
+
+def _numbers(given: Any) -> Any:
+    """Return the three numbers of a text, a list or an array."""
+    text = given
+    if isinstance(given, str):
+        given = given.strip().strip("()[]").split(",")
+    if hasattr(given, "tolist"):  # an array of NumPy
+        given = given.tolist()
+    if not isinstance(given, Sequence) or len(given) != 3:
+        raise ValueError(f"'{shown(text, 40)}' is not three numbers such as 1.5,-2,0.5")
+    return tuple(given)
+
+
+def _near(place: tuple[float, float, float]) -> tuple[float, float, float]:
+    for value in place:
+        if abs(value) > LARGEST:
+            raise ValueError(f"{value:g} is not from -{LARGEST:g} to {LARGEST:g}")
+    return place
+
+
+def _direction(place: tuple[float, float, float]) -> tuple[float, float, float]:
+    if not any(abs(value) > 1e-6 for value in _near(place)):
+        raise ValueError("a direction is not 0, 0, 0")
+    return place
+
+
+def _sun(given: Any) -> Any:
+    return given if given == "key" else _numbers(given)
+
+
+def _sun_place(given: Any) -> Any:
+    return given if given == "key" else _direction(given)
+
+
+def _color(text: str) -> str:
+    parse_color(text)
+    return text
+
+
+def _colors(given: Any) -> Any:
+    return tuple(given.split(",")) if isinstance(given, str) else given
+
+
+def _samples(given: Any) -> Any:
+    if given == "auto":
+        return given
+    try:
+        number = float(given)
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 1 <= number <= MOST_SAMPLES or number % 1:
+        raise ValueError(
+            f"'{shown(given, 40)}' is not 'auto' or a whole number from 1 to {MOST_SAMPLES}"
+        )
+    return int(number)
+
+
+Triple = tuple[Finite, Finite, Finite]
+Place = Annotated[Triple, BeforeValidator(_numbers), AfterValidator(_near)]
+Direction = Annotated[Triple, BeforeValidator(_numbers), AfterValidator(_direction)]
+ColorText = Annotated[str, AfterValidator(_color)]
+
+
+class Camera(Table):
+    """From where a solid is seen."""
+
+    position: Place | None = Field(
+        default=None, description="where the camera is: X,Y,Z; default: the solid's own place"
+    )
+    target: Place | None = Field(
+        default=None, description="what the camera looks at: X,Y,Z; default: the solid's own"
+    )
+    up: Direction | None = Field(
+        default=None, description="the direction that is up for the camera: X,Y,Z; default: 0,0,1"
+    )
+    field: Finite = Field(
+        default=42.0, gt=0.01, lt=179, description="angle that the camera sees, from bottom to top"
+    )
+    roll: Finite = Field(
+        default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"
+    )
+    lens: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="radius of the camera's lens, as a share of the distance that is sharp",
+    )
+    focus: Finite | None = Field(
+        default=None,
+        gt=0,
+        le=LARGEST,
+        description="distance that is sharp; default: a third of the surface in view is nearer",
+    )
+
+
+class Light(Table):
+    """What lights a solid, and how it is exposed."""
+
+    sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
+        Field(
+            default="key",
+            description="direction to the sun: X,Y,Z, or key (above and to the left of the camera)",
+        )
+    )
+    sun_color: ColorText = Field(default="#ffe4c0", description="color of the sun's light")
+    sun_power: Finite = Field(
+        default=3.0, ge=0, le=1e4, description="brightness of the sun; that of the sky is about 0.5"
+    )
+    sun_size: Finite = Field(
+        default=3.0, ge=0, le=90, description="angle across the sun's disc: how soft shadows are"
+    )
+    sky: Annotated[tuple[ColorText, ColorText, ColorText], BeforeValidator(_colors)] = Field(
+        default=("#d6cfc6", "#7896ba", "#8b8379"),
+        description="colors of the sky at the horizon, at the zenith, and below the horizon",
+    )
+    haze: Finite = Field(
+        default=0.15, ge=0, le=100, description="haze before what is at the middle distance"
+    )
+    gloss: Finite = Field(default=0.1, ge=0, le=10, description="how much the surface shines")
+    bounces: int = Field(
+        default=3,
+        ge=0,
+        le=MOST_BOUNCES,
+        description="how many times light is reflected by the solid, 0 to 16",
+    )
+    samples: Annotated[int | Literal["auto"], BeforeValidator(_samples)] = Field(
+        default="auto",
+        description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
+    )
+    exposure: Finite = Field(default=0.7, gt=0, le=1e6, description="factor of all light")

@@ -1,0 +1,249 @@
+"""Paths of light: the same bits from every device, and what physics says of simple scenes."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+from oracle import solids as oracle
+from support.shapes import BALL, BOX, SIZE, TORUS, solid_scene, sums_of, tracing_of
+
+import fractals
+from fractals.backends.cpu.ray_lists import PathRange, Tracer
+from fractals.backends.devices import choose, open_backend
+from fractals.kernels import light as lights
+from fractals.kernels import march
+from fractals.kernels.primitives import fma, number, sqrt
+from fractals.kernels.solid import Solid
+from fractals.rendering.solid import plan, trace
+from fractals.rendering.solid.plan import place_of
+
+NEAR_BOX = {
+    "formula": {"name": "mandelbox", "scale": -2.2},
+    "position": (-0.1736, 1.6909, -1.8756),
+    "target": (1.4448, -0.8996, -0.2742),
+}
+SCENES = {
+    "bulb": {"formula": "mandelbulb", "bounces": 2, "haze": 0.3, "lens": 0.02, "gloss": 0.2},
+    "box": {**NEAR_BOX, "samples": 1},
+    "julia": {"formula": "quaternion", "precision": "float64", "bounces": 0},
+}
+CUBE = (2.5, -3.5, 2.0)  # a camera
+ORBIT = 40  # steps after which a point counts as one of the solid
+# Light of 1 from everywhere, on a surface that reflects all of it.
+WHITE = {
+    "sun_power": 0,
+    "sky": ("#ffffff", "#ffffff", "#ffffff"),
+    "palette": {"stops": [[0, "#ffffff"], [1, "#ffffff"]]},
+    "haze": 0,
+}
+
+
+@pytest.fixture(autouse=True)
+def _few_rays_of_a_probe(monkeypatch):
+    """Plain Python takes a millisecond for a ray."""
+    for module in (plan, trace):
+        monkeypatch.setattr(module, "PROBE", 5)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_device_gives_the_same_bits(name):
+    scene = solid_scene(**SCENES[name])
+    expected = sums_of(scene, last=1)
+    assert len(np.unique(expected)) > SIZE[0] * SIZE[1]
+    for device, threads in (("cpu", 1), ("cpu", 3), ("simulator", None)):
+        assert np.array_equal(sums_of(scene, device, last=1, threads=threads), expected)
+
+
+@pytest.mark.parametrize(("room", "vectors"), [(2048, 2), (37, 1), (300, 4)])
+def test_lists_and_packs_of_any_size_give_the_same_bits(room, vectors):
+    scene = solid_scene(**SCENES["bulb"])
+    tracing, (width, height) = tracing_of(scene), SIZE
+    tracer = Tracer(tracing.plan.precision, tracing.plan.solid.walk, room, vectors)
+    found = np.zeros((height, width, 3), np.int64)
+    paths = PathRange(width, 0, 0, width * height, 0, 2)
+    tracer.trace(found.reshape(-1), paths, tracing.shot, tracing.plan.space(np.float32))
+    assert np.array_equal(found, sums_of(scene))
+
+
+def test_samples_continue_and_rows_stand_alone():
+    scene = solid_scene()
+    whole = sums_of(scene, "cpu", 0, 9)
+    assert np.array_equal(sums_of(scene, "cpu", 0, 4) + sums_of(scene, "cpu", 4, 9), whole)
+    rows = np.zeros((3, SIZE[0], 3), np.int64)
+    tracing_of(scene, "cpu").add(rows, range(4, 7), 0, 9, None)
+    assert np.array_equal(rows, whole[4:7])
+
+
+def test_a_changed_option_is_another_picture_of_the_same_program():
+    one, other = (
+        solid_scene({"name": "mandelbox", "scale": scale, "inner": inner}).make_any_formula()
+        for scale, inner in ((-1.5, 0.5), (2.0, 0.25))
+    )
+    assert one.walk == other.walk
+    assert one.options != other.options
+
+
+def test_a_white_furnace_is_white():
+    """A convex white surface under a white sky can't be told from the sky."""
+    for solid in (BALL, BOX):
+        scene = solid_scene(solid, position=CUBE, size=(90, 70), bounces=3, **WHITE)
+        found = sums_of(scene, "cpu", 0, 3) / (3 * lights.ONE)
+        assert found.max() == 1
+        assert found.min() > 0.9999
+
+
+def test_inside_corners_lose_no_light_and_make_none():
+    """Between surfaces that reflect all light, a path ends in the sky at last, or nearly so."""
+    scene = solid_scene("mandelbulb", bounces=16, **WHITE)
+    found = sums_of(scene, "cpu", 0, 64) / (64 * lights.ONE)
+    assert found.max() < 1 + 1e-5
+    assert found.mean() > 0.97
+
+
+def test_a_ball_in_the_sun_is_as_bright_as_the_cosine_says():
+    sun = np.array([0.3, -0.8, 0.5])
+    scene = solid_scene(
+        BALL, position=(0.4, -4, 0.6), sun=tuple(sun), sun_size=0, sun_color="#ffffff",
+        sun_power=2, sky=("#000000",) * 3, gloss=0, haze=0, bounces=0, samples=1,
+        palette={"stops": [[0, "#bcbcbc"], [1, "#bcbcbc"]]}, size=(40, 30),
+    )  # fmt: skip
+    tracing = tracing_of(scene, "cpu")
+    sums = np.zeros((30, 40, 3), np.int64)
+    tracing.add(sums, range(30), 0, 400, None)
+    found = sums[..., 0] / (400 * lights.ONE)
+    camera = tracing.shot.camera.astype(np.float64)
+    albedo = ((0xBC / 255 + 0.055) / 1.055) ** 2.4
+    checked = 0
+    for row in range(30):
+        for column in range(40):
+            place = hit_of_ball(camera, column + 0.5, row + 0.5)
+            edge = place is None or any(
+                hit_of_ball(camera, column + u, row + v) is None for u in (-1, 2) for v in (-1, 2)
+            )
+            if edge or abs(place @ sun) < 0.15:
+                continue
+            expected = 2 * albedo * max(0, place @ sun / np.linalg.norm(sun))
+            # The glow around the sun is no light of the surface; the sky is black elsewhere.
+            glow = 0.12 * 2 * albedo
+            assert expected - 0.02 < found[row, column] < expected + glow + 0.02
+            checked += 1
+    assert checked > 150
+
+
+def hit_of_ball(camera, column, row):
+    """Return where the ray of a place in the picture meets the ball of radius 1, or None."""
+    x = (column - camera[march.HALF]) * camera[march.PIXEL]
+    y = (camera[march.HALF + 1] - row) * camera[march.PIXEL]
+    origin, ahead, right, up = (camera[k : k + 3] for k in (0, 3, 6, 9))
+    d = ahead + x * right + y * up
+    d /= np.linalg.norm(d)
+    b, c = origin @ d, origin @ origin - 1
+    return None if b * b < c else origin + d * (-b - math.sqrt(b * b - c))
+
+
+@pytest.mark.parametrize("name", ["ball", "torus", "box"])
+def test_rays_meet_surfaces_that_are_known(name):
+    """Lengths are exact to the footprint, and what is met is what formulas say."""
+    solid = {"ball": BALL, "torus": TORUS, "box": BOX}[name]
+    tracing = tracing_of(solid_scene(solid, position=CUBE, size=(60, 60)), "cpu")
+    camera, pixel = tracing.shot.camera.astype(np.float64), float(tracing.shot.camera[march.PIXEL])
+    backend = open_backend(choose("cpu").device, "float64", 1)
+    found = np.zeros((60, 60, 2))
+    space = march.space_of(solid, solid.steps, np.float64)
+    backend.compile(march.make_first_body, solid.walk)(found, camera, space)
+    distance = {
+        "ball": lambda p: np.linalg.norm(p) - 1,
+        "torus": lambda p: math.hypot(math.hypot(p[0], p[1]) - 1, p[2]) - 0.25,
+        "box": lambda p: max(np.abs(p) - 1),
+    }[name]
+    hits = 0
+    for row in range(0, 60, 6):
+        for column in range(0, 60, 6):
+            t = found[row, column, 0]
+            x = (column + 0.5 - camera[march.HALF]) * camera[march.PIXEL]
+            y = (camera[march.HALF + 1] - row - 0.5) * camera[march.PIXEL]
+            d = camera[3:6] + x * camera[6:9] + y * camera[9:12]
+            d /= np.linalg.norm(d)
+            steps = np.linspace(2, 7, 1000)
+            met = [s for s in steps if distance(camera[:3] + s * d) < 0]
+            if t < 0:
+                assert not met
+                continue
+            hits += 1
+            assert 0 <= distance(camera[:3] + t * d) < pixel * t
+            assert not met or t < met[0]  # no ray passes the surface
+    assert hits > 10
+
+
+def test_a_lens_blurs_what_is_not_sharp():
+    def contrast(**keys):
+        scene = solid_scene(BOX, size=(40, 30), samples=32, bounces=0, haze=0, **keys)
+        pixels = fractals.render(scene, device="cpu").pixels.astype(float)
+        return np.abs(np.diff(pixels, axis=1)).max()
+
+    assert contrast(lens=0.3, focus=20.0, position=CUBE) < 0.7 * contrast(position=CUBE)
+
+
+def test_haze_hides_what_is_far():
+    scene = solid_scene(position=(0, -40, 2), haze=50.0, samples=1)
+    clear = solid_scene(position=(0, -40, 2), target=(0, -80, 2), samples=1)
+    found, sky = (sums_of(each, "cpu", 0, 1) for each in (scene, clear))
+    assert place_of(scene.camera, scene.make_any_formula())[0] == (0, -40, 2)
+    assert found.min() > 0.3 * sky.min()
+
+
+def test_a_solid_that_fits_no_packs_is_drawn_ray_by_ray():
+    def step(x, y, z, d, a, b, c, options):
+        if x > y:  # a branch: no pack can take it
+            x, y = y, x
+        return x, y, z, d
+
+    def distance(x, y, z, d, options):
+        return (sqrt(fma(x, x, fma(y, y, z * z))) - number(1, x)) / d
+
+    solid = Solid("branched", "Branched", step, distance=distance, steps=1, bound=1.5)
+    scene = solid_scene(solid, position=CUBE)
+    tracing = tracing_of(scene, "cpu", threads=2)
+    found = np.zeros((SIZE[1], SIZE[0], 3), np.int64)
+    tracing.add(found, range(SIZE[1]), 0, 2, None)
+    assert tracing.loop.startswith("plain: ")
+    assert np.array_equal(found, sums_of(scene))
+
+
+@pytest.mark.parametrize("name", ["mandelbulb", "mandelbox"])
+def test_rays_end_at_the_surface_that_mpmath_finds(name):
+    """No point before the end of a ray is in the solid, and one within some footprints is.
+
+    A distance estimate by powers may be four times too short.
+    """
+    tracing, dice = (
+        tracing_of(solid_scene(name, size=(24, 24), precision="float64"), "cpu"),
+        random.Random(4),
+    )
+    camera, solid = tracing.shot.camera, tracing.plan.solid
+    found = np.zeros((24, 24, 2))
+    backend = open_backend(choose("cpu").device, "float64", 1)
+    space = march.space_of(solid, solid.steps, np.float64)
+    backend.compile(march.make_first_body, solid.walk)(found, camera, space)
+
+    def inside(place):
+        return (
+            oracle.orbit(name, tuple(place), dict(solid.parameters), ORBIT, solid.bail)[2] == ORBIT
+        )
+
+    pixels = [(i, j) for j in range(24) for i in range(24) if found[j, i, 0] >= 0]
+    for i, j in dice.sample(pixels, 4):
+        t = found[j, i, 0]
+        x = (i + 0.5 - camera[march.HALF]) * camera[march.PIXEL]
+        y = (camera[march.HALF + 1] - j - 0.5) * camera[march.PIXEL]
+        d = camera[3:6] + x * camera[6:9] + y * camera[9:12]
+        d /= np.linalg.norm(d)
+        footprint = camera[march.CONE] * t
+        assert not any(inside(camera[:3] + s * d) for s in np.linspace(t - 2, t, 60))
+        around = [np.array([dice.gauss(0, 1) for _ in range(3)]) for _ in range(60)]
+        assert any(
+            inside(camera[:3] + t * d + reach * footprint * v / np.linalg.norm(v))
+            for reach in (1, 2, 3, 4)
+            for v in around
+        )

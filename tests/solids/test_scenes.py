@@ -1,0 +1,181 @@
+"""Scenes of solids: what is refused, what is drawn, and pictures that become ever finer."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+from support.shapes import BALL, SIZE, solid_scene
+
+import fractals
+from fractals.backends.devices import choose, open_backend
+from fractals.cli.verbs import run_verb as main
+from fractals.explorer.frames import FrameView, Move
+from fractals.rendering.families import family_of
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.solid.plan import make_solid_plan
+
+TINY = {"size": (12, 8), "samples": 1, "bounces": 0}
+REFUSED = [
+    ({"position": (0, 0, 0.5)}, "inside the solid"),
+    ({"position": (1, 2, 3), "target": (1, 2, 3)}, "the same point"),
+    ({"position": (float("nan"), 0, 0)}, "not a finite number"),
+    ({"position": (1, 2)}, "three numbers"),
+    ({"position": (1e300, 0, 0)}, "not from"),
+    ({"field": 0}, "more than 0.01"),
+    ({"field": 180}, "less than 179"),
+    ({"up": (0, 0, 0)}, "a direction"),
+    ({"sun": (0, 0, 0)}, "a direction"),
+    ({"sun": "moon"}, "three numbers"),
+    ({"sky": ("#fff", "#000")}, "missing"),
+    ({"samples": 10**9}, "1 to 1000000"),
+    ({"samples": 0}, "1 to 1000000"),
+    ({"bounces": 17}, "16 or less"),
+    ({"exposure": 0}, "more than 0"),
+    ({"center": (0, 0)}, "view.center: a solid is seen by a camera"),
+    ({"zoom": 3}, "view.zoom"),
+    ({"julia": (0, 1)}, "julia"),
+    ({"layers": [{"coloring": "smooth"}]}, "one layer"),
+    ({"formula": {"name": "mandelbox", "scale": 0.5}}, "scale"),
+    ({"formula": {"name": "mandelbulb", "power": 2.5}}, "power"),
+]
+FINITE = [
+    {"sun": (0, 0, 1)},
+    {"sun": (0, 0, -1)},
+    {"position": (0, 0, 4)},  # along what should be up
+    {"position": (0, 0, -4), "up": (0, 0, 1), "roll": 90},
+    {"position": (4, 0, 0), "target": (9, 0, 0)},  # nothing but sky
+    {"position": (1e5, 0, 0), "field": 0.02},
+    {"field": 178},
+    {"sun_power": 1e4, "exposure": 1e6},
+    {"lens": 1, "focus": 1e-3},
+    {"haze": 100, "gloss": 10, "sun_size": 90},
+    {"max_iterations": 1},
+    {"formula": {"name": "mandelbulb", "power": 2}},
+    {"formula": {"name": "mandelbulb", "power": 16}},
+    {"palette": "ember", "density": -3.5, "offset": 0.3},
+    {"size": (1, 1)},
+]
+
+
+@pytest.mark.parametrize(("keys", "said"), REFUSED, ids=[str(k) for k in range(len(REFUSED))])
+def test_what_makes_no_picture_is_refused_in_one_line(keys, said):
+    with pytest.raises(fractals.FractalsError) as error:
+        fractals.render(solid_scene(**{**TINY, **keys}), device="cpu")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("keys", FINITE, ids=[str(k) for k in range(len(FINITE))])
+def test_odd_scenes_are_drawn(keys):
+    image = fractals.render(solid_scene(**{**TINY, **keys}), device="cpu")
+    width, height = image.scene.image.size
+    assert image.pixels.shape == (height, width, 3)
+    assert image.pixels.max() > 0
+
+
+def test_a_view_that_no_number_resolves_is_refused():
+    near = solid_scene(BALL, position=(1 + 4e-16, 0, 0))
+    plan = make_solid_plan(solid_scene(), "cpu", 1)
+    assert plan.precision == "float32"
+    assert plan.samples == 2 * SIZE[0] * SIZE[1]
+    assert make_solid_plan(near.replace(position=(1 + 1e-7, 0, 0)), "cpu", 1).precision == "float64"
+    with pytest.raises(fractals.OptionError, match="float64 has 53"):
+        make_solid_plan(near, "cpu", 1)
+
+
+def test_a_picture_carries_its_scene(tmp_path):
+    path = tmp_path / "a.png"
+    keys = {"size": (20, 14), "samples": 3, "sun": (1, -1, 0.5), "position": "2,-2.5,1"}
+    drawn = fractals.render_to(path, formula="mandelbulb", device="cpu", **keys)
+    assert (drawn.method, drawn.loop, drawn.precision) == ("rays", "packs", "float32")
+    scene = fractals.load_scene(path)
+    assert scene.camera.position == (2, -2.5, 1)
+    assert scene.light.sun == (1, -1, 0.5)
+    again = fractals.render(scene, device="cpu")
+    assert np.array_equal(np.asarray(Image.open(path)), again.pixels)
+    assert fractals.load_scene(**scene.to_values()) == scene
+    deep = fractals.render(scene, bits=16, device="cpu").pixels
+    assert deep.dtype == np.uint16
+    assert np.abs(deep / 257 - again.pixels).max() < 1
+
+
+def test_the_command_line_draws_and_plans(tmp_path, capsys):
+    path = tmp_path / "a.png"
+    words = ["render", "--formula", "mandelbox,scale=-2", "--size", "20x14", "--samples", "2"]
+    words += ["--position", "3,-6,2", "--sun", "key", "--haze", "0", "--cpu"]
+    assert main([*words, "--dry-run", "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["method"], plan["samples_per_pixel"], plan["size"]) == ("rays", 2, [20, 14])
+    assert plan["memory"] > 0
+    assert plan["seconds"] > 0
+    assert main([*words, "-o", str(path)]) == 0
+    assert fractals.load_scene(path).camera.position == (3, -6, 2)
+    assert main(["render", str(path), "--width", "3", "-o", str(tmp_path / "b.png")]) == 3
+    assert "--position" in capsys.readouterr().err
+
+
+def test_bands_of_a_picture_are_the_picture(tmp_path, monkeypatch):
+    scene = solid_scene(size=(10, 300), samples=1, bounces=0)
+    whole = fractals.render(scene, device="cpu").pixels
+    monkeypatch.setattr("fractals.rendering.solid.plan.BAND", 10 * 128)
+    told = []
+    path = tmp_path / "a.png"
+    fractals.render_to(path, scene, device="cpu", progress=lambda done, of: told.append(done / of))
+    assert np.array_equal(np.asarray(Image.open(path)), whole)
+    assert told == sorted(told)
+    assert told[-1] == 1
+
+
+def test_a_picture_becomes_ever_finer():
+    scene = solid_scene(size=(150, 96), samples=6)
+    backend = open_backend(choose("cpu").device, "float32", 1)
+    options = RenderOptions(device="cpu")
+    refinement = family_of(scene).refine(scene, options, lambda number: backend)
+    shown = [each for each in refinement.pictures() if each]
+    assert [each.step for each in shown] == [4, 1, *[1] * (len(shown) - 2)]
+    assert [each.exact for each in shown] == [False] * (len(shown) - 1) + [True]
+    assert shown[0].pixels.shape == (24, 38, 3)
+    assert np.array_equal(shown[-1].pixels, fractals.render(scene, device="cpu").pixels)
+    # The fast look is the picture, but for bounces and noise.
+    assert np.abs(shown[1].pixels.astype(float) - shown[-1].pixels).mean() < 30
+    assert refinement.kept == 150 * 96 * 24
+    refinement.free()
+    assert refinement.kept == 0
+
+
+def test_a_picture_is_compared_with_plain_python():
+    scene = solid_scene(size=(20, 14), samples=2)
+    found = family_of(scene).redraw(scene, RenderOptions(device="cpu"), 5)
+    assert np.array_equal(found.pixels, fractals.render(scene, device="cpu").pixels)
+
+
+def test_what_solids_lack_is_said(tmp_path):
+    scene = solid_scene()
+    with pytest.raises(fractals.OptionError, match="no raw numbers"):
+        fractals.compute(scene)
+    with pytest.raises(fractals.OptionError, match="one machine"):
+        fractals.render_to(tmp_path / "a.png", scene, cluster="local:2")
+
+
+def test_a_drag_goes_around_a_solid_and_a_zoom_goes_towards_its_surface():
+    scene = solid_scene(size=(64, 48))
+    home = FrameView.of(scene, (64, 48))
+    assert home.scene() == scene
+    far = np.linalg.norm(scene.make_any_formula().position)
+    right = home.moved(Move(by=(32 * 16, 0))).scene().camera.position  # half of the width
+    assert np.linalg.norm(right) == pytest.approx(far)
+    assert right[2] == pytest.approx(scene.make_any_formula().position[2])
+    assert right[0] < 0  # the solid turns with the pointer
+    assert home.moved(Move(by=(0, 160))).scene().camera.position[2] > right[2]
+    before = 1.0
+    for octaves in (1, 4, 10):
+        near = home.moved(Move(scale=64 * octaves)).scene()
+        clearance = make_solid_plan(near, "cpu", 1).clearance
+        assert 0 < clearance < before * far
+        before = clearance / far
+    turned = home.moved(Move(turn=3000)).scene()
+    assert turned.camera.roll == 30
+    there = home.moved(Move(at=(0, 0), by=(16, 32), scale=40, turn=100))
+    assert there.moved(Move(at=(16, 32), by=(-16, -32), scale=-40, turn=-100)).scene() == scene
+    assert fractals.load_scene(**near.to_values()) == near
