@@ -11,10 +11,10 @@ from fractals.backends.devices import choose, open_backend
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import make_source
 from fractals.rendering.render import find_max_iterations
+from fractals.rendering.sampling import Begun
 from fractals.rendering.view_probe import (
     LIMIT_SIZE,
     PROBE_SIZE,
-    Begun,
     ViewProbe,
     shallow_limit,
     smooth_counts,

@@ -43,8 +43,8 @@ def watch(monkeypatch, found):
     finish = Begun.finish
 
     def watched(self):
-        more, source = finish(self), self.source
-        if not self.stop():
+        more, source = finish(self), getattr(self, "source", None)
+        if source and not self.stop():
             names = lost(source.prober if self.probing else source.backend, self.tile)
             if self.probing:  # without statistics
                 names = [name for name in names if name != "statistics"]
