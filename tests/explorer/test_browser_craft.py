@@ -401,7 +401,7 @@ def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
         action()
         phone.page.wait_for_timeout(400)
     opened(phone, "Color")
-    for _ in range(20):  # a tap beside a panel closes the panel; on a busy machine it may take too long
+    for _ in range(20):  # a tap beside a panel closes it; a busy machine may take too long
         if phone.page.locator(".panel").count():
             phone.page.touchscreen.tap(180, 100)
             phone.page.wait_for_timeout(400)
