@@ -42,6 +42,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   let leader = explorer, mirroring = false, waiting = 0; // who was moved last; whether a move is passed on
 
   const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
+  const isAlike = ({ scene }, key) => JSON.stringify(scene?.[key]) === JSON.stringify(explorer.scene[key]);
   const juliaOf = (julia, view = {}) => ({ ...explorer.scene, title: "", author: "", note: "", julia, view });
   const at = (ring) => ring.map((part) => Math.round((16 * part * canvas.width) / canvas.clientWidth));
 
@@ -88,8 +89,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
     own.kind = kind;
     const { other } = own;
     if (!other) return;
-    const alike = JSON.stringify(other.scene?.julia) === JSON.stringify(explorer.scene.julia);
-    if (kind === "place") other.open({ scene: { ...(alike ? other.scene : explorer.scene), view: sceneOf(explorer).view } }, "", { jump: false });
+    if (kind === "place") other.open({ scene: { ...(isAlike(other, "julia") ? other.scene : explorer.scene), view: sceneOf(explorer).view } }, "", { jump: false });
     if (kind === "julia") show(own.ring ? at(own.ring) : middle());
   }
 
@@ -128,7 +128,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   /** Have the Julia set drawn, at the place where the user is in it; wait for a first picture. */
   function shown(other, step = "") {
     const { placed } = other, { center, width, rotation } = placed ?? {};
-    other.open({ scene: juliaOf(point, placed?.julia && other.scene.formula === explorer.scene.formula ? { center, width, rotation } : {}) }, step, { jump: false });
+    other.open({ scene: juliaOf(point, placed?.julia && isAlike(other, "formula") ? { center, width, rotation } : {}) }, step, { jump: false });
     return new Promise((resolve) => {
       other.addEventListener("drawn", resolve, { once: true });
       setTimeout(resolve, SLOW_MS);
@@ -148,12 +148,12 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   explorer.addEventListener("placed", (/** @type {any} */ { detail }) => {
     if (!own.other || own.kind !== "julia" || !detail.scene) return;
     if (!isMap()) own.kind = "free"; // a Julia set has no Julia sets
-    else if (JSON.stringify(explorer.scene.formula) !== JSON.stringify(own.other.scene?.formula)) shown(own.other);
+    else if (!isAlike(own.other, "formula")) shown(own.other);
   });
   effect(() => { // a Julia set has the colors of its map
     const { scene } = explorer, { other, kind } = own;
     untracked(() => {
-      if (kind === "julia" && other?.placed?.julia && isMap() && JSON.stringify(other.scene.color) !== JSON.stringify(scene.color)) other.paint(scene.color);
+      if (kind === "julia" && other?.placed?.julia && isMap() && !isAlike(other, "color")) other.paint(scene.color);
     });
   });
 
