@@ -8,7 +8,7 @@ import { attachGestures } from "../gestures.js";
 import { effect, html, untracked } from "../html.js";
 import { views } from "../keys.js";
 import { watchSize } from "../stage.js";
-import { observe } from "../state.js";
+import { observe, SECOND } from "../state.js";
 import { Button, Knob, Segments } from "../ui.js";
 import { canFly, difference, offset } from "./flight.js";
 import { decimal } from "./scale.js";
@@ -47,16 +47,21 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   const at = (ring) => ring.map((part) => Math.round((16 * part * canvas.width) / canvas.clientWidth));
 
   async function open(kind, where = middle()) {
-    const told = kind === "julia" && await explorer.request({ t: "pick", at: where }).catch((error) => void notify(error.message, "error"));
-    if (own.other || (kind === "julia" && !told)) return;
-    if (told) point = told.center;
+    const told = kind === "julia" ? await explorer.request({ t: "pick", at: where }).catch((error) => void notify(error.message, "error")) : { center: null };
+    if (own.other || !told) return;
+    point = told.center;
+    make(kind, point ? juliaOf(point) : sceneOf(explorer));
+  }
+
+  /** Make the view, of a scene. */
+  function make(kind, scene) {
     const made = Object.assign(document.createElement("canvas"), { id: "second", tabIndex: 0 });
     made.setAttribute("role", "application");
     made.setAttribute("aria-label", "Second picture. Arrow keys move, plus and minus zoom.");
     canvas.after(made);
     root.classList.add("two");
-    const { values } = explorer.stage.renderer, first = { scene: told ? juliaOf(point) : sceneOf(explorer) };
-    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first });
+    const { values } = explorer.stage.renderer;
+    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first: { scene } });
     let begun = false;
     watch = watchSize(made, (size) => {
       if (begun) return other.resize(size);
@@ -83,6 +88,21 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
     root.classList.remove("two");
     canvas.focus({ preventScroll: true });
     return true;
+  }
+
+  addEventListener("pagehide", () => {
+    const { other, kind } = own;
+    try {
+      if (other?.placed) sessionStorage.setItem(SECOND, JSON.stringify({ kind, point, scene: sceneOf(other) }));
+      else sessionStorage.removeItem(SECOND);
+    } catch {
+      // too much, or no storage
+    }
+  });
+  /** Show again what a page before this one has left. */
+  function resume({ kind, point: before, scene }) {
+    point = before;
+    if (!own.other) make(kind, scene);
   }
 
   function choose(kind) {
@@ -148,7 +168,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   explorer.addEventListener("placed", (/** @type {any} */ { detail }) => {
     if (!own.other || own.kind !== "julia" || !detail.scene) return;
     if (!isMap()) own.kind = "free"; // a Julia set has no Julia sets
-    else if (!isAlike(own.other, "formula")) shown(own.other);
+    else if (own.other.scene && !isAlike(own.other, "formula")) shown(own.other);
   });
   effect(() => { // a Julia set has the colors of its map
     const { scene } = explorer, { other, kind } = own;
@@ -215,6 +235,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   return {
     View,
     close,
+    resume,
     show,
     /** Open the view, or close it; `where`: with the Julia set of this point, in sixteenths of a pixel. @param {number[]} [where] */
     toggle: (where = undefined) => {
