@@ -100,7 +100,12 @@ def test_the_julia_set_of_a_point_is_beside_the_map(panels, two):
     panels.until(f"Number(second.scene.julia[0]) < {before[0] - 2 * pixel}")
     panels.page.keyboard.up("j")
     assert panels.page.locator(".julia").count() == 0
-    settled(panels)
+    kept = settled(panels)
+    panels.page.reload()  # both views stay
+    panels.until("window.explorer?.settled && document.querySelector('#second')")
+    panels.run(SECOND)
+    assert settled(panels)["julia"] == kept["julia"]
+    panels.page.locator("#view").focus()
     panels.open({**MAP, "julia": ["-0.8", "0.156"], "view": {}})  # has no Julia sets
     free = panels.page.get_by_role("button", name="Free")
     assert free.get_attribute("aria-pressed") == "true"

@@ -13,6 +13,7 @@ export function observe(object, ...names) {
   return object;
 }
 
+export const SECOND = "fractals.second"; // in sessionStorage: the second view, for a page that is loaded again
 const cells = new Map();
 
 /** Values kept in the browser; a browser without storage keeps them until the page closes. */

@@ -2,7 +2,7 @@
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
 import { addCommands, TEXT } from "../keys.js";
 import { meaningOf } from "../paste.js";
-import { kept, observe } from "../state.js";
+import { kept, observe, SECOND } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
 import { autopilotTool } from "./autopilot.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
@@ -74,6 +74,14 @@ export function mountPanels(explorer) {
     ui.second ??= await import("./second.js").then((file) => file.secondView(context)).catch(() => null);
     if (ui.second) ui.second.toggle(where);
     else notify("The server does not answer: the second view was not loaded.", "error");
+  }
+
+  /** Show the second view of a page before this one. */
+  async function resumeSecond() {
+    const left = JSON.parse(sessionStorage.getItem(SECOND) ?? "null");
+    if (!left) return;
+    ui.second ??= (await import("./second.js")).secondView(context);
+    ui.second.resume(left);
   }
 
   function close() {
@@ -231,6 +239,7 @@ export function mountPanels(explorer) {
   startPage(context);
   // A page that is loaded again goes on with its film.
   explorer.addEventListener("welcome", () => void import("./film.js").then(({ resumeFilm }) => resumeFilm(context)), { once: true });
+  explorer.addEventListener("welcome", () => void resumeSecond().catch(() => {}), { once: true });
   // Later, so that panels open at once, and without the server too.
   explorer.addEventListener("drawn", () => setTimeout(() => PANELS.forEach(({ load }) => void load().catch(() => {})), LATER_MS), { once: true });
   return context;

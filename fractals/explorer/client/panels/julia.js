@@ -44,7 +44,7 @@ export function juliaTool({ explorer, canvas, ui }) {
   const middle = () => [8 * canvas.width, 8 * canvas.height];
   /** Go into the Julia set of a point, in sixteenths of a pixel: by default the pointer's, or the middle. */
   const enter = (at = pointer?.map((value) => Math.round(value * 16)) ?? middle()) => {
-    if (!explorer.placed || explorer.placed.julia) return false;
+    if (!explorer.placed || explorer.placed.julia) return;
     const { center, width, rotation, frame } = explorer.placed;
     own.map = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
     stop();
@@ -62,7 +62,7 @@ export function juliaTool({ explorer, canvas, ui }) {
     if (!own.mode) return;
     event.stopImmediatePropagation();
     event.preventDefault();
-    if (own.mode === "held") return enter();
+    if (own.mode === "held") return void enter();
     finger = event.pointerId;
     touch(event);
   }, { capture: true });

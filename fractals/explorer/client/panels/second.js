@@ -8,7 +8,7 @@ import { attachGestures } from "../gestures.js";
 import { effect, html, untracked } from "../html.js";
 import { views } from "../keys.js";
 import { watchSize } from "../stage.js";
-import { observe } from "../state.js";
+import { observe, SECOND } from "../state.js";
 import { Button, Knob, Segments } from "../ui.js";
 import { canFly, difference, offset } from "./flight.js";
 import { decimal } from "./scale.js";
@@ -42,20 +42,26 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   let leader = explorer, mirroring = false, waiting = 0; // who was moved last; whether a move is passed on
 
   const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
+  const isAlike = ({ scene }, key) => JSON.stringify(scene?.[key]) === JSON.stringify(explorer.scene[key]);
   const juliaOf = (julia, view = {}) => ({ ...explorer.scene, title: "", author: "", note: "", julia, view });
   const at = (ring) => ring.map((part) => Math.round((16 * part * canvas.width) / canvas.clientWidth));
 
   async function open(kind, where = middle()) {
-    const told = kind === "julia" && await explorer.request({ t: "pick", at: where }).catch((error) => void notify(error.message, "error"));
-    if (own.other || (kind === "julia" && !told)) return;
-    if (told) point = told.center;
+    const told = kind === "julia" ? await explorer.request({ t: "pick", at: where }).catch((error) => void notify(error.message, "error")) : { center: null };
+    if (own.other || !told) return;
+    point = told.center;
+    make(kind, point ? juliaOf(point) : sceneOf(explorer));
+  }
+
+  /** Make the view, of a scene. */
+  function make(kind, scene) {
     const made = Object.assign(document.createElement("canvas"), { id: "second", tabIndex: 0 });
     made.setAttribute("role", "application");
     made.setAttribute("aria-label", "Second picture. Arrow keys move, plus and minus zoom.");
     canvas.after(made);
     root.classList.add("two");
-    const { values } = explorer.stage.renderer, first = { scene: told ? juliaOf(point) : sceneOf(explorer) };
-    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first });
+    const { values } = explorer.stage.renderer;
+    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first: { scene } });
     let begun = false;
     watch = watchSize(made, (size) => {
       if (begun) return other.resize(size);
@@ -84,12 +90,26 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
     return true;
   }
 
+  addEventListener("pagehide", () => {
+    const { other, kind } = own;
+    try {
+      if (other?.placed) sessionStorage.setItem(SECOND, JSON.stringify({ kind, point, scene: sceneOf(other) }));
+      else sessionStorage.removeItem(SECOND);
+    } catch {
+      // too much, or no storage
+    }
+  });
+  /** Show again what a page before this one has left. */
+  function resume({ kind, point: before, scene }) {
+    point = before;
+    if (!own.other) make(kind, scene);
+  }
+
   function choose(kind) {
     own.kind = kind;
     const { other } = own;
     if (!other) return;
-    const alike = JSON.stringify(other.scene?.julia) === JSON.stringify(explorer.scene.julia);
-    if (kind === "place") other.open({ scene: { ...(alike ? other.scene : explorer.scene), view: sceneOf(explorer).view } }, "", { jump: false });
+    if (kind === "place") other.open({ scene: { ...(isAlike(other, "julia") ? other.scene : explorer.scene), view: sceneOf(explorer).view } }, "", { jump: false });
     if (kind === "julia") show(own.ring ? at(own.ring) : middle());
   }
 
@@ -128,7 +148,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   /** Have the Julia set drawn, at the place where the user is in it; wait for a first picture. */
   function shown(other, step = "") {
     const { placed } = other, { center, width, rotation } = placed ?? {};
-    other.open({ scene: juliaOf(point, placed?.julia && other.scene.formula === explorer.scene.formula ? { center, width, rotation } : {}) }, step, { jump: false });
+    other.open({ scene: juliaOf(point, placed?.julia && isAlike(other, "formula") ? { center, width, rotation } : {}) }, step, { jump: false });
     return new Promise((resolve) => {
       other.addEventListener("drawn", resolve, { once: true });
       setTimeout(resolve, SLOW_MS);
@@ -148,12 +168,12 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   explorer.addEventListener("placed", (/** @type {any} */ { detail }) => {
     if (!own.other || own.kind !== "julia" || !detail.scene) return;
     if (!isMap()) own.kind = "free"; // a Julia set has no Julia sets
-    else if (JSON.stringify(explorer.scene.formula) !== JSON.stringify(own.other.scene?.formula)) shown(own.other);
+    else if (own.other.scene && !isAlike(own.other, "formula")) shown(own.other);
   });
   effect(() => { // a Julia set has the colors of its map
     const { scene } = explorer, { other, kind } = own;
     untracked(() => {
-      if (kind === "julia" && other?.placed?.julia && isMap() && JSON.stringify(other.scene.color) !== JSON.stringify(scene.color)) other.paint(scene.color);
+      if (kind === "julia" && other?.placed?.julia && isMap() && !isAlike(other, "color")) other.paint(scene.color);
     });
   });
 
@@ -215,6 +235,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   return {
     View,
     close,
+    resume,
     show,
     /** Open the view, or close it; `where`: with the Julia set of this point, in sixteenths of a pixel. @param {number[]} [where] */
     toggle: (where = undefined) => {
