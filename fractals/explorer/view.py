@@ -27,18 +27,19 @@ from fractals.rendering.drawing import (
     Recoloring,
     Sink,
     draw_tile,
+    empty_planes,
+    escape_data,
     numbers_of,
     open_drawing,
     pixel_type,
+    plane_sink,
     sampled,
 )
 from fractals.rendering.fit import CURVES, fit_values
-from fractals.rendering.iteration import Stop
+from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
-from fractals.rendering.sampling import Pairs
 from fractals.rendering.shading import Painter
-from fractals.rendering.sinks import empty_planes, escape_data, plane_sink
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint

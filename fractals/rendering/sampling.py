@@ -6,9 +6,8 @@ angle and the logarithm of a radius. Jittered samples lie anywhere in their cell
 """
 
 import functools
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,14 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.kernels.layout import EscapeTile
 from fractals.scene.geometry import _power, matrix, turn_of
 from fractals.scene.numbers import log2
 
 if TYPE_CHECKING:
-    from fractals.backends.base import Backend
     from fractals.rendering.plan import Plan
-
 Index = NDArray[np.int64]
 PART = 28  # bits of each part of a number: its products with integers below 2**24 are exact
 MASK, MAX_SHIFT = (1 << PART) - 1, 900
@@ -236,50 +232,3 @@ def _each(function: Any, *tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     values: Iterable[Any] = map(function, *(table.ravel().tolist() for table in tables))
     return np.array(list(values)).T.reshape(2, *tables[0].shape)
-
-
-def explicit_positions(
-    backend: "Backend", samples: Samples, i: Index, j: Index, shape: tuple[int, int]
-) -> tuple[Any, Any]:
-    """Return explicit positions in place of columns and rows, on a device.
-
-    The columns `i` and rows `j` have shapes that NumPy broadcasts to `shape`, that of the arrays
-    which are computed from the positions.
-    """
-    positions = samples.at(i, j).astype(backend.real)
-    empty = np.zeros((2, shape[0]), backend.real)
-    return backend.to_device(positions), backend.to_device(empty)
-
-
-# Samples whose launches may not be done.
-
-
-Pairs = Sequence[tuple[Any, NDArray[Any]]]  # arrays on the device, and where they are copied to
-
-
-class Begun:
-    """Samples whose first launch is made: a GPU may not have done it yet.
-
-    With `tile`, the escape data on the device, the caller copies `flags`, and then calls `finish`.
-    """
-
-    def __init__(
-        self,
-        backend: "Backend",
-        tile: EscapeTile,
-        launches: Iterator[tuple[Any, NDArray[Any]]] | None = None,
-    ) -> None:
-        """Make the first of `launches`; each yields its flags, and reads them when it goes on."""
-        self.tile, self._backend, self._launches = tile, backend, launches or iter(())
-        self.flags: Pairs = list(itertools.islice(self._launches, 1))
-
-    def finish(self) -> bool:
-        """Make the launches that are left, and tell whether there were any.
-
-        Then what was copied with the flags is copied once more.
-        """
-        again = False
-        for flags in self._launches:
-            self._backend.to_host(*flags)
-            again = True
-        return again

@@ -8,10 +8,9 @@ import functools
 
 import numpy as np
 
-from fractals.rendering import sinks
-from fractals.rendering.iteration import Direct, never
+from fractals.rendering import drawing
+from fractals.rendering.iteration import Begun, Direct, never
 from fractals.rendering.perturb import Perturbation
-from fractals.rendering.sampling import Begun
 
 MOST = 2**16  # samples of a picture that are iterated again, where compiled code goes over tiles
 
@@ -66,4 +65,4 @@ def watch(monkeypatch, found):
         monkeypatch.setattr(method, "_begin", marked(method._begin))
     monkeypatch.setattr(Begun, "finish", watched)
     for name in ("compiled_draws", "compiled_keeps"):
-        monkeypatch.setattr(sinks, name, again(getattr(sinks, name)))
+        monkeypatch.setattr(drawing, name, again(getattr(drawing, name)))

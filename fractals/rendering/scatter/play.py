@@ -268,7 +268,7 @@ class Iterated:
         if count:
             self._place(cells, places, orbits, game)
             points = np.empty((2, *shape), real)
-            tile = EscapeTile(counts, points[0], points[1], none, none, none[None])
+            tile = EscapeTile(counts, *points, none, none, none[None])
             grid = SampleGrid(places, np.zeros((2, 1), real))
             point = np.append(orbits.point, real(0))  # the last number would end it early
             self._iterate(tile, grid, point, np.int32(self._limit))
