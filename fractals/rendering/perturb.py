@@ -19,7 +19,7 @@ from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.errors import FractalsError, OptionError
-from fractals.kernels import bla, la, perturb
+from fractals.kernels import bla, bla_tree, la, perturb
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
     BLA_SIZE,
@@ -163,7 +163,7 @@ class TableMaker:
         tree = _empty(begins[-1], columns) if sizes else np.zeros((1, columns))
         tree[begins[1:] - 1] = 0  # the entries that are never valid
         curved = self.largest_c > 0 and self.formula.holomorphic
-        run = self.cpu.compile(bla.make_tree_body, self.formula, curved)
+        run = self.cpu.compile(bla_tree.make_tree_body, self.formula, curved)
         facts = ends, self.exponent, self.largest_c, float(self.escape_radius**2)
 
         def fill(*part: int) -> None:
@@ -185,7 +185,7 @@ class TableMaker:
         stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
         entries = _empty(len(orbit) // 2 + 64, LA_SIZE)
         run = self.cpu.compile(la.make_stages_body, self.formula, self.extended)
-        within_squared = (self.escape_radius * bla.WITHIN) ** 2
+        within_squared = (self.escape_radius * bla_tree.WITHIN) ** 2
 
         def cut() -> tuple[Indices, Points, int]:
             run(entries, stages, found, orbit, tiny, 0, int(ends[0]), within_squared)
@@ -204,7 +204,7 @@ class TableMaker:
             return np.zeros((1, FLOATEXP_SIZE))
         sizes = bla.level_sizes(len(orbit))
         tree = np.zeros((max(1, sum(sizes)), FLOATEXP_SIZE))
-        fill = self.cpu.compile(bla.make_floatexp_tree_body, self.formula)
+        fill = self.cpu.compile(bla_tree.make_floatexp_tree_body, self.formula)
         fill(tree, orbit, tiny, levels, ends, float(self.escape_radius**2))
         return tree
 
@@ -500,4 +500,4 @@ def _largest_c(plan: Plan) -> float:
 def _power_above(reach: Fraction) -> float:
     """Return the next power of two; 0 where it is too small for terms of second order in c."""
     exponent = math.ceil(log2(Fraction(reach)))
-    return 2.0**exponent if exponent >= bla.MIN_CURVED_EXPONENT else 0.0
+    return 2.0**exponent if exponent >= bla_tree.MIN_CURVED_EXPONENT else 0.0

@@ -8,7 +8,7 @@ import pytest
 from support.scenes import scene
 
 from fractals.backends.python import PythonBackend
-from fractals.kernels import bla
+from fractals.kernels import bla, bla_tree
 from fractals.kernels.layout import BLA_B, BLA_E, BLA_F, BLA_RADIUS, BLA_RADIUS_C, BLA_SIZE
 
 POINTS = 130
@@ -28,7 +28,7 @@ def make_tree(formula, c, largest_c, exponent=0):
         z = z**formula.degree + c
     begins = np.cumsum([0, *bla.level_sizes(POINTS)])
     tree = np.zeros((begins[-1], BLA_SIZE))
-    fill = BACKEND.compile(bla.make_tree_body, formula, largest_c > 0)
+    fill = BACKEND.compile(bla_tree.make_tree_body, formula, largest_c > 0)
     facts = np.array([POINTS - 1]), exponent, largest_c, 256.0**2
     fill(tree, orbit, begins[:-1], *facts, (0, len(begins) - 1, 0, POINTS))
     return orbit, begins[:-1], tree
@@ -112,12 +112,12 @@ def test_entries_with_numbers_beyond_float64_are_not_used():
     levels = np.cumsum([0, *bla.level_sizes(points)])
     orbit, tree = np.full((points, 2), [2.176, 0]), np.zeros((levels[-1], BLA_SIZE))
     formula = scene(FORMULAS["multibrot"][0]).make_formula()
-    fill = BACKEND.compile(bla.make_tree_body, formula, False)
+    fill = BACKEND.compile(bla_tree.make_tree_body, formula, False)
     with np.errstate(all="ignore"):
         part = 0, len(levels) - 1, 0, points
         fill(tree, orbit, levels[:-1], np.array([points - 1]), 0, 0.0, 1e20, part)
     assert not np.isnan(tree[:, [BLA_RADIUS, BLA_RADIUS_C]]).any()
-    huge = ~(abs(tree[:, BLA_B:BLA_RADIUS]) < bla.MAX_COEFFICIENT).all(axis=1)
+    huge = ~(abs(tree[:, BLA_B:BLA_RADIUS]) < bla_tree.MAX_COEFFICIENT).all(axis=1)
     assert 0 < huge.sum() < 10
     assert not tree[huge, BLA_RADIUS_C].any()
 

@@ -8,7 +8,7 @@ from support.scenes import scene
 
 from fractals.backends.devices import open_one_core
 from fractals.deep.reference import Reference
-from fractals.kernels import bla
+from fractals.kernels import bla, bla_tree
 from fractals.kernels.floatexp import ZERO_EXPONENT
 from fractals.kernels.layout import BLA_RADIUS, LA_NEXT, MATRIX_RADIUS, TINY_INDEX
 from fractals.rendering.perturb import BLOCK, TableMaker
@@ -48,7 +48,7 @@ def test_blocks_make_the_whole_tree(formula, largest_c, lengths):
         assert table.tobytes() == other.tobytes()
     orbit, _, _, entries, levels, tree, _ = tables.arrays
     whole = np.zeros_like(tree)
-    fill = maker.cpu.compile(bla.make_tree_body, maker.formula, largest_c > 0)
+    fill = maker.cpu.compile(bla_tree.make_tree_body, maker.formula, largest_c > 0)
     facts = tables.ends, 0, largest_c, 256.0**2, (0, tables.level_count, 0, len(orbit))
     fill(whole, orbit, levels, *facts)
     assert np.array_equal(whole, tree)
