@@ -8,14 +8,13 @@ device memory (the host's serves), and the launch (nothing runs).
 import contextlib
 import functools
 import importlib.util
-import operator
 import re
 from unittest import mock
 
 import numba
 import numpy as np
 
-from fractals.backends import base, devices, probe
+from fractals.backends import base, code_cache, devices, probe
 from fractals.backends.cuda import backend, kernel
 from fractals.backends.numba_private import pretended_gpu
 from fractals.tools.gpu.machine import hot_loop, instructions, resources
@@ -43,14 +42,20 @@ def missing():
 
 
 def compile_kernels(draw, capability=(9, 0)):
-    """Return the kernels that ``draw()`` compiles on a card of this compute capability.
+    """Return the kernels that ``draw()`` launches on a card of this compute capability.
 
-    Each is Numba's code library, which translates it for any other capability too.
+    Each is Numba's code library, which translates it for any other capability too. Draws share the
+    kernels that are the same.
     """
     cuda = kernel.find(simulated=False)
     from numba.cuda.dispatcher import _Kernel
 
-    found, code = [], operator.attrgetter("library")
+    found = []
+
+    def launched(kernel, *_):
+        if kernel.library not in found:
+            found.append(kernel.library)
+
     card = probe.Device("cuda", "a card", compute_capability=capability)
     with (
         pretended_gpu(capability),
@@ -59,9 +64,9 @@ def compile_kernels(draw, capability=(9, 0)):
         mock.patch.object(backend, "gpu_of", lambda cuda, index: backend.SimulatedGpu(cuda)),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
         mock.patch.dict(devices._gpus, clear=True),
-        mock.patch.object(backend, "program", lambda make, *_, **__: make(None)),
-        mock.patch.object(_Kernel, "bind", lambda kernel: found.append(code(kernel))),
-        mock.patch.object(_Kernel, "launch"),
+        mock.patch.object(backend, "program", functools.partial(code_cache.program, stored=False)),
+        mock.patch.object(_Kernel, "bind"),
+        mock.patch.object(_Kernel, "launch", launched),
     ):
         draw()
     return found
