@@ -28,7 +28,7 @@ from numba.core.registry import CPUDispatcher, cpu_target
 import fractals
 from fractals import catalog
 from fractals.backends import cache_folder, code_cache, machine_code
-from fractals.backends.cpu import target
+from fractals.backends.cpu import programs
 from fractals.backends.cpu.programs import program_of
 
 DRAW = """
@@ -79,27 +79,17 @@ def other_folder(monkeypatch, path):
         numba.config.reload_config()  # which Numba does otherwise when it compiles next
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory):
-    """Fill a cache from a process for each picture, two at a time; return folder and hashes."""
-    folder = tmp_path_factory.mktemp("cache")
+def test_code_that_several_processes_cached_does_not_clash(tmp_path):
+    """A process for each picture, two at a time; then one that finds what they have compiled."""
+    # Numba tells functions of one name apart by numbers that begin at 1 in every process.
+    folder = tmp_path / "cache"
     with ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda name: draw(folder, name), NAMES))
-    return folder, {name: value for one in found for name, value in one.items()}
-
-
-def test_code_that_several_processes_cached_does_not_clash(filled):
-    # Numba tells functions of one name apart by numbers that begin at 1 in every process.
-    folder, expected = filled
+    expected = {name: value for one in found for name, value in one.items()}
+    before = sorted(folder.rglob("*.code"))
     assert len(set(expected.values())) == len(NAMES)
     assert draw(folder, *reversed(NAMES)) == expected
-
-
-def test_a_warm_cache_is_used(filled):
-    folder, _ = filled
-    before = sorted(folder.rglob("*.code"))
-    draw(folder, *NAMES)
-    assert sorted(folder.rglob("*.code")) == before
+    assert sorted(folder.rglob("*.code")) == before  # all of it was used
 
 
 def test_code_is_found_again_when_modules_come_from_bytecode(tmp_path):
@@ -278,15 +268,23 @@ def make_negative(_target):
     return negative
 
 
-def compiled(folder, make_body=make_triple):
+TRIPLES = []  # the machine code of `make_triple`: each of these tests would compile it twice
+
+
+def compiled(folder):
     """Call a program whose code is kept in a folder; return what it made, and how it came."""
     code_cache.forget_programs()  # as in a new process
-    values = np.full(1, 2.0)
+    values, compile_ = np.full(1, 2.0), programs._compiled
+
+    def once(*given):
+        TRIPLES[:] = TRIPLES or [compile_(*given)]
+        return TRIPLES[0]
+
     with (
         mock.patch.object(code_cache, "folder", return_value=str(folder)),
-        mock.patch.object(target, "compiled", wraps=target.compiled) as made,
+        mock.patch.object(programs, "_compiled", side_effect=once) as made,
     ):
-        program_of(make_body, "float64")(values)
+        program_of(make_triple, "float64")(values)
     return values[0], "compiled" if made.called else "loaded"
 
 

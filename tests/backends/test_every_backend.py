@@ -23,7 +23,8 @@ from fractals.rendering import plan, render, sampling
 from fractals.rendering.plan import make_plan
 
 POISON = -7
-BLOCK = limits_of("cuda").steps_per_check
+BLOCKS = tuple(limits_of(device).steps_per_check for device in ("cuda", "cpu"))
+BLOCK = BLOCKS[0]
 TRANSFERS = ("linear", "sqrt", "cbrt", "log", "atan")
 CYCLIC = "lagoon"
 OFTEN = ("smooth", "distance", "slopes", "rank", "stripe_average", "speed")  # others: slow tests
@@ -182,7 +183,7 @@ def test_launch_geometry(size):
     drawn = scene(size=size)
     cpu = CpuBackend("float64", 1)
     launched = CudaBackend("float64", simulated=True, geometry=((5, 3), (8, 8)))
-    expected = run_escape(cpu, drawn, True, BLOCK)
+    expected = run_escape(cpu, drawn, True, BLOCKS[1])
     results = run_escape(launched, drawn, True, BLOCK)
     assert not (results[0] == POISON).any()
     for result, wanted in zip(results, expected, strict=True):
@@ -232,8 +233,8 @@ def test_shortcuts_change_no_number(formula, julia):
     scalar, packed = scalar_and_packed()
     plain = run_escape(scalar, drawn, False, 1)
     for quick in (
-        run_escape(scalar, drawn, True, BLOCK),
-        run_escape(packed, drawn, True, limits_of("cpu").steps_per_check),
+        run_escape(scalar, drawn, True, BLOCKS[0]),
+        run_escape(packed, drawn, True, BLOCKS[1]),
     ):
         for result, wanted in zip(quick, plain, strict=True):
             assert result.tobytes() == wanted.tobytes()
@@ -255,7 +256,7 @@ def test_orbits_that_escape_and_come_back(block, interior_shortcuts):
     )
     scalar, packed = scalar_and_packed()
     plain = run_escape(scalar, drawn, False, 1)
-    for backend, own in ((scalar, block), (packed, limits_of("cpu").steps_per_check)):
+    for backend, own in ((scalar, block), (packed, BLOCKS[1])):
         checked = run_escape(backend, drawn, interior_shortcuts, own, check_every_step=True)
         for result, wanted in zip(checked, plain, strict=True):
             assert result.tobytes() == wanted.tobytes()
@@ -264,12 +265,14 @@ def test_orbits_that_escape_and_come_back(block, interior_shortcuts):
 
 
 @pytest.mark.parametrize("interior_shortcuts", [True, False])
-@pytest.mark.parametrize("max_iterations", [1, 15, 16, 17, 33, 64])
+@pytest.mark.parametrize(
+    "max_iterations", sorted({1, 33, 64, *(n + k for n in BLOCKS for k in (-1, 0, 1))})
+)
 def test_limits_about_the_length_of_a_block(max_iterations, interior_shortcuts):
     drawn = scene(size=(20, 11), max_iterations=max_iterations, escape_radius=2)
     plain = run_escape(open_backend(choose("python").device, "float64"), drawn, False, 1)
-    for backend in scalar_and_packed():
-        blocks = run_escape(backend, drawn, interior_shortcuts, BLOCK)
+    for backend, own in zip(scalar_and_packed(), BLOCKS, strict=True):
+        blocks = run_escape(backend, drawn, interior_shortcuts, own)
         for result, wanted in zip(blocks, plain, strict=True):
             assert result.tobytes() == wanted.tobytes()
 

@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -106,8 +107,10 @@ def expected(tmp_path_factory):
     return usual
 
 
-@pytest.mark.parametrize("device", ["--cpu", "--gpu"])
-@pytest.mark.parametrize("name", slow_but(["JITCodeLibrary"], private_names()))
+@pytest.mark.parametrize(
+    ("name", "device"),
+    slow_but([("JITCodeLibrary", "--cpu")], product(private_names(), ["--cpu", "--gpu"])),
+)
 def test_a_renamed_name_costs_time_alone(name, device, tmp_path, expected):
     said = draw(name, picture(device), tmp_path)
     assert (tmp_path / "drawn.png").read_bytes() == expected(device)

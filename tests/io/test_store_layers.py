@@ -75,9 +75,7 @@ def test_recolored_is_rendered(tmp_path, colors):
 
 @pytest.mark.parametrize(
     ("device", "precision"),
-    slow_but(
-        [("cpu", "float64"), ("simulator", "float32")], product(["cpu", "simulator"], PRECISIONS)
-    ),
+    slow_but([("cpu", "float64")], product(["cpu", "simulator"], PRECISIONS)),
 )
 def test_recolored_layers_are_rendered(tmp_path, device, precision):
     recolored_is_rendered(tmp_path, device, precision, LAYERS)

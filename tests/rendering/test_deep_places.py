@@ -25,7 +25,7 @@ from fractals.scene.model import Scene
 TRUTH = json.loads((Path(__file__).parents[1] / "data" / "truth3.json").read_text())
 NUCLEI = [view for view in TRUTH["views"] if view["name"].startswith("Julia set of a nucleus")]
 REFUSED = TRUTH["refused"]
-OFTEN = (NUCLEI[2]["name"], *(view["name"] for view in REFUSED))
+OFTEN = (NUCLEI[2]["name"], *(view["name"] for view in REFUSED if "julia" in view["scene"]))
 
 
 def compute(drawn, device="cpu"):
