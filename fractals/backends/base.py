@@ -203,10 +203,11 @@ class Backend(Protocol):
 
 def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
     """Return what `Backend.tally` does, of all columns together."""
-    escaped = count < max_iterations
-    least = count.min(where=escaped, initial=max_iterations)
-    greatest = count.max(where=escaped, initial=-1)
-    inside = count.size - np.count_nonzero(escaped)
+    least, greatest, inside = count.min(initial=max_iterations), count.max(), 0
+    if greatest >= max_iterations:  # masks take three times as long
+        escaped = count < max_iterations
+        greatest = count.max(where=escaped, initial=-1)
+        inside = count.size - np.count_nonzero(escaped)
     return np.array([[least], [greatest], [inside]], np.int32)
 
 

@@ -2,10 +2,12 @@
 
 import math
 import random
+from itertools import product
 
 import numpy as np
 import pytest
 from support.scattered import by_kernel, by_machine
+from support.scenes import slow_but
 
 import fractals
 from fractals import catalog
@@ -65,8 +67,13 @@ def test_philox_gives_the_published_numbers():
     assert philox(*pi) == (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)
 
 
-@pytest.mark.parametrize("number", ["float32", "float64"])
-@pytest.mark.parametrize("name", FLAMES)
+@pytest.mark.parametrize(
+    ("name", "number"),
+    slow_but(
+        [*((name, "float32") for name in FLAMES), ("drawn", "float64")],
+        product(FLAMES, ["float32", "float64"]),
+    ),
+)
 def test_every_player_gives_the_same_bits(name, number):
     flame, game = flame_of(name), Game(0, 25, 9, 123, 45)
     sums, hits = by_kernel("python", flame, number, game, 24)
