@@ -207,7 +207,7 @@ def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]
     if greatest >= max_iterations:  # masks take three times as long
         escaped = count < max_iterations
         greatest = count.max(where=escaped, initial=-1)
-        inside = count.size - np.count_nonzero(escaped)
+        inside = count.size - int(np.count_nonzero(escaped))
     return np.array([[least], [greatest], [inside]], np.int32)
 
 

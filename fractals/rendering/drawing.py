@@ -162,8 +162,8 @@ class Recoloring:
         """Return the planes' elements that `taken` selects, on the device."""
         to_device = self.backend.to_device
         check_counts(taken(self._parts[0]), self.max_iterations)
-        # Copies: a part of a file is read-only, and each program would be compiled anew for it.
-        found = [to_device(np.array(taken(part), order="C")) for part in self._parts]
+        # Programs for arrays with gaps, as z has them, would be compiled anew.
+        found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
         statistics = self._no_planes
         if self._statistics:
             statistics = to_device(np.stack([taken(plane) for plane in self._statistics]))
