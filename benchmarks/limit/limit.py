@@ -41,10 +41,16 @@ from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.io.files import written
 from fractals.rendering import plan
-from fractals.rendering.drawing import Drawing, Loop, open_drawing, open_plan, run
+from fractals.rendering.drawing import (
+    Drawing,
+    Loop,
+    open_drawing,
+    open_plan,
+    plane_sink,
+    run,
+)
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.sampling import coordinates
-from fractals.rendering.sinks import plane_sink
 from fractals.threads import Queue, run_loops
 from fractals.tools.bench import measure as bench
 from fractals.tools.bench import measure as ladder

@@ -30,12 +30,11 @@ from fractals.explorer.refining import refinement_of
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering import families
-from fractals.rendering.drawing import Drawing, draw_tile, open_drawing
+from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
-from fractals.rendering.sinks import pixel_sink
 from fractals.scene.model import FILTERS, Scene
 from fractals.tools import sheet
 

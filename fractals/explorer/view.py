@@ -27,9 +27,12 @@ from fractals.rendering.drawing import (
     Recoloring,
     Sink,
     draw_tile,
+    empty_planes,
+    escape_data,
     numbers_of,
     open_drawing,
     pixel_type,
+    plane_sink,
     sampled,
 )
 from fractals.rendering.fit import CURVES, fit_values
@@ -37,7 +40,6 @@ from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
 from fractals.rendering.shading import Painter
-from fractals.rendering.sinks import empty_planes, escape_data, plane_sink
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint

@@ -13,11 +13,17 @@ from fractals.films.tracks import Tracks, scene_of
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.png import Pixels
-from fractals.rendering.drawing import Drawing, open_drawing, open_plan, open_recoloring
+from fractals.rendering.drawing import (
+    Drawing,
+    compute_data,
+    draw_all,
+    open_drawing,
+    open_plan,
+    open_recoloring,
+)
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
-from fractals.rendering.sinks import compute_data, draw_all
 from fractals.scene.model import Scene
 
 # What all frames of a film share: the limit of iterations, and the count offset.

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from fractals.io.load import Source, load_scene
 from fractals.kernels.layout import EscapeTile
-from fractals.rendering.drawing import open_drawing, open_plan
+from fractals.rendering.drawing import compute_data, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions, read_request
 from fractals.rendering.plan import Tile
-from fractals.rendering.sinks import compute_data
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 

@@ -44,10 +44,10 @@ from fractals.rendering.iteration import (
     ResumeData,
     Stop,
     Use,
+    ViewProbe,
     never,
 )
 from fractals.rendering.plan import BYTES_A_POINT, Plan, Tile
-from fractals.rendering.view_probe import ViewProbe
 from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2
 from fractals.threads import share

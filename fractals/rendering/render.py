@@ -16,8 +16,12 @@ from fractals.io.summary import resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.drawing import (
     Drawing,
+    DrawTiles,
     Loop,
     Sink,
+    compiled_draws,
+    compute_data,
+    draw_all,
     draw_tile_to,
     open_drawing,
     open_plan,
@@ -36,7 +40,6 @@ from fractals.rendering.options import (
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
-from fractals.rendering.sinks import DrawTiles, compiled_draws, compute_data, draw_all
 from fractals.scene.geometry import make_layers
 from fractals.scene.keywords import (
     RecolorFileKeywords,

@@ -19,9 +19,7 @@ from fractals.scene.geometry import _power, matrix, turn_of
 from fractals.scene.numbers import log2
 
 if TYPE_CHECKING:
-    from fractals.backends.base import Backend
     from fractals.rendering.plan import Plan
-
 Index = NDArray[np.int64]
 PART = 28  # bits of each part of a number: its products with integers below 2**24 are exact
 MASK, MAX_SHIFT = (1 << PART) - 1, 900
@@ -234,16 +232,3 @@ def _each(function: Any, *tables: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     values: Iterable[Any] = map(function, *(table.ravel().tolist() for table in tables))
     return np.array(list(values)).T.reshape(2, *tables[0].shape)
-
-
-def explicit_positions(
-    backend: "Backend", samples: Samples, i: Index, j: Index, shape: tuple[int, int]
-) -> tuple[Any, Any]:
-    """Return explicit positions in place of columns and rows, on a device.
-
-    The columns `i` and rows `j` have shapes that NumPy broadcasts to `shape`, that of the arrays
-    which are computed from the positions.
-    """
-    positions = samples.at(i, j).astype(backend.real)
-    empty = np.zeros((2, shape[0]), backend.real)
-    return backend.to_device(positions), backend.to_device(empty)

@@ -22,10 +22,17 @@ from fractals.films.frames import FilmConstants
 from fractals.films.motion import make_motion
 from fractals.films.plan import make_frames
 from fractals.films.strip import Strip
-from fractals.rendering.drawing import Sink, run, sampled
+from fractals.rendering.drawing import (
+    Sink,
+    draw_all,
+    empty_planes,
+    pixel_sink,
+    plane_sink,
+    run,
+    sampled,
+)
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
-from fractals.rendering.sinks import draw_all, empty_planes, pixel_sink, plane_sink
 
 pytestmark = GPU.marks
 DRAWN = {"size": (40, 36), "supersampling": 2}

@@ -13,9 +13,9 @@ import fractals
 from fractals.backends import features
 from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
-from fractals.rendering import plan, sinks
-from fractals.rendering.drawing import run
-from fractals.rendering.sinks import compiled_draws, draw_all, pixel_sink
+from fractals.rendering import drawing as compiled_tiles
+from fractals.rendering import plan
+from fractals.rendering.drawing import compiled_draws, draw_all
 from fractals.threads import Queue
 
 pytestmark = pytest.mark.skipif(
@@ -74,7 +74,7 @@ def test_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind, threads):
     expected = tile_by_tile(monkeypatch, fractals.render, drawn, **options)
     assert image.pixels.dtype == expected.pixels.dtype
     assert np.array_equal(image.pixels, expected.pixels)
-    assert all(image.timings[stage] > 0 for stage in sinks.TILE_STAGES)
+    assert all(image.timings[stage] > 0 for stage in compiled_tiles.TILE_STAGES)
 
 
 @pytest.mark.parametrize("strips", [True, False], ids=["strips", "rectangles"])
@@ -178,7 +178,7 @@ def test_a_sink_takes_the_tiles_that_are_listed(joined, device):
     drawing = opened(scene(size=(64, 64), max_iterations=30), device)
     expected = draw_all(drawing)
     pixels, listed = np.zeros_like(expected), drawing.plan.tiles[1:3]
-    run(drawing, listed, pixel_sink(drawing, pixels))
+    compiled_tiles.run(drawing, listed, compiled_tiles.pixel_sink(drawing, pixels))
     assert bool(any(joined)) == (device == "cpu")
     for tile in drawing.plan.tiles:
         wanted = expected[tile.window()] if tile in listed else 0

@@ -11,9 +11,9 @@ from support.scenes import scene
 import fractals
 from fractals.errors import OptionError
 from fractals.rendering import measured, plan, render
+from fractals.rendering.iteration import ViewProbe
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
-from fractals.rendering.view_probe import ViewProbe
 
 GIB = 2**30
 

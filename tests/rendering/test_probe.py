@@ -10,14 +10,14 @@ import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import make_source
-from fractals.rendering.render import find_max_iterations
-from fractals.rendering.view_probe import (
+from fractals.rendering.iteration import (
     LIMIT_SIZE,
     PROBE_SIZE,
     ViewProbe,
     shallow_limit,
     smooth_counts,
 )
+from fractals.rendering.render import find_max_iterations
 
 AUTO = {"max_iterations": "auto"}
 VIEWS = {

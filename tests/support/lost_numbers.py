@@ -8,7 +8,7 @@ import functools
 
 import numpy as np
 
-from fractals.rendering import sinks
+from fractals.rendering import drawing
 from fractals.rendering.iteration import Direct, never
 from fractals.rendering.perturb import Perturbation
 
@@ -57,4 +57,4 @@ def watch(monkeypatch, found):
     for method in (Direct, Perturbation):
         monkeypatch.setattr(method, "_iterate", watched(method._iterate))
     for name in ("compiled_draws", "compiled_keeps"):
-        monkeypatch.setattr(sinks, name, again(getattr(sinks, name)))
+        monkeypatch.setattr(drawing, name, again(getattr(drawing, name)))

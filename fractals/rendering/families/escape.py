@@ -11,13 +11,12 @@ from fractals.backends.devices import choose
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
 from fractals.rendering.compute_store import Computed, compute_data_to
-from fractals.rendering.drawing import open_plan, open_recoloring
+from fractals.rendering.drawing import compute_data, open_plan, open_recoloring
 from fractals.rendering.families import AtOnce, Refinement, Rendered
 from fractals.rendering.measured import is_measurable, is_soon_open
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
 from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
-from fractals.rendering.sinks import compute_data
 from fractals.scene.model import Scene
 
 

@@ -16,11 +16,10 @@ from fractals.backends.devices import choose
 from fractals.backends.probe import Device
 from fractals.errors import OptionError, shown
 from fractals.io.load import load_scene
-from fractals.rendering.drawing import Drawing, open_drawing, open_plan, run
+from fractals.rendering.drawing import Drawing, open_drawing, open_plan, plane_sink, run
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.render import render
 from fractals.rendering.sampling import coordinates
-from fractals.rendering.sinks import plane_sink
 from fractals.scene.model import Scene
 
 # The ladder: the same counts by plain Python, NumPy, a naive ``@jit``, our loops and the GPU.
