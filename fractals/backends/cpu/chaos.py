@@ -57,7 +57,7 @@ class Bins(NamedTuple):
     tally: Any  # how many points were in view; array of int64, shape (1,)
 
 
-class Samples(NamedTuple):
+class OrbitSamples(NamedTuple):
     """Samples of orbits, which were iterated before."""
 
     orbits: Any  # fractals.kernels.buddhabrot.Orbits
@@ -162,7 +162,7 @@ class Machine:
 
         Of orbits `flame` are all their samples, which are played at once.
         """
-        if isinstance(flame, Samples):
+        if isinstance(flame, OrbitSamples):
             self._play(flame, game, count, self._calls, window, *player, self._sums)
             return
         for begin in range(0, max(1, count), self.pool):

@@ -25,7 +25,7 @@ def make_body(target, options, anti, packed):
 
     Parameters
     ----------
-    samples : fractals.backends.cpu.chaos.Samples
+    samples : fractals.backends.cpu.chaos.OrbitSamples
     calls : array of int64
         Not used.
     window : fractals.kernels.scatter.Window

@@ -263,8 +263,8 @@ class Iterated:
         self.packed = self._iterate.loop == "packs"
 
     def of(self, orbits: Any, game: scatter.Game, count: int) -> Any:
-        """Return the `fractals.backends.cpu.chaos.Samples` from ``game.first`` on."""
-        from fractals.backends.cpu.chaos import Samples
+        """Return the `fractals.backends.cpu.chaos.OrbitSamples` from ``game.first`` on."""
+        from fractals.backends.cpu.chaos import OrbitSamples
 
         real, shape = self._backend.real, (1, count)
         cells, places = np.empty(shape, np.int32), np.empty((2, count), real)
@@ -272,11 +272,11 @@ class Iterated:
         if count:
             self._place(cells, places, orbits, game)
             points = np.empty((2, *shape), real)
-            tile = EscapeTile(counts, *points, none, none, none[None])
+            tile = EscapeTile(counts, points[0], points[1], none, none, none[None])
             grid = SampleGrid(places, np.zeros((2, 1), real))
             point = np.append(orbits.point, real(0))  # the last number would end it early
             self._iterate(tile, grid, point, np.int32(self._limit))
-        return Samples(orbits, cells[0], places, counts[0], np.argsort(counts[0]))
+        return OrbitSamples(orbits, cells[0], places, counts[0], np.argsort(counts[0]))
 
 
 class KernelCounter:
