@@ -12,7 +12,9 @@ from fractals.io import png
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter import play
+from fractals.rendering.scatter.bands import Kept
 from fractals.rendering.scatter.display import Show
+from fractals.rendering.scatter.play import Player
 
 FLAME = {
     "name": "flame",
@@ -182,3 +184,58 @@ def test_verify_checks_a_poster(divided, tmp_path):
     fractals.render_to(tmp_path / "a.png", scene, device="cpu", on_message=str)
     assert main(["verify", str(tmp_path / "a.png")]) == 0
     assert np.asarray(fractals.render(scene, device="cpu", on_message=str)).any()
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize("formula", [FLAME, ORBITS], ids=["flame", "orbits"])
+def test_an_interrupted_poster_goes_on(divided, formula, tmp_path, monkeypatch):
+    """Bands that were drawn are kept beside the file, until it is written."""
+    scene = scene_of(formula)
+    whole, made, _ = drawn(scene)
+    path, beside = tmp_path / "a.png", tmp_path / "a.png.bands"
+    divided(4, scene)
+    games = []
+    played = Player.play
+
+    def some(self, before, last, progress):
+        if len(games) == stop:
+            raise Stopped
+        games.append(self.plan.rows)
+        return played(self, before, last, progress)
+
+    monkeypatch.setattr(Player, "play", some)
+    stop = 2
+    with pytest.raises(Stopped):
+        fractals.render_to(path, scene, device="cpu", on_message=str)
+    assert not path.exists()
+    kept = sorted(each.name for each in beside.iterdir())
+    assert len([name for name in kept if name.startswith("rows-")]) == 2
+    stop = -1
+    # A damaged band is drawn again.
+    (damaged,) = (beside / name for name in kept if name.startswith("rows-0-"))
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    games.clear()
+    done = fractals.render_to(path, scene, device="cpu", on_message=str)
+    assert path.read_bytes() == whole
+    assert done.summary.hits == made.summary.hits
+    assert len(games) == 3
+    assert games[0].start == 0
+    assert not beside.exists()
+
+
+def test_bands_of_another_picture_are_not_taken(divided, tmp_path):
+    scene = scene_of(FLAME)
+    other = scene.replace(gamma=2.0)
+    path, beside = tmp_path / "a.png", tmp_path / "a.png.bands"
+    divided(4, scene)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kept, "end", lambda self: None)
+        fractals.render_to(path, other, device="cpu", on_message=str)
+    assert len(list(beside.glob("rows-*"))) == 4
+    (beside / "mine.txt").write_text("of the user")
+    fractals.render_to(path, scene, device="cpu", on_message=str, overwrite=True)
+    assert [each.name for each in beside.iterdir()] == ["mine.txt"]
+    assert path.read_bytes() == drawn(scene)[0]

@@ -57,13 +57,14 @@ class Bins(NamedTuple):
     tally: Any  # how many points were in view; array of int64, shape (1,)
 
 
-class Samples(NamedTuple):
+class OrbitSamples(NamedTuple):
     """Samples of orbits, which were iterated before."""
 
     orbits: Any  # fractals.kernels.buddhabrot.Orbits
     cells: Any  # of each sample; array of int32
     places: Any  # c of each; array of real, shape (2, samples)
     counts: Any  # steps until it escaped, or the limit; array of int32
+    order: Any  # the samples' indices, by their counts; array of int64
 
 
 class Sums(NamedTuple):
@@ -86,12 +87,13 @@ def weighted(colors: NDArray[np.integer], weights: NDArray[np.int64]) -> NDArray
 
 
 def _programs(
-    number: str, formula: Flame | Attractor | Buddhabrot, julia: bool
+    number: str, formula: Flame | Attractor | Buddhabrot, julia: bool, packed: bool
 ) -> tuple[Any, list[Any]]:
     """Return the machine of a formula, and the loops that it calls."""
     char = char_of(number)
     if isinstance(formula, Buddhabrot):
-        return program_of(ORBIT_MACHINE, number, formula.kernel_of(julia)[1:]), []
+        options = *formula.kernel_of(julia)[1:], packed
+        return program_of(ORBIT_MACHINE, number, options, packed=packed), []
     if isinstance(formula, Attractor):
         loop = program_of(ATTRACTOR_LOOP, number, (formula.mover,))
         entry = loop.entry((tuple, array(char, 2), array(char), "q"))
@@ -107,7 +109,8 @@ class Machine:
 
     `number`: "float32" or "float64". `shape`: rows and columns of buckets. `wide`: whether a hit
     adds numbers of 64 bits, as those of orbits must. `pool`: trajectories that are played together,
-    for tests. `julia`: whether orbits are those of a Julia set.
+    for tests. `julia`: whether orbits are those of a Julia set; `packed`: whether packs of them are
+    followed.
     """
 
     def __init__(
@@ -118,11 +121,12 @@ class Machine:
         wide: bool = False,
         pool: int = POOL,
         julia: bool = False,
+        packed: bool = False,
     ) -> None:
         self._real = np.dtype(number).type
         self._tiles = tuple(-(-side >> SIDE_BITS) for side in shape)
         self.pool, self._shape = pool, shape
-        self._play, self._loops = _programs(number, formula, julia)
+        self._play, self._loops = _programs(number, formula, julia, packed)
         self._calls = np.array([0, *(loop.code.address for loop in self._loops)], np.int64)[1:]
         self._transforms = len(formula.transforms) if isinstance(formula, Flame) else 1
         tiles = self._tiles[0] * self._tiles[1]
@@ -158,7 +162,7 @@ class Machine:
 
         Of orbits `flame` are all their samples, which are played at once.
         """
-        if isinstance(flame, Samples):
+        if isinstance(flame, OrbitSamples):
             self._play(flame, game, count, self._calls, window, *player, self._sums)
             return
         for begin in range(0, max(1, count), self.pool):

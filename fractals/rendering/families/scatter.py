@@ -76,7 +76,8 @@ class Scatterer(Plain):
             return written_to(target, self.render(scene, options))
         player = open_player(scene, options, "bands")
         with target.open() as file:
-            return Rendered(**write_bands(file, player, options))
+            beside = Path(path) if isinstance(path, str | Path) else None
+            return Rendered(**write_bands(file, player, options, beside))
 
     def _render_by(
         self,

@@ -2,25 +2,36 @@
 
 All points of the same game are thrown for each band, which counts the hits in its rows and in those
 around, on which its pixels depend. So bands have no seams: each pixel is that of the whole picture.
+
+The bands of a file are kept in a folder beside it until the file is written, so that the same
+picture goes on after an interruption.
 """
 
+import json
+import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import DeviceMemoryError
+from fractals import __version__
+from fractals.errors import DeviceMemoryError, FractalsError
 from fractals.io import png
+from fractals.io.files import HEADER, read_json, written
 from fractals.io.image import Image, png_beginning
+from fractals.io.store import claimed
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.display import Show
-from fractals.rendering.scatter.plan import Hits, ScatterPlan
+from fractals.rendering.scatter.plan import Hits, ScatterPlan, Totals
 from fractals.rendering.scatter.play import Player
 from fractals.threads import Progress, core_count
 
+BANDS = ".bands"  # the name of a file's folder ends so
 LOOPS = {"cpu": "pools", "python": "python"}
 
 
@@ -31,6 +42,67 @@ class Band(NamedTuple):
     pixels: NDArray[Any]
     hits: Hits  # of the picture, as far as bands have shown
     timings: dict[str, float]  # so far
+
+
+class Kept:
+    """Bands in a folder: files that appear under their names once they are complete."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def begin(self, plan: ScatterPlan) -> ScatterPlan:
+        """Begin, or go on with what is kept of the same picture; return the plan with its bands."""
+        facts = {
+            "version": __version__,
+            "scene": plan.scene.to_toml(),
+            "precision": plan.precision,
+            "margin": plan.margin,
+        }
+        with suppress(OSError, ValueError, FractalsError):
+            known = dict(read_json(self._folder / HEADER))
+            band = known.pop("band", 0)
+            # A higher band would not fit into memory, a lower one does.
+            if known == facts and isinstance(band, int) and 0 < band <= plan.band:
+                return replace(plan, band=band)
+        self._clear()
+        with written(self._folder / HEADER) as file:
+            file.write(json.dumps({**facts, "band": plan.band}).encode())
+        return plan
+
+    def save(self, name: str, **arrays: Any) -> None:
+        """Keep some arrays."""
+        with written(self._folder / f"{name}.npz") as file:
+            np.savez(file, **arrays)
+
+    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
+        """Return arrays that are kept; None: there are none, or they are damaged."""
+        try:
+            # NumPy does not close a damaged file that it opened.
+            with open(self._folder / f"{name}.npz", "rb") as file, np.load(file) as arrays:
+                return dict(arrays)
+        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+            return None
+
+    def _clear(self) -> None:
+        for each in [*self._folder.glob("*.npz"), self._folder / HEADER]:
+            with suppress(FileNotFoundError):
+                each.unlink()
+
+    def end(self) -> None:
+        """Remove what is kept; files of others stay."""
+        self._clear()
+        with suppress(OSError):
+            self._folder.rmdir()
+
+
+@contextmanager
+def kept_beside(path: Path) -> Iterator[Kept]:
+    """Keep bands beside a file until it is written."""
+    folder = path.with_name(path.name + BANDS)
+    with claimed(folder):
+        kept = Kept(folder)
+        yield kept
+        kept.end()
 
 
 class Games:
@@ -45,6 +117,10 @@ class Games:
             return None
         before, self._begun = self._begun, self._begun + 1
         return lambda done, total: progress(before * total + done, self.games * total)
+
+    def skip(self) -> None:
+        """Count a game that was played before an interruption."""
+        self._begun += 1
 
 
 def draw_image(player: Player, options: RenderOptions) -> Image:
@@ -71,10 +147,11 @@ def facts_of(plan: ScatterPlan, hits: Hits, timings: dict[str, float]) -> dict[s
     }
 
 
-def draw_bands(player: Player, options: RenderOptions) -> Iterator[Band]:
+def draw_bands(player: Player, options: RenderOptions, kept: Kept | None = None) -> Iterator[Band]:
     """Yield the bands of a picture from top to bottom; most pictures are one band.
 
-    A band that does not fit into the memory of a GPU is drawn in halves.
+    A band that does not fit into the memory of a GPU is drawn in halves. `kept`: what is kept of
+    the bands, which goes on.
     """
     plan, timings = player.plan, {"iterate": 0.0, "color": 0.0}
     height = plan.scene.image.size[1]
@@ -82,12 +159,18 @@ def draw_bands(player: Player, options: RenderOptions) -> Iterator[Band]:
         options.on_message(cost_of(plan))
     games, in_view = Games(options.on_progress, plan.games), 0
     begun = perf_counter()
-    totals = player.totals(games.begin) if plan.orbits and plan.bands > 1 else None
+    totals = _totals(player, games, kept) if plan.orbits and plan.bands > 1 else None
     timings["iterate"] += perf_counter() - begun
     waiting = [plan.rows_of(k) for k in reversed(range(plan.bands))]
     while waiting:
         rows = waiting.pop()
         own = replace(plan, rows=rows)
+        name = f"rows-{rows.start}-{rows.stop}"
+        if (found := kept.load(name) if kept else None) and "pixels" in found and "hits" in found:
+            games.skip()
+            in_view = totals.hits if totals else in_view + int(found["hits"])
+            yield Band(rows, found["pixels"], own.hits(_none(own), own.chunks, in_view), timings)
+            continue
         begun = perf_counter()
         try:
             one = Player(own, player.backend, player.data(), player.moments)
@@ -99,7 +182,7 @@ def draw_bands(player: Player, options: RenderOptions) -> Iterator[Band]:
                 raise
             waiting += halves
             if totals is None and plan.orbits:
-                totals = player.totals(games.begin)
+                totals = _totals(player, games, kept)
                 games.games += 2
             games.games += 2
             options.on_message(
@@ -110,9 +193,28 @@ def draw_bands(player: Player, options: RenderOptions) -> Iterator[Band]:
         timings["iterate"] += played - begun
         timings["color"] += perf_counter() - played
         if len(rows) < height:
-            in_view = totals.hits if totals else in_view + _own_hits(own, hits)
-            hits = replace(hits, hits=in_view, sums=np.zeros((0, *hits.sums.shape[1:]), np.int64))
+            seen = _own_hits(own, hits)
+            if kept:
+                kept.save(name, pixels=pixels, hits=np.int64(seen))
+            in_view = totals.hits if totals else in_view + seen
+            hits = replace(hits, hits=in_view, sums=_none(own))
         yield Band(rows, pixels, hits, timings)
+
+
+def _totals(player: Player, games: Games, kept: Kept | None) -> Totals:
+    found = kept.load("totals") if kept else None
+    if found and set(found) == set(Totals._fields):
+        games.skip()
+        games.skip()
+        return Totals(found["inner"], int(found["every"]), int(found["hits"]))
+    totals = player.totals(games.begin)
+    if kept:
+        kept.save("totals", **totals._asdict())
+    return totals
+
+
+def _none(plan: ScatterPlan) -> NDArray[np.int64]:
+    return np.zeros((0, plan.columns, 4), np.int64)
 
 
 def cost_of(plan: ScatterPlan) -> str:
@@ -125,14 +227,29 @@ def cost_of(plan: ScatterPlan) -> str:
     )
 
 
-def write_bands(file: BinaryIO, player: Player, options: RenderOptions) -> dict[str, Any]:
-    """Write a picture to an open file as a PNG, and return the facts of its making."""
+def write_bands(
+    file: BinaryIO, player: Player, options: RenderOptions, path: Path | None = None
+) -> dict[str, Any]:
+    """Write a picture to an open file as a PNG, and return the facts of its making.
+
+    `path`: of the file, if bands can be kept beside it.
+    """
+    if path is None or player.plan.bands == 1:
+        return _write_bands(file, player, options, None)
+    with kept_beside(path) as kept:
+        player.plan = kept.begin(player.plan)
+        return _write_bands(file, player, options, kept)
+
+
+def _write_bands(
+    file: BinaryIO, player: Player, options: RenderOptions, kept: Kept | None
+) -> dict[str, Any]:
     plan = player.plan
     picture = plan.scene.image
     writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits))
     tall, number, encoding = png.strip_rows(picture.size, picture.bits), 0, 0.0
     threads = options.threads or core_count()
-    for band in draw_bands(player, options):
+    for band in draw_bands(player, options, kept):
         begun = perf_counter()
         number = png.put_rows(writer, number, band.pixels, tall, picture.compression, threads)
         encoding += perf_counter() - begun

@@ -185,7 +185,10 @@ class MachineCounter:
         self._before: NDArray[np.int64] | None = None  # sums that are not in the machine any more
         self._points = 0  # that are in the machine
         wide, julia = plan.orbits or player.spectrum is not None, plan.scene.julia is not None
-        self._machine = Machine(plan.precision, plan.formula, plan.shape, wide, julia=julia)
+        packed = self._samples is not None and self._samples.packed
+        self._machine = Machine(
+            plan.precision, plan.formula, plan.shape, wide, julia=julia, packed=packed
+        )
         threads = player.backend.threads
         # Each thread's part of the machine, and what it has thrown last.
         self._free: list[tuple[Any, Throw | None]] = [
@@ -257,10 +260,11 @@ class Iterated:
         self._iterate = player.backend.compile(
             escape.make_body, replace(options, explicit_positions=True)
         )
+        self.packed = self._iterate.loop == "packs"
 
     def of(self, orbits: Any, game: scatter.Game, count: int) -> Any:
-        """Return the `fractals.backends.cpu.chaos.Samples` from ``game.first`` on."""
-        from fractals.backends.cpu.chaos import Samples
+        """Return the `fractals.backends.cpu.chaos.OrbitSamples` from ``game.first`` on."""
+        from fractals.backends.cpu.chaos import OrbitSamples
 
         real, shape = self._backend.real, (1, count)
         cells, places = np.empty(shape, np.int32), np.empty((2, count), real)
@@ -268,11 +272,11 @@ class Iterated:
         if count:
             self._place(cells, places, orbits, game)
             points = np.empty((2, *shape), real)
-            tile = EscapeTile(counts, *points, none, none, none[None])
+            tile = EscapeTile(counts, points[0], points[1], none, none, none[None])
             grid = SampleGrid(places, np.zeros((2, 1), real))
             point = np.append(orbits.point, real(0))  # the last number would end it early
             self._iterate(tile, grid, point, np.int32(self._limit))
-        return Samples(orbits, cells[0], places, counts[0])
+        return OrbitSamples(orbits, cells[0], places, counts[0], np.argsort(counts[0]))
 
 
 class KernelCounter:
