@@ -11,6 +11,7 @@ import pytest
 from support import facts, lost_numbers
 
 import fractals
+from fractals.backends import opencl
 from fractals.cli import main, messages
 
 # Each run compiles from scratch, because code cached by an earlier run could hide a mistake. Set
@@ -46,6 +47,21 @@ GPU = pytest.param(
 )
 
 
+def no_opencl():
+    """Return why no OpenCL device can be used, or an empty string if one can be used."""
+    found, reason = opencl.found()
+    return reason or found[0].problem
+
+
+OPENCL = pytest.param(
+    "opencl",
+    marks=[
+        pytest.mark.opencl,
+        pytest.mark.skipif(bool(no_opencl()), reason=f"no OpenCL device: {no_opencl()}"),
+    ],
+)
+
+
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers(config):
     """Return one process per core, or one process if there is a GPU.
@@ -61,13 +77,13 @@ def pytest_collection_finish():
     gc.set_threshold(50_000)
 
 
-@pytest.fixture(params=["python", "cpu", "simulator", GPU])
+@pytest.fixture(params=["python", "cpu", "simulator", GPU, OPENCL])
 def device(request):
     """Return each kind of device in turn; the GPU is skipped if there is none."""
     return request.param
 
 
-@pytest.fixture(params=["cpu", "simulator", GPU])
+@pytest.fixture(params=["cpu", "simulator", GPU, OPENCL])
 def compiled(request):
     """Return each kind of device but plain Python, the specification, which is slow."""
     return request.param

@@ -88,7 +88,7 @@ def choose(request: str = "auto") -> Choice:
     if not (named or request in ("auto", "gpu")):
         if request in ("mps", "metal"):
             raise OptionError(
-                f"no device '{request}': Apple's GPUs are drawn with by OpenCL; use opencl or cpu"
+                f"no device '{request}': Apple's GPUs are reached through OpenCL; use opencl or cpu"
             )
         raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
 

@@ -15,8 +15,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
-import pyopencl.tools
 
 from fractals.backends import opencl
 from fractals.backends.base import MakeBody, Prepare, Run, Work
@@ -34,6 +32,12 @@ from fractals.errors import (
     shown,
 )
 from fractals.kernels import escape
+
+try:
+    import pyopencl as cl
+    import pyopencl.tools
+except ImportError:  # pytest looks for examples in every file, also where it is not installed
+    cl = None
 
 THREADS = 2  # one encodes what the device has computed while the other has it compute
 GROUP = (8, 8)  # work-items that a device runs together
@@ -109,7 +113,9 @@ class OpenClClock:
         spent: dict[str, float] = {}
         with self._backend.failing():
             self._laps[-1].wait()
-            for name, (begin, end) in zip(self._stages, itertools.pairwise(self._laps), strict=True):
+            for name, (begin, end) in zip(
+                self._stages, itertools.pairwise(self._laps), strict=True
+            ):
                 seconds = (end.profile.end - begin.profile.end) / 1e9
                 spent[name] = spent.get(name, 0.0) + max(0.0, seconds)
         left = time.perf_counter() - self._begun - sum(spent.values())
@@ -173,7 +179,7 @@ class OpenClBackend:
     def build(self, make_body: MakeBody, options: Any, types: tuple[Any, ...]) -> Any:
         """Return the kernel of a program for arguments of these types."""
         made = source(make_body, options, types, self._number)
-        flags = []
+        flags = ["-w"]  # no warnings, which pyopencl would print
         if opencl.DIVISION not in self.device.lacks:
             flags.append(ROUNDED)
         elif made.divides:
@@ -224,9 +230,7 @@ class OpenClBackend:
             done = cl.command_execution_status.COMPLETE
             while self._sent and self._sent[0].command_execution_status == done:
                 self._sent.popleft()
-            self._sent.append(
-                cl.enqueue_copy(self.queue, into.memory, own, is_blocking=False)
-            )
+            self._sent.append(cl.enqueue_copy(self.queue, into.memory, own, is_blocking=False))
 
     def to_host(self, array: DeviceArray, into: Any) -> None:
         """Copy a device array into a NumPy array; work begun before is then done."""

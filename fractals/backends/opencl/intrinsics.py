@@ -7,6 +7,7 @@ from typing import Any
 
 from fractals.backends.opencl.values import (
     CONDITION,
+    LEVELS,
     NUMPY,
     REALS,
     UNARY,
@@ -111,7 +112,7 @@ def _select(writer: Any, condition: Value, a: Value, b: Value) -> Value:
     if condition.number is not None:
         return writer.cast(a if condition.number else b, kind)
     a, b = writer.given(a, kind), writer.given(b, kind)
-    text = f"{condition.at(CONDITION + 1)} ? {a.at(CONDITION + 1)} : {b.at(CONDITION)}"
+    text = f"{condition.at(LEVELS['=='])} ? {a.at(CONDITION + 1)} : {b.at(CONDITION)}"
     return Value(kind, text, CONDITION)
 
 

@@ -356,7 +356,9 @@ class Writer:
         hoisted = [
             f"{INDENT}{self.program.name_of(self._types[n])} {_safe(n)};"
             for n in self._seen
-            if n not in self._given and n not in self._declared and n in self._types
+            if n not in self._given
+            and n not in self._declared
+            and n in self._types
             and not isinstance(self._types[n], Static)
         ]
         place = place_of(self._code.co_filename, self._code.co_firstlineno)
@@ -516,16 +518,17 @@ class Writer:
             for each in ast.walk(part)
         )
         inside = sum(
-            isinstance(each, ast.Name) and each.id == name for part in body for each in ast.walk(part)
+            isinstance(each, ast.Name) and each.id == name
+            for part in body
+            for each in ast.walk(part)
         )
         everywhere = [
-            each
-            for each in ast.walk(self._tree)
-            if isinstance(each, ast.Name) and each.id == name
+            each for each in ast.walk(self._tree) if isinstance(each, ast.Name) and each.id == name
         ]
         loops = sum(isinstance(each.ctx, ast.Store) for each in everywhere)
         total = sum(
-            1 + sum(isinstance(e, ast.Name) and e.id == name for p in loop.body for e in ast.walk(p))
+            1
+            + sum(isinstance(e, ast.Name) and e.id == name for p in loop.body for e in ast.walk(p))
             for loop in ast.walk(self._tree)
             if isinstance(loop, ast.For)
             and isinstance(loop.target, ast.Name)
@@ -562,9 +565,11 @@ class Writer:
             for k in range(1, len(parts)):  # what an earlier target changes is kept before
                 words = set(re.findall(r"\w+", parts[k].text))
                 for each in target.elts[:k]:
-                    changed = {"data"} if isinstance(each, ast.Subscript) else {
-                        _safe(n.id) for n in ast.walk(each) if isinstance(n, ast.Name)
-                    }
+                    changed = (
+                        {"data"}
+                        if isinstance(each, ast.Subscript)
+                        else {_safe(n.id) for n in ast.walk(each) if isinstance(n, ast.Name)}
+                    )
                     if changed & words and parts[k].number is None:
                         parts[k] = self._kept(parts[k], "t", always=True)
                         break
@@ -586,7 +591,9 @@ class Writer:
         if isinstance(kind, Static):
             return
         shared = name not in self._given
-        declares = shared and self._declared.get(name) == self._block and not self._is_declared(name)
+        declares = (
+            shared and self._declared.get(name) == self._block and not self._is_declared(name)
+        )
         self._seen.setdefault(name, []).append((self._block, True))
         text = self.given(value, kind).text
         what = f"{self.program.name_of(kind)} " if declares else ""
@@ -596,8 +603,11 @@ class Writer:
         return name in self._seen
 
     def _new(self, base: str) -> str:
-        self._temporary += 1
-        return f"{base}{self._temporary}_"
+        taken = set(map(_safe, self._code.co_varnames))
+        while True:
+            self._temporary += 1
+            if (name := f"{base}{self._temporary}") not in taken:
+                return name
 
     def _kept(self, value: Value, base: str, always: bool = False) -> Value:
         """Return a value that may be read several times, or later."""
@@ -825,11 +835,16 @@ class Writer:
         elif kind != "bool" and (sign in SHIFTS or kind not in (_c_type(a), _c_type(b))):
             if _c_type(a) != kind:  # C would compute in 32 bits
                 a = Value(kind, f"({kind}){a.at(UNARY)}", UNARY)
+        if sign == "*" and kind == "long" and "L" in (a.text[-1], b.text[-1]):
+            # The product may pass 64 bits, and only that of unsigned numbers then wraps in C.
+            a, b = (v if v.number is not None else Value(kind, v.at(UNARY), UNARY) for v in (a, b))
+            return Value(kind, f"(long)((ulong){a.text} * {b.text})", UNARY)
         level = LEVELS[sign]
         # C would take a shift's, or a comparison's, neighbours otherwise than a reader expects.
         loose = sign in ("<<", ">>", "&", "|", "^")
-        left, right = a.at(UNARY if loose and a.level != level else level), b.at(
-            UNARY if loose else level + 1
+        left, right = (
+            a.at(UNARY if loose and a.level != level else level),
+            b.at(UNARY if loose else level + 1),
         )
         if a.text.startswith("-") and a.level == UNARY:
             left = a.text
@@ -916,11 +931,14 @@ class Writer:
             return a
         if not first and not second:
             a, b = self.given(a, kind), self.given(b, kind)
-            text = f"{condition.at(CONDITION + 1)} ? {a.at(CONDITION + 1)} : {b.at(CONDITION)}"
+            text = f"{condition.at(LEVELS['=='])} ? {a.at(CONDITION + 1)} : {b.at(CONDITION)}"
             return Value(kind, text, CONDITION)
         name = self._new("t")
         self._write(f"{self.program.name_of(kind)} {name};")
-        for head, lines, value in ((f"if ({condition.text}) {{", first, a), ("} else {", second, b)):
+        for head, lines, value in (
+            (f"if ({condition.text}) {{", first, a),
+            ("} else {", second, b),
+        ):
             self._write(head)
             self._lines += [INDENT + line for line in lines]
             self._write(f"{INDENT}{name} = {self.given(value, kind).text};")
