@@ -35,7 +35,7 @@ from fractals.kernels import escape
 
 try:
     import pyopencl as cl
-    import pyopencl.tools
+    from pyopencl.tools import ImmediateAllocator, MemoryPool
 except ImportError:  # pytest looks for examples in every file, also where it is not installed
     cl = None
 
@@ -43,16 +43,39 @@ THREADS = 2  # one encodes what the device has computed while the other has it c
 GROUP = (8, 8)  # work-items that a device runs together
 ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
 MAX_TABLES = 64  # small tables that a backend keeps on its device
-LOST = "DEVICE_NOT_AVAILABLE", "OUT_OF_RESOURCES", "INVALID_COMMAND_QUEUE", "INVALID_CONTEXT"
+LOST = "DEVICE_NOT_AVAILABLE", "INVALID_COMMAND_QUEUE", "INVALID_CONTEXT"
+TOO_LARGE = "INVALID_BUFFER_SIZE"  # more than the device gives to one array
 
 
 class DeviceArray:
-    """An array in the memory of a device."""
+    """An array in the memory of a device: all of it, or from an element on."""
 
-    def __init__(self, memory: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    def __init__(self, memory: Any, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> None:
         self.memory, self.shape, self.dtype = memory, tuple(shape), np.dtype(dtype)
-        self.size = math.prod(self.shape)
+        self.size, self.offset, self.ndim = math.prod(self.shape), offset, len(self.shape)
         self.nbytes = self.size * self.dtype.itemsize
+
+    def __getitem__(self, index: Any) -> "DeviceArray":
+        """Return the elements of one index, or of a range of indices, of the first dimension."""
+        length, inner = self.shape[0], self.size // max(1, self.shape[0])
+        if isinstance(index, slice):
+            begin, end, step = index.indices(length)
+            if step != 1:
+                raise IndexError("a part of an array on the device has no gaps")
+            shape: tuple[int, ...] = (max(0, end - begin), *self.shape[1:])
+        else:
+            begin = range(length)[index]
+            shape = self.shape[1:]
+        return DeviceArray(self.memory, shape, self.dtype, self.offset + begin * inner)
+
+    def reshape(self, *shape: int) -> "DeviceArray":
+        """Return the same elements in another shape."""
+        return DeviceArray(self.memory, shape, self.dtype, self.offset)
+
+    @property
+    def first_byte(self) -> int:
+        """Return where the array begins in its memory."""
+        return self.offset * self.dtype.itemsize
 
 
 class _Kernel:
@@ -86,6 +109,8 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
             yield from _flat(value)
         elif isinstance(value, DeviceArray):
             yield value.memory
+            if value.offset:
+                yield np.int64(value.offset)
             yield from map(np.int64, value.shape)
         elif isinstance(value, bool | np.bool_):
             yield np.int32(value)
@@ -150,8 +175,8 @@ class OpenClBackend:
                 self.context = cl.Context([opencl.handle_of(device.index)])
                 profiling = cl.command_queue_properties.PROFILING_ENABLE
                 self.queue = cl.CommandQueue(self.context, properties=profiling)
-                allocator = cl.tools.ImmediateAllocator(self.queue)
-                self._pool = cl.tools.MemoryPool(allocator)
+                allocator = ImmediateAllocator(self.queue)
+                self._pool = MemoryPool(allocator)
         except FractalsError as error:
             raise DeviceError(str(error)) from error
 
@@ -230,7 +255,11 @@ class OpenClBackend:
             done = cl.command_execution_status.COMPLETE
             while self._sent and self._sent[0].command_execution_status == done:
                 self._sent.popleft()
-            self._sent.append(cl.enqueue_copy(self.queue, into.memory, own, is_blocking=False))
+            self._sent.append(
+                cl.enqueue_copy(
+                    self.queue, into.memory, own, dst_offset=into.first_byte, is_blocking=False
+                )
+            )
 
     def to_host(self, array: DeviceArray, into: Any) -> None:
         """Copy a device array into a NumPy array; work begun before is then done."""
@@ -241,7 +270,11 @@ class OpenClBackend:
         with self.failing():
             copies = [np.empty(array.shape, array.dtype) for array, _ in pairs]
             events = [
-                cl.enqueue_copy(self.queue, copy, array.memory, is_blocking=False)
+                cl.enqueue_copy(
+                    *(self.queue, copy, array.memory),
+                    src_offset=array.first_byte,
+                    is_blocking=False,
+                )
                 for (array, _), copy in zip(pairs, copies, strict=True)
                 if array.size
             ]
@@ -274,13 +307,13 @@ class OpenClBackend:
             raise DeviceLostError(self._lost)
         try:
             yield
-        except (cl.MemoryError, MemoryError) as error:
-            asked = f" (asked for {size / 2**20:.3g} MiB more)" if size >= 2**17 else ""
-            raise DeviceMemoryError(
-                f"'{self.device.name}' is out of memory{asked}: free some of it, draw a smaller "
-                "size=, or use device='cpu'"
-            ) from error
-        except cl.Error as error:
+        except (cl.Error, MemoryError) as error:
+            if isinstance(error, cl.MemoryError | MemoryError) or TOO_LARGE in str(error):
+                asked = f" (asked for {size / 2**20:.3g} MiB more)" if size >= 2**17 else ""
+                raise DeviceMemoryError(
+                    f"'{self.device.name}' is out of memory{asked}: free some of it, draw a "
+                    "smaller size=, or use device='cpu'"
+                ) from error
             line = f"'{self.device.name}' failed: {shown(first_line(error), 120)}"
             if any(name in str(error) for name in LOST):
                 self._lost = f"{line}; this process can't use it any more"

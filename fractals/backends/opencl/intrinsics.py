@@ -10,22 +10,11 @@ from fractals.backends.opencl.values import (
     LEVELS,
     NUMPY,
     REALS,
-    UNARY,
     TupleType,
     Value,
-    joined,
     literal,
 )
 from fractals.kernels import elementary, primitives
-
-# Names of C, and of functions of OpenCL C, that Python's names must not hide.
-RESERVED = set(
-    """auto bool break case char const constant continue default do double else enum event_t extern
-    false float for generic global goto half if image inline int kernel local long pipe private
-    read_only register restrict return short signed sizeof static struct switch true typedef uchar
-    uint ulong union unsigned ushort void volatile while write_only fma fabs sqrt rint select
-    M_PI NAN INFINITY""".split()
-)
 
 HELPERS = {
     "floor_divide": """\
@@ -226,4 +215,3 @@ INTRINSICS: dict[Any, Callable[..., Value]] = {
     atomic_add: _add,
     **{kind: _cast_to(name) for kind, name in NUMPY.items()},
 }
-__all__ = ["HELPERS", "INTRINSICS", "RESERVED", "UNARY", "atomic_add", "joined"]

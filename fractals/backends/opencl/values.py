@@ -1,6 +1,7 @@
 """Types and values of a translated function: what `translate` knows of an expression."""
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,6 +26,16 @@ NUMPY = {
     np.float64: "double",
 }
 SCALARS = {name: kind for kind, name in NUMPY.items()}
+# Names of C, and of functions of OpenCL C, that Python's names must not hide.
+RESERVED = {
+    *("auto", "bool", "break", "case", "char", "const", "constant", "continue", "default", "do"),
+    *("double", "else", "enum", "event_t", "extern", "false", "float", "for", "generic", "global"),
+    *("goto", "half", "if", "image", "inline", "int", "kernel", "local", "long", "pipe"),
+    *("private", "read_only", "register", "restrict", "return", "short", "signed", "sizeof"),
+    *("static", "struct", "switch", "true", "typedef", "uchar", "uint", "ulong", "union"),
+    *("unsigned", "ushort", "void", "volatile", "while", "write_only"),
+    *("fma", "fabs", "sqrt", "rint", "NAN", "INFINITY"),
+}
 REALS, UNSIGNED = ("float", "double"), ("uint", "ulong")
 
 
@@ -41,6 +52,7 @@ class ArrayType(NamedTuple):
 
     element: str
     dimensions: int
+    begins_later: bool = False  # whether it is a part of other memory: an argument of a kernel only
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,8 @@ class Value:
 
     def at(self, level: int) -> str:
         """Return the text as an operand of an operator of this level."""
-        return f"({self.text})" if self.level < level or self.text[0] == "-" else self.text
+        unclear = self.text[0] == "-" and level >= LEVELS["-"]
+        return f"({self.text})" if self.level < level or unclear else self.text
 
 
 def known(value: Any) -> Value:
@@ -91,10 +104,20 @@ def type_of(value: Any) -> Any:
         names = getattr(value, "_fields", ())
         return TupleType(tuple(map(type_of, value)), names, type(value).__name__ if names else "")
     if hasattr(value, "shape") and value.shape != ():
-        return ArrayType(NUMPY[np.dtype(value.dtype).type], len(value.shape))
+        later = getattr(value, "offset", 0) > 0
+        return ArrayType(NUMPY[np.dtype(value.dtype).type], len(value.shape), later)
     if isinstance(value, np.generic):
         return NUMPY[type(value)]
     return "bool" if isinstance(value, bool) else "long" if isinstance(value, int) else "double"
+
+
+def inside(kind: Any) -> Any:
+    """Return the type of an argument of a kernel as the functions in it see it."""
+    if isinstance(kind, ArrayType):
+        return kind._replace(begins_later=False)
+    if isinstance(kind, TupleType):
+        return kind._replace(items=tuple(map(inside, kind.items)))
+    return kind
 
 
 def literal(value: Any, kind: str) -> Value:
@@ -139,3 +162,9 @@ def joined(a: Any, b: Any) -> Any:
         if None not in items:
             return TupleType(items, *(a[1:] if a.names else b[1:]))
     return None
+
+
+def safe(name: str) -> str:
+    """Return a name as C, and OpenCL C, take it."""
+    name = re.sub(r"[^A-Za-z0-9_]", lambda found: f"u{ord(found[0]):x}", name)
+    return f"{name}_" if name in RESERVED else name

@@ -26,7 +26,13 @@ from fractals.threads import Progress, run_tiles
 CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with plain Python
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
-LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "opencl": 64, "cuda": 64}  # chunks that one launch plays
+LAUNCH = {
+    "python": 1,
+    "cpu": 4,
+    "simulator": 4,
+    "opencl": 64,
+    "cuda": 64,
+}  # chunks that one launch plays
 
 
 class Throw(NamedTuple):

@@ -25,15 +25,14 @@ class Recorder(HostMemory):
     def __init__(self, number: str) -> None:
         super().__init__()
         self.real, self.target, self._number = np.dtype(number).type, make_target(number), number
-        self.sources: dict[str, Source] = {}  # by the name of the kernel
+        self.sources: dict[Source, None] = {}  # in the order in which they ran
 
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
         """Return a program that fills its first argument with zeros, and keeps its text."""
 
         def run(out: Any, *arguments: Any) -> None:
             types = tuple(map(type_of, (out, *arguments)))
-            made = source(make_body, options, types, self._number)
-            self.sources.setdefault(made.name, made)
+            self.sources[source(make_body, options, types, self._number)] = None
             for array in out if isinstance(out, tuple) else (out,):
                 if array.flags.writeable:
                     array[...] = 0
@@ -52,4 +51,4 @@ def sources(scene: Scene) -> list[Source]:
     options = RenderOptions(device="simulator", on_message=lambda line: None)
     opened = drawing.open_drawing(plan, recorder, options)
     drawing.draw_tile(opened, plan.tiles[0], np.zeros((6, 8, 3), opened.dtype))
-    return list(recorder.sources.values())
+    return list(recorder.sources)
