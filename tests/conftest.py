@@ -9,9 +9,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 from support import facts, lost_numbers
+from support.opencl import OPENCL
 
 import fractals
-from fractals.backends import opencl
 from fractals.cli import main, messages
 
 # Each run compiles from scratch, because code cached by an earlier run could hide a mistake. Set
@@ -44,21 +44,6 @@ def no_gpu():
 GPU = pytest.param(
     "cuda",
     marks=[pytest.mark.gpu, pytest.mark.skipif(bool(no_gpu()), reason=f"no GPU: {no_gpu()}")],
-)
-
-
-def no_opencl():
-    """Return why no OpenCL device can be used, or an empty string if one can be used."""
-    found, reason = opencl.found()
-    return reason or found[0].problem
-
-
-OPENCL = pytest.param(
-    "opencl",
-    marks=[
-        pytest.mark.opencl,
-        pytest.mark.skipif(bool(no_opencl()), reason=f"no OpenCL device: {no_opencl()}"),
-    ],
 )
 
 

@@ -15,6 +15,7 @@ from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
+from fractals.tools.gpu.opencl import lacking
 from fractals.tools.sheet import turn
 
 FOLDER = "_drawn"  # as of `drawn`
@@ -94,6 +95,16 @@ def palettes(folder):
         ends = "cyclic" if load(name).cyclic else "two ends"
         rows.append([f"`{name}`", f"![{name}](/{FOLDER}/{path.name})", ends])
     yield table(["name", "one turn", ""], rows)
+
+
+def backends(_folder):
+    """Yield a table of what OpenCL has of the formulas and colorings: it is translated here."""
+    for kind in ("formula", "coloring"):
+        rows = []
+        for name in catalog.names(kind):
+            reason = lacking(kind, name)
+            rows.append([f"`{name}`", "yes", f"no: {reason}" if reason else "yes"])
+        yield table([kind, "`python`, `cpu`, `simulator`, `cuda`", "`opencl`"], rows)
 
 
 def scenes(folder):
@@ -217,6 +228,7 @@ def directive(write):
 
 def setup(app):
     """Add the directives `list-formulas`, `list-colorings`, and so on."""
-    for write in (formulas, attractors, variations, colorings, palettes, scenes, keys, keywords):
+    lists = formulas, attractors, variations, colorings, palettes, scenes, keys, keywords, backends
+    for write in lists:
         app.add_directive(f"list-{write.__name__}", directive(write))
     return {"version": fractals.__version__, "parallel_read_safe": True}

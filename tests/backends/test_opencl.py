@@ -2,11 +2,12 @@
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import no_opencl
+from support.opencl import no_opencl
 from support.scenes import scene, slow_but
 
 import fractals
@@ -140,6 +141,47 @@ def test_the_gallery_has_the_pixels_of_the_cpu(opencl_backend, name):
     expected = fractals.render(name, size=size, device="cpu").pixels
     found = fractals.render(name, size=size, device="opencl").pixels
     assert found.tobytes() == expected.tobytes()
+
+
+DIGITS = "0" * 330
+DEEP = {"center": ("-1.9854530" + DIGITS, "0." + DIGITS), "width": "1e-20"}
+# Scenes by what is drawn: the rows of the table in docs/reference/backends.md.
+FEATURES = {
+    "views of the plane, Julia sets": {"julia": ("-0.4", "0.59")},
+    "rotated and stretched views": {"rotation": 30, "coloring": "slopes"},
+    "exponential maps": {"projection": "exponential", "center": ("-0.75", "0.1")},
+    "expressions": {"formula": "z^2*sin(z) + c", "coloring": "count"},
+    "orbit statistics": {"coloring": "stripe_average"},
+    "ranks and histograms": {"coloring": "rank"},
+    "layers": {"layers": [{"coloring": "orbit_trap", "blend": "soft_light"}]},
+    "jittered and adaptive samples": {"antialias": "adaptive", "supersampling": 4},
+    "deep views": DEEP,
+    "deep views beyond 1e-300": {**DEEP, "width": "1e-320"},
+    "orbit statistics in deep views": {**DEEP, "coloring": "atom_domains"},
+}
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_feature_has_the_pixels_of_the_cpu(opencl_backend, feature):
+    drawn = scene(**{"size": (24, 18), "coloring": "smooth", **FEATURES[feature]})
+    expected = fractals.render(drawn, device="cpu").pixels
+    assert fractals.render(drawn, device="opencl").pixels.tobytes() == expected.tobytes()
+    assert len(np.unique(expected)) > 5
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("name", slow_but(("spindle",), ["nautilus", "saint"]))
+def test_scatter_images_have_the_pixels_of_the_cpu(opencl_backend, name):
+    drawn = {"size": (32, 24)}
+    expected = fractals.render(name, device="cpu", **drawn).pixels
+    assert fractals.render(name, device="opencl", **drawn).pixels.tobytes() == expected.tobytes()
+
+
+def test_the_table_of_features_is_that_of_the_tests():
+    page = (Path(__file__).parents[2] / "docs/reference/backends.md").read_text("utf-8")
+    rows = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ")]
+    assert set(FEATURES) <= set(rows)
 
 
 @pytest.mark.opencl

@@ -10,10 +10,10 @@ from fractals.backends import opencl
 from fractals.backends.opencl.translate import source
 from fractals.backends.opencl.values import ArrayType, TupleType, joined, literal
 from fractals.errors import DeviceError
-from fractals.kernels import escape, shade
+from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid
-from fractals.kernels.orbit import Statistics
 from fractals.kernels.primitives import fma, select
+from fractals.tools.gpu import opencl as gpu_opencl
 
 LINES = ArrayType("double", 1)
 
@@ -85,30 +85,16 @@ def test_every_formula_is_translated(name, real):
 
 @pytest.mark.parametrize("name", catalog.names("coloring"))
 def test_every_coloring_is_translated(name):
-    coloring = catalog.load("coloring", name)()
-    statistic = coloring.statistic
-    if statistic:
-        statistics = Statistics.of((coloring,), inside=True).compiled()
-        made = direct(catalog.load("formula", "mandelbrot")(), statistics=statistics)
-        assert "statistics" in made.text
-    planes = len(statistic.names) if statistic else 0
-    options = shade.ValueOptions(coloring.for_coloring(), "both", planes)
-    plane, constants = ArrayType("double", 2), ArrayType("double", 1)
-    kinds = ("int", constants, "int", "double", "double", "double")
-    inputs = TupleType(kinds, shade_inputs(), "ColoringInputs")
-    tile = TupleType(
-        (ArrayType("int", 2), *[plane] * 4, ArrayType("double", 3)),
-        EscapeTile._fields,
-        "EscapeTile",
-    )
-    made = source(shade.make_value_body, (options,), (plane, tile, inputs), "float64")
-    assert "values.data" in made.text
+    assert gpu_opencl.lacking("coloring", name) == ""
+    assert "values.data" in gpu_opencl.valuing(catalog.load("coloring", name)()).text
 
 
-def shade_inputs():
-    from fractals.kernels.layout import ColoringInputs
+def test_what_can_not_be_translated_has_a_reason(monkeypatch):
+    def fail(*_arguments):
+        raise DeviceError("fractals/formulas/x.py:7: no")
 
-    return ColoringInputs._fields
+    monkeypatch.setattr(gpu_opencl, "source", fail)
+    assert gpu_opencl.lacking("formula", "heart") == "fractals/formulas/x.py:7: no"
 
 
 def refused(body):

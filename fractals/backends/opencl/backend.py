@@ -47,7 +47,7 @@ LOST = "DEVICE_NOT_AVAILABLE", "INVALID_COMMAND_QUEUE", "INVALID_CONTEXT"
 TOO_LARGE = "INVALID_BUFFER_SIZE"  # more than the device gives to one array
 
 
-class DeviceArray:
+class OpenClArray:
     """An array in the memory of a device: all of it, or from an element on."""
 
     def __init__(self, memory: Any, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> None:
@@ -55,7 +55,7 @@ class DeviceArray:
         self.size, self.offset, self.ndim = math.prod(self.shape), offset, len(self.shape)
         self.nbytes = self.size * self.dtype.itemsize
 
-    def __getitem__(self, index: Any) -> "DeviceArray":
+    def __getitem__(self, index: Any) -> "OpenClArray":
         """Return the elements of one index, or of a range of indices, of the first dimension."""
         length, inner = self.shape[0], self.size // max(1, self.shape[0])
         if isinstance(index, slice):
@@ -66,11 +66,11 @@ class DeviceArray:
         else:
             begin = range(length)[index]
             shape = self.shape[1:]
-        return DeviceArray(self.memory, shape, self.dtype, self.offset + begin * inner)
+        return OpenClArray(self.memory, shape, self.dtype, self.offset + begin * inner)
 
-    def reshape(self, *shape: int) -> "DeviceArray":
+    def reshape(self, *shape: int) -> "OpenClArray":
         """Return the same elements in another shape."""
-        return DeviceArray(self.memory, shape, self.dtype, self.offset)
+        return OpenClArray(self.memory, shape, self.dtype, self.offset)
 
     @property
     def first_byte(self) -> int:
@@ -107,7 +107,7 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
     for value in arguments:
         if isinstance(value, tuple):
             yield from _flat(value)
-        elif isinstance(value, DeviceArray):
+        elif isinstance(value, OpenClArray):
             yield value.memory
             if value.offset:
                 yield np.int64(value.offset)
@@ -163,7 +163,7 @@ class OpenClBackend:
         self.lock = threading.RLock()  # pyopencl's kernels hold the arguments of their next launch
         self._number, self._lost = number, ""
         self._tally: Run | None = None
-        self._tables: dict[int, tuple[Any, DeviceArray]] = {}
+        self._tables: dict[int, tuple[Any, OpenClArray]] = {}
         self._sent: deque[Any] = deque()  # events of copies whose source must stay
         if opencl.FLOAT64 in device.lacks and number == "float64":
             raise DeviceError(
@@ -228,13 +228,13 @@ class OpenClBackend:
         """Return None: Python goes from tile to tile."""
         return None
 
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> OpenClArray:
         """Return an uninitialised device array."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         with self.failing(size), self.lock:
-            return DeviceArray(self._pool.allocate(max(1, size)), shape, dtype)
+            return OpenClArray(self._pool.allocate(max(1, size)), shape, dtype)
 
-    def to_device(self, array: Any, kept: bool = False) -> DeviceArray:
+    def to_device(self, array: Any, kept: bool = False) -> OpenClArray:
         """Return a device array with a NumPy array's contents."""
         if kept and id(array) in self._tables:
             return self._tables[id(array)][1]
@@ -246,7 +246,7 @@ class OpenClBackend:
             self._tables[id(array)] = array, copy
         return copy
 
-    def copy_to(self, array: Any, into: DeviceArray) -> None:
+    def copy_to(self, array: Any, into: OpenClArray) -> None:
         """Copy a NumPy array into a device array."""
         if not array.size:
             return
@@ -261,7 +261,7 @@ class OpenClBackend:
                 )
             )
 
-    def to_host(self, array: DeviceArray, into: Any) -> None:
+    def to_host(self, array: OpenClArray, into: Any) -> None:
         """Copy a device array into a NumPy array; work begun before is then done."""
         self.all_to_host([(array, into)])
 
@@ -283,7 +283,7 @@ class OpenClBackend:
         for (_, into), copy in zip(pairs, copies, strict=True):
             into[...] = copy.reshape(into.shape)
 
-    def tally(self, count: DeviceArray, max_iterations: int) -> DeviceArray:
+    def tally(self, count: OpenClArray, max_iterations: int) -> OpenClArray:
         """Return the least and the greatest count of each column, and the samples inside."""
         self._tally = self._tally or self.compile(escape.make_tally_body)
         found = self.empty((escape.ROWS, count.shape[1]), np.int32)

@@ -74,7 +74,7 @@ class Expressions:
     What a value needs before it, such as a struct that is read twice, becomes a line of its own.
     """
 
-    program: Any  # a `fractals.backends.opencl.translate.Program`
+    program: Any  # a `fractals.backends.opencl.translate.Translation`
     _function: Any
     _code: Any  # of the function
     _line: int  # of the source text, that is translated

@@ -47,7 +47,7 @@ class Source(NamedTuple):
     divides: str  # file and line of a division, or a root, in float32; empty where there is none
 
 
-class Program:
+class Translation:
     """A kernel, with the functions and types that it needs, as text."""
 
     def __init__(self) -> None:
@@ -178,7 +178,7 @@ def source(
     `arguments` are the types of what the body takes behind its strides
     (`fractals.backends.opencl.values.type_of`); `number` is "float64" or "float32".
     """
-    made = Program()
+    made = Translation()
     file = (make_body.__module__ or "own").rpartition(".")[2]
     own = re.sub("^make_|_?body$|<|>", "", make_body.__name__)
     called = f"{file}_{own}_kernel" if own else f"{file}_kernel"
