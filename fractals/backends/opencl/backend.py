@@ -75,7 +75,7 @@ class OpenClArray:
     @property
     def first_byte(self) -> int:
         """Return where the array begins in its memory."""
-        return self.offset * self.dtype.itemsize
+        return int(self.offset * self.dtype.itemsize)
 
 
 class _Kernel:

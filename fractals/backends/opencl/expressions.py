@@ -203,7 +203,7 @@ class Expressions:
             return self.element(value, self._indices(node.slice))
         if isinstance(node.slice, ast.Slice):
             bounds = (node.slice.lower, node.slice.upper, node.slice.step)
-            numbers = [each and self._constant(each) for each in bounds]
+            numbers: list[Any] = [each and self._constant(each) for each in bounds]
             return self.made(self.items(value)[slice(*numbers)])
         index = self.value(node.slice)
         if index.number is not None:

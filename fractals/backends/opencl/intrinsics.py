@@ -73,20 +73,20 @@ def atomic_add(array: Any, index: Any, value: Any) -> None:
     array[index] += value
 
 
-def _parts(v):
+def _parts(v: Any) -> Any:
     m, e = primitives.split(v)
     return m, primitives.number(e, v)
 
 
-def _scaled_float(v, k):
+def _scaled_float(v: Any, k: Any) -> Any:
     return v * primitives.two_to(min(int(k), 127), v)
 
 
-def _scaled_double(v, k):
+def _scaled_double(v: Any, k: Any) -> Any:
     return v * primitives.two_to(min(int(k), 1023), v)
 
 
-def _series(function: Callable[..., Any]) -> Callable[..., Value]:
+def _series(function: Any) -> Callable[..., Value]:
     return lambda writer, *values: writer.call(function, values)
 
 
@@ -99,14 +99,16 @@ def _fma(writer: Any, *values: Value) -> Value:
 def _select(writer: Any, condition: Value, a: Value, b: Value) -> Value:
     kind = writer.common(a, b)
     if condition.number is not None:
-        return writer.cast(a if condition.number else b, kind)
+        chosen: Value = writer.cast(a if condition.number else b, kind)
+        return chosen
     a, b = writer.given(a, kind), writer.given(b, kind)
     text = f"{condition.at(LEVELS['=='])} ? {a.at(CONDITION + 1)} : {b.at(CONDITION)}"
     return Value(kind, text, CONDITION)
 
 
 def _number(writer: Any, value: Value, like: Value) -> Value:
-    return writer.cast(value, like.type)
+    made: Value = writer.cast(value, like.type)
+    return made
 
 
 def _real(writer: Any, value: Value) -> Value:
@@ -140,7 +142,9 @@ def _two_to(writer: Any, k: Value, like: Value) -> Value:
 
 
 def _scaled(writer: Any, v: Value, k: Value) -> Value:
-    return writer.call(_scaled_float if v.type == "float" else _scaled_double, (v, k))
+    own = _scaled_float if v.type == "float" else _scaled_double
+    made: Value = writer.call(own, (v, k))
+    return made
 
 
 def _abs(writer: Any, value: Value) -> Value:

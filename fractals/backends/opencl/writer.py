@@ -247,7 +247,7 @@ class Writer(Expressions):
         self._write("}")
 
     def _for(self, node: ast.For) -> None:
-        call = node.iter
+        call: Any = node.iter
         is_range = isinstance(call, ast.Call) and self.value(call.func).type == Static(range)
         if not is_range or node.orelse or not isinstance(node.target, ast.Name):
             self.fail("a loop that is not 'for name in range(...)'")
@@ -255,7 +255,16 @@ class Writer(Expressions):
         begin, end = (literal(0, "long"), bounds[0]) if len(bounds) == 1 else bounds[:2]
         step = bounds[2] if len(bounds) == 3 else literal(1, "long")
         name = node.target.id
-        end, step = self._kept(end, "end"), self._kept(step, "stride")
+        changed = {
+            safe(each.id)
+            for part in node.body
+            for each in ast.walk(part)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+        end, step = (
+            self._kept(each, base, always=each.text.partition(".")[0] in changed)
+            for each, base in ((end, "end"), (step, "stride"))
+        )
         plain = name != "_" and self._loop_alone(name)
         variable = safe(name) if plain else self._new("k")
         sign = ">" if step.number is not None and step.number < 0 else "<"
