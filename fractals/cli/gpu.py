@@ -36,7 +36,6 @@ sample_options = together(
     "gpu divergence seahorse -o map.png",
     "gpu access kernel.py",
     "gpu predict seahorse --card rtx4090",
-    "gpu source seahorse",
 )
 def gpu_command() -> None:
     """Study GPU kernels without a GPU: divergence, memory access and predicted times.
