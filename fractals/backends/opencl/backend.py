@@ -87,8 +87,10 @@ class _Kernel:
 
     def launch(self, arguments: tuple[Any, ...]) -> None:
         """Run the program for the elements of the first argument."""
-        first, backend = arguments[0], self._backend
+        first, backend, group = arguments[0], self._backend, self._backend.group
         height, width = (first[0] if isinstance(first, tuple) else first).shape[:2]
+        if not (height and width):
+            return
         types = tuple(map(type_of, arguments))
         with backend.lock:
             if types not in self._built:
@@ -97,8 +99,8 @@ class _Kernel:
                     self._built[types] = backend.build(self._make_body, self._options, types)
             kernel = self._built[types]
             kernel.set_args(*_flat(arguments))
-            size = tuple(-(-n // g) * g for n, g in zip((width, height), GROUP, strict=True))
-            cl.enqueue_nd_range_kernel(backend.queue, kernel, size, GROUP)
+            size = tuple(-(-n // g) * g for n, g in zip((width, height), group, strict=True))
+            cl.enqueue_nd_range_kernel(backend.queue, kernel, size, group)
             backend.queue.flush()
 
 
@@ -172,7 +174,11 @@ class OpenClBackend:
             )
         try:
             with self.failing():
-                self.context = cl.Context([opencl.handle_of(device.index)])
+                handle = opencl.handle_of(device.index)
+                self.context = cl.Context([handle])
+                most = handle.max_work_item_sizes  # macOS runs work-items of a CPU one by one
+                fits = most[0] >= GROUP[0] and most[1] >= GROUP[1]
+                self.group = GROUP if fits else (1, 1)
                 profiling = cl.command_queue_properties.PROFILING_ENABLE
                 self.queue = cl.CommandQueue(self.context, properties=profiling)
                 allocator = ImmediateAllocator(self.queue)
@@ -252,14 +258,18 @@ class OpenClBackend:
             return
         own = np.array(array, into.dtype, order="C")  # the caller may change the array
         with self.failing(), self.lock:
-            done = cl.command_execution_status.COMPLETE
-            while self._sent and self._sent[0].command_execution_status == done:
-                self._sent.popleft()
+            self._forget_copied()
             self._sent.append(
                 cl.enqueue_copy(
                     self.queue, into.memory, own, dst_offset=into.first_byte, is_blocking=False
                 )
             )
+
+    def _forget_copied(self) -> None:
+        """Let go of arrays whose copies have arrived on the device."""
+        done = cl.command_execution_status.COMPLETE
+        while self._sent and self._sent[0].command_execution_status == done:
+            self._sent.popleft()
 
     def to_host(self, array: OpenClArray, into: Any) -> None:
         """Copy a device array into a NumPy array; work begun before is then done."""
@@ -280,6 +290,8 @@ class OpenClBackend:
             ]
             for event in events:
                 event.wait()
+            with self.lock:
+                self._forget_copied()
         for (_, into), copy in zip(pairs, copies, strict=True):
             into[...] = copy.reshape(into.shape)
 
