@@ -149,7 +149,8 @@ class Translation:
                 self._parameter(f"{name}_{part}", item, given, lines)
                 for part, item in zip(names, kind.items, strict=True)
             ]
-            lines.append(f"const {self.name_of(inside(kind))} {name} = {{{', '.join(parts)}}};")
+            gathered = "".join(f"\n{INDENT * 2}{part}," for part in parts)
+            lines.append(f"const {self.name_of(inside(kind))} {name} = {{{gathered}\n{INDENT}}};")
             return name
         given.append(f"const {'int' if kind == 'bool' else kind} {name}")
         return name
