@@ -1,9 +1,11 @@
 """The translator to OpenCL C: its text, and what it refuses. No OpenCL is needed."""
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
+from support.scenes import slow_but
 
 from fractals import catalog
 from fractals.backends import opencl
@@ -73,8 +75,16 @@ def test_what_is_known_is_left_out():
     assert "dx.data[" not in text
 
 
-@pytest.mark.parametrize("real", ["double", "float"])
-@pytest.mark.parametrize("name", catalog.names("formula"))
+NAMES = catalog.names("formula")
+
+
+@pytest.mark.parametrize(
+    ("name", "real"),
+    slow_but(
+        [*((name, "double") for name in NAMES), ("mandelbrot", "float"), ("newton", "float")],
+        product(NAMES, ["double", "float"]),
+    ),
+)
 def test_every_formula_is_translated(name, real):
     formula = catalog.load("formula", name)()
     made = direct(formula, real, derivative=formula.remember is None)
