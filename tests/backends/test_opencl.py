@@ -297,6 +297,14 @@ def test_a_cpu_of_opencl_is_used_where_it_is_named_only(found):
     assert choose("opencl").device == HOST
 
 
+def test_auto_draws_on_the_cpu_where_the_gpu_has_no_float64(found):
+    found(replace(CARD, lacks=(opencl.FLOAT64,)))
+    device, backend, note = devices.open_chosen(choose("auto"), "auto", "float64")
+    assert device.kind == backend.kind == "cpu"
+    assert note.startswith("'a card' has no float64: ")
+    assert note.endswith("; drawing on the CPU")
+
+
 def test_a_cuda_gpu_comes_first(found, monkeypatch):
     found(CARD)
     card = Device(kind="cuda", name="another card")
