@@ -129,6 +129,9 @@ def test_what_is_not_known_is_named_with_file_and_line():
         v = 1.0
         out[0] = v
 
+    def below(i0, j0, di, dj, out):
+        out[0] = out[-1]
+
     def again(i0, j0, di, dj, out):
         again(i0, j0, di, dj, out)
 
@@ -137,6 +140,7 @@ def test_what_is_not_known_is_named_with_file_and_line():
         (power, 1, "'**' of a number that is not known before"),
         (other, 1, "the function sorted"),
         (mixed, 2, "a variable, v, that is"),
+        (below, 1, "an index below 0"),
         (again, 0, "again calls itself"),
     ):
         line = body.__code__.co_firstlineno + more

@@ -240,6 +240,8 @@ class Expressions:
         for k, index in enumerate(indices):
             if index.type in REALS or not isinstance(index.type, str):
                 self.fail(f"an index of type {index.type}")
+            if index.number is not None and index.number < 0:
+                self.fail("an index below 0")
             if text not in ("", "0"):
                 size = f"{array.text}.n{k}"
                 text = f"({text})" if level < LEVELS["*"] else text
