@@ -9,6 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from support import facts, lost_numbers
+from support.opencl import OPENCL
 
 import fractals
 from fractals.cli import main, messages
@@ -61,13 +62,13 @@ def pytest_collection_finish():
     gc.set_threshold(50_000)
 
 
-@pytest.fixture(params=["python", "cpu", "simulator", GPU])
+@pytest.fixture(params=["python", "cpu", "simulator", GPU, OPENCL])
 def device(request):
     """Return each kind of device in turn; the GPU is skipped if there is none."""
     return request.param
 
 
-@pytest.fixture(params=["cpu", "simulator", GPU])
+@pytest.fixture(params=["cpu", "simulator", GPU, OPENCL])
 def compiled(request):
     """Return each kind of device but plain Python, the specification, which is slow."""
     return request.param

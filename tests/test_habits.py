@@ -162,7 +162,7 @@ def test_notes_are_warnings_of_one_class(monkeypatch):
         ({"dtype": "float32"}, "give precision='float32' or 'float64'"),
         ({"out": "a.png"}, "give fractals.render_to(path, ...)"),
         ({"palete": "ember"}, "did you mean 'palette'?"),
-        ({"device": "mps"}, "no compiler for Apple's GPUs"),
+        ({"device": "mps"}, "Apple's GPUs are reached through OpenCL"),
         ({"progress": 3}, "give True, a function, or None"),
         ({"zoom": "x10"}, "only options of the command line are relative to a scene"),
         ({"formula": "julia"}, "of any formula: julia=(X, Y)"),

@@ -15,6 +15,7 @@ from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
+from fractals.tools.gpu.opencl import lacking
 from fractals.tools.sheet import turn
 
 FOLDER = "_drawn"  # as of `drawn`
@@ -110,6 +111,16 @@ def palettes(folder):
         ends = "cyclic" if load(name).cyclic else "two ends"
         rows.append([f"`{name}`", f"![{name}](/{FOLDER}/{path.name})", ends])
     yield table(["name", "one turn", ""], rows)
+
+
+def backends(_folder):
+    """Yield a table of what OpenCL has of the formulas and colorings: it is translated here."""
+    for kind in ("formula", "coloring"):
+        rows = []
+        for name in catalog.names(kind):
+            reason = lacking(kind, name)
+            rows.append([f"`{name}`", "yes", f"no: {reason}" if reason else "yes"])
+        yield table([kind, "`python`, `cpu`, `simulator`, `cuda`", "`opencl`"], rows)
 
 
 def scenes(folder):
@@ -236,7 +247,10 @@ def directive(write):
     return Listing
 
 
-LISTINGS = formulas, attractors, solids, variations, colorings, palettes, scenes, keys, keywords
+LISTINGS = (
+    *(formulas, attractors, solids, variations, colorings, palettes),
+    *(scenes, keys, keywords, backends),
+)
 
 
 def setup(app):

@@ -146,7 +146,7 @@ class Backend(Protocol):
     `to_host`, `all_to_host` and `synchronize` wait for it.
     """
 
-    kind: str  # "cpu", "cuda", "simulator" or "python"
+    kind: str  # "cpu", "cuda", "opencl", "simulator" or "python"
     threads: int  # threads that compute tiles; 0 means the calling thread
     steps: int  # most iterations of all samples in one call of a program; 0 means no limit
     real: type[np.floating[Any]]  # NumPy's number type of the iteration

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from fractals.backends import cpu, cuda, probe, python
+from fractals.backends import cpu, cuda, opencl, probe, python
 from fractals.backends.base import Backend, Limits
 from fractals.backends.probe import Device
 from fractals.errors import DeviceError, DeviceLostError, OptionError, shown
@@ -14,13 +14,16 @@ from fractals.threads import core_count
 LIMITS = {
     "cpu": cpu.LIMITS,
     "cuda": cuda.LIMITS,
+    "opencl": opencl.LIMITS,
     "simulator": cuda.SIMULATED_LIMITS,
     "python": python.LIMITS,
 }
-REQUESTS = ("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "simulator", "python")
+REQUESTS = (
+    *("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "opencl", "opencl:N"),
+    *("simulator", "python"),
+)
 
-
-_gpus: dict[tuple[str, tuple[int, ...], int], Backend] = {}
+_gpus: dict[tuple[str, str, tuple[int, ...], int], Backend] = {}
 
 
 class Choice(NamedTuple):
@@ -42,7 +45,7 @@ def limits_of(kind: str) -> Limits:
 
 
 def devices() -> list[Device]:
-    """Return the devices of this machine: the CPU, each CUDA GPU, and the simulator.
+    """Return the devices of this machine: the CPU, CUDA GPUs, OpenCL devices, and the simulator.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def devices() -> list[Device]:
     'cpu'
     """
     found, _ = probe.gpus()
-    return [probe.cpu(), *found, _simulator()]
+    return [probe.cpu(), *found, *opencl.found()[0], _simulator()]
 
 
 def _simulator() -> Device:
@@ -67,8 +70,10 @@ def choose(request: str = "auto") -> Choice:
 
     `request`: "auto" is a usable GPU, otherwise the CPU; "gpu" a GPU, otherwise the simulator;
     "cuda" and "cuda:1" the GPU of this number; "cuda:all" all usable GPUs, which share the tiles;
-    "cpu", "simulator" and "python" name themselves. Raises DeviceError: the GPU of a number was
-    requested and is missing or unusable. Raises OptionError: the request is unknown.
+    "opencl" the first GPU of OpenCL, otherwise its first device, and "opencl:1" the device of this
+    number; "cpu", "simulator" and "python" name themselves. A GPU of CUDA comes before one of
+    OpenCL. Raises DeviceError: the GPU of a number was requested and is missing or unusable. Raises
+    OptionError: the request is unknown.
     """
     if request == "cpu":
         return Choice(probe.cpu())
@@ -77,11 +82,13 @@ def choose(request: str = "auto") -> Choice:
     if request == "simulator":
         return Choice(_simulator())
     kind, _, digits = request.partition(":")
+    if kind == "opencl" and (digits.isdecimal() or request == "opencl"):
+        return Choice(_opencl_device(request, digits))
     named = kind == "cuda" and (digits.isdecimal() or request in ("cuda", "cuda:all"))
     if not (named or request in ("auto", "gpu")):
         if request in ("mps", "metal"):
             raise OptionError(
-                f"no device '{request}': Numba has no compiler for Apple's GPUs; use cpu"
+                f"no device '{request}': Apple's GPUs are reached through OpenCL; use opencl or cpu"
             )
         raise OptionError(f"unknown device '{request}': choose one of {', '.join(REQUESTS)}")
 
@@ -100,10 +107,31 @@ def choose(request: str = "auto") -> Choice:
         raise DeviceError(f"no CUDA GPU for '{request}' ({reason}); device='cpu' draws without one")
     if usable:
         return Choice(usable[0])
+    if gpu := next((each for each in opencl.found()[0] if each.is_gpu and not each.problem), None):
+        return Choice(gpu)
     if request == "gpu":
         return Choice(_simulator(), f"no CUDA GPU ({reason}), drawing in the simulator")
     note = f"the GPU is not used ({reason}), drawing on the CPU" if found else ""
     return Choice(probe.cpu(), note)
+
+
+def _opencl_device(request: str, digits: str) -> Device:
+    """Return the OpenCL device of a number, or the first usable one: a GPU, if there is one."""
+    found, reason = opencl.found()
+    usable = sorted((each for each in found if not each.problem), key=lambda each: not each.is_gpu)
+    if digits:
+        usable = [each for each in found if each.index == int(digits)]
+        if found and not usable:
+            reason = f"there are {len(found)}, numbered from 0"
+        elif usable and usable[0].problem:
+            reason, usable = usable[0].problem, []
+    elif found and not usable:
+        reason = found[0].problem
+    if not usable:
+        raise DeviceError(
+            f"no OpenCL device for '{request}' ({reason}); device='cpu' draws without one"
+        )
+    return usable[0]
 
 
 def open_backend(device: Device, number: str, threads: int | None = None) -> Backend:
@@ -115,15 +143,23 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
         from fractals.backends.cpu.backend import CpuBackend
 
         return CpuBackend(number, threads or device.cores)
+    if device.kind == "opencl":
+        from fractals.backends.opencl.backend import OpenClBackend
+
+        own = "opencl", number, device.indices, opencl.steps_per_launch(device, number)
+        if own not in _gpus:
+            _gpus[own] = OpenClBackend(number, device, own[3])
+        _gpus[own].check()
+        return _gpus[own]
     from fractals.backends.cuda.backend import CudaBackend
 
     if device.kind == "simulator":
         steps, threads = cuda.SIMULATED_STEPS, threads or device.cores
         return CudaBackend(number, simulated=True, steps=steps, threads=threads)
     # One for all pictures of the process: its tables stay on the GPU.
-    key = number, device.indices, cuda.steps_per_launch(device.rate(number))
+    key = "cuda", number, device.indices, cuda.steps_per_launch(device.rate(number))
     if key not in _gpus:
-        _gpus[key] = CudaBackend(number, device.indices, steps=key[2])
+        _gpus[key] = CudaBackend(number, device.indices, steps=key[3])
     _gpus[key].check()
     return _gpus[key]
 

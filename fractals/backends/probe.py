@@ -48,7 +48,7 @@ class Device:
     Attributes
     ----------
     kind : str
-        "cpu", "cuda", "simulator" or "python".
+        "cpu", "cuda", "opencl", "simulator" or "python".
     memory : int
         In bytes; 0 where unknown.
     multiprocessors, clock : int, float
@@ -57,6 +57,10 @@ class Device:
         Numbers of the other GPUs that share the tiles with this one.
     problem : str
         Why the device is unusable, and how to repair that; empty where it is usable.
+    is_gpu : bool
+        False for a CPU that OpenCL lists among its devices.
+    lacks : tuple of str
+        What an OpenCL device lacks, such as "float64".
     """
 
     kind: str
@@ -71,6 +75,8 @@ class Device:
     driver: str = ""
     problem: str = ""
     others: tuple[int, ...] = ()
+    is_gpu: bool = True
+    lacks: tuple[str, ...] = ()
 
     @property
     def indices(self) -> tuple[int, ...]:

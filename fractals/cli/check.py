@@ -182,7 +182,7 @@ def devices_command(as_json: bool) -> None:
 
     The default device is marked; for a GPU that can't be used, the reason is given.
     """
-    from fractals.backends import probe
+    from fractals.backends import opencl, probe
     from fractals.backends.devices import choose, devices
 
     found = devices()
@@ -201,13 +201,20 @@ def devices_command(as_json: bool) -> None:
             facts = (
                 f"compute capability {major}.{minor}, {memory:.0f} GiB, driver CUDA {device.driver}"
             )
+        elif device.kind == "opencl":
+            what = "GPU" if device.is_gpu else "CPU, used where it is named"
+            facts = f"{what}, {device.memory / 2**30:.0f} GiB, {device.driver}"
+            facts += f", without {' and '.join(device.lacks)}" if device.lacks else ""
         else:
             facts = "slow; for learning and for tests"
-        name = f"cuda:{device.index}" if device.kind == "cuda" else device.kind
+        numbered = device.kind in ("cuda", "opencl")
+        name = f"{device.kind}:{device.index}" if numbered else device.kind
         mark = "  <- auto" if (device.kind, device.index) == auto else ""
         lines.append(f"{name:10} {device.name}, {facts}{mark}")
         if device.problem:
             lines.append(f"{'':10} not used: {device.problem}")
+    if not opencl.found()[0]:
+        lines.append(f"{'opencl':10} not found: {opencl.found()[1]}")
     if not problems:
         lines.append(f"{'cuda':10} not found: {reason}")
         if reason.startswith("no NVIDIA driver ("):

@@ -329,7 +329,10 @@ def verb_names(
     return [CompletionItem(name) for name in known if name.startswith(text)]
 
 
-DEVICE = words("auto", "cpu", "gpu", "cuda", "cuda:0", "cuda:1", "cuda:all", "simulator", "python")
+DEVICE = words(
+    *("auto", "cpu", "gpu", "cuda", "cuda:0", "cuda:1", "cuda:all", "opencl", "opencl:1"),
+    *("simulator", "python"),
+)
 SCENE = names("gallery", files=True)
 PALETTE = names("palette", "auto", files=True)
 FILE = _completer(lambda: (), files=True)

@@ -270,6 +270,28 @@ def instructions_command(
     print_facts(loop.to_table(), text, as_json)
 
 
+@verb(
+    "source",
+    "gpu source seahorse                  # what iterates",
+    "gpu source seahorse --all > kernels.cl",
+    "gpu source burr                      # perturbation",
+)
+@shared.scene_arguments
+@option("Kernel", "--all", "All kernels of the picture, those that color it, too.", is_flag=True)
+@shared.view_options
+def source_command(scenes: tuple[str, ...], **options: Any) -> None:
+    """Print a scene's kernel as OpenCL C: what the device opencl compiles.
+
+    The text is translated from the Python functions that all devices share; a comment names file
+    and line of each. Neither a GPU nor pyopencl is needed.
+    """
+    from fractals.tools.gpu.opencl import sources
+
+    every = options.pop("all")
+    found = sources(requested_scene(scenes, options))
+    click.echo("\n".join(each.text for each in (found if every else found[:1])), nl=False)
+
+
 def parse_block(text: str) -> tuple[int, int]:
     """Return the threads of a block in x and y.
 
@@ -319,5 +341,8 @@ def counts_of(scene: "Scene") -> "NDArray[Any]":
     return count
 
 
-for instrument in (divergence_command, access_command, instructions_command, predict_command):
+for instrument in (
+    *(divergence_command, access_command, instructions_command, predict_command),
+    source_command,
+):
     gpu_command.add_command(instrument)

@@ -254,7 +254,7 @@ class Engine:
     def _step(self, work: DrawingTask) -> None:
         work.served, begun = next(self._turn), monotonic()
         work.until = begun + PATIENCE
-        if self.kind == "cuda":  # asked once a step, because it may have failed since
+        if self.kind in ("cuda", "opencl"):  # asked once a step, because it may have failed since
             self._backends.clear()
         try:
             if work.steps is None:

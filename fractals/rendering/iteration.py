@@ -565,7 +565,7 @@ class GridMethod:
         if not self.backend.steps:
             return MAX_ITERATIONS
         at_once = self.plan.largest_tile
-        if self.backend.kind == "cuda":
+        if self.backend.kind in ("cuda", "opencl"):
             at_once = max(at_once, FULL)
         return max(1, self.backend.steps // at_once)
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from support.opencl import OPENCL
 from support.strip_programs import outputs
 
 import fractals
@@ -447,22 +448,27 @@ def test_a_smear_is_the_integral_of_the_line_through_texels():
         assert found[j] == pytest.approx(np.mean(lines, 1), abs=4)
 
 
+each_other_device = pytest.mark.parametrize("device", ["simulator", OPENCL])
+
+
+@each_other_device
 @pytest.mark.parametrize(("shutter", "turn"), [(0.5, 20), (0.5, 0), (0.0, 0)])
-def test_the_simulator_makes_the_same_frames_of_values(shutter, turn):
+def test_every_device_makes_the_same_frames_of_values(shutter, turn, device):
     keys = START, {**END, "width": "0.2", "rotation": turn}
     small = {"size": (24, 14), "max_iterations": 60, "coloring": "slopes", "tracks": LIGHT}
-    simulator = RenderOptions(device="simulator")
+    other = RenderOptions(device=device)
     expected, _ = valued_of(*keys, shutter=shutter, **small)
-    found, _ = valued_of(*keys, shutter=shutter, options=simulator, **small)
+    found, _ = valued_of(*keys, shutter=shutter, options=other, **small)
     for number in (19, 0):
         (one,), (other,) = expected.frames([number]), found.frames([number])
         assert np.array_equal(one, other)
 
 
-def test_the_simulator_makes_the_same_frames():
+@each_other_device
+def test_every_device_makes_the_same_frames(device):
     scene = film_of(START, {**END, "width": "0.2"}, size=(24, 14), max_iterations=60)
     expected = maker_of(scene, shutter=0.5)
-    found = maker_of(scene, shutter=0.5, options=RenderOptions(device="simulator"))
+    found = maker_of(scene, shutter=0.5, options=RenderOptions(device=device))
     for number in (19, 0):
         (one,), (other,) = expected.frames([number]), found.frames([number])
         assert np.array_equal(one, other)

@@ -154,10 +154,11 @@ def function(name: str, arguments: str, lines: Sequence[str], results: Sequence[
     )
     digest = hashlib.sha256(body.encode()).hexdigest()[:16]
     names = {"__name__": __name__, **NAMES}
-    exec(
-        f"def {name}_{digest}({arguments}):\n    {body}\n", names
-    )  # generated text: see the module
-    return names[f"{name}_{digest}"]
+    text = f"def {name}_{digest}({arguments}):\n    {body}\n"
+    exec(text, names)  # generated text: see the module
+    made: Any = names[f"{name}_{digest}"]
+    made.text = text  # for compilers that read it, as that to OpenCL C
+    return made
 
 
 class _Lines:

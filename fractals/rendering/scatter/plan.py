@@ -31,8 +31,9 @@ MAX_TRAJECTORIES = 2**31
 PILOT = 256  # columns of the picture in which a pilot counts
 LIMIT = 2000  # steps of an orbit where the scene says "auto"
 ORBIT = 80.0  # points of trajectories that take as long as an orbit, by a rough guess
-SAMPLES = {"cpu": 8e7, "python": 1e4, "simulator": 1e6, "cuda": 1e9}  # a second and thread
-PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "cuda": 1e8}  # buckets shown a second
+# Points a second and thread, and buckets shown a second.
+SAMPLES = {"cpu": 8e7, "python": 1e4, "simulator": 1e6, "opencl": 1e8, "cuda": 1e9}
+PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "opencl": 1e7, "cuda": 1e8}
 BYTES_OF_SUMS = 32  # of a bucket
 BYTES_OF_SMALL = 16  # of a bucket, of sums of 32 bits
 BYTES_OF_SPREAD = 28  # of a bucket, while the spread of its hits is found

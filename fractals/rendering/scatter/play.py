@@ -28,7 +28,8 @@ CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
 ORBITS = 4096  # samples that a thread iterates together
-LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "cuda": 64}  # chunks that one launch plays
+# Chunks that one launch plays.
+LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "opencl": 64, "cuda": 64}
 
 
 class Throw(NamedTuple):

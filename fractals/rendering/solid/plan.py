@@ -34,7 +34,8 @@ ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel
 BYTES_OF_LIST = 2**20  # of a thread
 BAND = 2**22  # pixels whose sums are kept at once
-RAYS = {"cpu": 6e6, "python": 3e3, "simulator": 1e5, "cuda": 1e9}  # a second and thread
+# A second and thread.
+RAYS = {"cpu": 6e6, "python": 3e3, "simulator": 1e5, "opencl": 1e8, "cuda": 1e9}
 
 
 @dataclass(frozen=True, eq=False)

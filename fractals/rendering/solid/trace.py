@@ -21,7 +21,8 @@ from fractals.threads import Progress, run_tiles
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 LOOPS = {"cpu": "packs", "python": "python"}
-PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "cuda": 2**21}  # of a launch
+# Of a launch.
+PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
 
 
 class SampledRows(NamedTuple):
