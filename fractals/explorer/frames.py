@@ -212,7 +212,6 @@ class FrameView:
         }
         return origin.model_copy(update={"view": view.model_copy(update=update)})
 
-
     def _orbited(self, origin: Scene) -> Scene:
         """Return the scene of a solid: a drag goes around it, and a zoom goes towards it."""
         home = home_width_of(origin, origin.make_any_formula())

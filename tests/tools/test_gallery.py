@@ -77,9 +77,7 @@ def solids():
     """Return the scenes of solids; all but two are slow, because each is compiled."""
     names = [name for name in KNOWN if load_scene(name).make_any_formula().family == "solid"]
     often = ("edelweiss", "arena")
-    return [
-        pytest.param(name, marks=[] if name in often else pytest.mark.slow) for name in names
-    ]
+    return [pytest.param(name, marks=[] if name in often else pytest.mark.slow) for name in names]
 
 
 def test_there_are_twelve_solids_of_seven_kinds():
