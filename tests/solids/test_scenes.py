@@ -195,7 +195,7 @@ def test_the_camera_of_a_film_has_tracks():
         formula={"name": "mandelbox", "scale": -2.0}, position=(6, -6, 3), haze=0.4, film=None
     )
     pixels = [np.asarray(frame) for frame in frames]
-    assert np.array_equal(pixels[-1], fractals.render(last, device="cpu").pixels)
+    assert np.array_equal(pixels[-1], fractals.render(last, bits=16, device="cpu").pixels)
     assert not np.array_equal(pixels[0], pixels[1])
     film["keys"] = [{"at": 0}, {"at": 1, "width": "2"}]
     with pytest.raises(fractals.FractalsError, match=r"tracks of camera\.position"):
