@@ -179,3 +179,24 @@ def test_a_drag_goes_around_a_solid_and_a_zoom_goes_towards_its_surface():
     there = home.moved(Move(at=(0, 0), by=(16, 32), scale=40, turn=100))
     assert there.moved(Move(at=(16, 32), by=(-16, -32), scale=-40, turn=-100)).scene() == scene
     assert fractals.load_scene(**near.to_values()) == near
+
+
+def test_the_camera_of_a_film_has_tracks():
+    tracks = {
+        "formula.scale": [[0, -1.5], [1, -2.0]],
+        "camera.position": [[0, [5, -7, 3]], [1, [6, -6, 3]]],
+        "light.haze": [[0, 0], [1, 0.4]],
+    }
+    film = {"seconds": 1, "fps": 3, "tracks": tracks}
+    scene = solid_scene({"name": "mandelbox", "scale": -1.5}, position=(5, -7, 3), film=film)
+    frames = list(fractals.film(scene, device="cpu"))
+    assert len(frames) == 3
+    last = scene.replace(
+        formula={"name": "mandelbox", "scale": -2.0}, position=(6, -6, 3), haze=0.4, film=None
+    )
+    pixels = [np.asarray(frame) for frame in frames]
+    assert np.array_equal(pixels[-1], fractals.render(last, bits=16, device="cpu").pixels)
+    assert not np.array_equal(pixels[0], pixels[1])
+    film["keys"] = [{"at": 0}, {"at": 1, "width": "2"}]
+    with pytest.raises(fractals.FractalsError, match=r"tracks of camera\.position"):
+        fractals.film(scene.replace(film=film))
