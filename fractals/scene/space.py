@@ -62,7 +62,7 @@ def _samples(given: Any) -> Any:
         return given
     try:
         number = float(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = 0.0
     if not 1 <= number <= MOST_SAMPLES or number % 1:
         raise ValueError(
