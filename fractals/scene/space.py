@@ -105,7 +105,8 @@ class Camera(Table):
         default=None,
         gt=0,
         le=LARGEST,
-        description="distance that is sharp; default: a third of the surface in view is nearer",
+        description="distance that is sharp, and to which haze is measured; default: that of the "
+        "surface in view, a third of which is nearer than what is sharp",
     )
 
 
@@ -130,7 +131,10 @@ class Light(Table):
         description="colors of the sky at the horizon, at the zenith, and below the horizon",
     )
     haze: Finite = Field(
-        default=0.15, ge=0, le=100, description="haze before what is at the middle distance"
+        default=0.15,
+        ge=0,
+        le=100,
+        description="haze before what is at the focus, or else at the middle distance",
     )
     gloss: Finite = Field(default=0.1, ge=0, le=10, description="how much the surface shines")
     bounces: int = Field(

@@ -11,9 +11,10 @@ import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb as main
 from fractals.explorer.frames import FrameView, Move
+from fractals.kernels import light as lights
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import make_solid_plan
+from fractals.rendering.solid.plan import Seen, make_solid_plan
 
 TINY = {"size": (12, 8), "samples": 1, "bounces": 0}
 REFUSED = [
@@ -200,3 +201,24 @@ def test_the_camera_of_a_film_has_tracks():
     film["keys"] = [{"at": 0}, {"at": 1, "width": "2"}]
     with pytest.raises(fractals.FractalsError, match=r"tracks of camera\.position"):
         fractals.film(scene.replace(film=film))
+
+
+def test_focus_and_range_hold_haze_and_colors_while_a_camera_moves(capsys, tmp_path):
+    keys = {"size": (24, 18), "samples": 2, "bounces": 0}
+    path = tmp_path / "a.png"
+    scene = solid_scene(**keys)
+    (tmp_path / "a.toml").write_text(scene.to_toml())
+    assert main(["render", str(tmp_path / "a.toml"), "-o", str(path), "--cpu", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    low, high = facts["range"]
+    assert 0 < low < high < 3
+    assert 1 < facts["depth"] < 5
+    held = scene.replace(focus=facts["depth"], range=(low, high))
+    plan = make_solid_plan(held, "cpu", 1)
+    near, far = (
+        plan.shot(Seen(depth, depth, np.linspace(a, b, 33)), np.float64)
+        for depth, a, b in ((1.0, 0.1, 0.2), (9.0, 1.0, 2.0))
+    )
+    assert np.array_equal(near.light, far.light)
+    assert np.array_equal(near.colors, far.colors)
+    assert near.light[lights.HAZE] == pytest.approx(scene.light.haze / facts["depth"])

@@ -156,6 +156,10 @@ class SolidPlan:
             0,
         )
 
+    def ends(self, seen: Seen) -> tuple[float, float]:
+        """Return the traps that have the first and the last color."""
+        return self.scene.color.range or (float(seen.traps[0]), float(seen.traps[-1]))
+
     def _pixel(self, height: int) -> float:
         return 2 * math.tan(math.radians(self.scene.camera.field) / 2) / height
 
@@ -165,7 +169,7 @@ class SolidPlan:
         return [*position.tolist(), *axes_of(self.scene.camera, self.solid).ravel().tolist()]
 
     def _light(self, seen: Seen) -> list[float]:
-        light = self.scene.light
+        camera, light = self.scene.camera, self.scene.light
         ahead, right, up = axes_of(self.scene.camera, self.solid)
         sun = np.array(light.sun) if light.sun != "key" else 0.55 * up - 0.7 * right - 0.45 * ahead
         sun = _unit(sun)
@@ -174,20 +178,29 @@ class SolidPlan:
         wide = math.tan(math.radians(light.sun_size) / 2)
         sunlight = linear(light.sun_color) * light.sun_power
         horizon, zenith, ground = (linear(each) for each in light.sky)
-        low, high = seen.traps[0], seen.traps[-1]
+        low, high = self.ends(seen)
         rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
         numbers = [float(part) for row in rows for part in row]
-        return [*numbers, GLOW, light.haze / seen.depth, light.gloss, low, 1 / (high - low)]
+        return [
+            *numbers,
+            GLOW,
+            light.haze / (camera.focus or seen.depth),
+            light.gloss,
+            low,
+            1 / (high - low),
+        ]
 
     def _colors(self, seen: Seen) -> NDArray[np.float64]:
         """Return colors for traps from the first to the last one: the light that they reflect."""
         paint = self.scene.color
         palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
         share = np.arange(SHADES) / (SHADES - 1)
-        low, high = seen.traps[0], seen.traps[-1]
-        traps = low + share * (high - low)
-        ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
-        at = paint.offset + paint.density * (EVEN * ranks + (1 - EVEN) * share)
+        if paint.range is None:
+            low, high = self.ends(seen)
+            traps = low + share * (high - low)
+            ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
+            share = EVEN * ranks + (1 - EVEN) * share
+        at = paint.offset + paint.density * share
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
         colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
         return colors
