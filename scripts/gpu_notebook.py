@@ -23,13 +23,14 @@ STEPS = (
     "step_c_attention",
     "step_d_training",
     "step_e_counting",
+    "step_f_rays",
 )
 COLAB = f"https://colab.research.google.com/github/{REPOSITORY}/blob/main/notebooks/gpu.ipynb"
 HEAD = f"""[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]({COLAB})
 
 # GPU programming with Numba, step by step
 
-These are steps 10 to 13 and A to E of the lessons of `fractals`. Colab lends a GPU: choose
+These are steps 10 to 13 and A to F of the lessons of `fractals`. Colab lends a GPU: choose
 *Runtime, Change runtime type, T4 GPU*. Without a GPU every cell runs in a simulator.
 
 Run the cells in order. Each script is written to a file by its cell, so later steps can import it.

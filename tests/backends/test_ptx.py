@@ -471,6 +471,7 @@ LESSON_KERNELS = [  # file, kernel, types of its arguments
     ("step_c_attention", "fused", (DOUBLES,) * 4),
     ("step_d_training", "kernel", (DOUBLES, DOUBLES, MATRIX, "float64", "float32[:,:,::1]")),
     ("step_e_counting", "play", ("int64", "int32[:,::1]", "int32[:,::1]")),
+    ("step_f_rays", "walk", ("int64[::1]", "float64[::1]", *("int32[::1]",) * 2, "int64")),
     ("solutions/step_10_vector_add", "saxpy", ("float32", *(VECTOR,) * 3)),
     ("solutions/step_11_mandelbrot_gpu", "kernel", ("float64", "int64", "int32[:,::1]")),
     ("solutions/step_a_shared_memory", "multiply", (MATRIX,) * 3),

@@ -93,6 +93,22 @@ assert 0.2 < lost.sum() / kept.sum() < 0.98 and (lost <= kept).all()
 assert np.array_equal(step.in_lockstep(256)[0], step.count(0, 256)[0])
 """
 
+RAYS = """
+import numpy as np
+import step_f_rays as step
+
+corner = np.array([1.0, 1.0, 1.0])  # of the sponge: no estimate is more than the distance to it
+for place in np.random.default_rng(2).uniform(-3, 3, (300, 3)):
+    assert step.distance(*place) <= np.linalg.norm(place - corner)
+assert np.isclose(step.distance(4.0, 0.99, 0.99), 3.0)
+rays = np.arange(0, step.WIDTH * step.HEIGHT)
+steps, state, busy = step.draw(step.MOST, rays)
+assert 0.2 < busy < 0.9 and set(state) == {step.HITS, step.MISSES}
+again, same, better = step.draw(7, rays[::-1].copy())
+assert np.array_equal(again, steps) and np.array_equal(same, state)
+assert step.turns_of_warps(np.r_[np.full(31, 2), 9, 1]) == 32 * 10
+"""
+
 
 def test_derivatives_forwards_and_backwards_agree():
     path = f"import sys; sys.path.insert(0, {str(lessons_folder())!r})\n"
@@ -107,8 +123,8 @@ def test_derivatives_forwards_and_backwards_agree():
 )
 @pytest.mark.parametrize(
     "text",
-    [COUNTS, PRODUCTS, PICTURES, COUNTING],
-    ids=["step 11", "step a", "step 13", "step e"],
+    [COUNTS, PRODUCTS, PICTURES, COUNTING, RAYS],
+    ids=["step 11", "step a", "step 13", "step e", "step f"],
 )
 def test_a_step_computes_what_it_says(text, variable):
     environment = run.environment() | dict([variable.split("=")])
