@@ -70,6 +70,10 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "target": ("What the camera looks at: X,Y,Z; default: the solid's own.", ()),
     "up": ("The direction that is up for the camera: X,Y,Z; default: 0,0,1.", ()),
     "field": ("Angle that the camera sees, from bottom to top.", ()),
+    "panorama": (
+        "The view all around, 360 by 180 degrees, for a picture twice as wide as high.",
+        (),
+    ),
     "roll": ("Turn the camera clockwise, in degrees.", ()),
     "lens": ("Radius of the camera's lens, as a share of the distance that is sharp.", ()),
     "focus": (

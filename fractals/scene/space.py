@@ -92,6 +92,10 @@ class Camera(Table):
     field: Finite = Field(
         default=42.0, gt=0.01, lt=179, description="angle that the camera sees, from bottom to top"
     )
+    panorama: bool = Field(
+        default=False,
+        description="the view all around, 360 by 180 degrees, for a picture twice as wide as high",
+    )
     roll: Finite = Field(
         default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"
     )

@@ -222,3 +222,9 @@ def test_focus_and_range_hold_haze_and_colors_while_a_camera_moves(capsys, tmp_p
     assert np.array_equal(near.light, far.light)
     assert np.array_equal(near.colors, far.colors)
     assert near.light[lights.HAZE] == pytest.approx(scene.light.haze / facts["depth"])
+
+
+def test_a_picture_that_does_not_fit_into_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("fractals.rendering.solid.trace.memory_size", lambda: 2**30)
+    with pytest.raises(fractals.OptionError, match="GiB are free"):
+        fractals.render(solid_scene(size=(40_000, 30_000)), device="cpu")

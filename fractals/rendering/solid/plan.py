@@ -128,23 +128,24 @@ class SolidPlan:
         return march.space_of(self.solid, self.steps, real)
 
     def probe_camera(self, real: Any) -> NDArray[Any]:
-        """Return the camera of the probe, which has the picture's height and is as wide."""
+        """Return the camera of the probe, which sees what the picture shows."""
         width, height = self.scene.image.size
-        pixel = self._pixel(height) * height / PROBE
+        pixel = self.pixel * height / PROBE
         numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * pixel]
-        numbers[march.RIGHT : march.RIGHT + 3] = [
-            part * width / height for part in numbers[march.RIGHT : march.RIGHT + 3]
-        ]
-        return np.array(numbers, np.dtype(real))
+        if self.scene.camera.panorama:
+            return np.array([*numbers, self.pixel * width / PROBE], np.dtype(real))
+        right = slice(march.RIGHT, march.RIGHT + 3)
+        numbers[right] = [part * width / height for part in numbers[right]]
+        return np.array([*numbers, 0.0], np.dtype(real))
 
     def shot(self, seen: Seen, real: Any) -> lights.Shot:
         """Return what paths need besides the solid."""
         camera, light = self.scene.camera, self.scene.light
         width, height = self.scene.image.size
-        pixel = self._pixel(height)
+        pixel, column = self.pixel, self.pixel if camera.panorama else 0.0
         focus = camera.focus or seen.sharp
         numbers = [*self._place(), pixel, width / 2, height / 2]
-        numbers += [camera.lens * focus, focus, FOOTPRINT * pixel]
+        numbers += [camera.lens * focus, focus, FOOTPRINT * pixel, column]
         turns = lights.turns_of(light.bounces)
         return lights.Shot(
             np.array(numbers, np.dtype(real)),
@@ -160,7 +161,12 @@ class SolidPlan:
         """Return the traps that have the first and the last color."""
         return self.scene.color.range or (float(seen.traps[0]), float(seen.traps[-1]))
 
-    def _pixel(self, height: int) -> float:
+    @property
+    def pixel(self) -> float:
+        """Return the size of a pixel at distance 1; of a panorama, its angle."""
+        width, height = self.scene.image.size
+        if self.scene.camera.panorama:
+            return 2 * math.pi / width
         return 2 * math.tan(math.radians(self.scene.camera.field) / 2) / height
 
     def _place(self) -> list[float]:
@@ -336,8 +342,7 @@ def _precision(plan: SolidPlan, position: Sequence[float]) -> str:
     """
     given = plan.scene.iteration.precision
     large = max(1.0, math.hypot(*position))
-    pixel = plan._pixel(plan.scene.image.size[1])
-    footprint = FOOTPRINT * pixel * plan.clearance / large
+    footprint = FOOTPRINT * plan.pixel * plan.clearance / large
     bits = math.ceil(math.log2(ULPS / footprint))
     if bits > 53:
         raise OptionError(

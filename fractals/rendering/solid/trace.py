@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.machine_code import Uncompilable
-from fractals.errors import DifferenceError
+from fractals.backends.probe import memory_size
+from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.rendering.options import RenderOptions
@@ -20,6 +21,7 @@ from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
+FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "cuda": 2**21}  # of a launch
 
@@ -171,6 +173,12 @@ def open_tracing(scene: Scene, options: RenderOptions, keeps: Keeps = "pixels") 
         options.on_message("a solid is drawn on one GPU")
     threads = options.threads or choice.device.cores or 1
     plan = make_solid_plan(scene, choice.device.kind, threads, keeps)
+    free = memory_size()
+    if free and plan.memory > FREE * free:
+        raise OptionError(
+            f"the picture takes {plan.memory / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
+            "free: give a smaller size=, or draw it into a PNG file, which needs less"
+        )
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)
