@@ -128,10 +128,13 @@ class SolidPlan:
         return march.space_of(self.solid, self.steps, real)
 
     def probe_camera(self, real: Any) -> NDArray[Any]:
-        """Return the camera of the probe, which sees what the picture shows."""
+        """Return the camera of the probe, which sees what the picture shows.
+
+        Its few rays have the picture's footprint: traps grow with the distance from the surface.
+        """
         width, height = self.scene.image.size
         pixel = self.pixel * height / PROBE
-        numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * pixel]
+        numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * self.pixel]
         if self.scene.camera.panorama:
             return np.array([*numbers, self.pixel * width / PROBE], np.dtype(real))
         right = slice(march.RIGHT, march.RIGHT + 3)
