@@ -23,6 +23,7 @@ from fractals.threads import Progress, run_tiles
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
+USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "cuda": 2**21}  # of a launch
 
 
@@ -95,7 +96,8 @@ class Tracing:
         run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
-        width, most = self.plan.scene.image.size[0], PATHS[self.plan.device]
+        width, steps = self.plan.scene.image.size[0], max(USUAL_STEPS, self.plan.steps)
+        most = max(1, PATHS[self.plan.device] * USUAL_STEPS // steps)
         samples = last - first
         if self.plan.device == "cpu":  # rows in turn: a piece has all samples of its rows
             tall = max(1, most // (width * samples))
