@@ -6,6 +6,7 @@ import numpy as np
 from support.explorer import SIZE
 
 import fractals
+from fractals.explorer.pages import formula_scene
 
 SCENE = {"formula": "mandelbulb", "light": {"samples": 3, "bounces": 1}, "camera": {"field": 50}}
 
@@ -33,3 +34,10 @@ def test_a_solid_becomes_finer_and_turns_with_the_pointer(server):
     assert not np.array_equal(shown, first)
     said = [m["said"] for m in client.texts if m["t"] == "drawn" and m["frame"] == 2]
     assert said[-1] == "3 of 3 samples"
+
+
+def test_solids_have_thumbnails():
+    for name in ("mandelbulb", "menger"):
+        image = fractals.render(formula_scene(name), samples=1, bounces=0, device="cpu")
+        assert image.pixels.shape == (144, 256, 3)
+        assert np.ptp(image.pixels) > 100
