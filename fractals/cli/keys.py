@@ -70,15 +70,23 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "target": ("What the camera looks at: X,Y,Z; default: the solid's own.", ()),
     "up": ("The direction that is up for the camera: X,Y,Z; default: 0,0,1.", ()),
     "field": ("Angle that the camera sees, from bottom to top.", ()),
+    "panorama": (
+        "The view all around, 360 by 180 degrees, for a picture twice as wide as high.",
+        (),
+    ),
     "roll": ("Turn the camera clockwise, in degrees.", ()),
     "lens": ("Radius of the camera's lens, as a share of the distance that is sharp.", ()),
-    "focus": ("Distance that is sharp; default: a third of the surface in view is nearer.", ()),
+    "focus": (
+        "Distance that is sharp, and to which haze is measured; default: that of the surface in "
+        "view, a third of which is nearer than what is sharp.",
+        (),
+    ),
     "sun": ("Direction to the sun: X,Y,Z, or key (above and to the left of the camera).", ("key",)),
     "sun_color": ("Color of the sun's light.", ()),
     "sun_power": ("Brightness of the sun; that of the sky is about 0.5.", ()),
     "sun_size": ("Angle across the sun's disc: how soft shadows are.", ()),
     "sky": ("Colors of the sky at the horizon, at the zenith, and below the horizon.", ()),
-    "haze": ("Haze before what is at the middle distance.", ()),
+    "haze": ("Haze before what is at the focus, or else at the middle distance.", ()),
     "gloss": ("How much the surface shines.", ()),
     "bounces": ("How many times light is reflected by the solid, 0 to 16.", ()),
     "samples": (

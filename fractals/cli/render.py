@@ -146,10 +146,10 @@ def render_command(
 ) -> None:
     """Draw a picture.
 
-    A SCENE is the name of a gallery scene (gallery:NAME where a file has that name), a .toml or
-    .json file, a picture drawn by fractals, a file of another program (fractals list formats), or
-    - for stdin. FILE#NAME is one entry of a file. Several scenes, or A+B, are merged from left to
-    right; options come last. Without a SCENE the Mandelbrot set is drawn.
+    A SCENE is the name of a gallery scene (gallery:NAME where a file has that name) or of a solid,
+    a .toml or .json file, a picture drawn by fractals, a file of another program (fractals list
+    formats), or - for stdin. FILE#NAME is one entry of a file. Several scenes, or A+B, are merged
+    from left to right; options come last. Without a SCENE the Mandelbrot set is drawn.
     """
     how = shared.drawing_request(options)
     if cluster := shared.cluster_request(options):

@@ -206,6 +206,8 @@ def thumbnail_files() -> dict[tuple[str, str], Path]:
 
 def formula_scene(name: str) -> Scene:
     """Return the scene of a formula's thumbnail."""
+    if name in catalog.names("solid"):
+        return Scene().replace(formula=name, samples=4, size=(256, 144))
     return Scene().replace(formula=name, zoom=0.75, size=(256, 144))
 
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from fractals.errors import OptionError
+from fractals.kernels.solid import Solid
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
@@ -274,7 +275,9 @@ class Motion:
 
 
 def with_view(scene: Scene, moment: Moment | FilmView) -> Scene:
-    """Return a scene with another view, and without a film."""
+    """Return a scene with another view, and without a film; a solid's camera has tracks."""
+    if isinstance(scene.make_any_formula(), Solid):
+        return scene.model_copy(update={"film": None})
     columns = scene.image.size[0]
     pixel = moment.width / columns
     places = SPARE_DECIMALS + max(0, math.ceil(-log2(pixel) * math.log10(2)))
@@ -329,6 +332,13 @@ def make_motion(scene: Scene, length: float) -> Motion:
 
 def make_places(scene: Scene, keys: Sequence[Key]) -> list[FilmView]:
     """Return the views of keys, with what they leave out."""
+    for number, key in enumerate(keys):
+        moves = key.center or key.width or key.rotation is not None
+        if moves and isinstance(scene.make_any_formula(), Solid):
+            raise OptionError(
+                f"film.keys.{number}: a solid is seen by a camera: give film.tracks of "
+                "camera.position, camera.target or camera.field"
+            )
     width, center = place_of(scene, scene.make_any_formula())
     rotation = scene.view.rotation
     widths: list[Fraction] = []

@@ -269,8 +269,20 @@ def make_first_body(target, walk):
 
 # Numbers of a camera: its position; the directions ahead, to the right and up, of length 1; the
 # size of a pixel at distance 1; half the columns and rows; the radius of the lens, the distance
-# that is sharp, and a ray's footprint at distance 1.
-POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE = 0, 3, 6, 9, 12, 13, 15, 16, 17
+# that is sharp, and a ray's footprint at distance 1; the angle of a column in a panorama, whose
+# PIXEL is the angle of a row (else 0).
+POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE, COLUMN = (
+    0,
+    3,
+    6,
+    9,
+    12,
+    13,
+    15,
+    16,
+    17,
+    18,
+)
 
 
 def make_ahead(target):
@@ -280,7 +292,22 @@ def make_ahead(target):
     """
     one_long, real = target.jit(unit), target.real
 
+    def around(column, row, m):
+        """Return a direction of a panorama."""
+        sine, cosine = sincos((column - m[HALF]) * m[COLUMN])
+        rise, level = sincos((m[HALF + 1] - row) * m[PIXEL])
+        x, y = level * sine, level * cosine
+        return one_long(
+            fma(m[RIGHT], x, fma(m[UP], rise, m[AHEAD] * y)),
+            fma(m[RIGHT + 1], x, fma(m[UP + 1], rise, m[AHEAD + 1] * y)),
+            fma(m[RIGHT + 2], x, fma(m[UP + 2], rise, m[AHEAD + 2] * y)),
+        )
+
+    around = target.jit(around)
+
     def ahead(column, row, u, v, m):
+        if m[COLUMN] > real(0):
+            return (m[POSITION], m[POSITION + 1], m[POSITION + 2]), around(column, row, m)
         x, y = (column - m[HALF]) * m[PIXEL], (m[HALF + 1] - row) * m[PIXEL]
         sine, cosine = sincos(real(TURN) * v)
         wide = sqrt(u) * m[LENS]

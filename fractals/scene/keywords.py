@@ -78,6 +78,7 @@ class SceneKeywords(TypedDict, total=False):
     target: str | Sequence[float] | None
     up: str | Sequence[float] | None
     field: float
+    panorama: bool
     roll: float
     lens: float
     focus: float | None

@@ -121,7 +121,9 @@ class Paint(Table):
         default="auto", description="samples to draw; auto: those for which the coloring is made"
     )
     range: tuple[Finite, Finite] | None = Field(
-        default=None, description="values to draw; others are transparent"
+        default=None,
+        description="values to draw; others are transparent. Of a solid: the traps that have the "
+        "palette's ends, in place of those in view",
     )
 
     @model_validator(mode="after")

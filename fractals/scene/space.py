@@ -62,7 +62,7 @@ def _samples(given: Any) -> Any:
         return given
     try:
         number = float(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = 0.0
     if not 1 <= number <= MOST_SAMPLES or number % 1:
         raise ValueError(
@@ -92,6 +92,10 @@ class Camera(Table):
     field: Finite = Field(
         default=42.0, gt=0.01, lt=179, description="angle that the camera sees, from bottom to top"
     )
+    panorama: bool = Field(
+        default=False,
+        description="the view all around, 360 by 180 degrees, for a picture twice as wide as high",
+    )
     roll: Finite = Field(
         default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"
     )
@@ -105,7 +109,8 @@ class Camera(Table):
         default=None,
         gt=0,
         le=LARGEST,
-        description="distance that is sharp; default: a third of the surface in view is nearer",
+        description="distance that is sharp, and to which haze is measured; default: that of the "
+        "surface in view, a third of which is nearer than what is sharp",
     )
 
 
@@ -130,7 +135,10 @@ class Light(Table):
         description="colors of the sky at the horizon, at the zenith, and below the horizon",
     )
     haze: Finite = Field(
-        default=0.15, ge=0, le=100, description="haze before what is at the middle distance"
+        default=0.15,
+        ge=0,
+        le=100,
+        description="haze before what is at the focus, or else at the middle distance",
     )
     gloss: Finite = Field(default=0.1, ge=0, le=10, description="how much the surface shines")
     bounces: int = Field(

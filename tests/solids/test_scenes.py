@@ -11,9 +11,10 @@ import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb as main
 from fractals.explorer.frames import FrameView, Move
+from fractals.kernels import light as lights
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import make_solid_plan
+from fractals.rendering.solid.plan import Seen, make_solid_plan
 
 TINY = {"size": (12, 8), "samples": 1, "bounces": 0}
 REFUSED = [
@@ -179,3 +180,51 @@ def test_a_drag_goes_around_a_solid_and_a_zoom_goes_towards_its_surface():
     there = home.moved(Move(at=(0, 0), by=(16, 32), scale=40, turn=100))
     assert there.moved(Move(at=(16, 32), by=(-16, -32), scale=-40, turn=-100)).scene() == scene
     assert fractals.load_scene(**near.to_values()) == near
+
+
+def test_the_camera_of_a_film_has_tracks():
+    tracks = {
+        "formula.scale": [[0, -1.5], [1, -2.0]],
+        "camera.position": [[0, [5, -7, 3]], [1, [6, -6, 3]]],
+        "light.haze": [[0, 0], [1, 0.4]],
+    }
+    film = {"seconds": 1, "fps": 3, "tracks": tracks}
+    scene = solid_scene({"name": "mandelbox", "scale": -1.5}, position=(5, -7, 3), film=film)
+    frames = list(fractals.film(scene, device="cpu"))
+    assert len(frames) == 3
+    last = scene.replace(
+        formula={"name": "mandelbox", "scale": -2.0}, position=(6, -6, 3), haze=0.4, film=None
+    )
+    pixels = [np.asarray(frame) for frame in frames]
+    assert np.array_equal(pixels[-1], fractals.render(last, bits=16, device="cpu").pixels)
+    assert not np.array_equal(pixels[0], pixels[1])
+    film["keys"] = [{"at": 0}, {"at": 1, "width": "2"}]
+    with pytest.raises(fractals.FractalsError, match=r"tracks of camera\.position"):
+        fractals.film(scene.replace(film=film))
+
+
+def test_focus_and_range_hold_haze_and_colors_while_a_camera_moves(capsys, tmp_path):
+    keys = {"size": (24, 18), "samples": 2, "bounces": 0}
+    path = tmp_path / "a.png"
+    scene = solid_scene(**keys)
+    (tmp_path / "a.toml").write_text(scene.to_toml())
+    assert main(["render", str(tmp_path / "a.toml"), "-o", str(path), "--cpu", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    low, high = facts["range"]
+    assert 0 < low < high < 3
+    assert 1 < facts["depth"] < 5
+    held = scene.replace(focus=facts["depth"], range=(low, high))
+    plan = make_solid_plan(held, "cpu", 1)
+    near, far = (
+        plan.shot(Seen(depth, depth, np.linspace(a, b, 33)), np.float64)
+        for depth, a, b in ((1.0, 0.1, 0.2), (9.0, 1.0, 2.0))
+    )
+    assert np.array_equal(near.light, far.light)
+    assert np.array_equal(near.colors, far.colors)
+    assert near.light[lights.HAZE] == pytest.approx(scene.light.haze / facts["depth"])
+
+
+def test_a_picture_that_does_not_fit_into_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("fractals.rendering.solid.trace.memory_size", lambda: 2**30)
+    with pytest.raises(fractals.OptionError, match="GiB are free"):
+        fractals.render(solid_scene(size=(40_000, 30_000)), device="cpu")

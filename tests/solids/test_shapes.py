@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from oracle import solids as oracle
 
+import fractals
 from fractals import catalog
 from fractals.backends.devices import choose, open_backend
 from fractals.kernels import march
@@ -351,3 +352,57 @@ def test_wrong_options_are_one_line(name, options, message):
         made(name, **options)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+# Names, texts and files
+
+
+def test_solids_are_listed_with_their_options(capsys):
+    from fractals.cli.verbs import run_verb
+
+    assert run_verb(["list", "solids"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    starts = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert starts == list(NAMES)
+    assert any(
+        "scale=3.0: by which a step magnifies; 3 for the sponge (1.2 to 4)" in s for s in lines
+    )
+
+
+def test_statements_are_a_solid_wherever_a_formula_is_given():
+    from fractals.cli.values import parse_formula
+
+    text = "u = if(x > 1, 2, x); y = 2*y; x = u"
+    table = {"name": "solid_expression", "step": text}
+    assert parse_formula(text) == table
+    assert parse_formula(f"{text},steps=9, bound=1.5") == {**table, "steps": 9, "bound": 1.5}
+    assert parse_formula("z**2 + c") == {"name": "expression", "step": "z**2 + c"}
+    scene = fractals.load_scene({"formula": text})
+    assert scene.make_any_formula().family == "solid"
+    assert scene.to_table()["formula"] == text
+    assert fractals.load_scene(scene.to_table()) == scene
+
+
+FILE = """
+from fractals.kernels.primitives import number
+from fractals.kernels.solid import Solid
+
+
+def step(x, y, z, d, a, b, c, options):
+    two = {two}
+    return x * two, y * two, z * two, d * two
+
+
+def make(body=1.0):
+    return Solid("ball", "Ball", step, distance="linear", body=body, steps=1, bound=1.0)
+"""
+
+
+def test_a_solid_in_a_file_of_the_user(tmp_path):
+    path = tmp_path / "ball.py"
+    path.write_text(FILE.format(two="number(2, x)"))
+    ball = fractals.load_formula(path, body=1.5)
+    assert field_of(ball)((2.0, 0.0, 0.0))[0] == pytest.approx(1.25)
+    path.write_text(FILE.format(two="2.0"))
+    with pytest.raises(fractals.FractalsError, match=r"line 7: the constant 2\.0 in 'step'"):
+        fractals.load_formula(path)

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cpu.scratch import array
+from fractals.backends.features import REGISTER
 from fractals.backends.machine_code import char_of
 from fractals.kernels.light import Shot
 from fractals.kernels.march import Space
 from fractals.kernels.solid import Walk
 
-LIST = 2048  # paths that a thread traces together
+LIST = 4096  # paths that a thread traces together
 PAD = 64  # elements behind a row, which a pack may read or write
 # Rows of rays: where they start, their direction, the length from which on they are walked, what
 # the distance is compared with there, their number; rays under way; the length, distance and trap
@@ -29,7 +30,8 @@ ENDED, AWAY, TRAP, HITS, LANES, RAY_ROWS = 19, 20, 21, 22, 23, 28
 # open the surroundings are.
 LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
 NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
-VECTORS = 2  # of a pack: 16 lanes of float32 where a register has 32 bytes
+# Vectors of a pack: more of them hide the latency of short steps, where there are registers enough.
+VECTORS, VECTORS_OF_FOLDS = 2, 4 if REGISTER == 64 else 2
 WALK = "fractals.backends.cpu.ray_code:make_walk_body"
 PATHS = "fractals.backends.cpu.ray_code:make_body"
 FIRST = "fractals.backends.cpu.ray_code:make_first_body"
@@ -49,12 +51,14 @@ class PathRange(NamedTuple):
 class Tracer:
     """Traces paths of one solid, on one thread.
 
-    `number`: "float32" or "float64". `room`: paths of a list; `vectors`: of a pack, for tests.
+    `number`: "float32" or "float64". `room`: paths of a list; `vectors`: of a pack, for
+    tests.
     """
 
-    def __init__(self, number: str, walk: Walk, room: int = LIST, vectors: int = VECTORS) -> None:
+    def __init__(self, number: str, walk: Walk, room: int = LIST, vectors: int = 0) -> None:
         self._real = np.dtype(number).type
         self.room = room
+        vectors = vectors or (VECTORS_OF_FOLDS if walk.distance == "linear" else VECTORS)
         char = char_of(number)
         space = Space, array(char), "q", "q"
         layout = tuple, array(char), "q", "q", char, "q", space

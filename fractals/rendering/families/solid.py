@@ -1,7 +1,7 @@
 """Solids: rays walk to a surface in space, and paths of light are traced from there."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
@@ -16,7 +16,7 @@ from fractals.io import png
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import SolidPlan, make_solid_plan
+from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
 from fractals.rendering.solid.trace import Tracing, open_tracing
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
@@ -25,6 +25,23 @@ FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 ROWS = 64  # of the image, that are traced in a step
 MOST_BYTES = 2**31  # of the sums
+
+
+@dataclass(frozen=True)
+class SolidFacts:
+    """What is known of a picture of a solid: what keeps a film's colors and haze the same."""
+
+    samples: int  # of a pixel
+    seen: Seen
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        ends = [float(f"{self.seen.traps[k]:.6g}") for k in (0, -1)]
+        depth = float(f"{self.seen.depth:.6g}")
+        return {"samples_per_pixel": self.samples, "depth": depth, "range": ends}
+
+    def __str__(self) -> str:
+        return f"{self.samples} samples a pixel"
 
 
 class SolidRefinement:
@@ -207,6 +224,7 @@ def facts_of(tracing: Tracing, timings: dict[str, float]) -> dict[str, Any]:
         "precision": plan.precision,
         "method": plan.method,
         "loop": tracing.loop,
+        "summary": SolidFacts(tracing.plan.samples_per_pixel, tracing.seen),
     }
 
 

@@ -129,23 +129,27 @@ class SolidPlan:
         return march.space_of(self.solid, self.steps, real)
 
     def probe_camera(self, real: Any) -> NDArray[Any]:
-        """Return the camera of the probe, which has the picture's height and is as wide."""
+        """Return the camera of the probe, which sees what the picture shows.
+
+        Its few rays have the picture's footprint: traps grow with the distance from the surface.
+        """
         width, height = self.scene.image.size
-        pixel = self._pixel(height) * height / PROBE
-        numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * pixel]
-        numbers[march.RIGHT : march.RIGHT + 3] = [
-            part * width / height for part in numbers[march.RIGHT : march.RIGHT + 3]
-        ]
-        return np.array(numbers, np.dtype(real))
+        pixel = self.pixel * height / PROBE
+        numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * self.pixel]
+        if self.scene.camera.panorama:
+            return np.array([*numbers, self.pixel * width / PROBE], np.dtype(real))
+        right = slice(march.RIGHT, march.RIGHT + 3)
+        numbers[right] = [part * width / height for part in numbers[right]]
+        return np.array([*numbers, 0.0], np.dtype(real))
 
     def shot(self, seen: Seen, real: Any) -> lights.Shot:
         """Return what paths need besides the solid."""
         camera, light = self.scene.camera, self.scene.light
         width, height = self.scene.image.size
-        pixel = self._pixel(height)
+        pixel, column = self.pixel, self.pixel if camera.panorama else 0.0
         focus = camera.focus or seen.sharp
         numbers = [*self._place(), pixel, width / 2, height / 2]
-        numbers += [camera.lens * focus, focus, FOOTPRINT * pixel]
+        numbers += [camera.lens * focus, focus, FOOTPRINT * pixel, column]
         turns = lights.turns_of(light.bounces)
         return lights.Shot(
             np.array(numbers, np.dtype(real)),
@@ -157,7 +161,16 @@ class SolidPlan:
             0,
         )
 
-    def _pixel(self, height: int) -> float:
+    def ends(self, seen: Seen) -> tuple[float, float]:
+        """Return the traps that have the first and the last color."""
+        return self.scene.color.range or (float(seen.traps[0]), float(seen.traps[-1]))
+
+    @property
+    def pixel(self) -> float:
+        """Return the size of a pixel at distance 1; of a panorama, its angle."""
+        width, height = self.scene.image.size
+        if self.scene.camera.panorama:
+            return 2 * math.pi / width
         return 2 * math.tan(math.radians(self.scene.camera.field) / 2) / height
 
     def _place(self) -> list[float]:
@@ -166,7 +179,7 @@ class SolidPlan:
         return [*position.tolist(), *axes_of(self.scene.camera, self.solid).ravel().tolist()]
 
     def _light(self, seen: Seen) -> list[float]:
-        light = self.scene.light
+        camera, light = self.scene.camera, self.scene.light
         ahead, right, up = axes_of(self.scene.camera, self.solid)
         sun = np.array(light.sun) if light.sun != "key" else 0.55 * up - 0.7 * right - 0.45 * ahead
         sun = _unit(sun)
@@ -175,20 +188,29 @@ class SolidPlan:
         wide = math.tan(math.radians(light.sun_size) / 2)
         sunlight = linear(light.sun_color) * light.sun_power
         horizon, zenith, ground = (linear(each) for each in light.sky)
-        low, high = seen.traps[0], seen.traps[-1]
+        low, high = self.ends(seen)
         rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
         numbers = [float(part) for row in rows for part in row]
-        return [*numbers, GLOW, light.haze / seen.depth, light.gloss, low, 1 / (high - low)]
+        return [
+            *numbers,
+            GLOW,
+            light.haze / (camera.focus or seen.depth),
+            light.gloss,
+            low,
+            1 / (high - low),
+        ]
 
     def _colors(self, seen: Seen) -> NDArray[np.float64]:
         """Return colors for traps from the first to the last one: the light that they reflect."""
         paint = self.scene.color
         palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
         share = np.arange(SHADES) / (SHADES - 1)
-        low, high = seen.traps[0], seen.traps[-1]
-        traps = low + share * (high - low)
-        ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
-        at = paint.offset + paint.density * (EVEN * ranks + (1 - EVEN) * share)
+        if paint.range is None:
+            low, high = self.ends(seen)
+            traps = low + share * (high - low)
+            ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
+            share = EVEN * ranks + (1 - EVEN) * share
+        at = paint.offset + paint.density * share
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
         colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
         return colors
@@ -324,8 +346,7 @@ def _precision(plan: SolidPlan, position: Sequence[float]) -> str:
     """
     given = plan.scene.iteration.precision
     large = max(1.0, math.hypot(*position))
-    pixel = plan._pixel(plan.scene.image.size[1])
-    footprint = FOOTPRINT * pixel * plan.clearance / large
+    footprint = FOOTPRINT * plan.pixel * plan.clearance / large
     bits = math.ceil(math.log2(ULPS / footprint))
     if bits > 53:
         raise OptionError(

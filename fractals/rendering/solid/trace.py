@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.machine_code import Uncompilable
-from fractals.errors import DifferenceError
+from fractals.backends.probe import memory_size
+from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.rendering.options import RenderOptions
@@ -20,7 +21,9 @@ from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
+FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
+USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
 
@@ -94,7 +97,8 @@ class Tracing:
         run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
-        width, most = self.plan.scene.image.size[0], PATHS[self.plan.device]
+        width, steps = self.plan.scene.image.size[0], max(USUAL_STEPS, self.plan.steps)
+        most = max(1, PATHS[self.plan.device] * USUAL_STEPS // steps)
         samples = last - first
         if self.plan.device == "cpu":  # rows in turn: a piece has all samples of its rows
             tall = max(1, most // (width * samples))
@@ -172,6 +176,12 @@ def open_tracing(scene: Scene, options: RenderOptions, keeps: Keeps = "pixels") 
         options.on_message("a solid is drawn on one GPU")
     threads = options.threads or choice.device.cores or 1
     plan = make_solid_plan(scene, choice.device.kind, threads, keeps)
+    free = memory_size()
+    if free and plan.memory > FREE * free:
+        raise OptionError(
+            f"the picture takes {plan.memory / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
+            "free: give a smaller size=, or draw it into a PNG file, which needs less"
+        )
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)
