@@ -223,8 +223,8 @@ def make_path(target, walk):
     def ambient(o, n, h, space):
         """Return how much of the sky the surface sees after the last bounce."""
         seen = real(0)
-        for away in OPEN:
-            w = real(away) * h
+        for k in range(len(OPEN)):
+            w = real(OPEN[k]) * h
             found, _ = field(fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2]), space)
             seen = seen + is_open(found, w)
         return seen / real(len(OPEN))
