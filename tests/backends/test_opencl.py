@@ -184,6 +184,15 @@ def test_scatter_images_have_the_pixels_of_the_cpu(opencl_backend, name):
     assert fractals.render(name, device="opencl", **drawn).pixels.tobytes() == expected.tobytes()
 
 
+@pytest.mark.opencl
+@pytest.mark.parametrize("name", slow_but(("ruin", "cirque"), ["cirque", "ruin", "lattice"]))
+def test_solids_have_the_pixels_of_the_cpu(opencl_backend, name):
+    drawn = {"size": (24, 16), "supersampling": 1, "samples": 2}
+    expected = fractals.render(name, device="cpu", **drawn).pixels
+    assert fractals.render(name, device="opencl", **drawn).pixels.tobytes() == expected.tobytes()
+    assert len(np.unique(expected)) > 5
+
+
 def test_the_table_of_features_is_that_of_the_tests():
     page = (Path(__file__).parents[2] / "docs/reference/backends.md").read_text("utf-8")
     rows = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ")]
