@@ -6,10 +6,10 @@
     python benchmarks/solid.py --json > benchmarks/solid-<processor>.json
     python benchmarks/solid.py --read FILE.json   # its tables
 
-One thread, in turns; medians of CPU time. `hits`: rays to the surface, 640x480. `paths`: the light of
-one sample a pixel, two bounces. Both are compared with the same kernel compiled for one ray after
-the other (`plain`), to the same bits. `first`: a process
-without compiled code that draws 320x200 pixels.
+One thread, in turns; medians of CPU time. `hits`: rays to the surface, 640x480. `paths`: the light
+of one sample a pixel, two bounces. Both are compared with the same kernel compiled for one ray
+after the other (`plain`), to the same bits. `first`: a process without compiled code that draws
+320x200 pixels.
 """
 
 import argparse
