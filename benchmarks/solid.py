@@ -6,10 +6,10 @@
     python benchmarks/solid.py --json > benchmarks/solid-<processor>.json
     python benchmarks/solid.py --read FILE.json   # its tables
 
-One thread, in turns; medians of CPU time. `hits`: rays to the surface and four evaluations for each
-normal, 640x480. `paths`: the light of one sample a pixel, two bounces. Both are compared with the
-same kernel compiled for one ray after the other (`plain`), to the same bits. `first`: a process
-without compiled code that draws 320x200 pixels.
+One thread, in turns; medians of CPU time. `hits`: rays to the surface, 640x480. `paths`: the light
+of one sample a pixel, two bounces. Both are compared with the same kernel compiled for one ray
+after the other (`plain`), to the same bits. `first`: a process without compiled code that draws
+320x200 pixels.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def traced(view: str, number: str, size: tuple[int, int] = SIZE) -> tuple[Tracin
 
 
 def hits(runs: int) -> Iterator[dict[str, Any]]:
-    """Time rays to the surface, and normals."""
+    """Time rays to the surface."""
     width, height = SIZE
     for view in VIEWS:
         for number in ("float32", "float64"):
