@@ -56,6 +56,20 @@ def pytest_xdist_auto_num_workers(config):
     return None if no_gpu() else 1
 
 
+def kernel_of(item):
+    """Return the name of the kernel that a test looks at, or of its formula."""
+    params = item.callspec.params if hasattr(item, "callspec") else {}
+    return params.get("name") or params.get("formula") or ""
+
+
+def pytest_collection_modifyitems(items):
+    """Have the tests of a kernel's PTX follow each other: a worker compiles it for all of them."""
+    places = [k for k, item in enumerate(items) if item.path.name == "test_ptx.py"]
+    ordered = sorted((items[k] for k in places), key=kernel_of)
+    for k, item in zip(places, ordered, strict=True):
+        items[k] = item
+
+
 def pytest_collection_finish():
     """Leave tests and modules out of all later collections of garbage."""
     gc.freeze()

@@ -327,7 +327,7 @@ def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
     suffix = path.suffix.lower()
     if isinstance(source, str):
         named = name in catalog.names("gallery") or (not suffix and not os.path.exists(name))
-        if named and name in set(catalog.names("solid")) - set(catalog.names("gallery")):
+        if named and name not in catalog.names("gallery") and name in catalog.names("solid"):
             return {"formula": name}
         if named or name.startswith(GALLERY):
             return catalog.read("gallery", name.removeprefix(GALLERY))

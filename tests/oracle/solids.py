@@ -7,9 +7,12 @@ oracle adds 1 where the map adds the point.
 
 from itertools import permutations, product
 
-from mpmath import acos, atan2, cos, hypot, log, matrix, mp, mpf, radians, sin, sqrt, svd_r
+import mpmath
 
+mp = mpmath.mp.clone()  # other tests work with other precisions
 mp.dps = 30
+acos, atan2, cos, hypot, log, radians = mp.acos, mp.atan2, mp.cos, mp.hypot, mp.log, mp.radians
+matrix, mpf, sin, sqrt, svd_r = mp.matrix, mp.mpf, mp.sin, mp.sqrt, mp.svd_r
 GOLDEN = (1 + sqrt(5)) / 2
 
 
