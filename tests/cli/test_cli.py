@@ -566,7 +566,7 @@ def test_completion_in_powershell(words, incomplete, found):
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
 @pytest.mark.parametrize("device", slow_but(["cpu", "python"], ["cpu", "simulator", "python"]))
 def test_ctrl_c_ends_at_once_without_a_file(tmp_path, device):
-    command = [sys.executable, "-c", "from fractals.cli import main; main()", "render"]
+    command = [sys.executable, "-c", "from fractals.cli import run; run()", "render"]
     heavy = [
         "--no-interior-shortcuts",
         "--max-iterations",
