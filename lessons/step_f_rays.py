@@ -25,9 +25,9 @@ def distance(x, y, z):  # no part of the sponge is nearer to the point than this
 # [end]
 # [walk]
 @njit
-def walk(ray, t, most):  # goes on at length t: steps, length, whether the ray is under way
+def walk(x, y, z, dx, dy, dz, t, most):  # goes on at length t: steps, length, whether it goes on
     for step in range(most):
-        near = distance(ray[0] + t * ray[3], ray[1] + t * ray[4], ray[2] + t * ray[5])
+        near = distance(x + t * dx, y + t * dy, z + t * dz)
         if near < PIXEL * (1 + t) or t > FAR:
             return step + 1, t, False
         t += near
@@ -41,7 +41,8 @@ def look(order, rays, steps, lengths, under_way, most):  # neighbors in `order` 
     i = cuda.grid(1)
     if i < order.size:
         ray = order[i]
-        more, lengths[ray], under_way[ray] = walk(rays[ray], lengths[ray], most)
+        r, t = rays[ray], lengths[ray]
+        more, lengths[ray], under_way[ray] = walk(r[0], r[1], r[2], r[3], r[4], r[5], t, most)
         steps[ray] += more
 
 

@@ -117,7 +117,7 @@ out = dice.normal(size=(300, 3))
 rays = np.hstack([3 * points, out / np.linalg.norm(out, axis=1, keepdims=True)])
 order = dice.permutation(300)[:200]
 steps, lengths = step.see(rays, order)
-ends = [step.walk(ray, 0.0, step.MOST) for ray in rays]
+ends = [step.walk(*ray, 0.0, step.MOST) for ray in rays]
 for ray in range(300):
     expected = ends[ray][:2] if ray in order else (0, 0.0)
     assert (steps[ray], lengths[ray]) == expected
