@@ -266,7 +266,7 @@ class OpenClBackend:
             )
 
     def _forget_copied(self) -> None:
-        """Let go of arrays whose copies have arrived on the device."""
+        """Free arrays on the host whose copies have arrived on the device."""
         done = cl.command_execution_status.COMPLETE
         while self._sent and self._sent[0].command_execution_status == done:
             self._sent.popleft()
