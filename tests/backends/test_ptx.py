@@ -39,6 +39,12 @@ if reason := ptx.missing():
 pytestmark = pytest.mark.unwatched  # kernels are compiled and not run: numbers may be anything
 HOPPER = (9, 0)  # every kernel is compiled for it, a few for the others
 CAPABILITIES = [(7, 5), (8, 0), (8, 6), (8, 9), (10, 0), (12, 0)]
+OLDEST_AND_NEWEST_OFTEN = [
+    each
+    if each in (CAPABILITIES[0], CAPABILITIES[-1])
+    else pytest.param(each, marks=pytest.mark.slow)
+    for each in CAPABILITIES
+]
 REGISTERS = 80  # most a thread may take: 12 blocks of 64 threads share a multiprocessor then
 # Of perturbation, whose three loops have more to keep, of curvature_average, which asks whether a
 # step is rounded, of those who watch in parts, and of the means along a shutter.
@@ -314,7 +320,7 @@ def test_other_formulas_fit_into_registers(name, precision):
         assert doubles(ptx.text(made, HOPPER)) == []
 
 
-@pytest.mark.parametrize("capability", CAPABILITIES, ids="sm_{0[0]}{0[1]}".format)
+@pytest.mark.parametrize("capability", OLDEST_AND_NEWEST_OFTEN, ids="sm_{0[0]}{0[1]}".format)
 @pytest.mark.parametrize("name", often(EVERYWHERE))
 def test_every_capability_is_served(name, capability):
     registers, local = ptx.resources(ptx.binary(kernel(name), capability))
