@@ -140,7 +140,7 @@ CYCLIC, ENDING = (
     for cyclic in (True, False)
 )
 # What is compiled often; the others, which take many minutes, are slow tests.
-OFTEN = {"mandelbrot", "burning_ship", "checked", "smooth", "stripe_average", "multiply", "nova"}
+OFTEN = {"mandelbrot", "smooth", "stripe_average", "multiply"}
 OFTEN |= {"period", "paint", "tally", "film"}
 
 
