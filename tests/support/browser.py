@@ -11,6 +11,10 @@ import fractals
 ARGUMENTS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 PATIENCE = 240  # seconds: programs may have to be compiled
+# What is told where a wait ends.
+STATE = """() => window.explorer && JSON.stringify(
+    ["connected", "lost", "drawn", "status", "paused", "placed", "scene"].map(
+        (name) => [name, explorer[name]]))"""
 COARSE = 0.5  # device pixels a CSS pixel, where panels are tested: a quarter of the work of WebGL
 # The page draws on a plain canvas where WebGL2 has no graphics card, by the name of the renderer.
 CARD = """(() => {
@@ -94,7 +98,7 @@ class Tab:
         deadline = time.monotonic() + PATIENCE
         while not self.page.evaluate(f"Boolean({condition})"):
             assert not self.problems, self.problems
-            assert time.monotonic() < deadline, condition
+            assert time.monotonic() < deadline, (condition, self.page.evaluate(STATE))
             time.sleep(0.02)
 
     def settle(self):

@@ -311,13 +311,14 @@ export class Explorer extends EventTarget {
     this.#paints.set(color, live);
   }
 
-  /** Fit what waits for its values; without an answer, it waits for the next values. */
+  /** Fit what waits for its values. Without an answer it waits for the next ones, if any will come. */
   async #fitted() {
     const fit = this.#fit;
     if (!fit) return;
     const { layer } = fit, told = await this.request({ t: "fit", layer, chosen: true }).catch(() => null);
-    if (!told || fit !== this.#fit) return;
+    if (fit !== this.#fit || (!told && this.drawn?.pass !== "exact")) return; // else it is asked again once more is drawn
     this.#fit = null;
+    if (!told) return;
     const { density, offset } = told;
     this.#paints.set(changed(this.scene.color, layer, { density, offset }), false);
   }
