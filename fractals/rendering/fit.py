@@ -12,6 +12,7 @@ from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions, read_request
 from fractals.rendering.plan import Tile
+from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 
@@ -116,16 +117,29 @@ def curved_values(scene: Scene) -> NDArray[np.float64]:
         size=SIZE, supersampling=1, antialias="grid", layers=[], density=1.0, offset=0.0
     )
     options = RenderOptions(device="cpu", force=True, on_message=lambda line: None)
-    plan, backend = open_plan(small, options, "raw")
-    layer = plan.layers.drawn[0]
+    values, layer = values_of(small, options)
     if layer.coloring.rank_table:  # shares of the picture
         return np.linspace(0, 1, 100)
-    raw = compute_data(plan, backend, options)
-    drawing = open_drawing(plan, backend, options, stored=raw)
-    assert drawing.painter
-    values = np.empty(SIZE[::-1], backend.real)
-    tile: EscapeTile = drawing.source.iterate(Tile(0, 0, *SIZE))
-    drawing.painter.value_program(layer)(values, tile, raw.max_iterations, raw.count_offset)
     known = values[np.isfinite(values)].astype(np.float64)
     curved: NDArray[np.float64] = CURVES[layer.transfer](known)
     return curved
+
+
+def values_of(scene: Scene, options: RenderOptions) -> tuple[NDArray[Any], ResolvedLayer]:
+    """Return the values of the scene's first coloring, before the transfer, and its layer.
+
+    They have the shape (height, width) of the scene's samples, and are NaN where the coloring says
+    nothing, as inside the set. A coloring by ranks has none: all are NaN.
+    """
+    plan, backend = open_plan(scene, options, "raw")
+    layer = plan.layers.drawn[0]
+    n = plan.supersampling
+    width, height = plan.size
+    values = np.full((n * height, n * width), np.nan, backend.real)
+    if not layer.coloring.rank_table:
+        raw = compute_data(plan, backend, options)
+        drawing = open_drawing(plan, backend, options, stored=raw)
+        assert drawing.painter
+        tile: EscapeTile = drawing.source.iterate(Tile(0, 0, width, height))
+        drawing.painter.value_program(layer)(values, tile, raw.max_iterations, raw.count_offset)
+    return values, layer
