@@ -71,32 +71,13 @@ def recolor_command(
     are taken. Of scatter images the display can change, but not the palette.
     """
     from fractals.io.files import check_output
-    from fractals.io.formats import PICTURES
     from fractals.io.image import check_format, format_of, lost
-    from fractals.io.load import with_colors
-    from fractals.rendering.families import load_raw
-    from fractals.scene.geometry import make_layers
 
     request = shared.device_request(options)
     output = output or default_output((raw_file,), options, ".png", free=not overwrite)
     file_format = format_of(output)
     check_output(output, overwrite)
-    if raw_file.lower().endswith(PICTURES):
-        raise SceneError(
-            f"{raw_file}: a picture has no raw numbers; "
-            f"'fractals render {raw_file} --palette NAME' draws its scene in other colors"
-        )
-    raw = load_raw(raw_file)
-    lines: list[str] = []
-    parts = [part for source in scenes for part in merged_parts(source)]
-    colors = with_colors(raw.scene, *parts, lost=lines)
-    scene = requested_scene((colors,), options, lines, fits=False)
-    escapes = isinstance(raw, fractals.EscapeData)
-    if (
-        escapes and raw.exact and not make_layers(scene).lacking(raw.planes)
-    ):  # those are refused below
-        given = {key: value for key, value in options.items() if value is not None}
-        scene = fitted(colors, scene, given)
+    raw, scene = raw_request(raw_file, scenes, options)
     check_format(file_format, scene.image.size, scene.image.bits)
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(
@@ -113,6 +94,34 @@ def recolor_command(
     report(drawn, output, "recolor", as_json)
     if note := lost(file_format, scene):
         tell(note)
+
+
+def raw_request(
+    raw_file: str, sources: tuple[str, ...], options: dict[str, Any]
+) -> tuple[Any, "Scene"]:
+    """Return the raw numbers of a file, and the scene whose colors they are drawn in."""
+    from fractals.io.formats import PICTURES
+    from fractals.io.load import with_colors
+    from fractals.rendering.families import load_raw
+    from fractals.scene.geometry import make_layers
+
+    if raw_file.lower().endswith(PICTURES):
+        raise SceneError(
+            f"{raw_file}: a picture has no raw numbers; "
+            f"'fractals render {raw_file} --palette NAME' draws its scene in other colors"
+        )
+    raw = load_raw(raw_file)
+    lines: list[str] = []
+    parts = [part for source in sources for part in merged_parts(source)]
+    colors = with_colors(raw.scene, *parts, lost=lines)
+    scene = requested_scene((colors,), options, lines, fits=False)
+    escapes = isinstance(raw, fractals.EscapeData)
+    if (
+        escapes and raw.exact and not make_layers(scene).lacking(raw.planes)
+    ):  # those are refused below
+        given = {key: value for key, value in options.items() if value is not None}
+        scene = fitted(colors, scene, given)
+    return raw, scene
 
 
 @verb(

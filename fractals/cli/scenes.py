@@ -90,29 +90,29 @@ def requested_scene(
 
 
 def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene":
-    """Return a scene whose palette, density and offset fit a coloring that was given.
+    """Return a scene whose palette, density and offset fit a coloring or a palette that was given.
 
-    What was given too stays. Density and offset are also fitted to a palette with two ends, because
-    those of a cyclic palette may lie far beyond an end, where the color stays the same. With --fit
-    they are fitted in any case, and those of the layers too.
+    See `fractals.rendering.fit.chosen`. What was given too stays. With --fit they are fitted in any
+    case, and those of the layers too.
     """
-    colors, old, fit = scene.color, before.color, given.get("fit")
-    colored = "coloring" in given and colors.coloring.name != old.coloring.name
-    ended = "palette" in given and old.make_palette().cyclic and not colors.make_palette().cyclic
-    if fit is False or not (colored or ended or fit) or {"density", "offset"} & given.keys():
+    fit = given.get("fit")
+    if fit is False or not (fit or {"coloring", "palette"} & given.keys()):
+        return scene
+    from fractals.rendering.fit import chosen, fit_colors
+
+    what = chosen(before, scene, given.keys())
+    if not what and (not fit or {"density", "offset"} & given.keys()):
         return scene
     from fractals.cli.messages import ProgressLine, program_of
-    from fractals.rendering.fit import fit_colors
 
-    if colored and "palette" not in given:
-        scene = scene.replace(palette="auto")
-    if colored and "transfer" not in given:
-        scene = scene.replace(transfer="auto")
+    if what == "coloring":
+        own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - given.keys(), "auto")
+        scene = scene.replace(**own)
     with ProgressLine(program=program_of(scene)):
         scene = fit_colors(scene, layers=bool(fit))
-    named = "a palette with two ends"
-    if colored or fit:
-        named = f"the coloring {colors.coloring.name}"
+    named = f"the coloring {scene.color.coloring.name}"
+    if what == "palette" and not fit:
+        named = "a palette with two ends"
     tell(f"{_fitted_values(scene.color)} are fitted to {named}")
     for layer in scene.color.layers if fit else ():
         tell(f"{_fitted_values(layer)} are fitted to the layer {layer.coloring.name}")

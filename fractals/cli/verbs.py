@@ -106,6 +106,8 @@ SUBJECTS = {
         "render": ("render", "Draw a picture of a scene."),
         "compute": ("compute", "Compute the raw numbers of a scene into a file."),
         "recolor": ("render", "Draw raw numbers in other colors, without iterating again."),
+        "tiles": ("tiles", "Draw a picture that one can zoom, as tiles and a page."),
+        "trace": ("trace", "Draw contours and external rays as lines, for plotters."),
         "film": ("film", "Make a film of a scene: a zoom, or a change of colors."),
         "sheet": ("gallery", "Draw a contact sheet of a scene in many colors."),
         "gallery": ("gallery", "Draw the scenes of the gallery."),

@@ -6,10 +6,11 @@ whatever order and by however many threads its strips were compressed.
 """
 
 import contextlib
+import os
 import struct
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -267,53 +268,86 @@ def _text(kind: bytes, content: bytes, most: int) -> str:
 
 
 def read(path: str | Path, size: tuple[int, int] | None = None) -> Pixels:
-    """Return the pixels of a PNG written here, shape (height, width, 3), of 8 or 16 bits.
+    """Return the pixels of a PNG written here, shape (height, width, 3); see `read_rows`."""
+    return np.concatenate(list(read_rows(path, size)))
+
+
+def read_rows(path: str | Path, size: tuple[int, int] | None = None) -> Iterator[Pixels]:
+    """Yield the rows of a PNG written here, some at a time from the top, of 8 or 16 bits.
 
     `size`: the width and height that the picture must have; compared before anything is unpacked.
     `SceneError`: the file is damaged, of another size, or another program wrote it in another way.
     """
     try:
-        return _decoded(Path(path).read_bytes(), size)
+        with open(path, "rb") as file:
+            yield from _decoded(file, size)
     except OSError as error:
         raise SceneError(f"{path}: {error.strerror}") from None
     except (ValueError, struct.error, zlib.error) as error:
         raise SceneError(f"{path}: not a PNG as fractals writes it, or damaged ({error})") from None
 
 
-def _decoded(data: bytes, size: tuple[int, int] | None) -> Pixels:
-    if data[:8] != SIGNATURE or data[12:16] != b"IHDR":
+def _decoded(file: BinaryIO, size: tuple[int, int] | None) -> Iterator[Pixels]:
+    whole = os.fstat(file.fileno()).st_size
+    if file.read(len(SIGNATURE)) != SIGNATURE:
         raise ValueError("it has no header")
-    width, height, bits, *method = struct.unpack(">IIBBBBB", data[16:29])
+    kind, content = _next_chunk(file)
+    if kind != b"IHDR":
+        raise ValueError("it has no header")
+    width, height, bits, *method = struct.unpack(">IIBBBBB", content)
     if size and size != (width, height):
         raise ValueError(f"it has {width}x{height} pixels, and its scene {size[0]}x{size[1]}")
     if method != [RGB, 0, 0, 0] or bits not in (8, 16) or not (width and height):
         raise ValueError("its pixels are not RGB of 8 or 16 bits, row by row")
-    packed, at = [], len(SIGNATURE)
-    while at < len(data):
-        length, kind = struct.unpack_from(">I4s", data, at)
-        content = data[at + 8 : at + 8 + length]
-        if chunk(kind, content) != data[at : at + 12 + length]:
-            raise ValueError(f"the chunk at byte {at} is damaged")
-        packed += [content] * (kind == b"IDAT")
-        at += 12 + length
-    whole = height * (1 + 3 * width * bits // 8)
-    if whole > MAX_RATIO * len(data):  # deflate packs at most 1032 bytes into one
+    step = 3 * bits // 8
+    line = 1 + step * width
+    if height * line > MAX_RATIO * whole:  # deflate packs at most 1032 bytes into one
         raise ValueError("its pixels are incomplete")
-    stream = zlib.decompressobj()
-    raw = np.frombuffer(stream.decompress(b"".join(packed), whole + 1), np.uint8)
-    if len(raw) != whole or not stream.eof:
+    stream, left, above = zlib.decompressobj(), height, None
+    raw = b""
+    while kind != b"IEND":
+        kind, content = _next_chunk(file)
+        if kind != b"IDAT":
+            continue
+        while content and not stream.eof:
+            raw += stream.decompress(content, max(PIECE, line))
+            content = stream.unconsumed_tail
+            count = len(raw) // line
+            if count > left or (count == left and len(raw) > count * line):
+                raise ValueError("its pixels are incomplete")
+            if not count:
+                continue
+            lines = np.frombuffer(raw, np.uint8, count * line).reshape(count, line)
+            values = _unfiltered(lines[:, 0], lines[:, 1:].copy(), step, above)
+            raw, left, above = raw[count * line :], left - count, values[-1]
+            yield values.view(f">u{bits // 8}").astype(f"u{bits // 8}").reshape(count, width, 3)
+    if left or not stream.eof:
         raise ValueError("its pixels are incomplete")
-    lines = raw.reshape(height, -1)
-    values = _unfiltered(lines[:, 0], lines[:, 1:].copy(), 3 * bits // 8).view(f">u{bits // 8}")
-    return values.astype(f"u{bits // 8}").reshape(height, width, 3)
+    if file.read(1):
+        raise ValueError("bytes follow its end")
 
 
-def _unfiltered(filters: Bytes, rows: Bytes, step: int) -> Bytes:
-    """Undo `_filtered` of every strip."""
-    starts = np.flatnonzero(filters == SUB)
-    if not np.isin(filters, (SUB, UP)).all() or filters[0] != SUB:
+def _next_chunk(file: BinaryIO) -> tuple[bytes, bytes]:
+    """Return kind and content of the next chunk; `ValueError`: it is damaged."""
+    at = file.tell()
+    head = file.read(8)
+    length, kind = struct.unpack(">I4s", head)
+    content = file.read(length)
+    if chunk(kind, content) != head + content + file.read(4):
+        raise ValueError(f"the chunk at byte {at} is damaged")
+    return kind, content
+
+
+def _unfiltered(filters: Bytes, rows: Bytes, step: int, above: Bytes | None) -> Bytes:
+    """Undo `_filtered` of every strip; `above`: the row before these."""
+    first = filters == SUB
+    if not (first | (filters == UP)).all() or (above is None and not first[0]):
         raise ValueError("its rows are filtered in another way")
-    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+    if not first[0]:
+        rows[0] += above
+    starts = np.flatnonzero(first)
+    for start in starts:
         rows[start] = np.add.accumulate(rows[start].reshape(-1, step), dtype=np.uint8).ravel()
+    for start, stop in zip([0, *starts], [*starts, len(rows)], strict=True):
         rows[start:stop] = np.add.accumulate(rows[start:stop], dtype=np.uint8)
     return rows

@@ -1,17 +1,19 @@
 """Density and offset of the palette that fit a coloring's values in a view."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.io.load import Source, load_scene
+from fractals.kernels.formula import Formula
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
 from fractals.rendering.options import RenderOptions, read_request
 from fractals.rendering.plan import Tile
+from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 
@@ -38,17 +40,34 @@ def read_fitted_request(
 
 
 def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[str, Any]) -> Scene:
-    """Return a scene whose palette, density and offset fit the coloring among the keywords.
+    """Return a scene whose colors fit the coloring or the palette among the keywords.
 
-    Where the coloring is that of the sources, or a density or an offset is a keyword too, the scene
-    is returned as it is.
+    See `chosen`. A scene that is colored as its sources are is returned as it is.
     """
-    if "coloring" not in keywords or {"density", "offset", "color"} & keywords.keys():
+    if not {"coloring", "palette"} & keywords.keys() or "color" in keywords:
         return scene
-    if scene.color.coloring.name == load_scene(*sources).color.coloring.name:
-        return scene
-    own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - keywords.keys(), "auto")
-    return fit_colors(scene.replace(**own))
+    what = chosen(load_scene(*sources), scene, keywords)
+    if what == "coloring":
+        own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - keywords.keys(), "auto")
+        scene = scene.replace(**own)
+    return fit_colors(scene) if what else scene
+
+
+def chosen(before: Scene, scene: Scene, given: Collection[str]) -> str:
+    """Return what density and offset must fit among keys that were given, "" for nothing.
+
+    "coloring": it is another one than before, and has other values. "palette": it has two ends, and
+    the one before had none, so that density and offset may lie far beyond an end, where the color
+    stays the same. A density or an offset that is given stays. Other families than escape time fit
+    their own colors.
+    """
+    escapes = isinstance(scene.make_any_formula(), Formula)
+    if {"density", "offset"} & set(given) or not escapes:
+        return ""
+    if "coloring" in given and scene.color.coloring.name != before.color.coloring.name:
+        return "coloring"
+    cyclic = [each.color.make_palette().cyclic for each in (before, scene)]
+    return "palette" if "palette" in given and cyclic == [True, False] else ""
 
 
 def fit_colors(scene: Scene, *, layers: bool = False) -> Scene:
@@ -116,16 +135,29 @@ def curved_values(scene: Scene) -> NDArray[np.float64]:
         size=SIZE, supersampling=1, antialias="grid", layers=[], density=1.0, offset=0.0
     )
     options = RenderOptions(device="cpu", force=True, on_message=lambda line: None)
-    plan, backend = open_plan(small, options, "raw")
-    layer = plan.layers.drawn[0]
+    values, layer = values_of(small, options)
     if layer.coloring.rank_table:  # shares of the picture
         return np.linspace(0, 1, 100)
-    raw = compute_data(plan, backend, options)
-    drawing = open_drawing(plan, backend, options, stored=raw)
-    assert drawing.painter
-    values = np.empty(SIZE[::-1], backend.real)
-    tile: EscapeTile = drawing.source.iterate(Tile(0, 0, *SIZE))
-    drawing.painter.value_program(layer)(values, tile, raw.max_iterations, raw.count_offset)
     known = values[np.isfinite(values)].astype(np.float64)
     curved: NDArray[np.float64] = CURVES[layer.transfer](known)
     return curved
+
+
+def values_of(scene: Scene, options: RenderOptions) -> tuple[NDArray[Any], ResolvedLayer]:
+    """Return the values of the scene's first coloring, before the transfer, and its layer.
+
+    They have the shape (height, width) of the scene's samples, and are NaN where the coloring says
+    nothing, as inside the set. A coloring by ranks has none: all are NaN.
+    """
+    plan, backend = open_plan(scene, options, "raw")
+    layer = plan.layers.drawn[0]
+    n = plan.supersampling
+    width, height = plan.size
+    values = np.full((n * height, n * width), np.nan, backend.real)
+    if not layer.coloring.rank_table:
+        raw = compute_data(plan, backend, options)
+        drawing = open_drawing(plan, backend, options, stored=raw)
+        assert drawing.painter
+        tile: EscapeTile = drawing.source.iterate(Tile(0, 0, width, height))
+        drawing.painter.value_program(layer)(values, tile, raw.max_iterations, raw.count_offset)
+    return values, layer

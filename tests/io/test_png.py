@@ -187,7 +187,7 @@ def test_a_level_picture_is_small_and_small_is_smaller():
                 + png.chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 9, 8, 2, 0, 0, 0))
                 + data[33:]
             ),
-            "incomplete",
+            "filtered",
         ),
         (
             lambda data: (  # of more bytes than 64 bits count

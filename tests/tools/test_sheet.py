@@ -36,6 +36,20 @@ def test_the_fit_of_a_wide_coloring_is_the_usual_density():
     assert (fitted.color.density, fitted.color.offset) == (1, 0)
 
 
+def test_a_palette_with_two_ends_given_as_a_keyword_is_fitted():
+    """As on the command line: but for a density that is given, and for another family."""
+    drawn = fractals.load_scene("seahorse", size=(48, 32), supersampling=1)
+    found = fractals.render(drawn, palette="fog", device="cpu")
+    fitted = fractals.fit_colors(drawn.replace(palette="fog"))
+    assert found.scene == fitted
+    assert fitted.color.density < 0.5
+    assert fractals.recolor(fractals.compute(drawn, device="cpu"), palette="fog") == found
+    assert fractals.render(drawn, palette="fog", density=2, device="cpu").scene.color.density == 2
+    assert fractals.render(drawn, palette="bone", device="cpu").scene.color.density == 0.7
+    solid = fractals.render("mandelbulb", palette="fog", size=(16, 12), samples=1, device="cpu")
+    assert solid.scene.color.density == 1
+
+
 def test_a_palette_with_two_ends_is_never_blank():
     drawn = scene(coloring="smooth", palette="furnace", density=5, offset=3, **SPIRAL)
     blank = fractals.render(drawn, device="cpu", on_message=str).pixels
@@ -50,7 +64,7 @@ def test_the_curves_are_those_of_the_shading_program():
     assert curved_values(scene(coloring="smooth")).size <= SIZE[0] * SIZE[1]
 
 
-@pytest.mark.parametrize(("kind", "count"), [("palettes", 30), ("density,offset", 25)])
+@pytest.mark.parametrize(("kind", "count"), [("palettes", 42), ("density,offset", 25)])
 def test_cells_of_a_sheet(kind, count):
     found = list(sheet.cells(scene(**SPIRAL), kind))
     assert len(found) == count
