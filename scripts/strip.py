@@ -6,8 +6,8 @@ from PIL import Image
 
 GALLERY = Path(__file__).parents[1] / "gallery"
 ROWS = (
-    ("silk", "armada", "clockwork", "stalks"),
-    ("whirlpool", "zircon", "burr", "stained_glass"),
+    ("silk", "caldera", "plume", "burning_ship"),
+    ("reef", "saint", "zircon", "bonfire"),
 )
 SIZE, GAP = (400, 225), 6  # pixels, of a picture and between two
 
