@@ -61,7 +61,7 @@ class Run:
     times slower for iteration). On a GPU "kernel"; in plain Python "python". `reason`: why a
     program that iterates is not compiled to packs or packets; empty where it is. `program`: the
     program as an argument of other compiled code, or where colors are painted what returns it for
-    a number of samples a pixel along an axis.
+    a number of samples a pixel along an axis. `bind`: does faster what `bound` does.
     """
 
     def __init__(
@@ -71,8 +71,9 @@ class Run:
         reason: str = "",
         program: Any = None,
         scratch_sizes: Any = None,
+        bind: Callable[..., Callable[..., None]] | None = None,
     ) -> None:
-        self._call = call
+        self._call, self._bind = call, bind
         self.loop, self.reason, self.program = loop, reason, program
         # Returns the sizes of the two arrays in which `program` works, for rows of some samples
         self.scratch_sizes = scratch_sizes
@@ -85,6 +86,12 @@ class Run:
     def __call__(self, *arguments: Any) -> None:
         """Fill the elements of the first argument."""
         self._call(*arguments)
+
+    def bound(self, *last: Any) -> Callable[..., None]:
+        """Return the program with its last arguments given, for calls that have these in common."""
+        if self._bind:
+            return self._bind(*last)
+        return lambda *first: self._call(*first, *last)
 
 
 class Work(NamedTuple):

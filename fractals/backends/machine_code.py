@@ -36,6 +36,8 @@ Layout = Hashable
 _LONG = {"l": "q", "L": "Q"} if np.dtype("l").itemsize == 8 else {"l": "i", "L": "I"}
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
+_results = (ctypes.c_void_p * 2)()  # all programs write theirs here, and nobody reads them
+_RESULTS = ctypes.addressof(_results)
 _lock = threading.RLock()
 _numbers = itertools.count()
 
@@ -63,9 +65,7 @@ class MachineCode:
 
     def __call__(self, cells: bytes) -> None:
         """Call the function, without the interpreter's lock."""
-        results = (ctypes.c_void_p * 2)()
-        status = self._call(ctypes.byref(results, 0), ctypes.byref(results, 8), cells)
-        if status > 0:
+        if self._call(_RESULTS, _RESULTS + 8, cells) > 0:
             raise IndexError("an index is out of range in compiled code")
 
 
@@ -136,34 +136,63 @@ def char_of(dtype: Any) -> str:
 
 # The letters of single numbers. Looked up by their type, because programs are called for each tile.
 _LETTERS = {float: "d", int: "q", bool: "?"} | {np.dtype(c).type: c for c in "?bBhHiIlLqQefd"}
-_first_byte = ctypes.c_char.from_buffer
+_first_byte, _address = ctypes.c_char.from_buffer, ctypes.addressof
 
 
-def flatten(values: tuple[Any, ...], cells: list[Any]) -> Layout:
-    """Append the cells of a tuple of arguments to a list, and return their layout."""
+def layout_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the layout of a tuple of arguments."""
     layout: list[Any] = [type(values)]
     for value in values:
         kind = type(value)
         if kind is np.ndarray:
-            gaps = not value.flags.c_contiguous
-            try:  # a tenth of the time of `value.ctypes.data`
-                cells.append(ctypes.addressof(_first_byte(value)))
-            except (TypeError, ValueError):  # it has gaps or no elements, or is read-only
-                cells.append(value.ctypes.data)
-            cells += value.shape
-            if gaps:
-                cells += value.strides
             char = value.dtype.char
-            layout.append((_LONG.get(char, char), value.ndim, gaps))
-        elif char := _LETTERS.get(kind):
-            cells.append(float(value) if char in "efd" else int(value))
-            layout.append(char)
+            layout.append((_LONG.get(char, char), value.ndim, not value.flags.c_contiguous))
+        elif kind is Laid:
+            layout += layout_of(value.values)[1:]
         elif kind is Entry:
-            cells.append(value.code.address)
             layout.append("entry")
         else:
-            layout.append(flatten(value, cells))
+            layout.append(_LETTERS.get(kind) or layout_of(value))
     return tuple(layout)
+
+
+def flatten(values: tuple[Any, ...], cells: list[Any], key: list[Any]) -> None:
+    """Append the cells of arguments to a list, and what tells their layout from others to `key`."""
+    for value in values:
+        kind = type(value)
+        if kind is np.ndarray:
+            shape = value.shape
+            try:  # a fourth of the time of `value.ctypes.data`
+                cells.append(_address(_first_byte(value)))
+            except (TypeError, ValueError):  # it has gaps or no elements, or is read-only
+                cells.append(value.ctypes.data)
+                if not value.flags.c_contiguous:
+                    shape += value.strides
+                    key.append("gaps")
+            cells += shape
+            key += value.dtype.char, len(shape)
+        elif char := _LETTERS.get(kind):
+            cells.append(float(value) if char in "efd" else int(value))
+            key.append(char)
+        elif kind is Laid:
+            cells += value.cells
+            key += value.key
+        elif kind is Entry:
+            cells.append(value.code.address)
+            key.append("entry")
+        else:
+            key += kind, len(value)
+            flatten(value, cells, key)
+
+
+class Laid:
+    """Arguments of many calls, of which the cells are found once: as if given one by one."""
+
+    def __init__(self, *values: Any) -> None:
+        self.values = values  # keeps their memory
+        self.cells: list[Any] = []
+        self.key: list[Any] = []
+        flatten(values, self.cells, self.key)
 
 
 class Program:
@@ -175,17 +204,27 @@ class Program:
     def __init__(self, load: Callable[[Layout], MachineCode]) -> None:
         self._load = load
         self._codes: dict[Layout, MachineCode] = {}
-        self._packs: dict[Layout, Callable[..., bytes]] = {}
+        # By the keys of `flatten`: code, and what packs the cells
+        self._calls: dict[tuple[Any, ...], tuple[MachineCode, Callable[..., bytes]]] = {}
 
     def __call__(self, *arguments: Any) -> None:
         """Call the machine code for these arguments."""
         cells: list[Any] = []
-        layout = flatten(arguments, cells)
-        code, pack = self._code(layout), self._packs.get(layout)
-        if pack is None:
+        parts: list[Any] = []
+        flatten(arguments, cells, parts)
+        key = tuple(parts)
+        found = self._calls.get(key)
+        if found is None:
             kinds = ["d" if type(cell) is float else "q" for cell in cells]
-            pack = self._packs[layout] = struct.Struct(f"={''.join(kinds)}").pack
+            pack = struct.Struct(f"={''.join(kinds)}").pack
+            found = self._calls[key] = self._code(layout_of(arguments)), pack
+        code, pack = found
         code(pack(*cells))
+
+    def bound(self, *last: Any) -> Callable[..., None]:
+        """Return the program with its last arguments given."""
+        laid = Laid(*last)
+        return lambda *first: self(*first, laid)
 
     def entry(self, layout: Layout) -> Entry:
         """Return the program as an argument of another one, which calls it with a layout."""

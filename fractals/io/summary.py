@@ -135,9 +135,12 @@ class Tally:
 
     def add_columns(self, found: NDArray[np.int32], samples: int) -> None:
         """Add samples of which a backend has told the counts: see `Backend.tally`."""
-        greatest = int(found[1].max())
-        least = int(found[0].min()) if greatest >= 0 else NONE_YET
-        self.add(least, greatest, int(found[2].sum()), samples)
+        if found.shape[1] == 1:  # for each tile on a CPU
+            least, greatest, inside = found[:, 0].tolist()
+        else:
+            least, greatest = int(found[0].min()), int(found[1].max())
+            inside = int(found[2].sum())
+        self.add(least if greatest >= 0 else NONE_YET, greatest, inside, samples)
 
     def add_counts(self, count: NDArray[np.int32], max_iterations: int) -> None:
         """Add samples with these counts."""

@@ -475,7 +475,8 @@ def _draw_tile(drawing: Drawing, parts: Parts, tile: Tile, stop: Stop) -> dict[s
             backend.all_to_host([*tallies, *flags, *parts(tile, rgb)])
 
         source.iterate_for(tile, use, stop)
-    drawing.tally.add_columns(np.hstack([found for _, found in tallies]), samples)
+    counted = [found for _, found in tallies]
+    drawing.tally.add_columns(counted[0] if len(counted) == 1 else np.hstack(counted), samples)
     spent = clock.end("copy")
     if source.stage != "iterate":
         spent[source.stage] = spent.get(source.stage, 0.0) + spent.pop("iterate")

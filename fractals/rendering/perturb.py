@@ -287,6 +287,7 @@ class Perturbation(GridMethod):
         if near_radius not in self._programs:
             self._programs[near_radius] = self._compile(near_radius)
         self.run, self.run_probe, self.point = self._programs[near_radius]
+        self._bound: dict[tuple[int, bool, bool], Callable[..., None]] = {}  # of `_launch_of`
         tables = self._tables(references, near_radius)
         self.view = self._view(tables)
         self.tables = PerturbTables(*map(self.backend.to_device, tables.arrays))
@@ -396,17 +397,13 @@ class Perturbation(GridMethod):
         They are on the device. The caller copies them into the array beside them before it asks for
         the next launch.
         """
-        backend, run, tables, point = self.backend, self.run, self.tables, self.point
-        view, under_way = self.view, True
-        if probing:
-            backend, run, tables, point = self.prober, self.run_probe, self.probe_tables, ()
-            if not backend.steps:
-                view = view._replace(step_budget=int(WITHOUT_END))
+        backend = self.prober if probing else self.backend
+        launch, under_way = self._launch_of(max_iterations, probing), True
         state = backend.empty((STATE_SIZE, *tile.count.shape), np.float64)
         while under_way:
             flags = np.zeros((1, 2), np.int32)
             work = PerturbWork(state, backend.to_device(flags))
-            run(tile, work, grid, tables, *point, view, np.int32(max_iterations))
+            launch(tile, work, grid)
             yield work.under_way, flags
             if flags[0, 1]:
                 raise FractalsError(
@@ -414,7 +411,23 @@ class Perturbation(GridMethod):
                     "please report the scene; another width, or a center beside this one, may help"
                 )
             under_way = bool(flags[0, 0] and backend.steps) and not stop()
-            view = view._replace(first_launch=False)
+            if under_way:
+                launch = self._launch_of(max_iterations, probing, first=False)
+
+    def _launch_of(
+        self, max_iterations: int, probing: bool, first: bool = True
+    ) -> Callable[..., None]:
+        """Return ``launch(tile, work, grid)``, which tiles have in common."""
+        key = max_iterations, probing, first
+        if key not in self._bound:
+            run, tables, point, view = self.run, self.tables, self.point, self.view
+            if probing:
+                run, tables, point = self.run_probe, self.probe_tables, ()
+                if not self.prober.steps:
+                    view = view._replace(step_budget=int(WITHOUT_END))
+            view = view._replace(first_launch=first)
+            self._bound[key] = run.bound(tables, *point, view, np.int32(max_iterations))
+        return self._bound[key]
 
     def _orbits(self, max_iterations: int) -> list[Reference]:
         """Return the orbit of the center; for a Julia set, also of 0."""

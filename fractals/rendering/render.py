@@ -148,7 +148,7 @@ def measure(scene: Scene, options: RenderOptions, planned: Plan) -> Measured | N
         if perf_counter() - begun > 2 * MAX_REFERENCE:
             raise TimeoutError
 
-    device = "cpu" if planned.device in ("cuda", "opencl") else planned.device
+    device = "cpu" if planned.device in ("cuda", "opencl", "simulator") else planned.device
     quiet = options.replace(device=device, force=True, progress=watch, on_message=lambda line: None)
     plan, backend = open_plan(scene, quiet, "nothing")
     try:

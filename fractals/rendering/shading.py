@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,15 +35,24 @@ class _Painted:
     inputs: ColoringInputs  # without `max_iterations` and `count_offset`
     subtracts_offset: bool  # whether the count offset is subtracted from the values
     lookup: Any
-    opacity: Any
+    color: Callable[..., None]  # ``color(pixels or colors, position)``: `paint`, with its tables
     # values, table: of a coloring that ranks values: `values` computes them, `place` then takes
     # values and the table
     values: Run | None
     table: Any
+    # `place` with its inputs, by the limit of iterations and the count offset
+    bound: dict[tuple[int, float], Callable[..., None]] = field(default_factory=dict)
 
     def inputs_for(self, max_iterations: int, count_offset: float) -> ColoringInputs:
         """Return what the layer's programs take after the escape data."""
         return _completed(self.inputs, max_iterations, count_offset * self.subtracts_offset)
+
+    def placing(self, max_iterations: int, count_offset: float) -> Callable[..., None]:
+        """Return ``fill(position, raw)``, where no values are ranked."""
+        key = max_iterations, count_offset
+        if key not in self.bound:
+            self.bound[key] = self.place.bound(self.inputs_for(*key))
+        return self.bound[key]
 
 
 class Painter:
@@ -75,7 +84,7 @@ class Painter:
 
     def _compile(self, values: Values | None, placing: "Placing") -> None:
         """Compile the programs, and bring their inputs to the device."""
-        backend = self.backend
+        backend, n = self.backend, self.plan.supersampling
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted = []
         for k, layer in enumerate(self.layers.drawn):
@@ -88,14 +97,18 @@ class Painter:
                 paint = backend.compile(shade.make_layer_body, layer.blend if k else "first")
             if several:
                 lookup = palette.srgb_from_linear(lookup).astype(np.float32)
+            on_device = backend.to_device(lookup, kept=not several)
+            last: tuple[Any, ...] = (np.float32(layer.opacity),)
+            if not (several or filtered):
+                last = self._encode, np.int32(n), np.float32(1 / n**2)
             self._painted.append(
                 _Painted(
                     place,
                     paint,
                     _inputs_of(self, layer),
                     layer.subtracts_offset,
-                    backend.to_device(lookup, kept=not several),
-                    np.float32(layer.opacity),
+                    on_device,
+                    paint.bound(on_device, *last),
                     fill,
                     table,
                 )
@@ -213,23 +226,19 @@ class Painter:
         kept: bool,
     ) -> Any:
         """Return the samples' colors where `kept`; otherwise fill `rgb`."""
-        n, backend = self.plan.supersampling, self.backend
+        backend = self.backend
         raw = self._turned(samples, raw, arms)
         position = backend.empty(samples, np.float32)
-        share = np.float32(1 / n**2)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
         for painted in self._painted:
-            inputs = painted.inputs_for(max_iterations, count_offset)
             if painted.values:
+                inputs = painted.inputs_for(max_iterations, count_offset)
                 values = backend.empty(samples, backend.real)
                 painted.values(values, raw, inputs)
                 painted.place(position, values, painted.table, inputs)
             else:
-                painted.place(position, raw, inputs)
-            if colors is None:
-                painted.paint(rgb, position, painted.lookup, self._encode, np.int32(n), share)
-            else:
-                painted.paint(colors, position, painted.lookup, painted.opacity)
+                painted.placing(max_iterations, count_offset)(position, raw)
+            painted.color(rgb if colors is None else colors, position)
         return colors
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:

@@ -15,7 +15,7 @@ import pytest
 from fractals.backends import code_cache, machine_code
 from fractals.backends.compilation import announced, compiling
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.machine_code import MachineCode, Program, flatten
+from fractals.backends.machine_code import Laid, MachineCode, Program, flatten, layout_of
 
 ROOT = Path(__file__).parents[2]
 Pair = namedtuple("Pair", "first second")
@@ -67,11 +67,63 @@ def test_arrays_with_gaps_have_code_of_their_own():
 
 
 def test_a_layout_is_all_but_the_values():
+    arguments = np.zeros((2, 3)), np.float32(1), Pair(1, True)
+    assert layout_of(arguments) == (tuple, ("d", 2, False), "f", (Pair, "q", "?"))
+    assert layout_of((np.zeros((2, 3))[:, ::2],)) == (tuple, ("d", 2, True))
     cells = []
-    layout = flatten((np.zeros((2, 3)), np.float32(1), Pair(1, True)), cells)
-    assert layout == (tuple, ("d", 2, False), "f", (Pair, "q", "?"))
+    flatten(arguments, cells, [])
     assert cells[1:] == [2, 3, 1.0, 1, 1]
-    assert flatten((np.zeros((2, 3))[:, ::2],), []) == (tuple, ("d", 2, True))
+    cells.clear()
+    flatten((np.zeros((2, 3))[:, ::2],), cells, [])
+    assert cells[1:] == [2, 2, 24, 16]
+
+
+def test_arguments_of_other_layouts_have_other_keys():
+    line, plane = np.zeros(4), np.zeros((4, 4))
+    others = [
+        (1.0,),
+        (1,),
+        (np.float32(1),),
+        (line,),
+        (line.astype(np.float32),),
+        (line[::2],),
+        (plane,),
+        (plane[:, ::2],),
+        (plane, 1),
+        ((plane,), 1),
+        ((plane, 1),),
+        (Pair(plane, 1),),
+        ((), plane, 1),
+        ((), (plane, 1)),
+        (((), plane), 1),
+    ]
+    keys = set()
+    for arguments in others:
+        key = []
+        flatten(arguments, [], key)
+        keys.add(tuple(key))
+    assert len(keys) == len({layout_of(arguments) for arguments in others}) == len(others)
+
+
+def test_arguments_that_are_laid_out_once():
+    run = program(of_all_kinds)
+    arrays = Pair(np.array([1.0, 2.0], np.float32), np.array([[10, 20]], np.int32))
+    nested = (3,), (np.array([100], np.uint8),)
+    whole = arrays, nested, np.float32(1.5), True
+    for given in (
+        (*whole[:2], Laid(*whole[2:])),
+        (arrays, Laid(nested), *whole[2:]),
+        (Laid(*whole),),
+    ):
+        filled = np.zeros(4)
+        run(filled, *given)
+        assert filled.tolist() == [22, 103, 1.5, 1]
+        assert layout_of((filled, *given)) == layout_of((filled, *whole))
+    filled = np.zeros(4)
+    run.bound(nested, 7, False)(filled, arrays)
+    arrays.first[1] = 3  # the cells hold where an array is, not what is in it
+    run.bound(nested, 7, False)(filled, arrays)
+    assert filled.tolist() == [23, 103, 7, 0]
 
 
 def test_an_index_out_of_range_is_an_error_where_indices_are_checked():

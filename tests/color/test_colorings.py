@@ -218,9 +218,12 @@ def period_at(c, tolerance=1e-6, max_iterations=20_000, formula="mandelbrot", **
     """Return the period that the statistic finds for one c, 0 where it is not certain."""
     center = repr(c.real), repr(c.imag)
     own = {"name": "period", "tolerance": tolerance}
+    layers = [{"coloring": own, "mask": "inside"}, {"coloring": "multiplier", "mask": "inside"}]
     keys = {"width": "1e-3", "size": (1, 1), "max_iterations": max_iterations, **keys}
     raw = fractals.compute(
-        scene(formula, center=center, coloring=own, **keys), device="cpu", on_message=str
+        scene(formula, center=center, coloring="count", layers=layers, **keys),
+        device="cpu",
+        on_message=str,
     )
     assert raw.count[0, 0] == max_iterations
     (plane,) = [p for name, p in raw.statistics.items() if ".period" in name]
@@ -410,7 +413,7 @@ def test_the_loop_that_a_statistic_gets_on_the_cpu(name):
     coloring = catalog.load("coloring", name)().choose({})
     formula = scene(formula_for(name)).make_formula()
     statistics = Statistics.of((coloring,), inside=True).compiled()
-    options = escape.EscapeOptions(formula, statistics=statistics)
+    options = escape.EscapeOptions(formula, statistics=statistics, interior_shortcuts=False)
     run = CpuBackend("float64", 1).compile(escape.make_body, options)
     assert bool(getattr(run, "program", None)) == (name not in PLAIN)
 

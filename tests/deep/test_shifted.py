@@ -9,6 +9,7 @@ import gmpy2
 import numpy as np
 import pytest
 from support.deep import deep_scene
+from support.scenes import scene
 
 import fractals
 from fractals.deep import orbit_cache
@@ -19,13 +20,31 @@ from fractals.rendering.plan import make_plan
 ZERO = Fraction(0), Fraction(0)
 LIMIT = 20_000
 RADIUS = 256.0
+# By power: what `deep_scene` finds, which compiles programs that no other test uses.
+CENTERS = {
+    3: (
+        "-0.102922298852187839547749574909478321943427784",
+        "-1.15456962460774841731134020797928021933926278",
+    ),
+    6: (
+        "0.6774195755893337509493147428060933375847603125079715487",
+        "-0.6523915711634093345657673662129827010337398860377218846",
+    ),
+}
 VIEWS = {
     "mandelbrot": lambda: deep_scene("mandelbrot", False, 24),
     "deep": lambda: deep_scene("mandelbrot", False, 90),
-    "power 3": lambda: deep_scene({"name": "multibrot", "power": 3}, False, 30),
-    "power 6": lambda: deep_scene({"name": "multibrot", "power": 6}, False, 40),
+    "power 3": lambda: multibrot(3, "1e-30"),
+    "power 6": lambda: multibrot(6, "1e-40"),
     "caravan": lambda: fractals.load_scene("caravan"),
 }
+
+
+def multibrot(power, width):
+    """Return a deep view of a power, with detail."""
+    formula = {"name": "multibrot", "power": power}
+    keys = {"max_iterations": 1000, "escape_radius": 64, "size": (12, 8)}
+    return scene(formula, center=CENTERS[power], width=width, **keys)
 
 
 def orbit_of(plan, apart, radius, bits, **options):
@@ -243,7 +262,7 @@ def test_the_same_orbit_is_computed(computed):
 def test_other_orbits_are_computed(changes, computed):
     """A formula that is not holomorphic, and a Julia set, have orbits of their own."""
     drawn = fractals.load_scene("wheels", size=(16, 9), supersampling=1, max_iterations=9000)
-    drawn = drawn.replace(**changes)
+    drawn = drawn.replace(**changes, coloring="distance")  # whose programs other tests compile
     for k in range(3):
         fractals.compute(moved(drawn, k / 20, 0), device="cpu", on_message=str)
     julia = "julia" in changes  # the orbit of 0 is the same

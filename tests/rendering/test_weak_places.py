@@ -89,8 +89,11 @@ def wrong(drawn, pixels):
     ],
 )
 def test_counts_of_weak_places(view):
+    drawn = Scene.model_validate(view["scene"])
+    if view["name"] in VALUES:  # with the program of the test below
+        drawn = drawn.replace(coloring="distance")
     with deadline():
-        assert wrong(Scene.model_validate(view["scene"]), view["pixels"]) == []
+        assert wrong(drawn, view["pixels"]) == []
 
 
 def sums(formula, point, limit, radius):

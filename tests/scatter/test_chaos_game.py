@@ -237,7 +237,7 @@ def test_random_numbers_and_sums_are_vectors(monkeypatch):
     window = window_of(flame, real)
     sums = Sums(np.zeros((1, 64, 4), np.uint32), *np.zeros((3, 1), np.int64))
     sums = sums._replace(large=np.zeros((1, 64, 4), np.int64))
-    layout = machine_code.flatten((*arguments, window, *machine.player(), sums), [])
+    layout = machine_code.layout_of((*arguments, window, *machine.player(), sums))
     text = text_of(monkeypatch, chaos.MACHINE, (), layout)
     if REGISTER > 16:
         assert re.search(r"mul .*<\d+ x i64>", text)

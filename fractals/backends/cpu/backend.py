@@ -12,7 +12,7 @@ from fractals.backends.code_cache import program
 from fractals.backends.cpu import scratch, tile_loop
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.features import FUSED
-from fractals.backends.machine_code import Uncompilable
+from fractals.backends.machine_code import Laid, Uncompilable
 from fractals.kernels import develop, escape, perturb, shade, strip
 from fractals.kernels.layout import EscapeTile
 
@@ -87,7 +87,8 @@ class CpuBackend(HostMemory):
         return self._plain(make_body, options, reason)
 
     def _plain(self, make_body, options, reason=""):
-        return Run(program_of(make_body, self._number, options, loop=True), "plain", reason)
+        made = program_of(make_body, self._number, options, loop=True)
+        return Run(made, "plain", reason, bind=made.bound)
 
     def compile_tile_loop(self, work, dtype=None):
         """Return compiled code that computes whole tiles, or None: see `Backend`."""
@@ -96,7 +97,7 @@ class CpuBackend(HostMemory):
     def _by_position(self, *options):
         """Return the program that places values, which a tile loop can also take."""
         place = program_of(PLACE, self._number, options)
-        return Run(place, "plain", program=place)
+        return Run(place, "plain", program=place, bind=place.bound)
 
     def _by_color(self):
         """Return what paints channels as lanes, by a program for each number of samples a pixel.
@@ -109,14 +110,21 @@ class CpuBackend(HostMemory):
         def fill_for(n):
             return program_of(PAINT, number, (n if n <= UNROLLED else 0,))
 
-        def run(rgb, position, lookup, encode, supersampling, share):
-            fill = fill_for(int(supersampling))
-            room = rgb.shape[1] * supersampling**2
-            rooms = SCRATCH.empty((room,), np.int32), SCRATCH.empty((room,), np.float32)
-            table = scratch.padded(lookup), encode
-            fill(rgb, position, *table, np.int32(supersampling), share, *rooms)
+        def bind(lookup, encode, supersampling, share):
+            fill, square = fill_for(int(supersampling)), supersampling**2
+            table = Laid(scratch.padded(lookup), encode, np.int32(supersampling), share)
 
-        return Run(run, "plain", program=fill_for)
+            def paint(rgb, position):
+                room = rgb.shape[1] * square
+                rooms = SCRATCH.empty((room,), np.int32), SCRATCH.empty((room,), np.float32)
+                fill(rgb, position, table, *rooms)
+
+            return paint
+
+        def run(rgb, position, *colors):
+            bind(*colors)(rgb, position)
+
+        return Run(run, "plain", program=fill_for, bind=bind)
 
     def _by_texels(self):
         """Return the program that makes frames from a strip."""
@@ -138,16 +146,24 @@ class CpuBackend(HostMemory):
             one_by_one = program_of(perturb.make_body, self._number, (options,), loop=True)
         sizes = scratch.packet_sizes(scratch.row_count(options))
 
-        def run(tile, work, grid, tables, view, max_iterations):
-            lists = scratch.Scratch(
-                SCRATCH.empty((sizes[0],), np.float64), SCRATCH.empty((sizes[1],), np.int64)
-            )
-            fill(tile, work, grid, tables, view, max_iterations, lists)
-            if one_by_one and work.under_way[0, 0]:
-                rest = view._replace(first_launch=False)
-                one_by_one(tile, work, grid, tables, rest, max_iterations)
+        def bind(tables, view, max_iterations):
+            inputs = Laid(tables, view, max_iterations)
+            rest = Laid(tables, view._replace(first_launch=False), max_iterations)
 
-        return Run(run, "packets")
+            def iterate(tile, work, grid):
+                lists = scratch.Scratch(
+                    SCRATCH.empty((sizes[0],), np.float64), SCRATCH.empty((sizes[1],), np.int64)
+                )
+                fill(tile, work, grid, inputs, lists)
+                if one_by_one and work.under_way[0, 0]:
+                    one_by_one(tile, work, grid, rest)
+
+            return iterate
+
+        def run(tile, work, grid, *inputs):
+            bind(*inputs)(tile, work, grid)
+
+        return Run(run, "packets", bind=bind)
 
     def _in_packs(self, options):
         wave = program_of(DIRECT, self._number, (options,), packed=True)
