@@ -36,6 +36,7 @@ def make_body(target, options, anti, packed):
     real, small = target.real, target.int32
     start, advance, _ = make_orbit(target, options.formula, options.julia, False)
     drawn, julia = buddhabrot.make_drawn(target, anti), options.julia
+    images = 2 if buddhabrot.mirrors(options) else 1
     above = target.jit(buddhabrot.first_above)
 
     def shade_of(shade):
@@ -89,11 +90,13 @@ def make_body(target, options, anti, packed):
             state = start(u, v)
             for _ in range(drawn(samples.counts[t], orbits)):
                 state = advance(state, a, b, point)
-                xs[n], ys[n], shades[n] = state[0], state[1], own
-                n += 1
-                if n == len(xs):
-                    place(n, window, pool, bins, sums)
-                    n = 0
+                y = state[1]
+                for _ in range(images):
+                    xs[n], ys[n], shades[n] = state[0], y, own
+                    n, y = n + 1, -y
+                    if n == len(xs):
+                        place(n, window, pool, bins, sums)
+                        n = 0
         return n
 
     def follow_packs(samples, count, window, pool, bins, sums):
@@ -130,13 +133,15 @@ def make_body(target, options, anti, packed):
                         ended += 1
                     alive = lasting & ~first_lanes(ended, like)
                 x, y = state[0], state[1]
-                shown = alive & in_view(x, y, window.view)
-                compress_store(xs, n, shown, x)
-                compress_store(ys, n, shown, y)
-                n = compress_store(shades, n, shown, own)
-                if n + lanes > len(xs):
-                    place(n, window, pool, bins, sums)
-                    n = 0
+                for _ in range(images):
+                    shown = alive & in_view(x, y, window.view)
+                    compress_store(xs, n, shown, x)
+                    compress_store(ys, n, shown, y)
+                    n = compress_store(shades, n, shown, own)
+                    y = -y
+                    if n + lanes > len(xs):
+                        place(n, window, pool, bins, sums)
+                        n = 0
         return n
 
     follow = target.jit(follow_packs if packed else follow)
