@@ -29,6 +29,7 @@ from fractals.kernels.orbit import make_orbit
 from fractals.kernels.primitives import fma
 
 ORBIT, LOOK = 4, 5  # kinds of random numbers, after those of `fractals.kernels.scatter`
+START_BITS = 4
 BLOCK_BITS = 20  # samples of a cell with the same shift, as a power of two
 LEVELS = 32  # of the quadtree, at most
 LOOKED = 5  # numbers of a pilot's sample: its place in the cell, points in view, steps, drawn steps
@@ -52,7 +53,8 @@ class Buddhabrot(AnyFormula):
     anti : bool
         Orbits that do not escape are drawn, in place of those that do.
     even : float
-        The share of samples that lie evenly: it bounds the weights.
+        The share of samples that lie wherever orbits are drawn, in view or not: it bounds the
+        weights.
     cells : int
         How many cells the plane of c is divided into.
     parameters : mapping
@@ -120,6 +122,7 @@ class Orbits(NamedTuple):
     weights: Any  # what each point of a sample adds, times its color; array of int64
     bounds: Any  # steps at which colors end, but the last; array of int32
     steps: Any  # least and most steps; array of int32
+    starts: Any  # the cell of every 2**START_BITS-th sample of a pass; array of int32
     samples: Any  # of a pass
     stride: Any  # from one sample to the next
 
@@ -127,8 +130,9 @@ class Orbits(NamedTuple):
 def make_sobol(target):
     """Return ``sobol(i)``: both numbers of point i of Sobol's sequence, in 2**32 parts of 1.
 
-    >>> from fractals.backends.python import target
-    >>> [tuple(part / 2**32 for part in make_sobol(target)(i)) for i in range(4)]
+    >>> from fractals.backends.python import PythonBackend
+    >>> sobol = make_sobol(PythonBackend("float64").target)
+    >>> [tuple(part / 2**32 for part in sobol(i)) for i in range(4)]
     [(0.0, 0.0), (0.5, 0.5), (0.25, 0.75), (0.75, 0.25)]
     """
 
@@ -248,15 +252,23 @@ def first_above(values, v):  # compiled with `target.jit`
     return low
 
 
+def cell_of(r, orbits):  # compiled with `target.jit`
+    """Return the cell of sample r of a pass."""
+    k = orbits.starts[r >> START_BITS]
+    while orbits.ends[k] <= r:
+        k += 1
+    return k
+
+
 def make_sample(target):
     """Return ``sample(t, orbits, game)``: the place of sample t in the plane of c, and its cell."""
-    (parts, place), above = make_place(target), target.jit(first_above)
+    (parts, place), find = make_place(target), target.jit(cell_of)
 
     def sample(t, orbits, game):
         samples = orbits.samples
         past = t // samples
         r = (t - past * samples) * orbits.stride % samples
-        k = above(orbits.ends, r)
+        k = find(r, orbits)
         own = orbits.counts[k]
         i = past * own + r - (orbits.ends[k] - own)
         right, down = parts(i, k, ORBIT, orbits, game.k0, game.k1)
@@ -264,28 +276,6 @@ def make_sample(target):
         return u, v, k
 
     return target.jit(sample)
-
-
-def make_samples_body(target):
-    """Return ``body(i0, j0, di, dj, out, places, orbits, game)``: samples, and their places.
-
-    Parameters
-    ----------
-    out : array of int32, shape (rows, columns)
-        The cell of each sample, in order of rows from ``game.first`` on.
-    places : array of real, shape (2, samples)
-        Filled: c of each.
-    """
-    sample, whole = make_sample(target), target.int64
-
-    def body(i0, j0, di, dj, out, places, orbits, game):
-        columns = out.shape[1]
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, columns, di):
-                at = whole(j) * columns + i
-                places[0, at], places[1, at], out[j, i] = sample(game.first + at, orbits, game)
-
-    return body
 
 
 def make_body(target, options, anti):

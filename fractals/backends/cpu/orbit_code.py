@@ -6,6 +6,8 @@ step. Their points are collected in a thread's pool. A full pool is located in o
 by tile, as points of flames are.
 """
 
+from numba import uint64
+
 from fractals.backends.cpu.chaos import COLOR, POINT, SIDE_BITS, SORTED
 from fractals.backends.cpu.chaos_code import make_records
 from fractals.backends.cpu.simd.control import by_vectors, keep_apart, whole_registers
@@ -16,6 +18,44 @@ from fractals.kernels.orbit import make_orbit
 from fractals.kernels.primitives import fma
 
 VECTORS = 2  # of a pack: one's arithmetic hides the other's latency
+
+
+def make_places_body(target):
+    """Return ``body(i0, j0, di, dj, out, numbers, places, orbits, game)``: where samples lie.
+
+    Parameters
+    ----------
+    out : array of int32, shape (1, samples)
+        Filled: the cell of each sample from ``game.first`` on.
+    numbers : array of int64
+        Filled: which one of its cell each sample is.
+    places : array of real, shape (2, samples)
+        Filled: c of each.
+    """
+    (parts, place), find = buddhabrot.make_place(target), target.jit(buddhabrot.cell_of)
+
+    def body(i0, j0, di, dj, out, numbers, places, orbits, game):
+        keep_apart()
+        whole_registers()
+        n, samples = uint64(len(numbers)), orbits.samples
+        past = game.first // samples
+        at = game.first - past * samples
+        r = at * orbits.stride % samples
+        for j in range(n):
+            k = find(r, orbits)
+            own = orbits.counts[k]
+            out[0, j], numbers[j] = k, past * own + r - (orbits.ends[k] - own)
+            at, r = at + 1, r + orbits.stride
+            if r >= samples:
+                r -= samples
+            if at == samples:
+                at, past = 0, past + 1
+        for j in range(n):
+            k = uint64(out[0, j])
+            right, down = parts(numbers[j], k, buddhabrot.ORBIT, orbits, game.k0, game.k1)
+            places[0, j], places[1, j] = place(right, down, k, orbits)
+
+    return body
 
 
 def make_body(target, options, anti, packed):

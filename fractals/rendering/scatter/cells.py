@@ -2,9 +2,13 @@
 
 A pilot throws samples into cells, and cells are divided in rounds, by whole numbers that any device
 finds. What a cell's own samples show is mixed with what the cells around it showed, because a few
-samples miss much. A share of all samples lies evenly, whatever the pilot found. This bounds the
-weights (a defensive mixture, Hesterberg 1995): otherwise single points would be too bright.
-The pilot looks at the view alone, so pictures of any size and quality have the same samples.
+samples miss much. A share of all samples lies wherever orbits are drawn, in view or not. It bounds
+the weights (a defensive mixture, Hesterberg 1995): otherwise single points would be too bright.
+
+An orbit's noise in the picture grows with its points, and with their square where it has so many
+that they fall into each other's pixels. The best number of samples of a cell is its area times the
+root of mean noise over mean time. The pilot looks at the view alone, so pictures of any size and
+quality have the same samples.
 """
 
 import math
@@ -16,7 +20,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
 from fractals.kernels import buddhabrot, scatter
-from fractals.kernels.buddhabrot import LEVELS, LOOKED, Buddhabrot, Orbits
+from fractals.kernels.buddhabrot import LEVELS, LOOKED, START_BITS, Buddhabrot, Orbits
 from fractals.threads import run_tiles
 
 FIRST = 5  # the level at which dividing begins: 32 x 32 cells, or the most that a scene allows
@@ -31,6 +35,7 @@ CYCLE = 300  # steps after which most orbits that stay are known to, because the
 PER_CELL = 16  # samples of a pass, on average
 MOST = 2**16  # of a cell
 DIVIDED = 4  # at most this part of the cells is divided in a round
+FEW = 0.01  # of the mean of steps drawn: cells with fewer are not looked at again
 EMPTY = 1 / 64  # the part of even samples that lie where no orbit is drawn
 COLUMNS = 64  # samples that a row of the pilot's output has
 AT_ONCE = 32  # rows that a thread looks at
@@ -62,17 +67,20 @@ class Cells:
         rows, columns = np.divmod(np.arange(side * side), side)
         cells = np.stack([np.full(side * side, first), rows, columns], axis=1)
         samples = FIRST_SAMPLES
-        seen = self._look(cells, 0, samples)
+        seen = self._look(cells, np.arange(len(cells)), 0, samples)
+        found = seen.first_means(side)
         # Where the view is small, few orbits come by.
-        while len(np.unique(seen.cell[seen.points > 0])) < FOUND and samples < MOST_SAMPLES:
-            seen = seen.joined(self._look(cells, samples, 3 * samples))
+        while len(np.unique(seen.cell[seen.facts[:, 0] > 0])) < FOUND and samples < MOST_SAMPLES:
+            drawing = np.flatnonzero(found[:, 3] > FEW * found[:, 3].mean())
+            seen = seen.joined(self._look(cells, drawing, samples, 3 * samples))
+            found = seen.first_means(side)
             samples *= 4
-        found = seen.all_means(first)
         while len(cells) < self._formula.cells:
             worth = _share(cells) * _density(found)
             worth[cells[:, 0] >= LEVELS - 1] = 0
             room = (self._formula.cells - len(cells) + 2) // 3
-            some = min(len(cells) // DIVIDED, int((worth > 0).sum()), room)
+            large = int((worth > worth.sum() / (2 * self._formula.cells)).sum())
+            some = min(len(cells) // DIVIDED, large, room)
             if some == 0:
                 break
             taken = np.argsort(-worth, kind="stable")[:some]
@@ -82,7 +90,7 @@ class Cells:
             left[taken] = False
             cells = np.concatenate([cells[left], children])
             new = np.arange(len(cells) - len(children), len(cells))
-            seen = seen.joined(self._look(cells, 0, SAMPLES, new))
+            seen = seen.joined(self._look(cells, new, 0, SAMPLES))
             parents = np.concatenate([found[taken]] * 4)
             found = np.concatenate([found[left], seen.means(new, parents)])
         return self._made(cells, *self._counts(cells, found))
@@ -110,31 +118,29 @@ class Cells:
         stride = max(1, round(samples * GOLDEN))
         while math.gcd(stride, samples) > 1:
             stride += 1
+        ends = np.cumsum(counts)
+        starts = np.searchsorted(ends, np.arange(0, samples, 1 << START_BITS), side="right")
         return Orbits(
             np.array([*(c or (0.0, 0.0)), radius**2], real),
             np.array([x - side / 2, y - side / 2, *sides], real),
             np.ascontiguousarray(cells, np.int32),
-            np.cumsum(counts),
+            ends,
             counts,
             weights,
             formula.bounds(limit),
             np.array([formula.least, limit], np.int32),
+            starts.astype(np.int32),
             samples,
             stride,
         )
 
-    def _look(
-        self, cells: Numbers, first: int, samples: int, some: Numbers | None = None
-    ) -> "Seen":
-        """Return what the samples of some cells show, from the number `first` on."""
+    def _look(self, cells: Numbers, some: Numbers, first: int, samples: int) -> "Seen":
+        """Return what samples of the cells of some numbers show, from sample `first` on."""
         backend = self._backend
-        some = np.arange(len(cells)) if some is None else some
         one = np.ones(len(cells), np.int64)
         orbits = moved(backend, self._made(cells, one, one))
-        asked = np.empty((len(some), samples, 2), np.int32)
-        asked[..., 0] = some[:, None]
-        asked[..., 1] = np.arange(first, first + samples)
-        asked = asked.reshape(-1, 2)
+        each = np.tile(np.arange(first, first + samples), len(some))
+        asked = np.stack([np.repeat(some, samples), each], axis=1).astype(np.int32)
         numbers = backend.to_device(asked)
         window = moved(backend, self._window)
         run = backend.compile(buddhabrot.make_look_body, *self._kernel[1:])
@@ -153,14 +159,14 @@ class Cells:
         run_tiles(range(0, len(found), rows), work, threads)
         right, down, points, steps, drawn = found.reshape(-1, LOOKED)[: len(asked)].T
         levels, rows_of, columns_of = cells[asked[:, 0]].T
-        up = (LEVELS - levels).astype(np.int64)
+        up = LEVELS - levels
+        noise = points + points.astype(np.float64) ** 2 / APART
+        time = np.where(drawn > 0, steps + drawn, steps.clip(max=CYCLE)) + OPENING
         return Seen(
             asked[:, 0].astype(np.int64),
-            ((columns_of.astype(np.int64) << BITS) + right) << up,
-            ((rows_of.astype(np.int64) << BITS) + down) << up,
-            points,
-            steps,
-            drawn,
+            ((columns_of << BITS) + right) << up,
+            ((rows_of << BITS) + down) << up,
+            np.stack([points, noise, time, drawn], axis=1),
         )
 
 
@@ -170,36 +176,32 @@ class Seen(NamedTuple):
     cell: Numbers
     right: Numbers  # in parts of the whole plane of cells, 2**(BITS + LEVELS) of them
     down: Numbers
-    points: Numbers  # in view
-    steps: Numbers
-    drawn: Numbers  # steps that are drawn
+    facts: Numbers  # points in view, noise, time and steps drawn; shape (samples, 4)
 
     def joined(self, other: "Seen") -> "Seen":
         """Return these and others."""
         return Seen._make(np.concatenate(pair) for pair in zip(self, other, strict=True))
 
-    def facts(self) -> Numbers:
-        """Return what is averaged: points, noise, the time of a sample, and steps drawn."""
-        noise = self.points + self.points.astype(np.float64) ** 2 / APART
-        taken = self.drawn > 0
-        steps = np.where(taken, self.steps + self.drawn, self.steps.clip(max=CYCLE)) + OPENING
-        return np.stack([self.points, noise, steps, self.drawn], axis=1)
-
-    def all_means(self, level: int) -> Numbers:
-        """Return the mean facts of all cells of a level, row by row."""
-        facts = self.facts()
-        found: Numbers = facts.mean(axis=0)[None]
-        for each in range(1, level + 1):
-            down, right = (axis >> BITS + LEVELS - each for axis in (self.down, self.right))
-            rows = found.reshape(1 << each - 1, -1, facts.shape[1])
-            prior = rows.repeat(2, axis=0).repeat(2, axis=1).reshape(4**each, -1)
-            found = _mixed(facts, (down << each) + right, prior)
-        return found
+    def first_means(self, side: int) -> Numbers:
+        """Return the mean facts of the first cells, mixed with those around each, from far away."""
+        count, sums = _sums(self.cell, self.facts, side * side)
+        counts, means = count.reshape(side, side, 1), sums / count[:, None]
+        levels = [(counts, means.reshape(side, side, -1))]
+        while len(counts) > 1:
+            counts, means = (_fours(each) for each in levels[-1])
+            levels.append((counts, means / 4))
+        found = levels.pop()[1]
+        for counts, means in reversed(levels):
+            prior = found.repeat(2, axis=0).repeat(2, axis=1)
+            found = (counts * means + PRIOR * prior) / (counts + PRIOR)
+        return found.reshape(side * side, -1)
 
     def means(self, cells: Numbers, prior: Numbers) -> Numbers:
-        """Return the mean facts of the cells of some numbers; `prior`: of those around."""
+        """Return the mean facts of the cells from one on; `prior`: of the cells around."""
         mine = self.cell >= cells[0]
-        return _mixed(self.facts()[mine], self.cell[mine] - cells[0], prior)
+        count, sums = _sums(self.cell[mine] - cells[0], self.facts[mine], len(cells))
+        found: Numbers = (sums + PRIOR * prior) / (count + PRIOR)[:, None]
+        return found
 
     def divided(self, cells: Numbers, taken: Numbers) -> "Seen":
         """Return the same samples where cells were taken away, and their parts put at the end."""
@@ -215,12 +217,17 @@ class Seen(NamedTuple):
         return self._replace(cell=cell)
 
 
-def _mixed(facts: Numbers, cell: Numbers, prior: Numbers) -> Numbers:
-    """Return the mean facts of each cell, mixed with some that count as PRIOR samples."""
-    sums = [np.bincount(cell, each, len(prior)) for each in facts.T]
-    count = np.bincount(cell, minlength=len(prior))
-    found: Numbers = (np.stack(sums, axis=1) + PRIOR * prior) / (count + PRIOR)[:, None]
-    return found
+def _sums(cell: Numbers, facts: Numbers, cells: int) -> tuple[Numbers, Numbers]:
+    """Return how many samples each cell has, and the sums of their facts."""
+    sums = np.stack([np.bincount(cell, each, cells) for each in facts.T], axis=1)
+    return np.bincount(cell, minlength=cells), sums
+
+
+def _fours(grid: Numbers) -> Numbers:
+    """Return the sums of the four elements in each square of a grid, always in the same order."""
+    above, below = grid[::2], grid[1::2]
+    sums: Numbers = (above[:, ::2] + above[:, 1::2]) + (below[:, ::2] + below[:, 1::2])
+    return sums
 
 
 def _share(cells: Numbers) -> Numbers:
