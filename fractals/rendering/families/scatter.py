@@ -93,10 +93,12 @@ class Scatterer(Plain):
         named = check_poster(path, target, False)
         plan = self.plan(scene, options, "bands")
         if plan.bands > 1:
-            raise OptionError(
-                f"the picture is drawn in {plan.bands} bands, because its sums do not fit into "
-                "memory, and a cluster draws no bands: leave cluster= out, or give a smaller size="
-            )
+            from fractals.rendering.scatter.cluster import bands_by
+
+            player = open_player(scene, options, "bands")
+            with target.open() as file:
+                play = bands_by(cluster, options)
+                return Rendered(**write_bands(file, player, options, named, play))
         store = named.with_name(named.name + SUFFIX)
         for overwrite in (False, True):
             given = StoreOptions(cluster=cluster, overwrite=overwrite)
