@@ -60,6 +60,14 @@ class Scatterer(Plain):
             player = Player(player.plan, player.backend, None, moments)
         return draw_image(player, options)
 
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Return the checksum of the sums of some short trajectories, and the device's kind."""
+        from fractals.rendering.scatter.cluster import check_formula, known_sum
+
+        player = open_player(scene, options, "pixels")
+        check_formula(player.plan.formula)
+        return known_sum(player), player.plan.device
+
     def render_to(
         self,
         path: str | Path | BinaryIO,
