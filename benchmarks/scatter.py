@@ -333,7 +333,9 @@ def first(runs: int) -> Iterator[dict[str, Any]]:
         path = Path(folder, "five.flame")
         path.write_text(flame_text("five", (480, 270), 10))
         command = [sys.executable, "-m", "fractals", "render", str(path), "--cpu", "--overwrite"]
-        ours = {"env": {**os.environ, "PYTHONPATH": str(HERE)}, "cwd": folder}
+        # A first run keeps the bytecode of all modules, as it does for users.
+        kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        ours = {"env": {**kept, "PYTHONPATH": str(HERE)}, "cwd": folder}
         ways = {"fractals": ([*command, "-o", f"{folder}/a.png"], ours)}
         if shutil.which("flam3-render"):
             theirs = {"env": {**os.environ, "prefix": f"{folder}/b"}, "input": path.read_bytes()}
