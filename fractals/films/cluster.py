@@ -35,11 +35,9 @@ from fractals.rendering.cluster.worker import (
     Made,
     RefusedError,
     facts_of_this_program,
-    known_sum,
     refuse_other,
     shares_folder,
 )
-from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -192,12 +190,10 @@ def facts_of_the_encoder(video: Video) -> dict[str, str]:
 def compared(film: Timeline) -> tuple[int, str]:
     """Return the checksum of some numbers of the first frame, and the kind of the device."""
     options = film.options.replace(force=True, progress=None, on_message=lambda line: None)
-    if not film.family.single_pixels:
-        return film.family.compared(film.scene_at(0), options)
-    scene = prepared(film.scene_at(0), film.facts)
-    plan, backend = open_plan(scene, options, "nothing")
-    drawing = open_drawing(plan, backend, options)
-    return known_sum(drawing), drawing.plan.device
+    scene = film.scene_at(0)
+    if film.family.single_pixels:
+        scene = prepared(scene, film.facts)
+    return film.family.compared(scene, options)
 
 
 class _Collected:

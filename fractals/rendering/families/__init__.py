@@ -110,8 +110,8 @@ class Family(Protocol):
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
         """Return a checksum of some numbers of a picture, and the kind of the device.
 
-        The machines of a cluster compare it before they draw frames of a film, where
-        `single_pixels` is false. Raises OptionError: they can't draw them.
+        The machines of a cluster compare it before they draw frames of a film. Raises
+        OptionError: they can't draw them.
         """
 
     def render_to(

@@ -134,7 +134,7 @@ class Cells:
             stride,
         )
 
-    def _look(self, cells: Numbers, some: Numbers, first: int, samples: int) -> "Seen":
+    def _look(self, cells: Numbers, some: Numbers, first: int, samples: int) -> "PilotSamples":
         """Return what samples of the cells of some numbers show, from sample `first` on."""
         backend = self._backend
         one = np.ones(len(cells), np.int64)
@@ -162,7 +162,7 @@ class Cells:
         up = LEVELS - levels
         noise = points + points.astype(np.float64) ** 2 / APART
         time = np.where(drawn > 0, steps + drawn, steps.clip(max=CYCLE)) + OPENING
-        return Seen(
+        return PilotSamples(
             asked[:, 0].astype(np.int64),
             ((columns_of << BITS) + right) << up,
             ((rows_of << BITS) + down) << up,
@@ -170,7 +170,7 @@ class Cells:
         )
 
 
-class Seen(NamedTuple):
+class PilotSamples(NamedTuple):
     """What samples of a pilot show: an array of each."""
 
     cell: Numbers
@@ -178,9 +178,9 @@ class Seen(NamedTuple):
     down: Numbers
     facts: Numbers  # points in view, noise, time and steps drawn; shape (samples, 4)
 
-    def joined(self, other: "Seen") -> "Seen":
+    def joined(self, other: "PilotSamples") -> "PilotSamples":
         """Return these and others."""
-        return Seen._make(np.concatenate(pair) for pair in zip(self, other, strict=True))
+        return PilotSamples._make(np.concatenate(pair) for pair in zip(self, other, strict=True))
 
     def first_means(self, side: int) -> Numbers:
         """Return the mean facts of the first cells, mixed with those around each, from far away."""
@@ -203,7 +203,7 @@ class Seen(NamedTuple):
         found: Numbers = (sums + PRIOR * prior) / (count + PRIOR)[:, None]
         return found
 
-    def divided(self, cells: Numbers, taken: Numbers) -> "Seen":
+    def divided(self, cells: Numbers, taken: Numbers) -> "PilotSamples":
         """Return the same samples where cells were taken away, and their parts put at the end."""
         left = np.ones(len(cells), bool)
         left[taken] = False
