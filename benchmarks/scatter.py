@@ -38,6 +38,7 @@ import fractals
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
 from fractals.io.foreign import flame as flame_files
+from fractals.kernels.buddhabrot import mirrors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.play import Player, open_player
 from fractals.tools.bench import report
@@ -241,7 +242,8 @@ def by_cells(player: Player, total: float, k: int, count: int) -> Any:
     """Return the k-th picture of so many samples of cells: points a pixel and sample."""
     sums, _ = player.sums(range(k * count, (k + 1) * count), None)
     m = player.plan.margin
-    return sums[m : m + SIDE, m : m + SIDE, 3] / 255 * total / count
+    images = 2 if mirrors(player.plan.kernel[1]) else 1
+    return sums[m : m + SIDE, m : m + SIDE, 3] / 255 * total / count / images
 
 
 def by_chance(how: tuple[Any, ...], k: int, count: int) -> Any:
@@ -331,7 +333,9 @@ def first(runs: int) -> Iterator[dict[str, Any]]:
         path = Path(folder, "five.flame")
         path.write_text(flame_text("five", (480, 270), 10))
         command = [sys.executable, "-m", "fractals", "render", str(path), "--cpu", "--overwrite"]
-        ours = {"env": {**os.environ, "PYTHONPATH": str(HERE)}, "cwd": folder}
+        # A first run keeps the bytecode of all modules, as it does for users.
+        kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        ours = {"env": {**kept, "PYTHONPATH": str(HERE)}, "cwd": folder}
         ways = {"fractals": ([*command, "-o", f"{folder}/a.png"], ours)}
         if shutil.which("flam3-render"):
             theirs = {"env": {**os.environ, "prefix": f"{folder}/b"}, "input": path.read_bytes()}

@@ -35,12 +35,9 @@ from fractals.rendering.cluster.worker import (
     Made,
     RefusedError,
     facts_of_this_program,
-    known_sum,
     refuse_other,
     shares_folder,
 )
-from fractals.rendering.drawing import Drawing, open_drawing, open_plan
-from fractals.rendering.families import family_of
 from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene
@@ -108,12 +105,13 @@ def _bands_of(strip: Strip, frames: range) -> list[int]:
     return sorted(needed, reverse=True)
 
 
-def check_cluster(cluster: Any, scene: Scene, parts: Sequence[PartPlan]) -> None:
+def check_cluster(cluster: Any, film: Timeline) -> None:
     """Raise an `OptionError` where a cluster can't make a film."""
-    if not family_of(scene).single_pixels:
-        raise OptionError("the frames of this film are drawn by one machine: leave cluster= out")
-    check_formula(scene.make_formula())
-    strips = any(chosen.strip for chosen in parts)
+    if not film.family.single_pixels:
+        compared(film)
+        return
+    check_formula(film.scene.make_formula())
+    strips = any(chosen.strip for chosen in film.parts)
     if strips and isinstance(cluster, Cluster) and cluster.returns:
         raise OptionError(
             "a zoom does not return through Dask (returns=True): its bands are files in the film's "
@@ -154,7 +152,7 @@ def make_segments(
             parts,
             collected.missing,
             ResumeData(film.facts.max_iterations, film.facts.count_offset),
-            known_sum(first_drawing(film)),
+            compared(film)[0],
             received=collected.receive,
             opener=OPENER,
             program=facts_of_this_program() | facts_of_the_encoder(video),
@@ -189,12 +187,13 @@ def facts_of_the_encoder(video: Video) -> dict[str, str]:
         return {"ffmpeg": f"{encode.version()} ({crc_of(path):08x})"}
 
 
-def first_drawing(film: Timeline) -> Drawing:
-    """Return the drawing of the first frame, of which machines compare some raw numbers."""
+def compared(film: Timeline) -> tuple[int, str]:
+    """Return the checksum of some numbers of the first frame, and the kind of the device."""
     options = film.options.replace(force=True, progress=None, on_message=lambda line: None)
-    scene = prepared(film.scene_at(0), film.facts)
-    plan, backend = open_plan(scene, options, "nothing")
-    return open_drawing(plan, backend, options)
+    scene = film.scene_at(0)
+    if film.family.single_pixels:
+        scene = prepared(scene, film.facts)
+    return film.family.compared(scene, options)
 
 
 class _Collected:
@@ -303,8 +302,7 @@ class FilmSession:
         self._film, self._video, self._work = film, video, work
         self._pieces = pieces_of(film, numbers, video)
         self._opened: tuple[PartPlan, FrameSource] | None = None
-        drawing = first_drawing(film)
-        self.known_sum, self.device = known_sum(drawing), drawing.plan.device
+        self.known_sum, self.device = compared(film)
         self._open(self._pieces[0].chosen)
 
     def compute(self, numbers: Sequence[int]) -> Iterator[Made]:

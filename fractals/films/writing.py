@@ -115,7 +115,7 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
         encode.check_sound(heard[0])
         heard = heard[0], heard[1] + numbers.start / film.fps
     if options.cluster is not None:
-        check_cluster(options.cluster, film.scene, film.parts)
+        check_cluster(options.cluster, film)
     return Output(Path(name), numbers, options, video, heard)
 
 

@@ -39,6 +39,7 @@ def make():
         kinks=kinks,
         kink_distance=kink_distance,
         degree=2,
+        symmetric=True,
         center=("-0.6", "0"),
         width="4.8",
         holomorphic=False,

@@ -47,4 +47,5 @@ def make():
         width="4.6",
         perturbed=perturbed,
         inside=inside,
+        symmetric=True,
     )

@@ -54,4 +54,5 @@ def make(power=3):
         degree=power,
         width="4.2",
         parameters={"power": power},
+        symmetric=True,
     )

@@ -27,6 +27,7 @@ def make():
         derivative=derivative,
         perturbed=perturbed,
         degree=2,
+        symmetric=True,
         center=("-0.2", "0"),
         width="6.0",
         holomorphic=False,

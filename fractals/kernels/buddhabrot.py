@@ -7,8 +7,12 @@ as much as if samples lay evenly.
 
 Sample t is the number ``r = t * stride % samples`` of pass ``t // samples``: stride and samples
 have no common divisor, so that a part of a pass has samples everywhere. The i-th sample of a cell
-is at ``philox(i, row, column, level * 256 + ORBIT)`` within the cell. Nothing depends on threads or
-devices.
+is the i-th point of Sobol's sequence, so that the first 2**k samples lie in as many equal parts of
+the cell. Random numbers shift all points of a cell by exclusive or (a digital shift), so that each
+may lie anywhere: ``philox(i >> BLOCK_BITS, row, column, level * 256 + ORBIT)``. Nothing depends on
+threads or devices.
+
+Where the formula is symmetric, each orbit is drawn with its mirror image, the orbit of conj(c).
 """
 
 from collections.abc import Mapping
@@ -25,8 +29,10 @@ from fractals.kernels.orbit import make_orbit
 from fractals.kernels.primitives import fma
 
 ORBIT, LOOK = 4, 5  # kinds of random numbers, after those of `fractals.kernels.scatter`
+START_BITS = 4
+BLOCK_BITS = 20  # samples of a cell with the same shift, as a power of two
 LEVELS = 32  # of the quadtree, at most
-LOOKED = 3  # sums of a cell's pilot samples: points in view, their squares, steps
+LOOKED = 5  # numbers of a pilot's sample: its place in the cell, points in view, steps, drawn steps
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,8 @@ class Buddhabrot(AnyFormula):
     anti : bool
         Orbits that do not escape are drawn, in place of those that do.
     even : float
-        The share of samples that lie evenly: it bounds the weights.
+        The share of samples that lie wherever orbits are drawn, in view or not: it bounds the
+        weights.
     cells : int
         How many cells the plane of c is divided into.
     parameters : mapping
@@ -115,30 +122,72 @@ class Orbits(NamedTuple):
     weights: Any  # what each point of a sample adds, times its color; array of int64
     bounds: Any  # steps at which colors end, but the last; array of int32
     steps: Any  # least and most steps; array of int32
+    starts: Any  # the cell of every 2**START_BITS-th sample of a pass; array of int32
     samples: Any  # of a pass
     stride: Any  # from one sample to the next
 
 
+def make_sobol(target):
+    """Return ``sobol(i)``: both numbers of point i of Sobol's sequence, in 2**32 parts of 1.
+
+    >>> from fractals.backends.python import PythonBackend
+    >>> sobol = make_sobol(PythonBackend("float64").target)
+    >>> [tuple(part / 2**32 for part in sobol(i)) for i in range(4)]
+    [(0.0, 0.0), (0.5, 0.5), (0.25, 0.75), (0.75, 0.25)]
+    """
+
+    def turned(v):
+        """Return 32 bits in the opposite order."""
+        v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1
+        v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2
+        v = (v >> 4 & 0x0F0F0F0F) | (v & 0x0F0F0F0F) << 4
+        v = (v >> 8 & 0x00FF00FF) | (v & 0x00FF00FF) << 8
+        return v >> 16 | (v & 0xFFFF) << 16
+
+    turned = target.jit(turned)
+
+    def sobol(i):
+        # Bit j is the sum of the bits k of i for which C(k, j) is odd: Pascal's triangle.
+        v = i ^ (i & 0xAAAAAAAA) >> 1
+        v ^= (v & 0xCCCCCCCC) >> 2
+        v ^= (v & 0xF0F0F0F0) >> 4
+        v ^= (v & 0xFF00FF00) >> 8
+        v ^= (v & 0xFFFF0000) >> 16
+        return turned(i), turned(v)
+
+    return target.jit(sobol)
+
+
 def make_place(target):
-    """Return ``place(i, cell, kind, orbits, k0, k1)``: the i-th sample of a cell."""
+    """Return ``(parts, place)``: the i-th sample of a cell, in 2**24 parts of it, and in the plane.
+
+    ``parts(i, k, kind, orbits, k0, k1)`` returns how far to the right and down it is,
+    ``place(right, down, k, orbits)`` its x and y.
+    """
     real, whole, small, part = target.real, target.int64, target.int32, target.real(2.0**-24)
-    words, _, _ = scatter.make_random(target)
+    (words, _, _), sobol = scatter.make_random(target), make_sobol(target)
 
-    def place(i, level, row, column, kind, orbits, k0, k1):
-        a, b, _, _ = words(i, row, column, level * 256 + kind, k0, k1)
-        side = orbits.place[2 + level]
-        across = fma(real(small(a >> 8)), part, real(column))
-        down = fma(real(small(b >> 8)), part, real(row))
-        return fma(across, side, orbits.place[0]), fma(down, side, orbits.place[1])
-
-    place = target.jit(place)
-
-    def of_cell(i, k, kind, orbits, k0, k1):
+    def parts(i, k, kind, orbits, k0, k1):
         cells = orbits.cells
         level, row, column = whole(cells[k, 0]), whole(cells[k, 1]), whole(cells[k, 2])
-        return place(i, level, row, column, kind, orbits, k0, k1)
+        a, b, _, _ = words(i >> BLOCK_BITS, row, column, level * 256 + kind, k0, k1)
+        right, down = sobol(i)
+        return (right ^ a) >> 8, (down ^ b) >> 8
 
-    return target.jit(of_cell)
+    def place(right, down, k, orbits):
+        cells = orbits.cells
+        side = orbits.place[2 + whole(cells[k, 0])]
+        x = fma(real(small(right)), part, real(whole(cells[k, 2])))
+        y = fma(real(small(down)), part, real(whole(cells[k, 1])))
+        return fma(x, side, orbits.place[0]), fma(y, side, orbits.place[1])
+
+    return target.jit(parts), target.jit(place)
+
+
+def mirrors(options):
+    """Tell whether orbits are drawn with their mirror images, which are orbits of samples too."""
+    formula = options.formula
+    return formula.symmetric and not options.julia and float(formula.center[1]) == 0
 
 
 def make_drawn(target, anti):
@@ -157,13 +206,13 @@ def make_drawn(target, anti):
 def make_follow(target, options, anti):
     """Return ``(count, follow)``: how many steps of an orbit are drawn, and its points in view.
 
-    ``follow(u, v, n, weight, color, orbits, window, sums)`` adds them; with the weight 0 it only
-    counts them.
+    ``follow(u, v, n, weight, color, orbits, window, sums)`` adds them, and their mirror images
+    where there are such; with the weight 0 it only counts them.
     """
     start, advance, _ = make_orbit(target, options.formula, options.julia, False)
     escape, bucket = make_escape(target, options), scatter.make_bucket(target)
     julia, add, int32, whole = options.julia, target.add, target.int32, target.int64
-    drawn = make_drawn(target, anti)
+    drawn, images = make_drawn(target, anti), 2 if mirrors(options) else 1
 
     def count(u, v, orbits):
         point, most = orbits.point, orbits.steps[1]
@@ -177,12 +226,15 @@ def make_follow(target, options, anti):
         state = start(u, v)
         for _ in range(n):
             state = advance(state, a, b, point)
-            at = bucket(state[0], state[1], window)
-            if at >= 0:
-                found += 1
-                if weight > 0:
-                    for m in range(4):
-                        add(sums, 4 * at + m, weight * whole(window.colors[color, m]))
+            y = state[1]
+            for _ in range(images):
+                at = bucket(state[0], y, window)
+                if at >= 0:
+                    found += 1
+                    if weight > 0:
+                        for m in range(4):
+                            add(sums, 4 * at + m, weight * whole(window.colors[color, m]))
+                y = -y
         return found
 
     return target.jit(count), target.jit(follow)
@@ -200,43 +252,30 @@ def first_above(values, v):  # compiled with `target.jit`
     return low
 
 
+def cell_of(r, orbits):  # compiled with `target.jit`
+    """Return the cell of sample r of a pass."""
+    k = orbits.starts[r >> START_BITS]
+    while orbits.ends[k] <= r:
+        k += 1
+    return k
+
+
 def make_sample(target):
     """Return ``sample(t, orbits, game)``: the place of sample t in the plane of c, and its cell."""
-    place, above = make_place(target), target.jit(first_above)
+    (parts, place), find = make_place(target), target.jit(cell_of)
 
     def sample(t, orbits, game):
         samples = orbits.samples
         past = t // samples
         r = (t - past * samples) * orbits.stride % samples
-        k = above(orbits.ends, r)
+        k = find(r, orbits)
         own = orbits.counts[k]
         i = past * own + r - (orbits.ends[k] - own)
-        u, v = place(i, k, ORBIT, orbits, game.k0, game.k1)
+        right, down = parts(i, k, ORBIT, orbits, game.k0, game.k1)
+        u, v = place(right, down, k, orbits)
         return u, v, k
 
     return target.jit(sample)
-
-
-def make_samples_body(target):
-    """Return ``body(i0, j0, di, dj, out, places, orbits, game)``: samples, and their places.
-
-    Parameters
-    ----------
-    out : array of int32, shape (rows, columns)
-        The cell of each sample, in order of rows from ``game.first`` on.
-    places : array of real, shape (2, samples)
-        Filled: c of each.
-    """
-    sample, whole = make_sample(target), target.int64
-
-    def body(i0, j0, di, dj, out, places, orbits, game):
-        columns = out.shape[1]
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, columns, di):
-                at = whole(j) * columns + i
-                places[0, at], places[1, at], out[j, i] = sample(game.first + at, orbits, game)
-
-    return body
 
 
 def make_body(target, options, anti):
@@ -257,33 +296,32 @@ def make_body(target, options, anti):
 
 
 def make_look_body(target, options, anti):
-    """Return ``body(i0, j0, di, dj, out, orbits, first, game, window, sums)``: the pilot of cells.
+    """Return ``body(i0, j0, di, dj, out, orbits, asked, game, window, sums)``: the pilot of cells.
 
     Parameters
     ----------
     out : array of int64, shape (rows, columns, LOOKED)
-        For each cell, in order of rows from the cell `first` on: points in view, the squares of
-        their numbers and the steps, of ``game.steps`` samples.
+        Filled: what is found of each sample, in order of rows from ``game.first`` on.
+    asked : array of int32, shape (samples, 2)
+        The cell of each sample, and its number there.
     sums : array of int64
         Not written to.
     """
     whole = target.int64
-    place, (count, follow) = make_place(target), make_follow(target, options, anti)
+    (parts, place), (count, follow) = make_place(target), make_follow(target, options, anti)
 
-    def body(i0, j0, di, dj, out, orbits, first, game, window, sums):
+    def body(i0, j0, di, dj, out, orbits, asked, game, window, sums):
         columns = out.shape[1]
         for j in range(j0, out.shape[0], dj):
             for i in range(i0, columns, di):
-                k = first + j * columns + i
-                points, squares, steps = whole(0), whole(0), whole(0)
-                if k < len(orbits.cells):
-                    for s in range(game.steps):
-                        u, v = place(whole(s), k, LOOK, orbits, game.k0, game.k1)
-                        n, drawn = count(u, v, orbits)
-                        found = whole(follow(u, v, drawn, whole(0), 0, orbits, window, sums))
-                        points += found
-                        squares += found * found
-                        steps += whole(n) + whole(drawn)
-                out[j, i, 0], out[j, i, 1], out[j, i, 2] = points, squares, steps
+                at = game.first + j * columns + i
+                if at < len(asked):
+                    k = asked[at, 0]
+                    right, down = parts(whole(asked[at, 1]), k, LOOK, orbits, game.k0, game.k1)
+                    u, v = place(right, down, k, orbits)
+                    n, drawn = count(u, v, orbits)
+                    out[j, i, 0], out[j, i, 1] = right, down
+                    out[j, i, 2] = follow(u, v, drawn, whole(0), 0, orbits, window, sums)
+                    out[j, i, 3], out[j, i, 4] = n, drawn
 
     return body

@@ -128,6 +128,9 @@ class Formula(AnyFormula):
     inside : callable, optional
         ``inside(a, b) -> bool``: true only where c = a + ib is in the set for certain, for every
         number type. Such samples are not iterated.
+    symmetric : bool
+        Whether the orbit of conj(c) mirrors that of c, in every bit:
+        ``step(x, -y, a, -b)`` is ``(x', -y')``. Only for maps whose orbits start at 0.
     parameters : mapping
         Options that a scene may set, with their values, such as ``{"power": 3}``.
     tangent : callable, optional
@@ -190,6 +193,7 @@ class Formula(AnyFormula):
     kink_degrees: tuple[int, ...] = ()
     kink_distance: Callable[..., Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
+    symmetric: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     tangent: Step | None = None
     start: Start | None = None

@@ -17,12 +17,17 @@ pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="session")
-def dive():
-    """Return a film of a zoom, a change of colors and a pan."""
+def ffmpeg():
+    """Skip a test where there is no FFmpeg."""
     try:
         encode.find_ffmpeg()
     except FractalsError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def dive(ffmpeg):
+    """Return a film of a zoom, a change of colors and a pan."""
     there = ["-0.743643887037151", "0.131825904205330"]
     made = fractals.film(
         "mandelbrot",
@@ -145,3 +150,33 @@ def test_what_needs_the_folder(tmp_path, dive):
         film.save(tmp_path / "whole.mp4")
         film.save(tmp_path / "b.mp4", cluster=Cluster(executor, returns=True))
     assert (tmp_path / "b.mp4").read_bytes() == (tmp_path / "whole.mp4").read_bytes()
+
+
+@pytest.mark.parametrize("returns", [False, True], ids=["shared folder", "no folder"])
+def test_frames_of_a_flame(tmp_path, client, ffmpeg, returns):
+    """A moving flame: the frames are pictures, and the film is that of one machine."""
+    transforms = [
+        {"affine": [0.6, -0.3, 0.2, 0.3, 0.6, 0], "variations": {"swirl": 0.5}},
+        {"affine": [0.5, 0, -0.6, 0, 0.5, 0.3], "color": 1.0, "variations": {"linear": 0.9}},
+    ]
+    tracks = {"formula.transforms.0.affine.2": [[0, 0.2], [1, 0.5]]}
+    film = fractals.film(
+        formula={"name": "flame", "transforms": transforms},
+        size=(48, 32),
+        supersampling=1,
+        quality=10,
+        device="cpu",
+        on_message=str,
+        film={"fps": 10, "seconds": 1, "tracks": tracks},
+    )
+    film.save(tmp_path / "whole.mp4")
+    film.save(tmp_path / "a.mp4", cluster=Cluster(client, returns=returns))
+    assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "whole.mp4").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["a.mp4", "whole.mp4"]
+
+
+def test_frames_of_a_solid_are_drawn_by_one_machine(tmp_path, ffmpeg):
+    film = {"fps": 4, "seconds": 1, "tracks": {"offset": [[0, 0], [1, 1]]}}
+    made = fractals.film(formula="mandelbox", size=(16, 10), device="cpu", film=film)
+    with pytest.raises(OptionError, match="drawn by one machine: leave cluster= out"):
+        made.save(tmp_path / "a.mp4", cluster=2)

@@ -4,12 +4,14 @@ import os
 import signal
 import threading
 
+import numpy as np
 import pytest
 from support.stores import contents
 from support.workers import after
 
 import fractals
 from fractals.errors import FractalsError, OptionError
+from fractals.io import png
 from fractals.rendering.cluster import dispatch, job
 from fractals.rendering.scatter import cluster, play
 
@@ -165,14 +167,56 @@ def test_two_clients_on_one_store(tmp_path, client, flame, whole):
     assert "is being computed by another process" in errors[0]
 
 
-def test_what_a_cluster_refuses(tmp_path, client, flame, monkeypatch):
+@pytest.fixture
+def banded(monkeypatch):
+    """Have a picture of 100 rows be drawn in two bands."""
+    monkeypatch.setattr(png, "STRIP", 1)
+    monkeypatch.setattr(png, "MIN_ROWS", 8)
+
+    def limit(scene):
+        room = play.replace(fractals.plan(scene, device="cpu"), band=56).memory
+        monkeypatch.setattr(play, "memory_size", lambda: room / 0.9 + 1)
+        return scene
+
+    return limit
+
+
+@pytest.mark.parametrize("formula", [FLAME, ORBITS], ids=["flame", "orbits"])
+def test_bands_are_those_of_one_machine(tmp_path, client, banded, formula):
+    scene = banded(scene_of(formula, quality=40).replace(size=(64, 100)))
+    one = fractals.render_to(tmp_path / "whole.png", scene, **CPU)
+    said = []
+    given = {"device": "cpu", "on_message": said.append}
+    several = fractals.render_to(tmp_path / "a.png", scene, cluster=client, **given)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "whole.png").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == ["a.png", "whole.png"]
+    assert str(several.summary) == str(one.summary)
+    assert any("in 2 bands" in line for line in said)
+
+
+def test_a_band_goes_on_after_an_interruption(tmp_path, client, banded, flame, pids, monkeypatch):
+    """A worker is killed, then the client, which had written what it added up."""
+    monkeypatch.setattr(cluster, "SECONDS", 0.0)
+    scene = banded(flame.replace(size=(64, 100), quality=2000))
+    fractals.render_to(tmp_path / "whole.png", scene, **CPU)
+
+    def interrupt():
+        os.kill(next(iter(pids().values())), signal.SIGKILL)
+        raise KeyboardInterrupt
+
     given = {"cluster": client, **CPU}
+    with pytest.raises(KeyboardInterrupt):
+        fractals.render_to(tmp_path / "a.png", scene, progress=after(0.3, interrupt), **given)
+    folder = tmp_path / "a.png.bands"
+    kept = np.load(folder / "sums-0-56.npz")
+    assert 0 < kept["chunks"] < fractals.plan(scene, device="cpu").chunks
+    kept.close()
+    fractals.render_to(tmp_path / "a.png", scene, **given)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "whole.png").read_bytes()
+    assert not folder.exists()
+
+
+def test_what_a_cluster_refuses(tmp_path, client, flame):
     with pytest.raises(OptionError, match=r"name one that ends in \.png"):
-        fractals.render_to(tmp_path / "a.jpg", flame, **given)
-    large = flame.replace(size=(400, 3000))
-    room = play.replace(fractals.plan(large, device="cpu"), band=1200).memory
-    monkeypatch.setattr(play, "memory_size", lambda: room)
-    monkeypatch.setattr("fractals.rendering.families.scatter.room_of", lambda device: room)
-    with pytest.raises(OptionError, match="and a cluster draws no bands: leave cluster= out"):
-        fractals.render_to(tmp_path / "a.png", large, **given)
+        fractals.render_to(tmp_path / "a.jpg", flame, cluster=client, **CPU)
     assert not os.listdir(tmp_path)

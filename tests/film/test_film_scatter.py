@@ -146,9 +146,6 @@ def test_a_palette_loop():
 def test_what_a_scatter_film_is_not(ffmpeg):
     with pytest.raises(OptionError, match="nothing moves"):
         fractals.film(formula=FLAME, **SMALL)
-    several = film_of(FLAME, FILMS["flame"][1])
-    with pytest.raises(OptionError, match="drawn by one machine: leave cluster= out"):
-        several.save("film.mp4", cluster=2)
     zoom = fractals.film(formula="clifford", to="0.5", seconds=1, fps=4, **SMALL)
     assert zoom.warnings() == []
     assert float(zoom.scene_at(3).view.width) == 0.5

@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 import fractals
+from fractals import catalog
 from fractals.backends.devices import choose, open_backend
+from fractals.backends.python import PythonBackend
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import OptionError, SceneError
+from fractals.kernels.buddhabrot import make_sobol, mirrors
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.scatter import cells
 from fractals.rendering.scatter.play import Iterated, open_player
 
 STEPS = {
@@ -63,7 +67,9 @@ def density(hits, orbits):
     total = (own / own.sum() / orbits.counts * orbits.samples / orbits.weights)[0]
     m = hits.margin
     inner = hits.sums[m : hits.sums.shape[0] - m, m : hits.sums.shape[1] - m, 3]
-    return inner / 255 * total / hits.samples
+    _, options, _ = hits.scene.make_any_formula().kernel_of(False)
+    images = 2 if mirrors(options) else 1
+    return inner / 255 * total / hits.samples / images
 
 
 def counted(scene, device="cpu"):
@@ -149,18 +155,44 @@ def test_weights_make_up_for_the_samples_of_a_cell():
     assert math.gcd(orbits.samples, orbits.stride) == 1
 
 
-def test_cells_are_found_for_a_small_view():
+def test_cells_are_found_for_a_small_view(monkeypatch):
     """Few of the first samples' orbits come by: more are thrown before any cell is divided."""
     view = {"center": ("-1.153", "0.278"), "width": "0.005", "max_iterations": 20000}
     hits, orbits = counted(scene_of(**view, cells=2048, escape_radius=2.0, quality=40.0))
     assert len(orbits.cells) > 1900
     assert orbits.cells[:, 0].max() >= 9
-    assert hits.hits > 1000
+    assert hits.hits > 500
+    monkeypatch.setattr(cells, "EMPTY", 1.0)
     even, _ = counted(scene_of(**view, cells=64, even=1.0, escape_radius=2.0, quality=40.0))
     assert hits.hits > 20 * even.hits
 
 
-def test_hits_are_the_points_that_are_added():
+def test_samples_of_a_cell_lie_in_equal_parts():
+    """2**12 samples: one in each of 2**12 rectangles, whatever their form."""
+    sobol = make_sobol(PythonBackend("float64").target)
+    points = np.array([sobol(i) for i in range(1 << 12)])
+    for right, down in ((12, 0), (0, 12), (6, 6), (3, 9)):
+        parts = (points[:, 0] >> 32 - right << down) + (points[:, 1] >> 32 - down)
+        assert sorted(parts) == list(range(1 << 12))
+    assert points.max() < 1 << 32
+
+
+@pytest.mark.parametrize("name", ["mandelbrot", "multibrot", "tricorn", "celtic"])
+@pytest.mark.parametrize("real", [float, np.float32])
+def test_a_mirror_image_is_an_orbit(name, real):
+    step = catalog.load("formula", name)().step
+    dice = np.random.default_rng(1)
+    for a, b in dice.uniform(-1, 1, (200, 2)).astype(real):
+        x = y = u = v = real(0)
+        for _ in range(20):
+            (x, y), (u, v) = step(x, y, a, b), step(u, v, a, -b)
+            assert (x, y) == (u, -v) or max(abs(x), abs(y)) > 1e6
+            if max(abs(x), abs(y)) > 1e6:
+                break
+
+
+def test_hits_are_the_points_that_are_added(monkeypatch):
+    monkeypatch.setattr(cells, "EMPTY", 1.0)  # samples lie evenly
     scene = scene_of(cells=64, even=1.0, max_iterations=100, quality=20.0)
     hits, orbits = counted(scene)
     assert set(orbits.weights.tolist()) == {1}

@@ -6,6 +6,8 @@ step. Their points are collected in a thread's pool. A full pool is located in o
 by tile, as points of flames are.
 """
 
+from numba import uint64
+
 from fractals.backends.cpu.chaos import COLOR, POINT, SIDE_BITS, SORTED
 from fractals.backends.cpu.chaos_code import make_records
 from fractals.backends.cpu.simd.control import by_vectors, keep_apart, whole_registers
@@ -16,6 +18,44 @@ from fractals.kernels.orbit import make_orbit
 from fractals.kernels.primitives import fma
 
 VECTORS = 2  # of a pack: one's arithmetic hides the other's latency
+
+
+def make_places_body(target):
+    """Return ``body(i0, j0, di, dj, out, numbers, places, orbits, game)``: where samples lie.
+
+    Parameters
+    ----------
+    out : array of int32, shape (1, samples)
+        Filled: the cell of each sample from ``game.first`` on.
+    numbers : array of int64
+        Filled: which one of its cell each sample is.
+    places : array of real, shape (2, samples)
+        Filled: c of each.
+    """
+    (parts, place), find = buddhabrot.make_place(target), target.jit(buddhabrot.cell_of)
+
+    def body(i0, j0, di, dj, out, numbers, places, orbits, game):
+        keep_apart()
+        whole_registers()
+        n, samples = uint64(len(numbers)), orbits.samples
+        past = game.first // samples
+        at = game.first - past * samples
+        r = at * orbits.stride % samples
+        for j in range(n):
+            k = find(r, orbits)
+            own = orbits.counts[k]
+            out[0, j], numbers[j] = k, past * own + r - (orbits.ends[k] - own)
+            at, r = at + 1, r + orbits.stride
+            if r >= samples:
+                r -= samples
+            if at == samples:
+                at, past = 0, past + 1
+        for j in range(n):
+            k = uint64(out[0, j])
+            right, down = parts(numbers[j], k, buddhabrot.ORBIT, orbits, game.k0, game.k1)
+            places[0, j], places[1, j] = place(right, down, k, orbits)
+
+    return body
 
 
 def make_body(target, options, anti, packed):
@@ -36,6 +76,7 @@ def make_body(target, options, anti, packed):
     real, small = target.real, target.int32
     start, advance, _ = make_orbit(target, options.formula, options.julia, False)
     drawn, julia = buddhabrot.make_drawn(target, anti), options.julia
+    images = 2 if buddhabrot.mirrors(options) else 1
     above = target.jit(buddhabrot.first_above)
 
     def shade_of(shade):
@@ -89,11 +130,13 @@ def make_body(target, options, anti, packed):
             state = start(u, v)
             for _ in range(drawn(samples.counts[t], orbits)):
                 state = advance(state, a, b, point)
-                xs[n], ys[n], shades[n] = state[0], state[1], own
-                n += 1
-                if n == len(xs):
-                    place(n, window, pool, bins, sums)
-                    n = 0
+                y = state[1]
+                for _ in range(images):
+                    xs[n], ys[n], shades[n] = state[0], y, own
+                    n, y = n + 1, -y
+                    if n == len(xs):
+                        place(n, window, pool, bins, sums)
+                        n = 0
         return n
 
     def follow_packs(samples, count, window, pool, bins, sums):
@@ -130,13 +173,15 @@ def make_body(target, options, anti, packed):
                         ended += 1
                     alive = lasting & ~first_lanes(ended, like)
                 x, y = state[0], state[1]
-                shown = alive & in_view(x, y, window.view)
-                compress_store(xs, n, shown, x)
-                compress_store(ys, n, shown, y)
-                n = compress_store(shades, n, shown, own)
-                if n + lanes > len(xs):
-                    place(n, window, pool, bins, sums)
-                    n = 0
+                for _ in range(images):
+                    shown = alive & in_view(x, y, window.view)
+                    compress_store(xs, n, shown, x)
+                    compress_store(ys, n, shown, y)
+                    n = compress_store(shades, n, shown, own)
+                    y = -y
+                    if n + lanes > len(xs):
+                        place(n, window, pool, bins, sums)
+                        n = 0
         return n
 
     follow = target.jit(follow_packs if packed else follow)

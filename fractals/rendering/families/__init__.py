@@ -107,6 +107,13 @@ class Family(Protocol):
         while the shutter is open.
         """
 
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Return a checksum of some numbers of a picture, and the kind of the device.
+
+        The machines of a cluster compare it before they draw frames of a film. Raises
+        OptionError: they can't draw them.
+        """
+
     def render_to(
         self,
         path: str | Path | BinaryIO,
@@ -181,6 +188,10 @@ class Plain:
         family: Any = self
         image: Image = family.render(scenes[0], options)
         return image
+
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Refuse to draw frames on several machines."""
+        raise OptionError("the frames of this film are drawn by one machine: leave cluster= out")
 
     def program(self, scene: Scene) -> str:
         """Return what a compiled program of a scene is for."""

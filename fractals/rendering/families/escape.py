@@ -11,7 +11,12 @@ from fractals.backends.devices import choose
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
 from fractals.rendering.compute_store import Computed, compute_data_to
-from fractals.rendering.drawing import compute_data, open_plan, open_recoloring
+from fractals.rendering.drawing import (
+    compute_data,
+    open_drawing,
+    open_plan,
+    open_recoloring,
+)
 from fractals.rendering.families import AtOnce, Refinement, Rendered
 from fractals.rendering.measured import is_measurable, is_soon_open
 from fractals.rendering.options import RenderOptions, StoreOptions
@@ -74,6 +79,14 @@ class Escape:
     def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
         """Draw a frame of a film alone: the picture of its time."""
         return self.render(scenes[0], options)
+
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Return the checksum of some raw numbers, and the kind of the device."""
+        from fractals.rendering.cluster.worker import known_sum
+
+        plan, backend = open_plan(scene, options, "nothing")
+        drawing = open_drawing(plan, backend, options)
+        return known_sum(drawing), drawing.plan.device
 
     def render_to(
         self,

@@ -60,6 +60,14 @@ class Scatterer(Plain):
             player = Player(player.plan, player.backend, None, moments)
         return draw_image(player, options)
 
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Return the checksum of the sums of some short trajectories, and the device's kind."""
+        from fractals.rendering.scatter.cluster import check_formula, known_sum
+
+        player = open_player(scene, options, "pixels")
+        check_formula(player.plan.formula)
+        return known_sum(player), player.plan.device
+
     def render_to(
         self,
         path: str | Path | BinaryIO,
@@ -93,10 +101,12 @@ class Scatterer(Plain):
         named = check_poster(path, target, False)
         plan = self.plan(scene, options, "bands")
         if plan.bands > 1:
-            raise OptionError(
-                f"the picture is drawn in {plan.bands} bands, because its sums do not fit into "
-                "memory, and a cluster draws no bands: leave cluster= out, or give a smaller size="
-            )
+            from fractals.rendering.scatter.cluster import bands_by
+
+            player = open_player(scene, options, "bands")
+            with target.open() as file:
+                play = bands_by(cluster, options)
+                return Rendered(**write_bands(file, player, options, named, play))
         store = named.with_name(named.name + SUFFIX)
         for overwrite in (False, True):
             given = StoreOptions(cluster=cluster, overwrite=overwrite)

@@ -9,7 +9,7 @@ picture goes on after an interruption.
 
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,7 @@ class Kept:
     """Bands in a folder: files that appear under their names once they are complete."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     def begin(self, plan: ScatterPlan) -> ScatterPlan:
         """Begin, or go on with what is kept of the same picture; return the plan with its bands."""
@@ -59,32 +59,36 @@ class Kept:
             "margin": plan.margin,
         }
         with suppress(OSError, ValueError, FractalsError):
-            known = dict(read_json(self._folder / HEADER))
+            known = dict(read_json(self.folder / HEADER))
             band = known.pop("band", 0)
             # A higher band would not fit into memory, a lower one does.
             if known == facts and isinstance(band, int) and 0 < band <= plan.band:
                 return replace(plan, band=band)
         self._clear()
-        with written(self._folder / HEADER) as file:
+        with written(self.folder / HEADER) as file:
             file.write(json.dumps({**facts, "band": plan.band}).encode())
         return plan
 
     def save(self, name: str, **arrays: Any) -> None:
         """Keep some arrays."""
-        with written(self._folder / f"{name}.npz") as file:
+        with written(self.folder / f"{name}.npz") as file:
             np.savez(file, **arrays)
 
     def load(self, name: str) -> dict[str, NDArray[Any]] | None:
         """Return arrays that are kept; None: there are none, or they are damaged."""
         try:
             # NumPy does not close a damaged file that it opened.
-            with open(self._folder / f"{name}.npz", "rb") as file, np.load(file) as arrays:
+            with open(self.folder / f"{name}.npz", "rb") as file, np.load(file) as arrays:
                 return dict(arrays)
         except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
             return None
 
+    def remove(self, name: str) -> None:
+        """Remove some arrays."""
+        (self.folder / f"{name}.npz").unlink(missing_ok=True)
+
     def _clear(self) -> None:
-        for each in [*self._folder.glob("*.npz"), self._folder / HEADER]:
+        for each in [*self.folder.glob("*.npz"), self.folder / HEADER]:
             with suppress(FileNotFoundError):
                 each.unlink()
 
@@ -92,7 +96,10 @@ class Kept:
         """Remove what is kept; files of others stay."""
         self._clear()
         with suppress(OSError):
-            self._folder.rmdir()
+            self.folder.rmdir()
+
+
+PlayBand = Callable[[Player, Kept, "Progress | None"], Hits]
 
 
 @contextmanager
@@ -147,11 +154,16 @@ def facts_of(plan: ScatterPlan, hits: Hits, timings: dict[str, float]) -> dict[s
     }
 
 
-def draw_bands(player: Player, options: RenderOptions, kept: Kept | None = None) -> Iterator[Band]:
+def draw_bands(
+    player: Player,
+    options: RenderOptions,
+    kept: Kept | None = None,
+    play: PlayBand | None = None,
+) -> Iterator[Band]:
     """Yield the bands of a picture from top to bottom; most pictures are one band.
 
     A band that does not fit into the memory of a GPU is drawn in halves. `kept`: what is kept of
-    the bands, which goes on.
+    the bands, which goes on. `play` plays a band by other machines.
     """
     plan, timings = player.plan, {"iterate": 0.0, "color": 0.0}
     height = plan.scene.image.size[1]
@@ -174,7 +186,10 @@ def draw_bands(player: Player, options: RenderOptions, kept: Kept | None = None)
         begun = perf_counter()
         try:
             one = Player(own, player.backend, player.data(), player.moments)
-            hits = one.play(own.no_hits(), own.chunks, games.begin())
+            if play and kept:
+                hits = play(one, kept, games.begin())
+            else:
+                hits = one.play(own.no_hits(), own.chunks, games.begin())
             played = perf_counter()
             pixels = Show(own, player.backend).pixels(hits, totals)
         except DeviceMemoryError:
@@ -228,28 +243,36 @@ def cost_of(plan: ScatterPlan) -> str:
 
 
 def write_bands(
-    file: BinaryIO, player: Player, options: RenderOptions, path: Path | None = None
+    file: BinaryIO,
+    player: Player,
+    options: RenderOptions,
+    path: Path | None = None,
+    play: PlayBand | None = None,
 ) -> dict[str, Any]:
     """Write a picture to an open file as a PNG, and return the facts of its making.
 
-    `path`: of the file, if bands can be kept beside it.
+    `path`: of the file, if bands can be kept beside it. `play`: as of `draw_bands`.
     """
     if path is None or player.plan.bands == 1:
-        return _write_bands(file, player, options, None)
+        return _write_bands(file, player, options, None, None)
     with kept_beside(path) as kept:
         player.plan = kept.begin(player.plan)
-        return _write_bands(file, player, options, kept)
+        return _write_bands(file, player, options, kept, play)
 
 
 def _write_bands(
-    file: BinaryIO, player: Player, options: RenderOptions, kept: Kept | None
+    file: BinaryIO,
+    player: Player,
+    options: RenderOptions,
+    kept: Kept | None,
+    play: PlayBand | None,
 ) -> dict[str, Any]:
     plan = player.plan
     picture = plan.scene.image
     writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits))
     tall, number, encoding = png.strip_rows(picture.size, picture.bits), 0, 0.0
     threads = options.threads or core_count()
-    for band in draw_bands(player, options, kept):
+    for band in draw_bands(player, options, kept, play):
         begun = perf_counter()
         number = png.put_rows(writer, number, band.pixels, tall, picture.compression, threads)
         encoding += perf_counter() - begun

@@ -8,12 +8,13 @@ are added in the order of their chunks, and the next process goes on with those 
 import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import monotonic, perf_counter
 from typing import Any
 
 import numpy as np
 
+from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.buddhabrot import Buddhabrot
@@ -23,9 +24,19 @@ from fractals.rendering.cluster.job import ClusterJob, run_job
 from fractals.rendering.cluster.worker import Made
 from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.scatter.play import Player, open_player
-from fractals.rendering.scatter.store import SECONDS, Going, Part, parts_there, read_part
+from fractals.rendering.scatter.bands import Kept, PlayBand
+from fractals.rendering.scatter.plan import Hits
+from fractals.rendering.scatter.play import Player, open_player, room_of
+from fractals.rendering.scatter.store import (
+    SECONDS,
+    Going,
+    Part,
+    parts_of,
+    parts_there,
+    read_part,
+)
 from fractals.scene.model import Scene
+from fractals.threads import Progress
 
 LEAST_PIECES, MOST_PIECES = 8, 512  # of a job
 SHORT, TRIED = 100, 16  # steps and trajectories that each machine plays before it joins
@@ -69,6 +80,8 @@ def play_by(cluster: Any, going: Going, options: RenderOptions) -> None:
         ]
 
     header = {"scene": plan.scene.to_table(), "margin": plan.margin, "pieces": pieces}
+    if plan.rows is not None:
+        header |= {"band": plan.band, "rows": [plan.rows.start, plan.rows.stop]}
     job = ClusterJob(
         "chunks",
         header,
@@ -83,6 +96,51 @@ def play_by(cluster: Any, going: Going, options: RenderOptions) -> None:
     run_job(cluster, job, options)
     add_all()
     going.timings["iterate"] += perf_counter() - begun
+
+
+@dataclass
+class GoingBand(Going):
+    """A band of a picture that is being computed: its sums are kept beside the picture."""
+
+    kept: Kept | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the name under which sums are kept."""
+        rows = self.player.plan.drawn
+        return f"sums-{rows.start}-{rows.stop}"
+
+    def load(self) -> None:
+        """Go on with the sums that are kept, if there are some."""
+        assert self.kept
+        found, none = self.kept.load(self.name), self.hits
+        if not found or set(found) != {"sums", "chunks", "hits"}:
+            return
+        if found["sums"].shape == none.sums.shape and found["sums"].dtype == none.sums.dtype:
+            chunks, hits = int(found["chunks"]), int(found["hits"])
+            self.hits = self.player.plan.hits(found["sums"], chunks, hits)
+
+    def write(self) -> None:
+        """Keep what is added up so far."""
+        assert self.kept
+        facts = {"chunks": np.int64(self.hits.chunks), "hits": np.int64(self.hits.hits)}
+        self.kept.save(self.name, sums=self.hits.sums, **facts)
+
+
+def bands_by(cluster: Any, options: RenderOptions) -> PlayBand:
+    """Return what has a cluster play a band of a picture; see `play_by`."""
+
+    def play(player: Player, kept: Kept, progress: Progress | None) -> Hits:
+        plan = player.plan
+        parts = parts_of(kept.folder, plan)
+        going = GoingBand(kept.folder, player, plan.no_hits(), parts, kept=kept)
+        going.load()
+        play_by(cluster, going, options.replace(progress=progress))
+        parts.clear()
+        kept.remove(going.name)
+        return going.hits
+
+    return play
 
 
 def _in_order(going: Going) -> list[Part]:
@@ -146,8 +204,11 @@ def open_session(
 ) -> "GameSession":
     """Return the session of a store; its programs are compiled, and the cells of orbits found."""
     header = job["header"]
-    player = open_player(scene, options)
+    player = open_player(scene, options, "bands" if "rows" in header else "raw")
     plan = replace(player.plan, reserve=int(header["margin"]))
+    if "rows" in header:
+        plan = replace(plan, band=int(header["band"]), rows=range(*map(int, header["rows"])))
+        plan.check_memory(room_of(choose(options.device).device))
     pieces = [(int(first), int(last)) for first, last in header["pieces"]]
     return GameSession(Player(plan, player.backend), pieces)
 

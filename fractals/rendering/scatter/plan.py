@@ -183,6 +183,8 @@ class ScatterPlan:
 
         The exposure of orbits needs two games more: see `Player.totals`.
         """
+        if self.rows is not None:
+            return 1
         return self.bands + (2 if self.orbits and self.bands > 1 else 0)
 
     def fitted(self, free: int) -> "ScatterPlan":

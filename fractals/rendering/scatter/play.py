@@ -14,7 +14,7 @@ from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.probe import Device, memory_size
 from fractals.errors import DifferenceError
 from fractals.kernels import escape, scatter
-from fractals.kernels.buddhabrot import Buddhabrot, make_samples_body
+from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
@@ -255,9 +255,11 @@ class Iterated:
     """Iterates the samples of orbits on the CPU, side by side in SIMD vectors where these can."""
 
     def __init__(self, player: Player) -> None:
+        from fractals.backends.cpu.orbit_code import make_places_body
+
         options = player.plan.kernel[1]
         self._backend, self._limit = player.backend, player.plan.limit
-        self._place = player.backend.compile(make_samples_body)
+        self._place = player.backend.compile(make_places_body)
         self._iterate = player.backend.compile(
             escape.make_body, replace(options, explicit_positions=True)
         )
@@ -271,7 +273,7 @@ class Iterated:
         cells, places = np.empty(shape, np.int32), np.empty((2, count), real)
         counts, none = np.empty(shape, np.int32), np.empty((1, 1), real)
         if count:
-            self._place(cells, places, orbits, game)
+            self._place(cells, np.empty(count, np.int64), places, orbits, game)
             points = np.empty((2, *shape), real)
             tile = EscapeTile(counts, points[0], points[1], none, none, none[None])
             grid = SampleGrid(places, np.zeros((2, 1), real))

@@ -299,7 +299,9 @@ def _compute_part(
 def parts_of(path: Path, plan: ScatterPlan) -> StoreParts:
     """Return the parts of a store; those of another scene count as missing."""
     facts = {key: str(value) for key, value in facts_of(plan.scene).items()}
-    work = {**facts, "margin": plan.margin, "program": __version__}
+    work: dict[str, Any] = {**facts, "margin": plan.margin, "program": __version__}
+    if plan.rows is not None:
+        work["rows"] = [plan.rows.start, plan.rows.stop]
     text = header_text(work).encode("utf-8", "surrogatepass")
     return StoreParts(path / PARTS, hashlib.sha256(text).hexdigest()[:32])
 
