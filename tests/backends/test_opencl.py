@@ -71,7 +71,7 @@ def make_whole_body(target):
                     total += k if p < q <= 10 else -1
                     if total > 20:
                         break
-            out[7, i] = total * 100 + k
+            out[7, i] = total * 100
             last = int64(3)
             for j in range(last):  # as often as `last` says at first
                 last = last + j + 2

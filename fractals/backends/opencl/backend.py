@@ -211,8 +211,7 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
             yield from _flat(value)
         elif isinstance(value, OpenClArray):
             yield value.memory
-            if value.offset:
-                yield np.int64(value.offset)
+            yield np.int64(value.offset)
             yield from map(np.int64, value.shape)
         elif isinstance(value, bool | np.bool_):
             yield np.int32(value)
