@@ -103,6 +103,11 @@ def test_every_coloring_is_translated(name):
     assert "values.data" in gpu_opencl.valuing(catalog.load("coloring", name)()).text
 
 
+@pytest.mark.parametrize("name", slow_but(["mandelbulb", "mandelbox"], catalog.names("solid")))
+def test_every_solid_is_translated(name):
+    assert gpu_opencl.lacking("solid", name) == ""
+
+
 def test_what_can_not_be_translated_has_a_reason(monkeypatch):
     def fail(*_arguments):
         raise DeviceError("fractals/formulas/x.py:7: no")

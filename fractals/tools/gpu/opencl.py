@@ -10,6 +10,7 @@ from fractals.backends.opencl.intrinsics import OPENCL, Dialect
 from fractals.backends.opencl.translate import Source, make_target, source
 from fractals.backends.opencl.values import ArrayType, TupleType, type_of
 from fractals.errors import DeviceError, OptionError
+from fractals.io.load import load_scene
 from fractals.kernels import escape, shade
 from fractals.kernels.coloring import Coloring
 from fractals.kernels.formula import Formula
@@ -106,10 +107,12 @@ def valuing(coloring: Coloring) -> Source:
 
 
 def lacking(kind: str, name: str) -> str:
-    """Return why a formula or a coloring can't be drawn by OpenCL; "" where it can."""
+    """Return why a formula, a coloring or a solid can't be drawn by OpenCL; "" where it can."""
     made = catalog.load(kind, name)()
     try:
-        if isinstance(made, Formula):
+        if kind == "solid":
+            _of_solid(load_scene(formula=name), OPENCL)
+        elif isinstance(made, Formula):
             iterating(made)
         else:
             plain = catalog.load("formula", "mandelbrot")()
