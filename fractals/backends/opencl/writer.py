@@ -198,28 +198,23 @@ class Writer:
         condition = self.value(node.test)
         if condition.is_known:
             return self._all(node.body if condition.truth else node.orelse)
+        self._write(f"if ({condition.text}) {{")
         first, lines = self._apart(self._all, node.body)
         second, others = self._apart(self._all, node.orelse)
-        self._branches(condition, lines, others)
-        return first and second
-
-    def _branches(self, condition: Value, lines: list[str], others: list[str]) -> None:
-        self._write(f"if ({condition.text}) {{")
         self._lines += lines
         if others:
             self._write("} else {")
             self._lines += others
         self._write("}")
+        return first and second
 
     def _while(self, node: ast.While) -> None:
-        condition, lines = self._apart(self.value, node.test)
+        condition = self._inline(node.test)
         if node.orelse:
             self.fail("'else' of a loop")
         if condition.is_known and not condition.truth:
             return
-        self._write("while (true) {" if lines else f"while ({condition.text}) {{")
-        if lines:
-            self._lines += [*lines, f"{INDENT * (self._depth + 1)}if (!({condition.text})) break;"]
+        self._write(f"while ({condition.text}) {{")
         self._lines += self._apart(self._all, node.body)[1]
         self._write("}")
 
@@ -236,7 +231,7 @@ class Writer:
             self._kept(each, base, always=True) if each.words() & changed else each
             for each, base in ((end, "end"), (step, "stride"))
         )
-        if name in self._types or safe(name) in changed:
+        if name != "_" and (name in self._types or safe(name) in changed):
             self.fail(f"the variable of a loop, {name}, that is used elsewhere")
         own, self._types[name] = self._new("k") if name == "_" else safe(name), "long"
         sign = ">" if step.number is not None and step.number < 0 else "<"
@@ -246,7 +241,7 @@ class Writer:
         self._write(f"for (long {own} = {begin.text}; {own} {sign} {end.at(11)}; {more}) {{")
         self._lines += self._apart(self._all, node.body)[1]
         self._write("}")
-        del self._types[name]  # behind the loop it has another value in Python
+        self._types.pop(name, None)  # behind the loop it has another value in Python
 
     # Assignments.
 
@@ -308,6 +303,13 @@ class Writer:
         if not hasattr(self, name):
             self.fail(f"'{ast.unparse(node)}'")
         value: Value = getattr(self, name)(node)
+        return value
+
+    def _inline(self, node: Any) -> Value:
+        """Return the value of an expression that C computes later, or not at all."""
+        value, lines = self._apart(self.value, node)
+        if lines:
+            self.fail(f"'{ast.unparse(node)}' within a condition: assign it to a variable before")
         return value
 
     def _of_constant(self, node: ast.Constant) -> Value:
@@ -424,7 +426,9 @@ class Writer:
     def _of_unaryop(self, node: ast.UnaryOp) -> Value:
         value = self.value(node.operand)
         if isinstance(node.op, ast.Not):
-            return known(not value.truth) if value.is_known else self._not(value)
+            if value.is_known:
+                return known(not value.truth)
+            return Value("bool", f"!{value.at(UNARY + 1)}", UNARY)
         if not isinstance(node.op, ast.USub):
             self.fail(f"'{ast.unparse(node)}'")
         value = self.cast(value, self.arithmetic(value, value))
@@ -432,9 +436,6 @@ class Writer:
             with np.errstate(all="ignore"):
                 return literal(-value.number, value.type)
         return Value(value.type, f"-{value.at(UNARY + 1)}", UNARY)
-
-    def _not(self, value: Value) -> Value:
-        return Value("bool", f"!{value.at(UNARY + 1)}", UNARY)
 
     def arithmetic(self, a: Value, b: Value) -> str:
         """Return the type of a sum or product, by Numba's rules."""
@@ -539,38 +540,21 @@ class Writer:
         for each in node.values[1:]:
             if found.is_known and found.truth == (sign == "||"):
                 return found
-            other, lines = self._apart(self.value, each)
             if found.is_known:
                 found = self.value(each)
-            elif lines:  # what it needs is computed only where it is
-                name = self._new("t")
-                self._write(f"bool {name} = {found.text};")
-                condition = Value("bool", name)
-                lines.append(f"{INDENT * (self._depth + 1)}{name} = {other.text};")
-                self._branches(condition if sign == "&&" else self._not(condition), lines, [])
-                found = condition
             else:
-                found = self._both(found, other, sign)
+                found = self._both(found, self._inline(each), sign)
         return found
 
     def _of_ifexp(self, node: ast.IfExp) -> Value:
         condition = self.value(node.test)
         if condition.is_known:
             return self.value(node.body if condition.truth else node.orelse)
-        a, first = self._apart(self.value, node.body)
-        b, second = self._apart(self.value, node.orelse)
+        a, b = self._inline(node.body), self._inline(node.orelse)
         kind = self.common(a, b)
         if isinstance(kind, Static):
             return a
-        if not first and not second:
-            return chosen(kind, condition, self.given(a, kind), self.given(b, kind))
-        name = self._new("t")
-        self._write(f"{self.program.name_of(kind)} {name};")
-        for lines, value in ((first, a), (second, b)):
-            made, more = self._apart(lambda own: self.given(own, kind), value)
-            lines += [*more, f"{INDENT * (self._depth + 1)}{name} = {made.text};"]
-        self._branches(condition, first, second)
-        return Value(kind, name)
+        return chosen(kind, condition, self.given(a, kind), self.given(b, kind))
 
     # Types.
 
