@@ -114,8 +114,8 @@ def palettes(folder):
 
 
 def backends(_folder):
-    """Yield a table of what OpenCL has of the formulas and colorings: it is translated here."""
-    for kind in ("formula", "coloring"):
+    """Yield tables of the formulas, colorings and solids that OpenCL has: translated here."""
+    for kind in ("formula", "coloring", "solid"):
         rows = []
         for name in catalog.names(kind):
             reason = lacking(kind, name)

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ LIMITS = {
 }
 REQUESTS = (
     *("auto", "cpu", "gpu", "cuda", "cuda:N", "cuda:all", "opencl", "opencl:N"),
-    *("simulator", "python"),
+    *("opencl:all", "simulator", "python"),
 )
 
 _gpus: dict[tuple[str, str, tuple[int, ...], int], Backend] = {}
@@ -70,8 +71,9 @@ def choose(request: str = "auto") -> Choice:
 
     `request`: "auto" is a usable GPU, otherwise the CPU; "gpu" a GPU, otherwise the simulator;
     "cuda" and "cuda:1" the GPU of this number; "cuda:all" all usable GPUs, which share the tiles;
-    "opencl" the first GPU of OpenCL, otherwise its first device, and "opencl:1" the device of this
-    number; "cpu", "simulator" and "python" name themselves. A GPU of CUDA comes before one of
+    "opencl" the first GPU of OpenCL, otherwise its first device, "opencl:1" the device of this
+    number, and "opencl:all" the usable GPUs of one platform, because another platform may list the
+    same GPUs; "cpu", "simulator" and "python" name themselves. A GPU of CUDA comes before one of
     OpenCL. Raises DeviceError: the GPU of a number was requested and is missing or unusable. Raises
     OptionError: the request is unknown.
     """
@@ -82,9 +84,9 @@ def choose(request: str = "auto") -> Choice:
     if request == "simulator":
         return Choice(_simulator())
     kind, _, digits = request.partition(":")
-    if kind == "opencl" and (digits.isdecimal() or request == "opencl"):
+    named = kind in ("cuda", "opencl") and (digits.isdecimal() or request in (kind, f"{kind}:all"))
+    if named and kind == "opencl":
         return Choice(_opencl_device(request, digits))
-    named = kind == "cuda" and (digits.isdecimal() or request in ("cuda", "cuda:all"))
     if not (named or request in ("auto", "gpu")):
         if request in ("mps", "metal"):
             raise OptionError(
@@ -96,9 +98,7 @@ def choose(request: str = "auto") -> Choice:
     usable = [gpu for gpu in found if not gpu.problem]
     if named:
         if digits == "all" and usable:
-            together = ", ".join(gpu.name for gpu in usable)
-            rest = tuple(gpu.index for gpu in usable[1:])
-            return Choice(replace(usable[0], name=together, others=rest))
+            return Choice(_together(usable))
         index = int(digits) if digits.isdecimal() else 0
         if found and index >= len(found):
             reason = f"there are {len(found)}, numbered from 0"
@@ -115,11 +115,22 @@ def choose(request: str = "auto") -> Choice:
     return Choice(probe.cpu(), note)
 
 
+def _together(usable: Sequence[Device]) -> Device:
+    """Return GPUs that share the tiles, as a device; what one of them lacks, it lacks."""
+    lacks = tuple(dict.fromkeys(name for gpu in usable for name in gpu.lacks))
+    others = tuple(gpu.index for gpu in usable[1:])
+    name = ", ".join(gpu.name for gpu in usable)
+    return replace(usable[0], name=name, others=others, lacks=lacks)
+
+
 def _opencl_device(request: str, digits: str) -> Device:
-    """Return the OpenCL device of a number, or the first usable one: a GPU, if there is one."""
+    """Return the OpenCL device of a number, the first usable one, or all of its platform.
+
+    A GPU comes before a CPU.
+    """
     found, reason = opencl.found()
     usable = sorted((each for each in found if not each.problem), key=lambda each: not each.is_gpu)
-    if digits:
+    if digits.isdecimal():
         usable = [each for each in found if each.index == int(digits)]
         if found and not usable:
             reason = f"there are {len(found)}, numbered from 0"
@@ -131,6 +142,11 @@ def _opencl_device(request: str, digits: str) -> Device:
         raise DeviceError(
             f"no OpenCL device for '{request}' ({reason}); device='cpu' draws without one"
         )
+    if digits == "all":
+        first = usable[0]
+        like = [gpu for gpu in usable if (gpu.driver, gpu.is_gpu) == (first.driver, first.is_gpu)]
+        # A launch is bounded by the speed of the first.
+        return _together(sorted(like, key=lambda gpu: gpu.multiprocessors * gpu.clock))
     return usable[0]
 
 

@@ -331,7 +331,7 @@ def verb_names(
 
 DEVICE = words(
     *("auto", "cpu", "gpu", "cuda", "cuda:0", "cuda:1", "cuda:all", "opencl", "opencl:1"),
-    *("simulator", "python"),
+    *("opencl:all", "simulator", "python"),
 )
 SCENE = names("gallery", files=True)
 PALETTE = names("palette", "auto", files=True)

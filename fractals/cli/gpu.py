@@ -274,10 +274,11 @@ def instructions_command(
     "source",
     "gpu source seahorse                  # what iterates",
     "gpu source seahorse --all > kernels.cl",
-    "gpu source burr                      # perturbation",
+    "gpu source mandelbulb                # rays and light",
 )
 @shared.scene_arguments
 @option("Kernel", "--all", "All kernels of the picture, those that color it, too.", is_flag=True)
+@option("Kernel", "--metal", "As Metal's C++, which nobody has run yet; float32.", is_flag=True)
 @shared.view_options
 def source_command(scenes: tuple[str, ...], **options: Any) -> None:
     """Print a scene's kernel as OpenCL C: what the device opencl compiles.
@@ -285,10 +286,11 @@ def source_command(scenes: tuple[str, ...], **options: Any) -> None:
     The text is translated from the Python functions that all devices share; a comment names file
     and line of each. Neither a GPU nor pyopencl is needed.
     """
+    from fractals.backends.opencl.intrinsics import METAL, OPENCL
     from fractals.tools.gpu.opencl import sources
 
-    every = options.pop("all")
-    found = sources(requested_scene(scenes, options))
+    every, dialect = options.pop("all"), METAL if options.pop("metal") else OPENCL
+    found = sources(requested_scene(scenes, options), dialect)
     click.echo("\n".join(each.text for each in (found if every else found[:1])), nl=False)
 
 

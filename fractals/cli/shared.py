@@ -44,7 +44,7 @@ from fractals.rendering.options import DeviceOptions, FileOptions, RenderOptions
 TABLES = ("image", "iteration", "color")
 KEYS = ("device", "threads", "author", *TABLES)
 MAX_THREADS = 1024
-DEVICE_NAME = re.compile(r"auto|cpu|gpu|cuda(:\d+|:all)?|simulator|python", re.ASCII)
+DEVICE_NAME = re.compile(r"auto|cpu|gpu|(cuda|opencl)(:\d+|:all)?|simulator|python", re.ASCII)
 
 
 def path() -> Path:

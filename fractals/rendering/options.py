@@ -167,8 +167,8 @@ class DeviceOptions(Options):
 
     device: str = option(
         "auto",
-        "auto, cpu, gpu, cuda, cuda:N, cuda:all, opencl, opencl:N, simulator or python (default: "
-        "auto).",
+        "auto, cpu, gpu, cuda, cuda:N, cuda:all, opencl, opencl:N, opencl:all, simulator or python "
+        "(default: auto).",
     )
     threads: int | None = option(None, "Maximum CPU threads (default: all cores).")
     on_message: Callable[[str], None] = option(

@@ -18,9 +18,9 @@ from support.scenes import PRECISIONS, scene, slow_but
 from support.threads import in_a_thread
 
 import fractals
-from fractals.backends import devices, probe
-from fractals.backends.cuda import backend
-from fractals.backends.cuda.backend import CudaBackend, Gpu, ReplicatedArray, StreamPool, block_size
+from fractals.backends import devices, probe, streams
+from fractals.backends.cuda.backend import ERRORS, CudaBackend, CudaGpu
+from fractals.backends.streams import ReplicatedArray, StreamPool, block_size, failing
 from fractals.errors import DeviceError, FractalsError
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
@@ -129,14 +129,14 @@ def error_of_numba(text):
 
 def slots_of(cuda, number):
     """Return slots of a GPU, for as many threads at a time."""
-    gpu = Gpu(cuda, 0)
+    gpu = CudaGpu(cuda, 0)
     gpu.bind()
     return [gpu.take() for _ in range(number)]
 
 
 @pytest.fixture(autouse=True)
 def no_gpu_is_bound(monkeypatch):
-    monkeypatch.setattr(backend, "_bound", threading.local())
+    monkeypatch.setattr(streams, "_bound", threading.local())
 
 
 def test_memory_that_was_let_go_is_used_again():
@@ -211,12 +211,12 @@ def test_memory_that_stays_full_is_one_line():
     (slot,) = slots_of(cuda, 1)
     with (
         pytest.raises(FractalsError, match=r"out of memory \(asked for 2 MiB more\): free"),
-        backend._failing((512, 1024), np.float32),
+        failing(ERRORS, (512, 1024), np.float32),
     ):
         slot.empty((512, 1024), np.float32)
     with (
         pytest.raises(FractalsError, match="out of memory: free"),
-        backend._failing(),
+        failing(ERRORS),
     ):
         raise error_of_numba("[2] Call to cuStreamCreate results in CUDA_ERROR_OUT_OF_MEMORY")
 
@@ -239,7 +239,7 @@ def test_streams_that_read_wait_for_the_one_that_fills():
     """A copy begins, and returns: on another stream a kernel could overtake it."""
     cuda = Cuda()
     slot, other = slots_of(cuda, 2)
-    array = backend._copied(slot, np.arange(3))
+    array = slot.filled(np.arange(3))
     slot.reads(array)
     assert not any("waits" in line for line in cuda.log)
     other.reads(array)
@@ -254,7 +254,7 @@ def test_streams_that_read_wait_for_the_one_that_fills():
 
 def test_a_thread_has_a_slot_until_it_ends():
     cuda = Cuda()
-    pool = StreamPool([Gpu(cuda, 4), Gpu(cuda, 7)])
+    pool = StreamPool([CudaGpu(cuda, 4), CudaGpu(cuda, 7)])
     here = pool.here()
     assert pool.here() is here
     first = in_a_thread(pool.here)
@@ -265,7 +265,7 @@ def test_a_thread_has_a_slot_until_it_ends():
 
 
 def test_another_backend_takes_the_streams_and_the_memory():
-    gpu = Gpu(Cuda(), 0)
+    gpu = CudaGpu(Cuda(), 0)
     used = []
     for _ in range(3):
         slot = StreamPool([gpu]).here()
@@ -278,7 +278,7 @@ def test_another_backend_takes_the_streams_and_the_memory():
 def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
     """Threads outlive a picture, and the next one may be drawn on another GPU."""
     cuda = Cuda()
-    first, second = StreamPool([Gpu(cuda, 4)]), StreamPool([Gpu(cuda, 7)])
+    first, second = StreamPool([CudaGpu(cuda, 4)]), StreamPool([CudaGpu(cuda, 7)])
 
     def work():
         return [pool.here().gpu.index for pool in (first, second, second, first)]
@@ -289,7 +289,7 @@ def test_a_thread_is_bound_again_when_it_goes_back_to_another_pool():
 
 def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
     cuda = Cuda()
-    pool = StreamPool([Gpu(cuda, index) for index in range(3)])
+    pool = StreamPool([CudaGpu(cuda, index) for index in range(3)])
     meeting = threading.Barrier(6)
     found = []
 
@@ -313,9 +313,9 @@ def test_several_gpus_share_the_threads_evenly_and_have_their_own_copies():
 def test_an_array_of_another_gpu_is_copied_to_the_host_there():
     """The threads of a probe are of any GPU; one thread collects what they found."""
     cuda = Cuda()
-    first, second = Gpu(cuda, 4), Gpu(cuda, 7)
+    first, second = CudaGpu(cuda, 4), CudaGpu(cuda, 7)
     second.bind()
-    array = backend._copied(second.take(), np.arange(3))
+    array = second.take().filled(np.arange(3))
     first.bind()
     slot = first.take()
     del cuda.selected[:]
@@ -434,18 +434,18 @@ def test_a_stream_that_fails_is_named_in_one_line(many_strips, monkeypatch):
 def test_a_gpu_that_has_failed_is_left_alone():
     """Its context answers every call with the same error: one line says what to do."""
     cuda = Cuda()
-    gpu = Gpu(cuda, 0)
+    gpu = CudaGpu(cuda, 0)
     pool = StreamPool([gpu])
     pool.here()
     with (
         pytest.raises(
             FractalsError, match=r"ILLEGAL_ADDRESS; this process .* run it again"
         ) as first,
-        backend._failing(),
+        failing(ERRORS),
     ):
         raise error_of_numba("[700] Call to cuStreamSynchronize results in ILLEGAL_ADDRESS")
     assert cuda.log.count("frees nothing") == 1
-    with pytest.raises(FractalsError) as later, backend._failing():
+    with pytest.raises(FractalsError) as later, failing(ERRORS):
         pool.here()
     assert str(later.value) == str(first.value)
 

@@ -1,24 +1,37 @@
 """The OpenCL backend: what C must compute as Python does, refusals, and devices that fail."""
 
+import itertools
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from support.limits import limit_tiles
 from support.opencl import no_opencl
 from support.scenes import scene, slow_but
+from support.threads import in_a_thread
 
 import fractals
 from fractals import catalog
 from fractals.backends import devices, opencl
-from fractals.backends.devices import choose
+from fractals.backends.devices import Choice, choose
+from fractals.backends.opencl.backend import OpenClSlot, gpu_of
 from fractals.backends.probe import Device
 from fractals.backends.python import PythonBackend
-from fractals.errors import DeviceError, DeviceLostError, DeviceMemoryError, FractalsError
+from fractals.cli.shared import DEVICE_NAME
+from fractals.errors import (
+    DeviceError,
+    DeviceLostError,
+    DeviceMemoryError,
+    FractalsError,
+    OptionError,
+)
 from fractals.kernels import elementary
 from fractals.kernels.primitives import fma, number, select, split, two_to
+from fractals.tools.bench import measure as bench
 
 
 @pytest.fixture
@@ -58,7 +71,7 @@ def make_whole_body(target):
                     total += k if p < q <= 10 else -1
                     if total > 20:
                         break
-            out[7, i] = total * 100 + k
+            out[7, i] = total * 100
             last = int64(3)
             for j in range(last):  # as often as `last` says at first
                 last = last + j + 2
@@ -243,24 +256,94 @@ def test_memory_that_ends_is_one_line(opencl_backend):
     assert opencl_backend.empty((2, 2), np.float32).nbytes == 16
 
 
-@pytest.mark.opencl
-def test_a_device_that_is_lost_is_not_used_again(opencl_backend, monkeypatch):
+@pytest.fixture
+def again(opencl_backend, monkeypatch):
+    """Return a function that opens the devices of some handles, known to this test alone."""
+    cleared = opencl.found, gpu_of
+
+    def open_again(handles=None):
+        if handles:
+            monkeypatch.setattr(opencl, "_handles", lambda: handles)
+        monkeypatch.setattr(devices, "_gpus", {})
+        for each in cleared:
+            each.cache_clear()
+
+    before = opencl._handles()
+    open_again()
+    yield open_again
+    monkeypatch.setattr(opencl, "_handles", lambda: before)
+    for each in cleared:
+        each.cache_clear()
+
+
+DRAWN = {"size": (40, 36), "supersampling": 2}
+CALLS = {
+    "memory": (OpenClSlot, "_allocate", "clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE"),
+    "launch": (None, "enqueue_nd_range_kernel", "clEnqueueNDRangeKernel failed: OUT_OF_RESOURCES"),
+    "page-locked": (OpenClSlot, "_page_locked", "clEnqueueMapBuffer failed: MAP_FAILURE"),
+    "copy": (None, "enqueue_copy", "clEnqueueReadBuffer failed: DEVICE_NOT_AVAILABLE"),
+    "wait": (OpenClSlot, "synchronize", "clFinish failed: INVALID_COMMAND_QUEUE"),
+}
+
+
+@pytest.fixture
+def failing(again, monkeypatch):
+    """Return a function that has some calls of OpenCL fail, counted from the first one."""
     import pyopencl as cl
 
-    from fractals.backends.opencl.backend import OpenClBackend
+    def fail(call, first, times, kind=cl.MemoryError):
+        owner, name, line = CALLS[call]
+        real, asked, lock = getattr(owner or cl, name), itertools.count(1), threading.Lock()
 
-    own = OpenClBackend("float64", opencl_backend.device)
+        def failing_call(*arguments, **options):
+            with lock:
+                number = next(asked)
+            if first <= number < first + times:
+                raise kind(line)
+            return real(*arguments, **options)
 
-    def fail(*_arguments, **_options):
-        raise cl.RuntimeError("clEnqueueNDRangeKernel failed: DEVICE_NOT_AVAILABLE")
+        monkeypatch.setattr(owner or cl, name, failing_call)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(cl, "enqueue_copy", fail)
+    return fail
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("call", ["memory", "launch", "page-locked"])
+@pytest.mark.parametrize(("times", "told"), [(1, ""), (2, "parts"), (10**9, "for good")])
+def test_memory_may_end_at_each_call(failing, monkeypatch, call, times, told):
+    """Once: it is asked again. Twice: tiles become smaller. For good: a line."""
+    limit_tiles(monkeypatch, 640)
+    expected, said = fractals.render(scene(**DRAWN), device="cpu").pixels, []
+    failing(call, {"memory": 20, "launch": 13, "page-locked": 1}[call], times)
+    if told == "for good" and call != "page-locked":
+        with pytest.raises(DeviceMemoryError, match=r"^'.*' is out of memory.*: free") as caught:
+            fractals.render(scene(**DRAWN), device="opencl", on_message=said.append)
+        assert len(str(caught.value).splitlines()) == 1
+        return
+    found = fractals.render(scene(**DRAWN), device="opencl", on_message=said.append).pixels
+    assert found.tobytes() == expected.tobytes()
+    assert len(said) == (told == "parts" and call != "page-locked")
+    assert all("divided into parts" in line for line in said)
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("call", ["memory", "launch", "copy", "wait"])
+def test_a_device_that_is_lost_is_not_used_again(failing, again, monkeypatch, call):
+    import pyopencl as cl
+
+    limit_tiles(monkeypatch, 640)
+    monkeypatch.setitem(CALLS, call, (*CALLS[call][:2], "failed: DEVICE_NOT_AVAILABLE\nand more"))
+    own = devices.open_backend(choose("opencl").device, "float64")
+    failing(call, 3, 1, cl.RuntimeError)
+    with pytest.raises(DeviceLostError, match="can't use it any more") as caught:
+        fractals.render(scene(**DRAWN), device="opencl")
+    assert len(str(caught.value).splitlines()) == 1
+    for later in (own.check, own.synchronize, lambda: own.empty((3,), np.float64)):
         with pytest.raises(DeviceLostError, match="can't use it any more"):
-            own.to_device(np.ones(3))
-    for again in (own.check, own.synchronize, lambda: own.empty((3,), np.float64)):
-        with pytest.raises(DeviceLostError):
-            again()
+            later()
+    instead, _, note = devices.open_chosen(Choice(own.device), "auto", "float64")
+    assert instead.kind == "cpu"
+    assert note.endswith("; drawing on the CPU")
 
 
 @pytest.mark.opencl
@@ -273,6 +356,141 @@ def test_other_errors_of_opencl_are_one_line(opencl_backend, monkeypatch):
     monkeypatch.setattr(cl, "enqueue_copy", fail)
     with pytest.raises(FractalsError, match=r"INVALID_VALUE; fractals\.devices\(\)"):
         opencl_backend.to_device(np.ones(3))
+
+
+# --- Queues, and several devices
+
+
+class Held:
+    """Holds back the queue of the calling thread until the end of a block."""
+
+    def __init__(self, backend):
+        self._backend = backend
+
+    def __enter__(self):
+        import pyopencl as cl
+
+        slot = self._backend.slot
+        self._done, self._event = (
+            cl.command_execution_status.COMPLETE,
+            cl.UserEvent(slot.gpu.context),
+        )
+        cl.enqueue_barrier(slot.queue, wait_for=[self._event])
+        return self
+
+    def marker(self):
+        """Return an event of the queue that is held back."""
+        import pyopencl as cl
+
+        marker = cl.enqueue_marker(self._backend.slot.queue)
+        self._backend.slot.queue.flush()
+        return marker
+
+    def waits(self, event):
+        """Tell whether what an event marks is not done."""
+        return event.command_execution_status > self._done
+
+    def __exit__(self, *_error):
+        self._event.set_status(self._done)
+
+
+@pytest.mark.opencl
+def test_a_tile_is_copied_while_the_next_one_is_computed(opencl_backend):
+    """Each of the two threads has a queue: the copy of a tile waits for no kernel of the other."""
+    counts = np.array([[3, 9, 9], [7, 2, 9]], np.int32)
+
+    def tally():
+        tallied, found = opencl_backend.tally(opencl_backend.to_device(counts), 9), np.zeros((3, 3))
+        opencl_backend.to_host(tallied, found)
+        return found
+
+    expected = tally()
+    with Held(opencl_backend) as held:
+        tallied = opencl_backend.tally(opencl_backend.to_device(counts), 9)  # of the next tile
+        computed = held.marker()
+        assert np.array_equal(in_a_thread(tally), expected)
+        assert held.waits(computed)
+    found = np.zeros((3, 3))
+    opencl_backend.to_host(tallied, found)
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.opencl
+def test_a_queue_that_reads_waits_for_the_one_that_fills(opencl_backend):
+    values, found = np.arange(3.0), np.zeros(3)
+    with Held(opencl_backend) as held:
+        array = opencl_backend.to_device(values)
+        filled = held.marker()
+        reader = threading.Thread(target=opencl_backend.to_host, args=(array, found))
+        reader.start()
+        reader.join(0.2)
+        assert reader.is_alive()
+        assert held.waits(filled)
+        assert not found.any()
+    reader.join()
+    assert found.tolist() == [0, 1, 2]
+
+
+@pytest.mark.opencl
+def test_memory_that_was_let_go_is_used_again(opencl_backend):
+    slot = opencl_backend.slot
+    first = opencl_backend.empty((30, 40), np.float64)
+    block, before = first.block.address, len(slot._memory)
+    part = first[3:5]
+    del first
+    assert opencl_backend.empty((30, 40), np.float64).block.address != block, "a part is in use"
+    del part
+    assert opencl_backend.empty((40, 60), np.float32).block.address == block
+    assert len(slot._memory) <= before + 1
+    slot.gpu.drop_unused()
+    assert block not in slot._memory
+
+
+@pytest.fixture
+def two_devices(again):
+    """Have two devices: halves of the one that is there, or the same one twice."""
+    import pyopencl as cl
+
+    handle = opencl.handle_of(choose("opencl").device.index)
+    try:
+        again(handle.create_sub_devices([cl.device_partition_property.EQUALLY, 1])[:2])
+    except cl.Error:
+        again([handle, handle])
+
+
+@pytest.mark.opencl
+@pytest.mark.parametrize("keys", [DRAWN, {**DEEP, "size": (32, 18)}], ids=["direct", "deep"])
+def test_two_devices_share_a_picture(two_devices, monkeypatch, keys):
+    limit_tiles(monkeypatch, 256)
+    expected, used = fractals.render(scene(**keys), device="cpu"), set()
+    device = choose("opencl:all").device
+    own = devices.open_backend(device, "float64")
+    here = own.streams.here
+    monkeypatch.setattr(own.streams, "here", lambda: used.add(here()) or here())
+    found = fractals.render(scene(**keys), device="opencl:all")
+    assert found.pixels.tobytes() == expected.pixels.tobytes()
+    assert {slot.gpu.index for slot in used} == {0, 1}
+    assert len(used) >= own.threads == 4
+
+
+@pytest.mark.opencl
+@pytest.mark.slow
+def test_films_and_scatter_images_on_two_devices(two_devices):
+    said = []
+    keys = {"size": (24, 18), "on_message": said.append}
+    for name in ("spindle", "ruin"):
+        expected = fractals.render(name, device="cpu", **keys).pixels
+        assert (
+            fractals.render(name, device="opencl:all", **keys).pixels.tobytes()
+            == expected.tobytes()
+        )
+    assert [line.rpartition(" is drawn ")[2] for line in said] == ["on one GPU"] * 2
+    keys = {"center": ("-0.7453", "0.1127"), "to": "1e-3", "seconds": 1, "fps": 2}
+    keys |= {"size": (16, 12), "max_iterations": 100}
+    cpu, both = (
+        list(fractals.film(device=name, **keys).frames()) for name in ("cpu", "opencl:all")
+    )
+    assert np.array_equal(cpu, both)
 
 
 # --- The choice of a device
@@ -312,6 +530,33 @@ def test_auto_draws_on_the_cpu_where_the_gpu_has_no_float64(found):
     assert device.kind == backend.kind == "cpu"
     assert note.startswith("'a card' has no float64: ")
     assert note.endswith("; drawing on the CPU")
+
+
+def test_all_gpus_of_a_platform_share_a_picture(found):
+    slow = replace(CARD, index=2, clock=1e9, multiprocessors=4, lacks=(opencl.FMA,))
+    fast = replace(CARD, clock=1e9, multiprocessors=40, lacks=(opencl.DIVISION,))
+    broken = replace(CARD, index=4, problem="it has no compiler")
+    found(HOST, fast, slow, replace(CARD, index=3, driver="another platform"), broken)
+    device = choose("opencl:all").device
+    assert device.indices == (2, 1), "the slowest is first: it bounds launches"
+    assert device.lacks == (opencl.FMA, opencl.DIVISION)
+    assert bench.label(device) == "opencl:all"
+    found(HOST)
+    assert choose("opencl:all").device == HOST
+    found()
+    with pytest.raises(DeviceError, match="no OpenCL device for 'opencl:all'"):
+        choose("opencl:all")
+
+
+@pytest.mark.parametrize("wrong", ["opencl:", "opencl:-1", "opencl:every", "opencl:1.5", "cuda:"])
+def test_other_numbers_of_devices_are_unknown(wrong):
+    with pytest.raises(OptionError, match=f"unknown device '{wrong}': choose one of"):
+        choose(wrong)
+
+
+def test_each_request_may_be_a_default():
+    for request in devices.REQUESTS:
+        assert DEVICE_NAME.fullmatch(request.replace("N", "3"))
 
 
 def test_a_cuda_gpu_comes_first(found, monkeypatch):

@@ -9,6 +9,7 @@ from support.scenes import slow_but
 
 from fractals import catalog
 from fractals.backends import opencl
+from fractals.backends.opencl.intrinsics import METAL, OPENCL, atomic_add
 from fractals.backends.opencl.translate import source
 from fractals.backends.opencl.values import ArrayType, TupleType, joined, literal
 from fractals.errors import DeviceError
@@ -30,7 +31,7 @@ def lines_of(made, name):
     return found[0].splitlines()[1:-1]
 
 
-def direct(formula, real="double", **options):
+def direct(formula, real="double", dialect=OPENCL, **options):
     """Return the program of direct iteration."""
     plane = ArrayType(real, 2)
     tile = TupleType(
@@ -39,7 +40,9 @@ def direct(formula, real="double", **options):
     grid = TupleType((plane, plane), SampleGrid._fields, "SampleGrid")
     options = escape.EscapeOptions(formula, **options)
     number = "float64" if real == "double" else "float32"
-    return source(escape.make_body, (options,), (tile, grid, ArrayType(real, 1), "int"), number)
+    return source(
+        escape.make_body, (options,), (tile, grid, ArrayType(real, 1), "int"), number, dialect
+    )
 
 
 def test_the_text_is_readable():
@@ -54,7 +57,8 @@ def test_the_text_is_readable():
     made = translated(body, "int")
     assert made.name == "test_translate_lambda_kernel"
     assert lines_of(made, "body") == [
-        "    double total = 0.0;",
+        "    double total;",
+        "    total = 0.0;",
         "    for (long k = 0; k < n; k++) {",
         "        if (k == 3) {",
         "            continue;",
@@ -99,6 +103,11 @@ def test_every_coloring_is_translated(name):
     assert "values.data" in gpu_opencl.valuing(catalog.load("coloring", name)()).text
 
 
+@pytest.mark.parametrize("name", slow_but(["mandelbulb", "mandelbox"], catalog.names("solid")))
+def test_every_solid_is_translated(name):
+    assert gpu_opencl.lacking("solid", name) == ""
+
+
 def test_what_can_not_be_translated_has_a_reason(monkeypatch):
     def fail(*_arguments):
         raise DeviceError("fractals/formulas/x.py:7: no")
@@ -132,6 +141,20 @@ def test_what_is_not_known_is_named_with_file_and_line():
     def below(i0, j0, di, dj, out):
         out[0] = out[-1]
 
+    def behind(i0, j0, di, dj, out):
+        for k in range(3):
+            out[k] = 1.0
+        out[0] = k
+
+    def within(i0, j0, di, dj, out):
+        for k in range(3):
+            k = k + 1
+
+    def before(i0, j0, di, dj, out):
+        k = 0
+        for k in range(3):
+            out[k] = 1.0
+
     def again(i0, j0, di, dj, out):
         again(i0, j0, di, dj, out)
 
@@ -141,6 +164,9 @@ def test_what_is_not_known_is_named_with_file_and_line():
         (other, 1, "the function sorted"),
         (mixed, 2, "a variable, v, that is"),
         (below, 1, "an index below 0"),
+        (behind, 3, "a value of 'k' here"),
+        (within, 1, "the variable of a loop, k, that is used elsewhere"),
+        (before, 2, "the variable of a loop, k, that is used elsewhere"),
         (again, 0, "again calls itself"),
     ):
         line = body.__code__.co_firstlineno + more
@@ -155,7 +181,7 @@ def test_names_of_c_are_not_hidden():
         out[0] = half * double * größe
 
     lines = lines_of(translated(body), "body")
-    assert lines[:2] == ["    double half_ = 0.5;", "    double double_ = 2.0;"]
+    assert lines[1:3] == ["    half_ = 0.5;", "    double_ = 2.0;"]
     assert "\n".join(lines).isascii()
 
 
@@ -197,5 +223,53 @@ def test_the_source_of_a_scene_is_printed(run):
     assert text.count("kernel void") == 1
     _, out, _ = run("gpu", "source", "seahorse", "--all")
     assert out.decode().count("kernel void") > 2
+    _, out, _ = run("gpu", "source", "ruin")
+    assert "// fractals/kernels/light.py:" in out.decode()
     code, _, err = run("gpu", "source", "bonfire")
+    assert (code, err.count("\n")) == (2, 1)
+
+
+# --- Metal: its text only, because no machine of the project has it
+
+
+def test_metal_differs_in_a_few_spellings():
+    formula = catalog.load("formula", "newton")()
+    made = direct(formula, "float", METAL).text
+    assert made.startswith("#include <metal_stdlib>\nusing namespace metal;\n#pragma METAL fp")
+    assert "device float *data;" in made
+    assert "precise::fma(" in made
+    assert re.search(r"kernel void \w+\(\n    device int \*tile_count,\n", made)
+    assert "constant long &tile_count_n0" in made
+    assert "uint2 at [[thread_position_in_grid]]," in made
+    assert "at[0], at[1], size[0], size[1]" in made
+    for word in ("global", "get_global", "__kernel", "FP_CONTRACT", "double", "as_float("):
+        assert word not in re.sub("//.*", "", made), word
+    opencl_text = direct(formula, "float").text
+    same = set(made.splitlines()) & set(opencl_text.splitlines())
+    assert len(same) > len(opencl_text.splitlines()) / 2
+
+
+def test_metal_has_neither_float64_nor_atomic_additions_of_64_bits():
+    with pytest.raises(DeviceError, match="Metal has no float64: give precision='float32'"):
+        direct(catalog.load("formula", "mandelbrot")(), "double", METAL)
+
+    def body(i0, j0, di, dj, out, sums):
+        atomic_add(sums, 0, 1)
+
+    types = (ArrayType("float", 1), ArrayType("int", 1))
+    made = source(lambda target: body, (), types, "float32", METAL).text
+    assert "atomic_fetch_add_explicit((device atomic_int *)&sums.data[0], 1, memory_order" in made
+    for wrong in ("long", "float"):
+        types = (ArrayType("float", 1), ArrayType(wrong, 1))
+        with pytest.raises(DeviceError, match=f"an atomic addition to an array of {wrong}"):
+            source(lambda target: body, (), types, "float32", METAL)
+
+
+def test_metal_is_printed(run):
+    for name, kernel in (("seahorse", "escape_kernel"), ("ruin", "light_kernel")):
+        code, out, err = run("gpu", "source", name, "--metal", "--all")
+        assert (code, err) == (0, "")
+        assert f"kernel void {kernel}(" in out.decode()
+        assert not re.search("double|global", re.sub("//.*", "", out.decode()))
+    code, _, err = run("gpu", "source", "seahorse", "--metal", "--width", "1e-20")
     assert (code, err.count("\n")) == (2, 1)

@@ -102,6 +102,25 @@ def test_derivatives_forwards_and_backwards_agree():
     assert done.returncode == 0, done.stderr
 
 
+TRANSLATED = """
+import re
+from pathlib import Path
+import numpy as np
+import step_g_opencl as step
+
+text = step.translated().text.replace("step_g_opencl_", "main_")
+folder = Path(step.__file__).parent
+for page in folder / "step_g_opencl.md", folder / "zh" / "step_g_opencl.md":
+    shown = re.findall("```c\\n(.*?)```", page.read_text("utf-8"), re.S)
+    functions = re.findall("^[a-z].*?^}", "".join(shown), re.S | re.M)
+    assert len(functions) == 3
+    for function in functions:
+        assert function in text, function
+counts = step.by_cuda()
+if not step.opencl.found()[1]:
+    assert np.array_equal(step.by_opencl(step.translated()), counts)
+assert len(np.unique(counts)) > 10
+"""
 RAYS = """
 import numpy as np
 import step_f_rays as step
@@ -136,8 +155,14 @@ assert step.busy(uneven, np.arange(64), 3) == "21% of lanes busy"  # two of 3, t
 )
 @pytest.mark.parametrize(
     "text",
-    [COUNTS, PRODUCTS, PICTURES, COUNTING, RAYS],
-    ids=["step 11", "step a", "step 13", "step e", "step f"],
+    [
+        pytest.param(COUNTS, id="step 11"),
+        pytest.param(PRODUCTS, id="step a"),
+        pytest.param(PICTURES, id="step 13"),
+        pytest.param(COUNTING, id="step e"),
+        pytest.param(RAYS, id="step f"),
+        pytest.param(TRANSLATED, id="step g", marks=pytest.mark.opencl),  # there it is run, too
+    ],
 )
 def test_a_step_computes_what_it_says(text, variable):
     environment = run.environment() | dict([variable.split("=")])

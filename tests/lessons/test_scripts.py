@@ -14,7 +14,7 @@ from fractals.tools.learn.run import all_steps, lessons_folder
 
 pytestmark = pytest.mark.lessons
 SECONDS = 60  # limit of a test on a busy machine; alone, a script takes less than 10
-NO_PICTURE = ("0", "10", "a", "c")  # numbers only
+NO_PICTURE = ("0", "10", "a", "c", "g")  # numbers only
 SAME_COUNTS = [  # modules whose draw(width, height, limit) shows what step 1 shows
     "step_02_numpy",
     "step_03_jit",

@@ -1,15 +1,9 @@
-"""Runs translated kernels on a device of OpenCL: one queue, pooled memory, short launches.
+"""Runs translated kernels on the devices of OpenCL, each with two queues (`streams.py`)."""
 
-All threads share one queue, which does its work in the order in which it was given. So a block of
-memory that Python no longer uses can be used again at once, and a thread may read what another one
-has filled.
-"""
-
-import contextlib
-import itertools
+import functools
 import math
+import re
 import threading
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,42 +11,48 @@ from typing import Any
 import numpy as np
 
 from fractals.backends import opencl
-from fractals.backends.base import MakeBody, Prepare, Run, Work
+from fractals.backends.base import MakeBody, Run
 from fractals.backends.code_cache import program
 from fractals.backends.compilation import announce, uninterrupted
 from fractals.backends.opencl.translate import make_target, source
 from fractals.backends.opencl.values import type_of
 from fractals.backends.probe import Device
-from fractals.errors import (
-    DeviceError,
-    DeviceLostError,
-    DeviceMemoryError,
-    FractalsError,
-    first_line,
-    shown,
-)
-from fractals.kernels import escape
+from fractals.backends.streams import Block, Errors, Gpu, StreamBackend, StreamSlot
+from fractals.errors import DeviceError, first_line, shown
 
 try:
     import pyopencl as cl
-    from pyopencl.tools import ImmediateAllocator, MemoryPool
+    from pyopencl.tools import ImmediateAllocator
 except ImportError:  # pytest looks for examples in every file, also where it is not installed
     cl = None
 
-THREADS = 2  # one encodes what the device has computed while the other has it compute
 GROUP = (8, 8)  # work-items that a device runs together
 ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
-MAX_TABLES = 64  # small tables that a backend keeps on its device
-LOST = "DEVICE_NOT_AVAILABLE", "INVALID_COMMAND_QUEUE", "INVALID_CONTEXT"
-TOO_LARGE = "INVALID_BUFFER_SIZE"  # more than the device gives to one array
+LAUNCHING = threading.RLock()  # pyopencl's kernels hold the arguments of their next launch
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    # The second is more than the device gives to one array.
+    return isinstance(error, cl.MemoryError | MemoryError) or "INVALID_BUFFER_SIZE" in str(error)
+
+
+ERRORS = Errors(
+    is_own=lambda error: isinstance(error, cl.Error),
+    is_out_of_memory=_is_out_of_memory,
+    line=lambda error: shown(first_line(error), 120),
+    fatal=re.compile("DEVICE_NOT_AVAILABLE|INVALID_COMMAND_QUEUE|INVALID_CONTEXT"),
+)
 
 
 class OpenClArray:
-    """An array in the memory of a device: all of it, or from an element on."""
+    """An array in a block of memory of a device: all of it, or from an element on."""
 
-    def __init__(self, memory: Any, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> None:
-        self.memory, self.shape, self.dtype = memory, tuple(shape), np.dtype(dtype)
-        self.size, self.offset, self.ndim = math.prod(self.shape), offset, len(self.shape)
+    def __init__(
+        self, block: Block, memory: Any, shape: Sequence[int], dtype: Any, offset: int = 0
+    ) -> None:
+        self.block, self.memory, self.shape = block, memory, tuple(shape)
+        self.dtype, self.offset, self.ndim = np.dtype(dtype), offset, len(self.shape)
+        self.size = math.prod(self.shape)
         self.nbytes = self.size * self.dtype.itemsize
 
     def __getitem__(self, index: Any) -> "OpenClArray":
@@ -66,11 +66,14 @@ class OpenClArray:
         else:
             begin = range(length)[index]
             shape = self.shape[1:]
-        return OpenClArray(self.memory, shape, self.dtype, self.offset + begin * inner)
+        return self._part(shape, begin * inner)
 
     def reshape(self, *shape: int) -> "OpenClArray":
         """Return the same elements in another shape."""
-        return OpenClArray(self.memory, shape, self.dtype, self.offset)
+        return self._part(shape, 0)
+
+    def _part(self, shape: Sequence[int], begin: int) -> "OpenClArray":
+        return OpenClArray(self.block, self.memory, shape, self.dtype, self.offset + begin)
 
     @property
     def first_byte(self) -> int:
@@ -78,30 +81,127 @@ class OpenClArray:
         return int(self.offset * self.dtype.itemsize)
 
 
+class OpenClSlot(StreamSlot):
+    """A queue of a device, which does its work in the order in which it was given."""
+
+    def __init__(self, gpu: "OpenClGpu") -> None:
+        super().__init__(gpu)
+        profiling = cl.command_queue_properties.PROFILING_ENABLE
+        self.queue = cl.CommandQueue(gpu.context, properties=profiling)
+        self._allocator = ImmediateAllocator(self.queue)
+        self._copies: deque[Any] = deque()  # events; each keeps its array on the host
+
+    def _allocate(self, size: int) -> tuple[int, Any]:
+        memory = self._allocator(size)
+        return memory.int_ptr, memory
+
+    def _array(self, block: Block, shape: tuple[int, ...], dtype: Any) -> OpenClArray:
+        return OpenClArray(block, self._memory[block.address], shape, dtype)
+
+    @staticmethod
+    def block_of(array: OpenClArray) -> Block:
+        """Return the block in which a device array lies."""
+        return array.block
+
+    def copy_in(self, array: Any, into: OpenClArray) -> None:
+        """Begin to copy a NumPy array, which may change afterwards, into a device array."""
+        done = cl.command_execution_status.COMPLETE
+        while self._copies and self._copies[0].command_execution_status <= done:
+            self._copies.popleft().wait()  # which raises what has failed
+        own = np.array(array, into.dtype, order="C")
+        self._copy(into, into.memory, own, dst_offset=into.first_byte)
+
+    def copy_out(self, array: OpenClArray, into: Any) -> None:
+        """Begin to copy a device array into page-locked memory."""
+        self._copy(array, into, array.memory, src_offset=array.first_byte)
+
+    def _copy(self, array: OpenClArray, into: Any, source: Any, **offset: int) -> None:
+        if array.size:
+            event = cl.enqueue_copy(self.queue, into, source, is_blocking=False, **offset)
+            self._copies.append(event)
+            self.queue.flush()
+
+    def synchronize(self) -> None:
+        """Wait until the queue has done what it was given."""
+        self.queue.finish()
+        while self._copies:
+            self._copies.popleft().wait()  # which raises what has failed
+
+    def wait_for(self, other: "OpenClSlot") -> None:
+        """Have the queue wait for what another of its device was given until now."""
+        event = cl.enqueue_marker(other.queue)
+        other.queue.flush()
+        cl.enqueue_barrier(self.queue, wait_for=[event])
+
+    def _page_locked(self, size: int) -> Any:
+        flags, both = cl.mem_flags, cl.map_flags.READ | cl.map_flags.WRITE
+        memory = cl.Buffer(self.gpu.context, flags.READ_WRITE | flags.ALLOC_HOST_PTR, size)
+        array, _ = cl.enqueue_map_buffer(self.queue, memory, both, 0, (size,), np.uint8)
+        return array
+
+    def lap(self, k: int) -> Any:
+        """Return the k-th event of a clock, which is recorded here."""
+        return cl.enqueue_marker(self.queue)
+
+    def seconds_between(self, begin: Any, end: Any) -> float:
+        """Return the seconds between two events of a clock."""
+        end.wait()
+        return max(0.0, float(end.profile.end - begin.profile.end) / 1e9)
+
+
+class OpenClGpu(Gpu):
+    """A device, with a context of its own."""
+
+    errors = ERRORS
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        handle = opencl.handle_of(index)
+        self.title = f"'{' '.join(handle.name.split())}'"
+        self.context = cl.Context([handle])
+        most = handle.max_work_item_sizes  # macOS runs work-items of a CPU one by one
+        self.group = GROUP if most[0] >= GROUP[0] and most[1] >= GROUP[1] else (1, 1)
+
+    def _slot(self) -> OpenClSlot:
+        return OpenClSlot(self)
+
+    def _select(self) -> None:
+        """Do nothing: calls of OpenCL name their queue."""
+
+    def _wait(self) -> None:
+        for slot in self._slots:
+            slot.queue.finish()
+
+
+gpu_of = functools.cache(OpenClGpu)
+
+
 class _Kernel:
-    """A program of OpenCL, built once for each tuple of types of its arguments."""
+    """A program of OpenCL, built for each device and each tuple of types of its arguments."""
 
     def __init__(self, backend: "OpenClBackend", make_body: MakeBody, options: Any) -> None:
         self._backend, self._make_body, self._options = backend, make_body, options
         self._built: dict[Any, Any] = {}
 
-    def launch(self, arguments: tuple[Any, ...]) -> None:
+    def launch(self, slot: OpenClSlot, arguments: tuple[Any, ...]) -> None:
         """Run the program for the elements of the first argument."""
-        first, backend, group = arguments[0], self._backend, self._backend.group
+        first, group = arguments[0], slot.gpu.group
         height, width = (first[0] if isinstance(first, tuple) else first).shape[:2]
         if not (height and width):
             return
+        size = tuple(-(-n // g) * g for n, g in zip((width, height), group, strict=True))
         types = tuple(map(type_of, arguments))
-        with backend.lock:
-            if types not in self._built:
+        key = slot.gpu, types
+        with LAUNCHING:
+            if key not in self._built:
                 announce()
                 with uninterrupted():
-                    self._built[types] = backend.build(self._make_body, self._options, types)
-            kernel = self._built[types]
+                    made = self._backend.build(self._make_body, self._options, types, slot.gpu)
+                self._built[key] = made
+            kernel = self._built[key]
             kernel.set_args(*_flat(arguments))
-            size = tuple(-(-n // g) * g for n, g in zip((width, height), group, strict=True))
-            cl.enqueue_nd_range_kernel(backend.queue, kernel, size, group)
-            backend.queue.flush()
+            slot.with_room(lambda: cl.enqueue_nd_range_kernel(slot.queue, kernel, size, group))
+        slot.queue.flush()
 
 
 def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
@@ -111,8 +211,7 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
             yield from _flat(value)
         elif isinstance(value, OpenClArray):
             yield value.memory
-            if value.offset:
-                yield np.int64(value.offset)
+            yield np.int64(value.offset)
             yield from map(np.int64, value.shape)
         elif isinstance(value, bool | np.bool_):
             yield np.int32(value)
@@ -122,36 +221,8 @@ def _flat(arguments: Sequence[Any]) -> Iterator[Any]:
             yield np.int64(value) if isinstance(value, int) else np.float64(value)
 
 
-class OpenClClock:
-    """A `fractals.backends.base.Clock` of markers in the queue of a device."""
-
-    def __init__(self, backend: "OpenClBackend") -> None:
-        self._backend, self._stages, self._begun = backend, list[str](), time.perf_counter()
-        self._laps = [cl.enqueue_marker(backend.queue)]
-
-    def lap(self, stage: str) -> None:
-        """End a stage here."""
-        self._stages.append(stage)
-        with self._backend.failing():
-            self._laps.append(cl.enqueue_marker(self._backend.queue))
-
-    def end(self, stage: str) -> dict[str, float]:
-        """Give the last stage what is left of the time that has passed; return the seconds."""
-        spent: dict[str, float] = {}
-        with self._backend.failing():
-            self._laps[-1].wait()
-            for name, (begin, end) in zip(
-                self._stages, itertools.pairwise(self._laps), strict=True
-            ):
-                seconds = (end.profile.end - begin.profile.end) / 1e9
-                spent[name] = spent.get(name, 0.0) + max(0.0, seconds)
-        left = time.perf_counter() - self._begun - sum(spent.values())
-        spent[stage] = spent.get(stage, 0.0) + max(0.0, left)
-        return spent
-
-
-class OpenClBackend:
-    """Translates programs to OpenCL C, and runs them on one device.
+class OpenClBackend(StreamBackend):
+    """Translates programs to OpenCL C, and runs them on one device or several.
 
     `number`: "float64" or "float32". `steps`: most iterations of a launch, as in `Backend`.
     """
@@ -159,38 +230,17 @@ class OpenClBackend:
     kind = "opencl"
 
     def __init__(self, number: str, device: Device, steps: int = 0) -> None:
-        self.device, self.steps, self.threads = device, steps, THREADS
-        self.real = np.dtype(number).type
-        self.target = make_target(number)
-        self.lock = threading.RLock()  # pyopencl's kernels hold the arguments of their next launch
-        self._number, self._lost = number, ""
-        self._tally: Run | None = None
-        self._tables: dict[int, tuple[Any, OpenClArray]] = {}
-        self._sent: deque[Any] = deque()  # events of copies whose source must stay
+        self.device, self.target = device, make_target(number)
         if opencl.FLOAT64 in device.lacks and number == "float64":
             raise DeviceError(
                 f"'{device.name}' has no float64: give precision='float32' where the view is wide "
                 "enough, or use device='cpu'"
             )
         try:
-            with self.failing():
-                handle = opencl.handle_of(device.index)
-                self.context = cl.Context([handle])
-                most = handle.max_work_item_sizes  # macOS runs work-items of a CPU one by one
-                fits = most[0] >= GROUP[0] and most[1] >= GROUP[1]
-                self.group = GROUP if fits else (1, 1)
-                profiling = cl.command_queue_properties.PROFILING_ENABLE
-                self.queue = cl.CommandQueue(self.context, properties=profiling)
-                allocator = ImmediateAllocator(self.queue)
-                self._pool = MemoryPool(allocator)
-        except FractalsError as error:
-            raise DeviceError(str(error)) from error
-
-    def check(self) -> None:
-        """Raise `DeviceLostError` if the device has failed, also since the last picture."""
-        if self._lost:
-            raise DeviceLostError(self._lost)
-        self.synchronize()
+            gpus = [gpu_of(index) for index in device.indices]
+        except cl.Error as error:
+            raise DeviceError(f"'{device.name}' failed: {ERRORS.line(error)}") from error
+        super().__init__(number, gpus, steps)
 
     def compile(self, make_body: MakeBody, *options: Any) -> Run:
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
@@ -202,13 +252,16 @@ class OpenClBackend:
         )
 
         def run(*arguments: Any) -> None:
-            with self.failing():
-                kernel.launch(arguments)
+            with self._failing():
+                slot = self.slot
+                kernel.launch(slot, tuple(self._resolve(value, slot) for value in arguments))
 
         return Run(run, "kernel")
 
-    def build(self, make_body: MakeBody, options: Any, types: tuple[Any, ...]) -> Any:
-        """Return the kernel of a program for arguments of these types."""
+    def build(
+        self, make_body: MakeBody, options: Any, types: tuple[Any, ...], gpu: OpenClGpu
+    ) -> Any:
+        """Return the kernel of a program for a device and arguments of these types."""
         made = source(make_body, options, types, self._number)
         flags = ["-w"]  # no warnings, which pyopencl would print
         if opencl.DIVISION not in self.device.lacks:
@@ -219,7 +272,7 @@ class OpenClBackend:
                 "precision='float64', or use device='cpu'"
             )
         try:
-            built = cl.Program(self.context, made.text).build(options=flags, cache_dir=False)
+            built = cl.Program(gpu.context, made.text).build(options=flags, cache_dir=False)
         except cl.RuntimeError as error:
             if "BUILD_PROGRAM_FAILURE" not in str(error):
                 raise
@@ -230,104 +283,5 @@ class OpenClBackend:
             ) from error
         return cl.Kernel(built, made.name)
 
-    def compile_tile_loop(self, work: Work, dtype: Any = None) -> Prepare | None:
-        """Return None: Python goes from tile to tile."""
-        return None
-
-    def empty(self, shape: tuple[int, ...], dtype: Any) -> OpenClArray:
-        """Return an uninitialised device array."""
-        size = math.prod(shape) * np.dtype(dtype).itemsize
-        with self.failing(size), self.lock:
-            return OpenClArray(self._pool.allocate(max(1, size)), shape, dtype)
-
-    def to_device(self, array: Any, kept: bool = False) -> OpenClArray:
-        """Return a device array with a NumPy array's contents."""
-        if kept and id(array) in self._tables:
-            return self._tables[id(array)][1]
-        copy = self.empty(array.shape, array.dtype)
-        self.copy_to(array, copy)
-        if kept:
-            if len(self._tables) == MAX_TABLES:
-                self._tables.clear()
-            self._tables[id(array)] = array, copy
-        return copy
-
-    def copy_to(self, array: Any, into: OpenClArray) -> None:
-        """Copy a NumPy array into a device array."""
-        if not array.size:
-            return
-        own = np.array(array, into.dtype, order="C")  # the caller may change the array
-        with self.failing(), self.lock:
-            self._forget_copied()
-            self._sent.append(
-                cl.enqueue_copy(
-                    self.queue, into.memory, own, dst_offset=into.first_byte, is_blocking=False
-                )
-            )
-
-    def _forget_copied(self) -> None:
-        """Free arrays on the host whose copies have arrived on the device."""
-        done = cl.command_execution_status.COMPLETE
-        while self._sent and self._sent[0].command_execution_status == done:
-            self._sent.popleft()
-
-    def to_host(self, array: OpenClArray, into: Any) -> None:
-        """Copy a device array into a NumPy array; work begun before is then done."""
-        self.all_to_host([(array, into)])
-
-    def all_to_host(self, pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Copy device arrays into NumPy arrays; work begun before is then done."""
-        with self.failing():
-            copies = [np.empty(array.shape, array.dtype) for array, _ in pairs]
-            events = [
-                cl.enqueue_copy(
-                    *(self.queue, copy, array.memory),
-                    src_offset=array.first_byte,
-                    is_blocking=False,
-                )
-                for (array, _), copy in zip(pairs, copies, strict=True)
-                if array.size
-            ]
-            for event in events:
-                event.wait()
-            with self.lock:
-                self._forget_copied()
-        for (_, into), copy in zip(pairs, copies, strict=True):
-            into[...] = copy.reshape(into.shape)
-
-    def tally(self, count: OpenClArray, max_iterations: int) -> OpenClArray:
-        """Return the least and the greatest count of each column, and the samples inside."""
-        self._tally = self._tally or self.compile(escape.make_tally_body)
-        found = self.empty((escape.ROWS, count.shape[1]), np.int32)
-        self._tally(found, count, np.int32(max_iterations))
-        return found
-
-    def clock(self) -> OpenClClock:
-        """Return a clock that starts here, for the calling thread."""
-        with self.failing():
-            return OpenClClock(self)
-
-    def synchronize(self) -> None:
-        """Wait until all work that was begun is done."""
-        with self.failing():
-            self.queue.finish()
-
-    @contextlib.contextmanager
-    def failing(self, size: int = 0) -> Iterator[None]:
-        """Turn what OpenCL raises into one line for the user."""
-        if self._lost:
-            raise DeviceLostError(self._lost)
-        try:
-            yield
-        except (cl.Error, MemoryError) as error:
-            if isinstance(error, cl.MemoryError | MemoryError) or TOO_LARGE in str(error):
-                asked = f" (asked for {size / 2**20:.3g} MiB more)" if size >= 2**17 else ""
-                raise DeviceMemoryError(
-                    f"'{self.device.name}' is out of memory{asked}: free some of it, draw a "
-                    "smaller size=, or use device='cpu'"
-                ) from error
-            line = f"'{self.device.name}' failed: {shown(first_line(error), 120)}"
-            if any(name in str(error) for name in LOST):
-                self._lost = f"{line}; this process can't use it any more"
-                raise DeviceLostError(self._lost) from error
-            raise FractalsError(f"{line}; fractals.devices() tells what is there") from error
+    def _is_array(self, value: Any) -> bool:
+        return isinstance(value, OpenClArray)

@@ -1,21 +1,63 @@
-"""What OpenCL C has in place of the primitives of kernels, and small functions in C beside them."""
+"""What the languages of GPUs have in place of the primitives of kernels."""
 
 import builtins
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from fractals.backends.opencl.values import (
-    CONDITION,
-    LEVELS,
-    NUMPY,
-    REALS,
-    TupleType,
-    Value,
-    literal,
-)
+from fractals.backends.opencl.values import NUMPY, REALS, TupleType, Value, chosen, literal
 from fractals.kernels import elementary, primitives
 
+
+class Dialect(NamedTuple):
+    """How a language of GPUs, which is C but for this, spells what C lacks."""
+
+    name: str
+    head: str  # of a program
+    space: str  # of the memory that a kernel is given
+    made: str  # a struct of parts
+    bits: str  # the bits of a number as one of another type
+    exact: str  # before a function that is rounded once
+    add: str  # an atomic addition
+    whole: str  # a parameter of a kernel that is a number
+    places: tuple[str, str]  # the index of a work-item, and the number of work-items, by dimension
+    last: str  # parameters of a kernel behind its arguments
+    atomic: tuple[str, ...]  # types of numbers that have atomic additions
+    lacks: tuple[str, ...]  # types of numbers
+
+
+OPENCL = Dialect(
+    name="OpenCL C",
+    head="#pragma OPENCL FP_CONTRACT OFF\n",
+    space="global",
+    made="({0}){{{1}}}",
+    bits="as_{0}",
+    exact="",
+    add="{0}(&{1}, {2})",
+    whole="const {0} {1}",
+    places=("get_global_id({0})", "get_global_size({0})"),
+    last="",
+    atomic=("int", "uint", "long", "ulong"),
+    lacks=(),
+)
+# Its text is tested, and was not run: no machine of the project has Metal.
+METAL = Dialect(
+    name="Metal",
+    head="#include <metal_stdlib>\nusing namespace metal;\n"
+    "#pragma METAL fp math_mode(safe)\n#pragma METAL fp contract(off)\n",
+    space="device",
+    made="{0}{{{1}}}",
+    bits="as_type<{0}>",
+    exact="precise::",
+    add="atomic_fetch_add_explicit((device atomic_{3} *)&{1}, {2}, memory_order_relaxed)",
+    whole="constant {0} &{1}",
+    places=("at[{0}]", "size[{0}]"),
+    last="uint2 at [[thread_position_in_grid]],\n    uint2 size [[threads_per_grid]]",
+    atomic=("int", "uint"),
+    lacks=("double",),
+)
+
+# Small functions in C: the types, then the bits, of a real number are put into them.
 HELPERS = {
     "floor_divide": """\
 static inline long floor_divide(const long a, const long b) { // as Python's //
@@ -24,48 +66,26 @@ static inline long floor_divide(const long a, const long b) { // as Python's //
 }
 """,
     "remainder": """\
-static inline long remainder_of(const long a, const long b) { // as Python's %
+static inline long remainder(const long a, const long b) { // as Python's %
     const long r = a % b;
     return (r != 0 && (r < 0) != (b < 0)) ? r + b : r;
 }
 """,
-    "two_to_double": """\
-static inline double two_to_double(const long k) { // 2^k, from the bits of its exponent
-    const long biased = k + 1023;
-    return as_double((ulong)(biased < 0 ? 0 : biased) << 52);
+    "two_to": """\
+static inline REAL two_to_REAL(const WHOLE k) { // 2^k, from the bits of its exponent
+    const WHOLE biased = k + BIAS;
+    return AS_REAL((uWHOLE)(biased < 0 ? 0 : biased) << FRACTION);
 }
 """,
-    "two_to_float": """\
-static inline float two_to_float(const int k) { // 2^k, from the bits of its exponent
-    const int biased = k + 127;
-    return as_float((uint)(biased < 0 ? 0 : biased) << 23);
-}
-""",
-    "split_double": """\
-static inline PAIR split_double(const double v) { // mantissa in [1, 2), and exponent
-    const ulong bits = as_ulong(v);
-    const double mantissa = as_double((bits & 0xfffffffffffffUL) | 0x3ff0000000000000UL);
-    return (PAIR){mantissa, (long)((bits >> 52) & 2047) - 1023};
-}
-""",
-    "split_float": """\
-static inline PAIR split_float(const float v) { // mantissa in [1, 2), and exponent
-    const uint bits = as_uint(v);
-    const float mantissa = as_float((bits & 0x7fffffU) | 0x3f800000U);
-    return (PAIR){mantissa, (int)((bits >> 23) & 255) - 127};
+    "split": """\
+static inline PAIR split_REAL(const REAL v) { // mantissa in [1, 2), and exponent
+    const uWHOLE bits = AS_uWHOLE(v);
+    const REAL mantissa = AS_REAL((bits & MANTISSA) | ONE);
+    const WHOLE exponent = (WHOLE)((bits >> FRACTION) & MOST) - BIAS;
+    return MADE;
 }
 """,
 }
-LESS = """\
-static inline KIND NAME_KIND(const KIND a, const KIND b) {
-    return TEST ? b : a;
-}
-"""
-ABSOLUTE = """\
-static inline KIND absolute_KIND(const KIND v) {
-    return v < 0 ? -v : v;
-}
-"""
 
 
 def atomic_add(array: Any, index: Any, value: Any) -> None:
@@ -73,77 +93,99 @@ def atomic_add(array: Any, index: Any, value: Any) -> None:
     array[index] += value
 
 
-def _parts(v: Any) -> Any:
+# Functions of Python that are translated in place of others.
+
+
+def parts(v: Any) -> Any:
+    """Return mantissa and exponent, both in the type of v."""
     m, e = primitives.split(v)
     return m, primitives.number(e, v)
 
 
-def _scaled_float(v: Any, k: Any) -> Any:
+def scaled_float(v: Any, k: Any) -> Any:
+    """Return v * 2**k."""
     return v * primitives.two_to(min(int(k), 127), v)
 
 
-def _scaled_double(v: Any, k: Any) -> Any:
+def scaled_double(v: Any, k: Any) -> Any:
+    """Return v * 2**k."""
     return v * primitives.two_to(min(int(k), 1023), v)
 
 
-def _series(function: Any) -> Callable[..., Value]:
+def least(a: Any, b: Any) -> Any:
+    """Return the smaller number; the first where there is none."""
+    return b if b < a else a
+
+
+def greatest(a: Any, b: Any) -> Any:
+    """Return the larger number; the first where there is none."""
+    return b if a < b else a
+
+
+def absolute(v: Any) -> Any:
+    """Return the absolute value of a whole number."""
+    return -v if v < 0 else v
+
+
+def _called(function: Any) -> Callable[..., Value]:
     return lambda writer, *values: writer.call(function, values)
 
 
 def _fma(writer: Any, *values: Value) -> Value:
     kind = writer.common(*values)
     texts = (writer.given(value, kind).text for value in values)
-    return Value(kind, f"fma({', '.join(texts)})")
+    return Value(kind, f"{writer.dialect.exact}fma({', '.join(texts)})")
 
 
 def _select(writer: Any, condition: Value, a: Value, b: Value) -> Value:
     kind = writer.common(a, b)
     if condition.number is not None:
-        chosen: Value = writer.cast(a if condition.number else b, kind)
-        return chosen
-    a, b = writer.given(a, kind), writer.given(b, kind)
-    text = f"{condition.at(LEVELS['=='])} ? {a.at(CONDITION + 1)} : {b.at(CONDITION)}"
-    return Value(kind, text, CONDITION)
+        made: Value = writer.cast(a if condition.number else b, kind)
+        return made
+    return chosen(kind, condition, writer.given(a, kind), writer.given(b, kind))
 
 
-def _number(writer: Any, value: Value, like: Value) -> Value:
-    made: Value = writer.cast(value, like.type)
-    return made
+def _sqrt(writer: Any, value: Value) -> Value:
+    if value.number is not None:
+        exact = math.sqrt(value.number) if value.number >= 0 else math.nan
+        return literal(exact, value.type if value.type in REALS else "double")
+    return _of_reals(writer, value, writer.dialect.exact + "sqrt", divides=True)
 
 
-def _real(writer: Any, value: Value) -> Value:
-    return value if value.type in REALS else writer.cast(value, "double")
+def _of_reals(writer: Any, value: Value, name: str, divides: bool = False) -> Value:
+    value = value if value.type in REALS else writer.cast(value, "double")
+    if divides and value.type == "float":
+        writer.divides()
+    return Value(value.type, f"{name}({value.text})")
 
 
-def _of_reals(name: str) -> Callable[..., Value]:
-    def make(writer: Any, value: Value) -> Value:
-        value = _real(writer, value)
-        if name == "sqrt" and value.number is not None:
-            exact = math.sqrt(value.number) if value.number >= 0 else math.nan
-            return literal(exact, value.type)
-        if name == "sqrt" and value.type == "float":
-            writer.divides()
-        return Value(value.type, f"{name}({value.text})")
-
-    return make
+def _helper(writer: Any, name: str, kind: str, value: Value, pair: str = "") -> str:
+    """Have the program contain a helper for a type of real numbers; return a call of it."""
+    fraction, bias, whole = (52, 1023, "long") if kind == "double" else (23, 127, "int")
+    text, bits = HELPERS[name], writer.dialect.bits
+    for word, own in (
+        *(("AS_REAL", bits.format(kind)), ("AS_uWHOLE", bits.format(f"u{whole}"))),
+        *(("REAL", kind), ("WHOLE", whole), ("BIAS", bias), ("FRACTION", fraction)),
+        *(("MANTISSA", hex((1 << fraction) - 1)), ("ONE", hex(bias << fraction))),
+        *(("MOST", 2 * bias + 1), ("PAIR", pair)),
+        ("MADE", writer.dialect.made.format(pair, "mantissa, exponent")),
+    ):
+        text = text.replace(word, str(own))
+    writer.program.helper(f"{name}_{kind}", text)
+    return f"{name}_{kind}({value.text})"
 
 
 def _split(writer: Any, v: Value) -> Value:
     pair = TupleType((v.type, "long" if v.type == "double" else "int"))
-    name = f"split_{v.type}"
-    writer.program.helper(name, HELPERS[name].replace("PAIR", writer.program.name_of(pair)))
-    return Value(pair, f"{name}({v.text})")
+    return Value(pair, _helper(writer, "split", v.type, v, writer.program.name_of(pair)))
 
 
 def _two_to(writer: Any, k: Value, like: Value) -> Value:
-    name = f"two_to_{like.type}"
-    writer.program.helper(name, HELPERS[name])
-    return Value(like.type, f"{name}({k.text})")
+    return Value(like.type, _helper(writer, "two_to", like.type, k))
 
 
 def _scaled(writer: Any, v: Value, k: Value) -> Value:
-    own = _scaled_float if v.type == "float" else _scaled_double
-    made: Value = writer.call(own, (v, k))
+    made: Value = writer.call(scaled_float if v.type == "float" else scaled_double, (v, k))
     return made
 
 
@@ -152,25 +194,20 @@ def _abs(writer: Any, value: Value) -> Value:
         return literal(abs(value.number), value.type)
     if value.type in REALS:
         return Value(value.type, f"fabs({value.text})")
-    kind = writer.arithmetic(value.type, value.type)
-    writer.program.helper(f"absolute_{kind}", ABSOLUTE.replace("KIND", kind))
-    return Value(kind, f"absolute_{kind}({value.text})")
+    made: Value = writer.call(absolute, (writer.cast(value, writer.arithmetic(value, value)),))
+    return made
 
 
-def _extreme(name: str, test: str) -> Callable[..., Value]:
+def _extreme(function: Any, of_known: Callable[..., Any]) -> Callable[..., Value]:
     def make(writer: Any, first: Value, *others: Value) -> Value:
-        found = first
         for other in others:
-            kind = writer.common(found, other)
-            if found.number is not None and other.number is not None:
-                pair = (writer.cast(found, kind).number, writer.cast(other, kind).number)
-                found = literal((min if name == "least" else max)(*pair), kind)
-                continue
-            text = LESS.replace("KIND", kind).replace("NAME", name).replace("TEST", test)
-            writer.program.helper(f"{name}_{kind}", text)
-            a, b = writer.given(found, kind).text, writer.given(other, kind).text
-            found = Value(kind, f"{name}_{kind}({a}, {b})")
-        return found
+            kind = writer.common(first, other)
+            first, other = writer.cast(first, kind), writer.cast(other, kind)
+            if first.number is not None and other.number is not None:
+                first = literal(of_known(first.number, other.number), kind)
+            else:
+                first = writer.call(function, (first, other))
+        return first
 
     return make
 
@@ -191,27 +228,28 @@ def _length(writer: Any, value: Value) -> Value:
 
 def _add(writer: Any, array: Value, index: Value, value: Value) -> Value:
     cell, kind = writer.element(array, (index,)), array.type.element
-    if kind not in ("int", "uint", "long", "ulong"):
+    if kind not in writer.dialect.atomic:
         writer.fail(f"an atomic addition to an array of {kind}")
     function = "atomic_add" if kind in ("int", "uint") else "atom_add"
-    return Value(None, f"{function}(&{cell.text}, {writer.cast(value, kind).text})")
+    text = writer.dialect.add.format(function, cell.text, writer.cast(value, kind).text, kind)
+    return Value(None, text)
 
 
 INTRINSICS: dict[Any, Callable[..., Value]] = {
     primitives.fma: _fma,
     primitives.select: _select,
-    primitives.number: _number,
-    primitives.sqrt: _of_reals("sqrt"),
+    primitives.number: lambda writer, value, like: writer.cast(value, like.type),
+    primitives.sqrt: _sqrt,
     primitives.split: _split,
     primitives.two_to: _two_to,
-    elementary.nearest: _of_reals("rint"),
-    elementary.parts: _series(_parts),
+    elementary.nearest: lambda writer, value: _of_reals(writer, value, "rint"),
+    elementary.parts: _called(parts),
     elementary.scaled: _scaled,
-    **{own: _series(series) for own, series in elementary.SERIES.items() if own is not series},
-    math.sqrt: _of_reals("sqrt"),
+    **{own: _called(series) for own, series in elementary.SERIES.items() if own is not series},
+    math.sqrt: _sqrt,
     builtins.abs: _abs,
-    builtins.min: _extreme("least", "b < a"),
-    builtins.max: _extreme("greatest", "a < b"),
+    builtins.min: _extreme(least, min),
+    builtins.max: _extreme(greatest, max),
     builtins.int: _whole,
     builtins.float: _cast_to("double"),
     builtins.bool: _cast_to("bool"),

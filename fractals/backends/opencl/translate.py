@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fractals.backends.opencl.expressions import INDENT, place_of
-from fractals.backends.opencl.intrinsics import atomic_add
-from fractals.backends.opencl.values import ArrayType, TupleType, inside, safe
-from fractals.backends.opencl.writer import Translated, Writer
+from fractals.backends.opencl.intrinsics import OPENCL, Dialect, atomic_add
+from fractals.backends.opencl.syntax import place_of
+from fractals.backends.opencl.values import ArrayType, TupleType, safe
+from fractals.backends.opencl.writer import INDENT, Translated, Writer
 from fractals.errors import DeviceError, shown
 from fractals.kernels import Target
 
-HEAD = "#pragma OPENCL FP_CONTRACT OFF\n"
 LETTERS = {"double": "d", "float": "f", "long": "l", "int": "i", "bool": "b", "ulong": "u"}
 
 
@@ -50,41 +49,42 @@ class Source(NamedTuple):
 class Translation:
     """A kernel, with the functions and types that it needs, as text."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect, self.divides = dialect, ""
         self._functions: dict[Any, Translated | None] = {}
         self._names: dict[Any, str] = {}  # of types
         self._structs: list[str] = []
         self._helpers: dict[str, str] = {}
         self._taken: set[str] = set()
-        self.divides = ""
 
     def name_of(self, kind: Any) -> str:
         """Return the name of a type in C, which is declared where it is new."""
+        if kind in self.dialect.lacks:
+            raise DeviceError(f"{self.dialect.name} has no float64: give precision='float32'")
         if isinstance(kind, str):
             return kind
         if kind not in self._names:
             if isinstance(kind, ArrayType):
-                fields = [f"global {kind.element} *data"]
+                fields = [f"{self.dialect.space} {self.name_of(kind.element)} *data"]
                 fields += [f"long n{k}" for k in range(kind.dimensions)]
                 base = f"{kind.element}_array{kind.dimensions}"
             elif isinstance(kind, TupleType):
-                names = kind.names or [f"v{k}" for k in range(len(kind.items))]
-                fields = [
-                    f"{self.name_of(item)} {safe(name)}"
-                    for item, name in zip(kind.items, names, strict=True)
-                ]
-                base = kind.title or _short(kind)
+                pairs = zip(kind.items, kind.fields, strict=True)
+                fields = [f"{self.name_of(item)} {name}" for item, name in pairs]
+                base = kind.title or "tuple_" + "".join(LETTERS.get(i, "t") for i in kind.items)
             else:
                 raise DeviceError(f"a variable can't hold {shown(kind, 60)}")
-            name = self._names[kind] = self.free(base)
-            self._structs.append(f"typedef struct {{ {'; '.join(fields)}; }} {name};\n")
+            self._names[kind] = self.free(base)
+            self._structs.append(
+                f"typedef struct {{ {'; '.join(fields)}; }} {self._names[kind]};\n"
+            )
         return self._names[kind]
 
     def free(self, name: str) -> str:
         """Return a name that nothing has yet."""
-        name, k = safe(name), 2
-        while (chosen := name if k == 2 else f"{name}_{k - 1}") in self._taken:
-            k += 1
+        chosen, k = safe(name), 2
+        while chosen in self._taken:
+            chosen, k = f"{safe(name)}_{k}", k + 1
         self._taken.add(chosen)
         return chosen
 
@@ -112,75 +112,59 @@ class Translation:
         `arguments` are the types of what the body takes behind its strides. The kernel has the name
         that is given, unless a function has it.
         """
-        main = self.function(body, ("long",) * 4 + tuple(map(inside, arguments)))
-        name = self.free(name)
-        given: list[str] = []
-        lines: list[str] = []
+        main = self.function(body, ("long",) * 4 + tuple(arguments))
+        name, given, lines = self.free(name), list[str](), list[str]()
         names = body.__code__.co_varnames[4 : body.__code__.co_argcount]
-        passed = [
-            self._parameter(safe(n), kind, given, lines)
-            for n, kind in zip(names, arguments, strict=True)
-        ]
-        places = (
-            *(f"get_global_id({k})" for k in range(2)),
-            *(f"get_global_size({k})" for k in range(2)),
-        )
-        call = f"{main.name}({', '.join((*places, *passed))});"
-        inner = "".join(f"{INDENT}{line}\n" for line in (*lines, call))
-        parameters = f",\n{INDENT}".join(given)
+        pairs = zip(map(safe, names), arguments, strict=True)
+        passed = [self._parameter(own, kind, given, lines) for own, kind in pairs]
+        places = [each.format(k) for each in self.dialect.places for k in (0, 1)]
+        lines.append(f"{main.name}({', '.join((*places, *passed))});")
+        inner = "".join(f"{INDENT}{line}\n" for line in lines)
+        parameters = f",\n{INDENT}".join(filter(None, (*given, self.dialect.last)))
         text = f"kernel void {name}(\n{INDENT}{parameters}) {{\n{inner}}}\n"
-        ordered: list[Translated] = []
-        _collect(main, ordered)
-        parts = [HEAD, "".join(self._structs), *self._helpers.values()]
-        return "\n".join([*parts, *(each.text for each in ordered), text]), name
+        parts = [self.dialect.head, "".join(self._structs), *self._helpers.values()]
+        return "\n".join([*parts, *(each.text for each in _ordered(main)), text]), name
 
     def _parameter(self, name: str, kind: Any, given: list[str], lines: list[str]) -> str:
         """Add the parameters of one argument, and return the expression that gathers them."""
+        made, whole = self.dialect.made, self.dialect.whole
         if isinstance(kind, ArrayType):
+            given.append(f"{self.dialect.space} {self.name_of(kind.element)} *{name}")
             sizes = [f"{name}_n{k}" for k in range(kind.dimensions)]
-            given.append(f"global {kind.element} *{name}")
-            first = f"{name} + {name}_begin" if kind.begins_later else name
-            begin = [f"{name}_begin"] if kind.begins_later else []
-            given.append(", ".join(f"const long {size}" for size in (*begin, *sizes)))
-            return f"({self.name_of(inside(kind))}){{{', '.join((first, *sizes))}}}"
+            numbers = [whole.format("long", each) for each in (f"{name}_begin", *sizes)]
+            given.append(", ".join(numbers))
+            parts = ", ".join((f"{name} + {name}_begin", *sizes))
+            return made.format(self.name_of(kind), parts)
         if isinstance(kind, TupleType):
-            names = kind.names or [f"v{k}" for k in range(len(kind.items))]
-            parts = [
-                self._parameter(f"{name}_{part}", item, given, lines)
-                for part, item in zip(names, kind.items, strict=True)
-            ]
-            gathered = "".join(f"\n{INDENT * 2}{part}," for part in parts)
-            lines.append(f"const {self.name_of(inside(kind))} {name} = {{{gathered}\n{INDENT}}};")
+            pairs = zip(kind.fields, kind.items, strict=True)
+            fields = [self._parameter(f"{name}_{own}", item, given, lines) for own, item in pairs]
+            gathered = "".join(f"\n{INDENT * 2}{field}," for field in fields)
+            lines.append(f"const {self.name_of(kind)} {name} = {{{gathered}\n{INDENT}}};")
             return name
-        given.append(f"const {'int' if kind == 'bool' else kind} {name}")
+        given.append(whole.format("int" if kind == "bool" else self.name_of(kind), name))
         return name
 
 
-def _collect(function: Translated, ordered: list[Translated]) -> None:
-    for called in function.calls:
-        if called not in ordered:
-            _collect(called, ordered)
-    if function not in ordered:
-        ordered.append(function)
-
-
-def _short(kind: TupleType) -> str:
-    items = kind.items
-    if len(set(items)) == 1 and items[0] in LETTERS:
-        return f"{items[0]}_x{len(items)}"
-    return "tuple_" + "".join(LETTERS.get(item, "t") for item in items)
+def _ordered(function: Translated) -> list[Translated]:
+    """Return a function behind those that it calls."""
+    before = (each for called in function.calls for each in _ordered(called))
+    return [*dict.fromkeys(before), function]
 
 
 def source(
-    make_body: Callable[..., Any], options: Sequence[Any], arguments: Sequence[Any], number: str
+    make_body: Callable[..., Any],
+    options: Sequence[Any],
+    arguments: Sequence[Any],
+    number: str,
+    dialect: Dialect = OPENCL,
 ) -> Source:
-    """Return a program in OpenCL C.
+    """Return a program in OpenCL C, or another dialect.
 
     `arguments` are the types of what the body takes behind its strides
     (`fractals.backends.opencl.values.type_of`); `number` is "float64" or "float32".
     """
-    made = Translation()
-    file = (make_body.__module__ or "own").rpartition(".")[2]
+    made = Translation(dialect)
+    file = (make_body.__module__ or "own").rpartition(".")[2].strip("_")
     own = re.sub("^make_|_?body$|<|>", "", make_body.__name__)
     called = f"{file}_{own}_kernel" if own else f"{file}_kernel"
     text, name = made.kernel(called, make_body(make_target(number), *options), arguments)

@@ -1,6 +1,8 @@
 """Types and values of a translated function: what `translate` knows of an expression."""
 
+import ast
 import math
+import operator
 import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -8,9 +10,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 # How tightly an operator of C binds.
-ATOM, UNARY, CONDITION = 16, 14, 3
+ATOM, UNARY, EQUAL, CONDITION = 16, 14, 9, 3
 LEVELS = {"*": 13, "/": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "<": 10, "<=": 10, ">": 10}
-LEVELS |= {">=": 10, "==": 9, "!=": 9, "&": 8, "^": 7, "|": 6, "&&": 5, "||": 4}
+LEVELS |= {">=": 10, "==": EQUAL, "!=": EQUAL, "&": 8, "^": 7, "|": 6, "&&": 5, "||": 4}
+OPERATORS: dict[type, tuple[str, Any]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow),
+    ast.LShift: ("<<", operator.lshift),
+    ast.RShift: (">>", operator.rshift),
+    ast.BitAnd: ("&", operator.and_),
+    ast.BitOr: ("|", operator.or_),
+    ast.BitXor: ("^", operator.xor),
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+}
+IN_C = {"//": "floor_divide", "%": "remainder"}  # what C has in another sense
+BITWISE = ("<<", ">>", "&", "|", "^")
 
 NUMPY = {
     np.bool_: "bool",
@@ -26,15 +50,18 @@ NUMPY = {
     np.float64: "double",
 }
 SCALARS = {name: kind for kind, name in NUMPY.items()}
-# Names of C, and of functions of OpenCL C, that Python's names must not hide.
+# Words of C, of C++, and of the two languages for GPUs, that Python's names must not hide.
 RESERVED = {
-    *("auto", "bool", "break", "case", "char", "const", "constant", "continue", "default", "do"),
-    *("double", "else", "enum", "event_t", "extern", "false", "float", "for", "generic", "global"),
-    *("goto", "half", "if", "image", "inline", "int", "kernel", "local", "long", "pipe"),
-    *("private", "read_only", "register", "restrict", "return", "short", "signed", "sizeof"),
-    *("static", "struct", "switch", "true", "typedef", "uchar", "uint", "ulong", "union"),
-    *("unsigned", "ushort", "void", "volatile", "while", "write_only"),
-    *("fma", "fabs", "sqrt", "rint", "NAN", "INFINITY"),
+    *("auto", "bool", "break", "case", "catch", "char", "class", "const", "constant", "continue"),
+    *("default", "delete", "device", "do", "double", "else", "enum", "explicit", "extern"),
+    *("false", "fast", "float", "for", "friend", "generic", "global", "goto", "half", "if"),
+    *("image", "inline", "int", "kernel", "local", "long", "metal", "mutable", "namespace"),
+    *("new", "operator", "pipe", "precise", "private", "protected", "public", "read_only"),
+    *("register", "restrict", "return", "short", "signed", "sizeof", "static", "struct"),
+    *("switch", "template", "this", "thread", "threadgroup", "throw", "true", "try", "typedef"),
+    *("typename", "uchar", "uint", "ulong", "union", "unsigned", "ushort", "using", "vertex"),
+    *("virtual", "void", "volatile", "while", "write_only", "at", "fma", "fabs", "rint", "size"),
+    *("sqrt", "NAN", "INFINITY"),
 }
 REALS, UNSIGNED = ("float", "double"), ("uint", "ulong")
 
@@ -46,13 +73,17 @@ class TupleType(NamedTuple):
     names: tuple[str, ...] = ()
     title: str = ""
 
+    @property
+    def fields(self) -> list[str]:
+        """Return the names of the parts in C."""
+        return [safe(name) for name in self.names] or [f"v{k}" for k in range(len(self.items))]
+
 
 class ArrayType(NamedTuple):
     """An array in the memory of the device, row by row."""
 
     element: str
     dimensions: int
-    begins_later: bool = False  # whether it is a part of other memory: an argument of a kernel only
 
 
 @dataclass(frozen=True)
@@ -80,8 +111,37 @@ class Value:
 
     def at(self, level: int) -> str:
         """Return the text as an operand of an operator of this level."""
-        unclear = self.text[0] == "-" and level >= LEVELS["-"]
-        return f"({self.text})" if self.level < level or unclear else self.text
+        return f"({self.text})" if self.level < level else self.text
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the value is known when a kernel is translated."""
+        return self.number is not None or isinstance(self.type, Static)
+
+    @property
+    def truth(self) -> bool:
+        """Tell whether a known value counts as true."""
+        return bool(self.type.value if isinstance(self.type, Static) else self.number)
+
+    def words(self) -> set[str]:
+        """Return the names in the text, and in that of its parts."""
+        inner = [each.words() for each in self.items or ()]
+        return set(re.findall(r"\w+", self.text)).union(*inner)
+
+
+def between(kind: Any, a: Value, sign: str, b: Value) -> Value:
+    """Return the value of an operator, with parentheses where C, or a reader, needs them."""
+    level = LEVELS[sign]
+    usual = sign not in (*BITWISE, "&&", "||")
+    right = level + 1 if usual else UNARY if sign in BITWISE else EQUAL
+    left = level if usual or a.level == level else right
+    return Value(kind, f"{a.at(left)} {sign} {b.at(right)}", level)
+
+
+def chosen(kind: Any, condition: Value, a: Value, b: Value) -> Value:
+    """Return one of two values of a type."""
+    text = f"{condition.at(EQUAL)} ? {a.at(CONDITION + 1)} : {b.at(CONDITION)}"
+    return Value(kind, text, CONDITION)
 
 
 def known(value: Any) -> Value:
@@ -92,32 +152,25 @@ def known(value: Any) -> Value:
         return literal(value, type_of(value))
     if isinstance(value, tuple) and value:
         items = tuple(map(known, value))
-        names = getattr(value, "_fields", ())
-        title = type(value).__name__ if names else ""
-        return Value(TupleType(tuple(item.type for item in items), names, title), items=items)
+        return Value(tuple_type(value, [item.type for item in items]), items=items)
     return Value(Static(value))
 
 
 def type_of(value: Any) -> Any:
     """Return the type of an argument of a kernel, or of a known number."""
     if isinstance(value, tuple):
-        names = getattr(value, "_fields", ())
-        return TupleType(tuple(map(type_of, value)), names, type(value).__name__ if names else "")
+        return tuple_type(value, map(type_of, value))
     if hasattr(value, "shape") and value.shape != ():
-        later = getattr(value, "offset", 0) > 0
-        return ArrayType(NUMPY[np.dtype(value.dtype).type], len(value.shape), later)
+        return ArrayType(NUMPY[np.dtype(value.dtype).type], len(value.shape))
     if isinstance(value, np.generic):
         return NUMPY[type(value)]
     return "bool" if isinstance(value, bool) else "long" if isinstance(value, int) else "double"
 
 
-def inside(kind: Any) -> Any:
-    """Return the type of an argument of a kernel as the functions in it see it."""
-    if isinstance(kind, ArrayType):
-        return kind._replace(begins_later=False)
-    if isinstance(kind, TupleType):
-        return kind._replace(items=tuple(map(inside, kind.items)))
-    return kind
+def tuple_type(value: Any, items: Any) -> TupleType:
+    """Return the type of a tuple whose parts have these types."""
+    names = getattr(value, "_fields", ())
+    return TupleType(tuple(items), names, type(value).__name__ if names else "")
 
 
 def literal(value: Any, kind: str) -> Value:
@@ -129,21 +182,14 @@ def literal(value: Any, kind: str) -> Value:
     elif kind not in REALS:
         text = str(number) if -(2**31) < number < 2**31 else f"{number}{'U' * (kind in UNSIGNED)}L"
     elif math.isfinite(number):
-        text = repr(float(number)) if kind == "double" else f"{np.format_float_scientific(number)}f"
-        text = _plain(number, text)
+        text = repr(float(number))
+        if kind == "float":  # 0.5f where that is shorter than 5.e-01f
+            plain = np.format_float_positional(number, trim="0")
+            text = f"{plain if len(plain) < 14 else np.format_float_scientific(number)}f"
     else:
         text = "NAN" if number != number else "-INFINITY" if number < 0 else "INFINITY"
         text = f"(double){text}" if kind == "double" else text
-    negative = text.startswith(("-", "("))
-    return Value(kind, text, UNARY if negative else ATOM, number=number)
-
-
-def _plain(number: Any, text: str) -> str:
-    """Return the text of a float32 as 0.5f where that is shorter than 5.e-01f."""
-    if isinstance(number, np.float64):
-        return text
-    plain = np.format_float_positional(number, trim="0")
-    return f"{plain}f" if len(plain) < 14 else text
+    return Value(kind, text, UNARY if text[0] in "-(" else ATOM, number=number)
 
 
 def joined(a: Any, b: Any) -> Any:
@@ -165,6 +211,6 @@ def joined(a: Any, b: Any) -> Any:
 
 
 def safe(name: str) -> str:
-    """Return a name as C, and OpenCL C, take it."""
+    """Return a name as C, and the languages for GPUs, take it."""
     name = re.sub(r"[^A-Za-z0-9_]", lambda found: f"u{ord(found[0]):x}", name)
     return f"{name}_" if name in RESERVED else name
