@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
 from fractals.color import palette as spaces
+from fractals.explorer.frames import SAID
 from fractals.explorer.protocol import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
 from fractals.explorer.shown import REST, ShownView
@@ -279,7 +280,8 @@ class ClientView(ShownView):
 
     def _is_seen_by(self, before: "ClientView") -> bool:
         """Tell whether the view before differs in nothing but its colors."""
-        return before.scene.model_copy(update={"color": self.scene.color}) == self.scene
+        own = {"color": self.scene.color, **{key: getattr(self.scene, key) for key in SAID}}
+        return before.scene.model_copy(update=own) == self.scene
 
     def _recolors(self, before: "ClientView", raw: EscapeData) -> bool:
         """Take the raw numbers of the view before, if other colors of the same view need no others.

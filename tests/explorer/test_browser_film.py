@@ -87,7 +87,7 @@ def table_of(tab, panel):
     return tomllib.loads(found.value.path().read_text())
 
 
-def test_a_short_film_is_made_seen_and_downloaded(tab, tmp_path):
+def test_a_short_film_is_made_seen_and_downloaded_and_a_long_one_cancelled(tab, tmp_path, server):
     panel = wished(tab, 1)
     panel.get_by_text("24 frames in about").wait_for()
     made(panel)
@@ -100,6 +100,17 @@ def test_a_short_film_is_made_seen_and_downloaded(tab, tmp_path):
     assert (len(film), film.size) == (24, (64, 36))
     film.save(tmp_path / "again.mp4")
     assert (tmp_path / "again.mp4").read_bytes() == path.read_bytes()
+
+    made(wished(tab, 600, (640, 360)))
+    panel.get_by_text(" of 14400").wait_for()
+    panel.get_by_role("button", name="Cancel").click()
+    tab.page.get_by_text("The film was cancelled.").wait_for()
+    assert panel.get_by_role("progressbar").count() == 0
+    assert not server.explorer.jobs.running
+    panel.get_by_role("button", name="Make the film").wait_for()
+    tab.page.reload()  # nothing is looked for
+    tab.until("window.explorer?.settled")
+    assert tab.page.get_by_role("region", name="Film", exact=True).count() == 0
 
 
 @pytest.mark.slow
@@ -208,20 +219,10 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     field.press("Enter")
     tab.until(f"{times}[2] === 6 && Math.abs({times}[1] - 6 + 0.6 / {last}) < 0.01")
     panel.get_by_text("180 frames in about").wait_for()
-
-
-def test_a_film_is_cancelled(tab, server):
-    panel = wished(tab, 600, (640, 360))
-    made(panel)
-    panel.get_by_text(" of 14400").wait_for()
-    panel.get_by_role("button", name="Cancel").click()
-    tab.page.get_by_text("The film was cancelled.").wait_for()
-    assert panel.get_by_role("progressbar").count() == 0
-    assert not server.explorer.jobs.running
-    panel.get_by_role("button", name="Make the film").wait_for()
-    tab.page.reload()  # nothing is looked for
-    tab.until("window.explorer?.settled")
-    assert tab.page.get_by_role("region", name="Film", exact=True).count() == 0
+    panel.get_by_role("button", name="Whole set").click()
+    tab.run("() => explorer.home()")
+    tab.until("parseFloat(explorer.placed.width) > 1")
+    panel.get_by_text("this is the whole set: zoom in first").wait_for()
 
 
 @pytest.mark.slow
@@ -264,9 +265,3 @@ def test_a_film_has_sound(tab, tmp_path):
     said = encode.run(["-v", "error", "-i", str(path), "-map", "0:a:0", "-f", "null", "-"])
     assert said == ""
 
-
-def test_the_whole_set_is_no_film(tab):
-    panel = opened(tab)
-    tab.run("() => explorer.home()")
-    tab.until("parseFloat(explorer.placed.width) > 1")
-    panel.get_by_text("this is the whole set: zoom in first").wait_for()

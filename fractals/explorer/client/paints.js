@@ -7,6 +7,7 @@ const NUMBERS = ["density", "offset", "blend", "opacity"]; // the shader takes t
 export class Paints {
   seq = 0; // of the newest colors that the server accepted
   /** @type {{seq: number, color: Table}|null} */ #flight = null; // {seq, color}: unanswered
+  #returns = false; // to the accepted colors, because newer ones were refused
   /** @type {Table|null} */ #wanted = null; // the newest colors that were not sent
   /** @type {Arrived} */ #accepted = null;
   #live = false; // the user is changing colors
@@ -28,7 +29,7 @@ export class Paints {
   start(color) {
     this.seq = 0;
     this.#flight = this.#wanted = null;
-    this.#live = this.#fresh = false;
+    this.#live = this.#fresh = this.#returns = false;
     this.#accepted = color;
   }
 
@@ -44,6 +45,12 @@ export class Paints {
     this.next();
   }
 
+  /** End changes of colors that were live, if nothing has ended them. */
+  rest() { if (this.#live) this.set(this.explorer.scene.color, false); }
+
+  /** Tell whether colors are unanswered. @param {number} seq */
+  waitsFor(seq) { return this.#flight?.seq === seq; }
+
   /** Send the newest colors, unless older ones are unanswered. */
   next() {
     if (!this.#wanted || this.#flight) return;
@@ -57,6 +64,7 @@ export class Paints {
   accepted({ seq, color, values, title, author, note }) {
     const { explorer } = this;
     this.#flight = null;
+    this.#returns = false;
     this.seq = seq;
     this.#accepted = color;
     this.#fresh = values;
@@ -66,9 +74,10 @@ export class Paints {
 
   /** Return to the accepted colors, because newer ones are not valid. @returns {boolean} whether it did */
   refused(seq) {
-    if (seq !== this.#flight?.seq) return false;
+    if (!this.#flight || seq !== this.#flight.seq) return false; // what was accepted can't be drawn
     this.#flight = null;
-    if (this.#wanted || this.#live) return false;
+    if (this.#wanted || this.#live || this.#returns) return false;
+    this.#returns = true;
     this.set(this.#accepted, false);
     return true;
   }
