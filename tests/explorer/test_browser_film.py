@@ -264,4 +264,3 @@ def test_a_film_has_sound(tab, tmp_path):
     path = downloaded(tab, panel, tmp_path / "film.mp4")
     said = encode.run(["-v", "error", "-i", str(path), "-map", "0:a:0", "-f", "null", "-"])
     assert said == ""
-

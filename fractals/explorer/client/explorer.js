@@ -522,7 +522,7 @@ export class Explorer extends EventTarget {
   #described(message) {
     const fresh = this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
     this.layers = message.layers;
-    this.stage.colors(message.layers, fresh);
+    this.stage.colors(message, fresh);
   }
 
   #finished(message) {
