@@ -220,6 +220,34 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     tab.until(f"{times}[2] === 6 && Math.abs({times}[1] - 6 + 0.6 / {last}) < 0.01")
     panel.get_by_text("180 frames in about").wait_for()
     panel.get_by_role("button", name="Whole set").click()
+    tracks = panel.get_by_role("group", name="Numbers over time")
+    tracks.get_by_label("Change over time").select_option("density")
+    value = tracks.get_by_label("Value at")  # of the last key
+    value.fill("3")
+    value.press("Enter")
+    tracks.get_by_role("slider", name="Key 2").press("ArrowLeft")
+    slider.fill("1")
+    tracks.get_by_role("button", name="Add a key of Density").click()
+    keys = tracks.get_by_role("slider").all()
+    length = float(keys[0].get_attribute("aria-valuemax"))
+    shares = [float(key.get_attribute("aria-valuenow")) / length for key in keys]
+    assert (len(shares), shares[0], shares[2]) == (3, 0, pytest.approx(0.98))
+    assert float(value.input_value()) == pytest.approx(1 + 2 * shares[1] / 0.98, rel=1e-3)
+    tracks.get_by_role("slider", name="Key 2").press("Delete")
+    asked = tab.run("""async () => {
+        const { connection } = explorer, { send } = connection;
+        return new Promise((resolve) => {
+            connection.send = (message) => {
+                if (message.t === "film") resolve(message.tracks);
+                return send.call(connection, message);
+            };
+            explorer.scene = { ...explorer.scene };
+        });
+    }""")
+    assert asked == {"density": [[0, 1], [pytest.approx(0.98 * length), 3]]}
+    tracks.get_by_role("button", name="Remove Density").click()
+    assert tracks.get_by_role("slider").count() == 0
+    tab.run("() => { delete explorer.connection.send; }")
     tab.run("() => explorer.home()")
     tab.until("parseFloat(explorer.placed.width) > 1")
     panel.get_by_text("this is the whole set: zoom in first").wait_for()

@@ -59,9 +59,10 @@ export class Explorer extends EventTarget {
   /** @type {number[]|null} */ free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
   /** @param {HTMLCanvasElement} canvas
-   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table}} [options] `plain`: no
-   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was */
-  constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {} } = {}) {
+   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table, second?: boolean}} [options] `plain`: no
+   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was;
+   * `second`: the second view of a page */
+  constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {}, second = false } = {}) {
     super();
     observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
@@ -70,7 +71,7 @@ export class Explorer extends EventTarget {
     this.#first = first;
     this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
     this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
-    const url = new URL("/ws", location.href);
+    const url = new URL(second ? "/ws?second" : "/ws", location.href);
     url.protocol = url.protocol.replace("http", "ws");
     this.connection = new Connection(url.href, {
       hello: () => ({ t: "hello", v: 1, size: this.size, values: this.stage.renderer.values, link: remote ? "remote" : "local" }),
