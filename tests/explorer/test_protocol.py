@@ -151,6 +151,7 @@ BAD = [
     '{"t":"open","frame":9,"scene":{"color":{"palette":"/etc/passwd"}}}',
     '{"t":"open","frame":9,"scene":{"color":{"palette":"cmap:viridis"}}}',
     '{"t":"open","frame":9,"scene":{"color":{"coloring":{"name":"picture_trap","picture":"/x.png"}}}}',
+    '{"t":"open","frame":9,"scene":{"color":{"layers":[{"picture_mask":"/x.png"}]}}}',
     '{"t":"open","frame":9,"scene":{"color":{"palette":{"stops":["x"]}}}}',
     '{"t":"open","frame":9,"toml":"a = [[[["}',
     '{"t":"open","frame":9,"link":"AAAA"}',
