@@ -98,7 +98,7 @@ def colorings(folder):
 def colorings_of(name):
     """Return the names of the colorings of a gallery scene, from the bottom to the top."""
     color = load_scene(f"gallery:{name}").color
-    return [color.coloring.name, *(layer.coloring.name for layer in color.layers)]
+    return [paint.coloring.name for paint in color.paints]
 
 
 def palettes(folder):
@@ -151,6 +151,8 @@ TABLES = {
     "iteration": "Iteration",
     "color": "Color",
     "color.layers": "Layer",
+    "color.layers.layers": "LayerGroup",
+    "color.layers.picture_mask": "PictureMask",
     "scatter": "Scatter",
     "display": "Display",
     "camera": "Camera",

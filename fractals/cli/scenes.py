@@ -114,7 +114,7 @@ def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene"
     if what == "palette" and not fit:
         named = "a palette with two ends"
     tell(f"{_fitted_values(scene.color)} are fitted to {named}")
-    for layer in scene.color.layers if fit else ():
+    for layer in scene.color.paints[1:] if fit else ():
         tell(f"{_fitted_values(layer)} are fitted to the layer {layer.coloring.name}")
     return scene
 

@@ -23,12 +23,26 @@ Pixels = NDArray[np.uint8]
 
 
 def encode(pixels: Pixels) -> str:
-    """Return pixels (height, width, 4), sRGB and opacity, as text."""
+    """Return pixels (height, width, 4), sRGB and opacity, or gray (height, width), as text."""
     import PIL.Image
 
     file = io.BytesIO()
     PIL.Image.fromarray(pixels).save(file, "PNG", optimize=True)
     return KEPT + base64.b64encode(file.getvalue()).decode("ascii")
+
+
+def encode_mask(pixels: Pixels) -> str:
+    """Return the brightness of pixels (height, width, 4) as text; what is transparent is black."""
+    red, green, blue, there = (pixels[..., k].astype(np.uint32) for k in range(4))
+    gray = (19595 * red + 38470 * green + 7471 * blue + 2**15) >> 16  # ITU-R BT.601, as Pillow
+    return encode(((gray * there + 127) // 255).astype(np.uint8))
+
+
+def weights(kept: str) -> NDArray[np.float64]:
+    """Return the brightness of what `encode_mask` returned, from 0 to 1, (height, width)."""
+    pixels = decode(kept).astype(np.float64)
+    found: NDArray[np.float64] = pixels[..., 0] * pixels[..., 3] / 255**2
+    return found
 
 
 @functools.lru_cache(maxsize=16)

@@ -86,7 +86,18 @@ class Explorer:
     def _full(self, visitor: str) -> bool:
         """Tell whether there is no room for a visitor, who may load an open page again."""
         inside = any(session.visitor == visitor for session in list(self.sessions))
-        return not inside and len(self.sessions) >= self.options.clients
+        return not inside and self._pages >= self.options.clients
+
+    @property
+    def _pages(self) -> int:
+        """Return the number of open pages: second views do not count."""
+        return sum(not session.second for session in list(self.sessions))
+
+    def _is_second(self, socket: WebSocket, visitor: str) -> bool:
+        """Tell whether a client is the second view of a page of the visitor that has none yet."""
+        own = [session.second for session in self.sessions if session.visitor == visitor]
+        wants = "second" in socket.query_params and visitor != BEARER
+        return wants and own.count(False) > own.count(True)
 
     def shut_out(self) -> None:
         """End all visits: each visitor requires an address again."""
@@ -106,13 +117,14 @@ class Explorer:
     async def client(self, socket: WebSocket) -> None:
         """Serve a client until it leaves."""
         await socket.accept()
-        if len(self.sessions) >= self.options.clients:
+        visitor = socket.scope["visitor"]
+        second = self._is_second(socket, visitor)
+        if not second and self._pages >= self.options.clients:
             await socket.close(FULL, "the server is full: try again later")
             return
         outbox = Outbox(asyncio.get_running_loop(), self.engine.wake)
         session = Session(self.engine, self.scene, self.options, outbox, self.handlers)
-        visitor = socket.scope["visitor"]
-        session.visitor = "" if visitor == BEARER else visitor
+        session.visitor, session.second = "" if visitor == BEARER else visitor, second
         self.sessions.add(session)
         sending = asyncio.create_task(_send(socket, outbox))
         try:

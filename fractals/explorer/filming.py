@@ -24,6 +24,7 @@ from fractals.explorer.session import Session
 from fractals.films import encode
 from fractals.films.film import SHORTEST, SPEED, Film, film
 from fractals.films.motion import width_text
+from fractals.films.tracks import scene_of
 from fractals.films.writing import check_loop, video_of
 from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene
@@ -51,7 +52,7 @@ class Filming:
         scene, left_out, times = filmed_scene(session, message)
         length = length_of(scene, message)
         asked = asked_of(scene, message, length)
-        forecast = self._forecast(scene, asked, message.preview)
+        forecast = self._forecast(scene, asked, message)
         name = f"film.{message.format}"
         video = video_of(name)
         if video:
@@ -91,27 +92,34 @@ class Filming:
             "device": self.jobs.device,
             "threads": self.jobs.threads,
             "asked": {**asked, "preview": message.preview},
+            "tracks": {} if scene.film else tracks_of(message, 0.0),
             "backwards": message.backwards and not scene.film,
             "sound": str(sound.path) if sound and video and not message.preview else None,
         }
         finish = partial(self.jobs.exported, path)
         self.jobs.start(session, message.job, wanted, scene, finish, message.keep)
 
-    def _forecast(self, scene: Scene, asked: dict[str, Any], preview: bool) -> Film:
+    def _forecast(
+        self, scene: Scene, asked: dict[str, Any], message: protocol.FilmMessage | protocol.Moments
+    ) -> Film:
         """Return a film that is not made: without a search for more digits."""
-        keyed = scene if scene.film else scene.replace(film=zoom_of(scene, asked))
-        return film(keyed, preview=preview, device=self.jobs.device, on_message=lambda line: None)
+        preview = message.preview if isinstance(message, protocol.FilmMessage) else True
+        if not scene.film:
+            zoom = {**zoom_of(scene, asked), "tracks": tracks_of(message, 0.0)}
+            scene = scene.replace(film=zoom)
+        return film(scene, preview=preview, device=self.jobs.device, on_message=lambda line: None)
 
     def moments(self, session: Session, message: protocol.Moments) -> None:
         """Draw small pictures of moments of a film."""
         scene, _, _ = filmed_scene(session, message)
         length = length_of(scene, message)
-        motion = self._forecast(scene, asked_of(scene, message, length), True).motion
+        planned = self._forecast(scene, asked_of(scene, message, length), message)
         mirrored = message.backwards and not scene.film  # a zoom has two keys, in one order
 
         def steps(work: DrawingTask) -> Steps:
             for index, at in enumerate(message.at):
-                made = motion.view_at(max(0.0, length - at) if mirrored else at)
+                time = max(0.0, length - at) if mirrored else at
+                made = scene_of(planned.tracks, planned.motion.view_at(time), time)
                 pixels = yield from draw_preview(session.engine, work, small(made, message.width))
                 table = made.to_table()
                 session.say("surprised", job=message.job, index=index, label="", scene=table)
@@ -189,7 +197,20 @@ def filmed_scene(
     if message.backwards:
         keys = reversed_keys(keys)
     left_out = [k for k in range(len(places)) if k not in same]
-    return scene.replace(film={"keys": keys, "fps": message.fps}), left_out, times
+    film: dict[str, Any] = {"keys": keys, "fps": message.fps}
+    if tracks := tracks_of(message, times[-1] if message.backwards else 0.0):
+        film |= {"tracks": tracks, "seconds": times[-1]}
+    return scene.replace(film=film), left_out, times
+
+
+def tracks_of(message: protocol.FilmKeys, end: float) -> dict[str, Any]:
+    """Return the tracks of a film; of one that runs backwards from the second `end`, mirrored."""
+    if not end:
+        return {name: [list(point) for point in points] for name, points in message.tracks.items()}
+    return {
+        name: [[round(max(0.0, end - at), 3), value] for at, value in reversed(points)]
+        for name, points in message.tracks.items()
+    }
 
 
 def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from fractals.io import exif, formats, png
 from fractals.io.files import MAX_JSON_BYTES, SCENE_KEY, parse_json, parse_scene, parse_toml
 from fractals.io.foreign import MAX_BYTES
 from fractals.io.summary import RESOLVED
-from fractals.scene.model import Scene, validate
+from fractals.scene.model import Scene, painted, validate
 from fractals.scene.numbers import LONG_INTEGER, MAX_BITS
 
 MAX_DIGITS = 20_000  # of a coordinate: its picture takes minutes
@@ -41,7 +41,7 @@ def scene_of(table: Any, digits: int = MAX_DIGITS) -> Scene:
         if isinstance(view, Mapping):
             _check_numbers(f"view.{key}", view.get(key), digits)
     _check_numbers("julia", table.get("julia"), digits)
-    for paint in _paints(table.get("color")):
+    for paint in painted(table.get("color")):
         _check_paint(paint)
     # The explorer shows one view, and the numbers of keys and tracks may have any size.
     table = {key: value for key, value in table.items() if key != "film"}
@@ -64,15 +64,6 @@ def _texts(part: Any) -> Iterator[str]:
             yield from _texts(each)
     else:
         yield str(part)
-
-
-def _paints(color: Any) -> Iterator[Mapping[str, Any]]:
-    if not isinstance(color, Mapping):
-        return
-    yield color
-    layers = color.get("layers")
-    if isinstance(layers, list | tuple):
-        yield from (layer for layer in layers if isinstance(layer, Mapping))
 
 
 def _check_paint(paint: Mapping[str, Any]) -> None:

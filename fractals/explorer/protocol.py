@@ -202,9 +202,13 @@ class Export(ExportKeys):
     """A file of a frame, in a process of its own."""
 
     t: Literal["export"]
-    format: Literal["png", "jpg", "webp", "tiff", "npz", "exr"] = "png"
+    format: Literal["png", "jpg", "webp", "tiff", "html", "npz", "exr"] = "png"
     forecast: bool = False
     keep: bool = False
+
+
+TrackName = Annotated[str, Field(max_length=80)]
+TrackPoints = Annotated[list[tuple[Seconds, float]], Field(min_length=1, max_length=60)]
 
 
 class FilmKeys(Message):
@@ -217,6 +221,8 @@ class FilmKeys(Message):
     places: Annotated[list[str], Field(max_length=60)] = []  # links
     # Seconds of each place, in place of `seconds`
     times: Annotated[list[Seconds], Field(max_length=60)] | None = None
+    # Numbers of the scene over time, as of film.tracks: [seconds, value], ... as it runs forwards
+    tracks: Annotated[dict[TrackName, TrackPoints], Field(max_length=12)] = {}
     backwards: bool = False
     seconds: Annotated[float, Field(ge=0.2, le=1800)] | None = None
     fps: Annotated[int, Field(ge=1, le=60)] = 30

@@ -309,6 +309,7 @@ def internal(error: BaseException) -> str:
 
 
 def print_line(text: str) -> None:
-    """Print on the server's stderr."""
-    sys.stderr.write(f"fractals: {text.rstrip()}\n")
-    sys.stderr.flush()
+    """Print on the server's stderr, unless its terminal is gone."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"fractals: {text.rstrip()}\n")
+        sys.stderr.flush()

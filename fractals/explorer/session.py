@@ -147,6 +147,7 @@ class Session:
         self.engine, self.first, self.options = engine, first, options
         self.outbox, self.handlers = outbox, handlers
         self.visitor = ""  # whose page it is; "": a program's
+        self.second = False  # whether it is the second view of a page
         self.hello: Hello | None = None  # the first message
         self.frames = FrameHistory()
         # Colors of the newest frame, and their number, as of PROTOCOL.md

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
 from fractals.color import palette as spaces
+from fractals.explorer.frames import SAID
 from fractals.explorer.protocol import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
 from fractals.explorer.shown import REST, ShownView
@@ -39,10 +40,11 @@ from fractals.rendering.fit import CURVES, fit_values
 from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
+from fractals.rendering.sampling import indices
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
-from fractals.scene.paint import Paint
+from fractals.scene.paint import Color, LayerGroup, Paint, PictureMask
 
 # The numbers that a shader colors: curve(v) - c0 of each layer, and the layers' descriptions.
 
@@ -54,10 +56,19 @@ def same_values(old: Scene, scene: Scene) -> bool:
     """Tell whether the layers of two scenes have equal values, however these are colored."""
 
     def facts(paint: Paint) -> tuple[Any, ...]:
-        return paint.coloring, paint.transfer, paint.mask, paint.range
+        mask = getattr(paint, "picture_mask", None)
+        return paint.coloring, paint.transfer, paint.mask, paint.range, mask
 
-    first, second = ([each.color, *each.color.layers] for each in (old, scene))
-    return [facts(paint) for paint in first] == [facts(paint) for paint in second]
+    def groups(color: Color) -> list[Any]:
+        return [
+            (over.picture_mask, len(over.layers))
+            for over in color.layers
+            if isinstance(over, LayerGroup)
+        ]
+
+    one, two = old.color, scene.color
+    same = list(map(facts, one.paints)) == list(map(facts, two.paints))
+    return same and groups(one) == groups(two)
 
 
 @dataclass
@@ -104,7 +115,7 @@ class ViewValues:
 
     def __init__(self, drawing: Drawing) -> None:
         plan = drawing.plan
-        self.drawing, self.color = drawing, plan.scene.color
+        self.drawing, self.color, self.resolved = drawing, plan.scene.color, plan.layers
         self.settled = False  # whether the coarse picture has set c0
         self.painter = Painter(drawing.backend, plan, np.uint8)
         self.layers = [
@@ -119,8 +130,8 @@ class ViewValues:
 
     def repaint(self, scene: Scene) -> None:
         """Take other palettes, densities, offsets and blends, which change no value."""
-        self.color = scene.color
-        for each, layer in zip(self.layers, make_layers(scene).drawn, strict=True):
+        self.color, self.resolved = scene.color, make_layers(scene)
+        for each, layer in zip(self.layers, self.resolved.drawn, strict=True):
             each.layer = layer
 
     def plain(self, tile: Tile, raw: EscapeTile, more: Pairs = ()) -> list[Floats]:
@@ -138,6 +149,11 @@ class ViewValues:
         backend.all_to_host([*pairs, *more])
         return [values.astype(np.float64, copy=False) for _, values in pairs]
 
+    def weights(self, tile: Tile, step: int) -> list[NDArray[np.float32]]:
+        """Return how much each of the masks lets through of a tile's samples."""
+        i, j = indices(tile.window())
+        return self.painter.weights(i * step + step // 2, j * step + step // 2)
+
     def tables(self) -> list[NDArray[np.float32]]:
         """Return the layers' lookup tables, in the space in which their colors are mixed."""
         inside = self.color.inside
@@ -146,10 +162,15 @@ class ViewValues:
             found = [spaces.srgb_from_linear(table).astype(np.float32) for table in found]
         return found
 
-    def described(self) -> list[dict[str, Any]]:
-        """Return the descriptions of the layers, as of PROTOCOL.md."""
-        space = "srgb" if len(self.layers) > 1 else "linear"
-        return [
+    def described(self) -> dict[str, Any]:
+        """Return the descriptions of the layers and of the groups, as of PROTOCOL.md."""
+        space, masks = "srgb" if len(self.layers) > 1 else "linear", self.resolved.masks
+        groups = list(dict.fromkeys(each.layer.group for each in self.layers if each.layer.group))
+
+        def plane(mask: PictureMask | None) -> int | None:
+            return len(self.layers) + [each is mask for each in masks].index(True) if mask else None
+
+        layers = [
             {
                 "coloring": each.layer.coloring.name,
                 "c0": each.c0,
@@ -161,9 +182,20 @@ class ViewValues:
                 "transfer": each.layer.transfer,
                 "blend": each.layer.blend if k else "normal",
                 "opacity": each.layer.opacity,
+                "mask": plane(each.layer.mask),
+                "group": groups.index(each.layer.group) if each.layer.group else None,
             }
             for k, each in enumerate(self.layers)
         ]
+        blended = [
+            {
+                "blend": group.blend,
+                "opacity": group.over.opacity,
+                "mask": plane(group.over.picture_mask),
+            }
+            for group in groups
+        ]
+        return {"layers": layers, "groups": blended, "planes": len(layers) + len(masks)}
 
     def fit(self, layer: int, always: bool) -> tuple[float, float]:
         """Return density and offset of a layer, as `fractals.rendering.fit` chooses them."""
@@ -279,7 +311,8 @@ class ClientView(ShownView):
 
     def _is_seen_by(self, before: "ClientView") -> bool:
         """Tell whether the view before differs in nothing but its colors."""
-        return before.scene.model_copy(update={"color": self.scene.color}) == self.scene
+        own = {"color": self.scene.color, **{key: getattr(self.scene, key) for key in SAID}}
+        return before.scene.model_copy(update=own) == self.scene
 
     def _recolors(self, before: "ClientView", raw: EscapeData) -> bool:
         """Take the raw numbers of the view before, if other colors of the same view need no others.
@@ -491,8 +524,7 @@ class ClientView(ShownView):
 
     def send_layers(self) -> None:
         """Send how values become colors."""
-        layers = self.values.described()
-        self.say("layers", frame=self.frame, paint=self.paint, layers=layers)
+        self.say("layers", frame=self.frame, paint=self.paint, **self.values.described())
         if self.shader:
             for k, table in enumerate(self.values.tables()):
                 self._put(pack_table, Where(self.frame, w=3, h=len(table), layer=k), table)
@@ -502,6 +534,8 @@ class ClientView(ShownView):
         for k, (layer, part) in enumerate(zip(self.values.layers, found, strict=True)):
             where = Where(self.frame, *tile, step, layer=k)
             self._put(pack_values, where, layer.centered(part), self.remote)
+        for k, weights in enumerate(self.values.weights(tile, step), len(found)):
+            self._put(pack_values, Where(self.frame, *tile, step, layer=k), weights, self.remote)
 
     def facts(self) -> dict[str, Any]:
         """Return the facts that the message `drawn` of every pass has."""

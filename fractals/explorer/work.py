@@ -4,13 +4,17 @@ It reads one line of JSON, what to do, from stdin, and writes lines of JSON to s
 stdin is closed, so it never outlives the server by much, whatever ends that.
 """
 
+import base64
 import contextlib
 import ctypes
+import html
 import json
 import os
 import signal
 import sys
 import threading
+from pathlib import Path
+from string import Template
 from time import monotonic, process_time, sleep
 from typing import Any, ClassVar
 
@@ -202,9 +206,31 @@ def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[st
     }
     if path.endswith(protocol.RAW_FORMATS):
         compute(scene, **options).save(path)
+    elif path.endswith(".html"):
+        picture = Path(path).with_suffix(".webp")
+        render_to(picture, scene, overwrite=True, **options)
+        Path(path).write_text(page_of(scene, picture.read_bytes()), encoding="utf-8")
+        picture.unlink()
     else:
         render_to(path, scene, overwrite=True, **options)
     return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
+
+
+def page_of(scene: Scene, picture: bytes) -> str:
+    """Return a page that shows a picture (WebP) without a server, and has its scene."""
+    template = (Path(__file__).parent / "client" / "picture.html").read_text(encoding="utf-8")
+    toml = scene.to_toml()
+    by = f"by {scene.author}. " if scene.author else ""
+    width, height = scene.image.size
+    return Template(template).substitute(
+        title=html.escape(scene.title or scene.make_any_formula().title),
+        about=html.escape(by + scene.note),
+        width=width,
+        height=height,
+        picture=base64.b64encode(picture).decode("ascii"),
+        scene=base64.b64encode(toml.encode()).decode("ascii"),
+        toml=html.escape(toml),
+    )
 
 
 def make_film(
@@ -213,10 +239,11 @@ def make_film(
     device: str,
     threads: int | None,
     asked: dict[str, Any],
+    tracks: dict[str, Any],
     backwards: bool,
     sound: str | None,
 ) -> dict[str, Any]:
-    """Make a film; `asked`: options of `fractals.film`."""
+    """Make a film; `asked`: options of `fractals.film`; `tracks`: of a zoom."""
     from fractals.films.film import Film, film
 
     said, notes = Said(), list[str]()
@@ -228,6 +255,10 @@ def make_film(
         progress=lambda done, of: said("frame", done, of),
         on_message=notes.append,
     )
+    if tracks:
+        assert made.scene.film
+        table = made.scene.film.model_dump(mode="json", exclude_none=True)
+        made = Film(made.scene.replace(film={**table, "tracks": tracks}), made.options)
     if backwards:
         made = Film(_backwards(made.scene), made.options)
     saved = made.save(path, sound=sound)
@@ -246,7 +277,12 @@ def _backwards(scene: Scene) -> Scene:
     assert scene.film
     table = scene.film.model_dump(mode="json", exclude_none=True)
     first, last = table["keys"]
-    return scene.replace(film={**table, "keys": [{**last, "at": 0}, {**first, "at": last["at"]}]})
+    keys = [{**last, "at": 0}, {**first, "at": last["at"]}]
+    tracks = {
+        name: [[round(max(0.0, last["at"] - at), 6), value] for at, value in reversed(points)]
+        for name, points in table["tracks"].items()
+    }
+    return scene.replace(film={**table, "keys": keys, "tracks": tracks})
 
 
 def main() -> None:
@@ -261,7 +297,7 @@ def main() -> None:
         elif wanted["do"] == "compile":
             found = compile_programs(scene, wanted["what"], wanted["device"])
         elif wanted["do"] == "film":
-            keys = ("path", "device", "threads", "asked", "backwards", "sound")
+            keys = ("path", "device", "threads", "asked", "tracks", "backwards", "sound")
             found = make_film(scene, **{key: wanted[key] for key in keys})
         else:
             found = export(scene, wanted["path"], wanted["device"], wanted["threads"])

@@ -41,8 +41,9 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import make_layers, matrix
-from fractals.scene.model import Scene, View
+from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
+from fractals.scene.view import View
 
 MIN_BITS, MIN_TURN = 3, 16  # of a band: log2 of its rows, and columns of its coarsest level
 # Share of a column of the coarsest level that may lack, so that it is not a twelfth too much.
@@ -390,6 +391,8 @@ def obstacle(scene: Scene, part: FilmPart, recolored: bool = False) -> str:
     turns = part.start.rotation != part.end.rotation
     if scene.view.stretch != 1 and turns:
         return "a stretched view that turns has no strip"
+    if make_layers(scene).masks:
+        return "a mask lies over a frame"
     for coloring in _scaled(scene):
         if not coloring.derivative:
             return f"the coloring '{coloring.name}' measures distances in widths of a frame"

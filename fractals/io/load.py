@@ -2,7 +2,7 @@
 
 import csv
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -130,11 +130,6 @@ def embed_files(
     if not isinstance(color, Mapping):
         return table
     embedded = _embed_paint(color, folder, lost, from_file)
-    if isinstance(color.get("layers"), list | tuple):
-        embedded["layers"] = [
-            _embed_paint(layer, folder, lost, from_file) if isinstance(layer, Mapping) else layer
-            for layer in color["layers"]
-        ]
     return {**table, "color": embedded}
 
 
@@ -152,11 +147,26 @@ def _embed_paint(
     if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
         picture = read_trap_image(coloring["picture"], folder, from_file)
         embedded["coloring"] = {**coloring, "picture": picture}
+    mask = paint.get("picture_mask")
+    mask = {"picture": mask} if isinstance(mask, str) else mask
+    if isinstance(mask, Mapping) and isinstance(mask.get("picture"), str):
+        picture = read_trap_image(mask["picture"], folder, from_file, trap_image.encode_mask)
+        embedded["picture_mask"] = {**mask, "picture": picture}
+    if isinstance(paint.get("layers"), list | tuple):
+        embedded["layers"] = [
+            _embed_paint(layer, folder, lost, from_file) if isinstance(layer, Mapping) else layer
+            for layer in paint["layers"]
+        ]
     return embedded
 
 
-def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -> str:
-    """Return a trap picture as a scene keeps it: a built-in name, or its PNG as text.
+def read_trap_image(
+    name: str,
+    folder: Path = Path(),
+    from_file: bool = False,
+    encode: Callable[[trap_image.Pixels], str] = trap_image.encode,
+) -> str:
+    """Return a picture as a scene keeps it: a built-in name, or the text that `encode` returns.
 
     `SceneError`: the picture is missing, too large, damaged, or of another type.
     """
@@ -183,7 +193,7 @@ def read_trap_image(name: str, folder: Path = Path(), from_file: bool = False) -
         data = path.read_bytes()
     except OSError as error:
         raise SceneError(f"{label}: {error.strerror or error}") from None
-    return trap_image.encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label))
+    return encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label))
 
 
 # Writes scenes.

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from fractals.backends.base import tally_of
 from fractals.kernels.escape import NONE_YET
 from fractals.scene.geometry import ResolvedLayer
-from fractals.scene.model import MAX_ITERATIONS, MAX_LAYERS, NAME, Scene
-from fractals.scene.paint import Paint
+from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
+from fractals.scene.paint import MAX_LAYERS, Paint
 
 RESOLVED = "resolved"  # the table beside a picture's scene; readers of scenes pass over it
 
@@ -29,7 +29,7 @@ def resolved_values(scene: Scene, max_iterations: int, count_offset: float) -> d
     {'max_iterations': 1000, 'count_offset': 0.0, 'transfer': 'log', 'palette': 'lagoon'}
     """
     found: dict[str, Any] = {"max_iterations": max_iterations, "count_offset": count_offset}
-    layers = [_resolved_paint(layer) for layer in scene.color.layers]
+    layers = [_resolved_paint(layer) for layer in scene.color.paints[1:]]
     return {**found, **_resolved_paint(scene.color), **({"layers": layers} if layers else {})}
 
 

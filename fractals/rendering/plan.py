@@ -23,8 +23,9 @@ from fractals.rendering.precision import depth_of, needed_orbit_bits, wrong_shar
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
-from fractals.scene.model import Scene, View
+from fractals.scene.model import Scene
 from fractals.scene.numbers import log2, power_of_two, scientific
+from fractals.scene.view import View
 
 # Tile, and how a picture is divided into tiles and bands.
 
@@ -34,6 +35,10 @@ MIN_TILE = 2**14  # samples, on the CPU: the overhead of a tile is that of about
 MIN_ROWS = 16
 BYTES_A_TILE = 200  # of a Tile object
 MAX_TILES = 2**20  # of a picture, because of the bytes of their list
+BYTES_A_GROUP, BYTES_A_MASK = (
+    16,
+    100,
+)  # of a sample: of colors and opacity, and while weights are computed
 BYTES_A_NUMBER = {"float64": 8, "float32": 4}
 BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
 BYTES_A_POINT = 100  # of a reference orbit and the tables that skip along it
@@ -294,7 +299,8 @@ class Plan:
             kept = 2 * width * rows * 3 * self.scene.image.bits // 8
         tile = max(tile.width * tile.height for tile in self.tiles)
         kept += (self.threads + 1) * BYTES_A_THREAD + BYTES_A_TILE * len(self.tiles)
-        return kept + self.threads * tile * n2 * a_sample + self.orbit_memory
+        blended = BYTES_A_GROUP * self.layers.grouped + BYTES_A_MASK * bool(self.layers.masks)
+        return kept + self.threads * tile * n2 * (a_sample + blended) + self.orbit_memory
 
     @property
     def orbit_memory(self) -> int:

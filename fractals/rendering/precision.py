@@ -16,8 +16,9 @@ import numpy as np
 from fractals.errors import OptionError
 from fractals.kernels.formula import Formula
 from fractals.scene.geometry import matrix
-from fractals.scene.model import Scene, View
+from fractals.scene.model import Scene
 from fractals.scene.numbers import log2, scientific
+from fractals.scene.view import View
 
 ESCAPED = 4.0  # |z| beyond which an orbit has escaped
 LOG2_ESCAPED = math.log2(ESCAPED)

@@ -1,21 +1,25 @@
-"""Escape data -> pixels on a backend: the programs of layers, and means of jittered samples."""
+"""Escape data -> pixels on a backend: programs of layers and groups, masks, jittered samples."""
 
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
-from fractals.color import palette
-from fractals.kernels import shade
+from fractals.color import palette, trap_image
+from fractals.errors import OptionError
+from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
-from fractals.scene.geometry import ResolvedLayer, is_plain, matrix
+from fractals.scene.geometry import ResolvedGroup, ResolvedLayer, is_plain, matrix
+from fractals.scene.paint import PictureMask
 
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
@@ -23,6 +27,17 @@ Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 Placing = Callable[
     ["Painter", ResolvedLayer, PlaceOptions, Values | None], tuple[Run, Run | None, Any]
 ]
+
+
+class Places(NamedTuple):
+    """Where samples lie, on the device, as far as colors depend on it."""
+
+    arms: Any = None  # `Samples.arms`
+    # How much of a layer is drawn, by the numbers of `_Painted`: the first is of no mask
+    weights: tuple[Any, ...] = ()
+
+
+NO_PLACES = Places()
 
 
 @dataclass
@@ -35,11 +50,18 @@ class _Painted:
     inputs: ColoringInputs  # without `max_iterations` and `count_offset`
     subtracts_offset: bool  # whether the count offset is subtracted from the values
     lookup: Any
+    opacity: np.float32
     color: Callable[..., None]  # ``color(pixels or colors, position)``: `paint`, with its tables
     # values, table: of a coloring that ranks values: `values` computes them, `place` then takes
     # values and the table
     values: Run | None
     table: Any
+    # mask: number of the layer's mask; 0: none
+    mask: int = 0
+    # group, merge, group_mask: the group of the layer, and what blends it over what is below
+    group: ResolvedGroup | None = None
+    merge: Run | None = None
+    group_mask: int = 0
     # `place` with its inputs, by the limit of iterations and the count offset
     bound: dict[tuple[int, float], Callable[..., None]] = field(default_factory=dict)
 
@@ -86,15 +108,22 @@ class Painter:
         """Compile the programs, and bring their inputs to the device."""
         backend, n = self.backend, self.plan.supersampling
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
-        self._painted = []
+        self._painted, self._masks = [], self.layers.masks
+        self._maps = [mask_map(self.plan, mask) for mask in self._masks]
+        self._no_mask = backend.to_device(np.ones((1, 1), np.float32))
+        self._clear = backend.compile(blend.make_clear_body) if self.layers.grouped else None
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
             placed = PlaceOptions(layer.transfer, colors.cyclic, layer.paint.range is not None)
             place, fill, table = placing(self, layer, placed, values)
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside)
-            if several or filtered:
-                paint = backend.compile(shade.make_layer_body, layer.blend if k else "first")
+            group, merge = layer.group, None
+            if group:
+                paint = backend.compile(blend.make_member_body, layer.blend)
+                merge = backend.compile(blend.make_group_body, group.blend)
+            elif several or filtered:
+                paint = backend.compile(blend.make_layer_body, layer.blend if k else "first")
             if several:
                 lookup = palette.srgb_from_linear(lookup).astype(np.float32)
             on_device = backend.to_device(lookup, kept=not several)
@@ -108,12 +137,17 @@ class Painter:
                     _inputs_of(self, layer),
                     layer.subtracts_offset,
                     on_device,
+                    np.float32(layer.opacity),
                     paint.bound(on_device, *last),
                     fill,
                     table,
+                    self._number_of(layer.mask),
+                    group,
+                    merge,
+                    self._number_of(group.over.picture_mask if group else None),
                 )
             )
-        self._mean = backend.compile(shade.make_mean_body) if several and not filtered else None
+        self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
         self._to_linear = backend.compile(shade.make_decode_body) if several and filtered else None
         self._decode = backend.to_device(palette.decoding(), kept=True) if several else None
         if filtered:
@@ -128,11 +162,24 @@ class Painter:
             self._matrix = backend.to_device(np.array(linear, backend.real))
             self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
 
-    def arms(self, i: Index, j: Index) -> Any:
-        """Return `Samples.arms` on the device, where they are needed."""
-        if not (self.projected and self.layers.derivative):
-            return None
-        return self.backend.to_device(self._samples.arms(i, j).astype(self.backend.real))
+    def _number_of(self, mask: PictureMask | None) -> int:
+        """Return the number of a mask in `Places.weights`."""
+        return 1 + [each is mask for each in self._masks].index(True) if mask else 0
+
+    def places(self, i: Index, j: Index) -> Places:
+        """Return what colors depend on of the places of samples in columns i and rows j."""
+        backend, arms = self.backend, None
+        if self.projected and self.layers.derivative:
+            arms = backend.to_device(self._samples.arms(i, j).astype(backend.real))
+        masks = [backend.to_device(found) for found in self.weights(i, j)]
+        return Places(arms, (self._no_mask, *masks))
+
+    def weights(self, i: Index, j: Index) -> list[NDArray[np.float32]]:
+        """Return how much each of the masks lets through of samples in columns i and rows j."""
+        return [
+            mask_weights(trap_image.weights(mask.picture), affine, i, j)
+            for mask, affine in zip(self._masks, self._maps, strict=True)
+        ]
 
     def single(
         self, max_iterations: int, count_offset: float
@@ -153,12 +200,12 @@ class Painter:
     def paint(self, tile: Tile, raw: EscapeTile, max_iterations: int, count_offset: float) -> Any:
         """Return a tile's pixels, in sRGB, on the device; `raw` is of its samples."""
         n, size = self.plan.supersampling, (tile.height, tile.width)
-        arms = self.arms(*indices(tile.window(n)))
+        places = self.places(*indices(tile.window(n)))
         if self.plan.jittered:
             samples = tile.height * n, tile.width * n
-            colors = self.colors(samples, raw, max_iterations, count_offset, arms)
+            colors = self.colors(samples, raw, max_iterations, count_offset, places)
             return self.filter(size, colors, (0, 0), (tile.x * n, tile.y * n))
-        return self.paint_some(size, raw, max_iterations, count_offset, arms)
+        return self.paint_some(size, raw, max_iterations, count_offset, places)
 
     def paint_some(
         self,
@@ -166,17 +213,17 @@ class Painter:
         raw: EscapeTile,
         max_iterations: int,
         count_offset: float,
-        arms: Any = None,
+        places: Places = NO_PLACES,
     ) -> Any:
         """Return pixels as `paint` does, of samples that are not jittered and may lie anywhere.
 
-        `size` holds the rows and columns of the pixels; `arms` is what `arms` returns.
+        `size` holds the rows and columns of the pixels; `places` is what `places` returns.
         """
         n = self.plan.supersampling
         samples = size[0] * n, size[1] * n
         rgb = self.backend.empty((*size, 3), self.dtype)
         colors = self._paint(
-            rgb, samples, raw, max_iterations, count_offset, arms, self._mean is not None
+            rgb, samples, raw, max_iterations, count_offset, places, self._mean is not None
         )
         if self._mean:
             share = np.float32(1 / n**2)
@@ -189,14 +236,14 @@ class Painter:
         raw: EscapeTile,
         max_iterations: int,
         count_offset: float,
-        arms: Any = None,
+        places: Places = NO_PLACES,
     ) -> Any:
         """Return the colors of samples in linear light, on the device.
 
-        The result has one more axis than the samples, of 3 channels in float32. `arms` is what
-        `arms` returns for the samples.
+        The result has one more axis than the samples, of 3 channels in float32. `places` is what
+        `places` returns for the samples.
         """
-        colors = self._paint(None, shape, raw, max_iterations, count_offset, arms, True)
+        colors = self._paint(None, shape, raw, max_iterations, count_offset, places, True)
         if self._to_linear:
             self._to_linear(colors, self._decode)
         return colors
@@ -222,15 +269,16 @@ class Painter:
         raw: EscapeTile,
         max_iterations: int,
         count_offset: float,
-        arms: Any,
+        places: Places,
         kept: bool,
     ) -> Any:
         """Return the samples' colors where `kept`; otherwise fill `rgb`."""
         backend = self.backend
-        raw = self._turned(samples, raw, arms)
+        raw = self._turned(samples, raw, places.arms)
         position = backend.empty(samples, np.float32)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
-        for painted in self._painted:
+        inner, weights = None, places.weights or (self._no_mask,)
+        for k, painted in enumerate(self._painted):
             if painted.values:
                 inputs = painted.inputs_for(max_iterations, count_offset)
                 values = backend.empty(samples, backend.real)
@@ -238,7 +286,21 @@ class Painter:
                 painted.place(position, values, painted.table, inputs)
             else:
                 painted.placing(max_iterations, count_offset)(position, raw)
-            painted.color(rgb if colors is None else colors, position)
+            if not painted.merge:
+                painted.color(rgb if colors is None else colors, position)
+            else:
+                assert painted.group
+                if inner is None:
+                    assert self._clear
+                    inner = backend.empty((*samples, 4), np.float32)
+                    self._clear(inner)
+                mask = weights[painted.mask]
+                painted.paint(inner, position, painted.lookup, mask, painted.opacity)
+                above = self._painted[k + 1] if k + 1 < len(self._painted) else None
+                if above is None or above.group is not painted.group:
+                    whole = np.float32(painted.group.over.opacity)
+                    painted.merge(colors, inner, weights[painted.group_mask], whole)
+                    inner = None
         return colors
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:
@@ -266,8 +328,8 @@ class Painter:
     def turned(self, tile: Tile, raw: EscapeTile) -> EscapeTile:
         """Return a tile's escape data with dz along the axes of the picture."""
         n = self.plan.supersampling
-        arms = self.arms(*indices(tile.window(n)))
-        return self._turned((tile.height * n, tile.width * n), raw, arms)
+        places = self.places(*indices(tile.window(n)))
+        return self._turned((tile.height * n, tile.width * n), raw, places.arms)
 
 
 def _inputs_of(painter: Painter, layer: ResolvedLayer) -> ColoringInputs:
@@ -294,6 +356,63 @@ def _inputs_of(painter: Painter, layer: ResolvedLayer) -> ColoringInputs:
 def _completed(inputs: ColoringInputs, max_iterations: int, offset: float) -> ColoringInputs:
     real = type(inputs.lowest)
     return inputs._replace(max_iterations=np.int32(max_iterations), count_offset=real(offset))
+
+
+# Masks: pictures whose brightness says how much of a layer is drawn.
+#
+# Weights are computed by NumPy for every device, so they have the same bits.
+
+
+Affine = tuple[float, ...]  # a, b, c, d, e, f: column and row of a mask are a i + b j + e, ...
+
+
+def mask_map(plan: Plan, mask: PictureMask) -> Affine:
+    """Return the map from columns and rows of samples to those of the pixels of a mask."""
+    rows, columns = trap_image.weights(mask.picture).shape
+    n, (width, height) = plan.supersampling, plan.size
+    half = Fraction(1, 2)
+    if mask.view is None:
+        x, y = Fraction(columns, width * n), Fraction(rows, height * n)
+        return _floats(x, 0, 0, y, half * x - half, half * y - half)
+    if plan.view.projection != "plane":
+        raise OptionError("a mask with a place in the plane can't be drawn in an exponential map")
+    side = Fraction(Decimal(mask.view.width or "1")) / columns
+    a, b, c, d = matrix(mask.view)
+    area = (a * d - b * c) * side
+    p, q, r, s = (part * plan.pixel / n for part in matrix(plan.view))  # steps of samples
+
+    def in_mask(x: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
+        return (d * x - b * y) / area, (c * x - a * y) / area  # rows of a mask run down
+
+    right, down = in_mask(p, r), in_mask(-q, -s)
+    middle = [Fraction(Decimal(part)) for part in mask.view.center or ("0", "0")]
+    x, y = in_mask(*(own - other for own, other in zip(plan.center, middle, strict=True)))
+    i, j = Fraction(width * n - 1, 2), Fraction(height * n - 1, 2)
+    e = x + Fraction(columns - 1, 2) - right[0] * i - down[0] * j
+    f = y + Fraction(rows - 1, 2) - right[1] * i - down[1] * j
+    return _floats(right[0], down[0], right[1], down[1], e, f)
+
+
+def _floats(*parts: Fraction | int) -> Affine:
+    """Return numbers as floats; those beyond 1e150 are far outside of any mask."""
+    return tuple(float(max(-(10**150), min(10**150, part))) for part in parts)
+
+
+def mask_weights(
+    bright: NDArray[np.float64], affine: Affine, i: Index, j: Index
+) -> NDArray[np.float32]:
+    """Return the weights of samples, interpolated between pixels; edges of a mask go on."""
+    a, b, c, d, e, f = affine
+    rows, columns = bright.shape
+    u, v = np.broadcast_arrays(a * i + b * j + e, c * i + d * j + f)
+    u, v = np.clip(u, 0, columns - 1), np.clip(v, 0, rows - 1)
+    x, y = u.astype(np.int64), v.astype(np.int64)
+    right, below = np.minimum(x + 1, columns - 1), np.minimum(y + 1, rows - 1)
+    u, v = u - x, v - y
+    top = bright[y, x] * (1 - u) + bright[y, right] * u
+    bottom = bright[below, x] * (1 - u) + bright[below, right] * u
+    found: NDArray[np.float32] = (top * (1 - v) + bottom * v).astype(np.float32)
+    return found.reshape(len(found), -1)  # samples of pixels that are apart: a pixel a row
 
 
 def place_samples(
@@ -379,8 +498,8 @@ class Antialiasing:
     def _colors(self, i: Index, j: Index, shape: tuple[int, int], lap: Lap) -> Any:
         raw = self.numbers(i, j, shape)
         lap("iterate")
-        arms = self.painter.arms(i, j)
-        colors = self.painter.colors(shape, raw, self.max_iterations, self.count_offset, arms)
+        places = self.painter.places(i, j)
+        colors = self.painter.colors(shape, raw, self.max_iterations, self.count_offset, places)
         lap("color")
         return colors
 

@@ -1,7 +1,7 @@
 """The exact geometry of a view: width, center, and the matrix of rotation, stretch and mirror."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -12,9 +12,10 @@ from fractals.errors import OptionError
 from fractals.kernels.coloring import Coloring, short
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.kernels.orbit import INSIDE_TOO, Statistics
-from fractals.scene.model import MAX_ITERATIONS, Scene, View
+from fractals.scene.model import MAX_ITERATIONS, Scene
 from fractals.scene.numbers import log2
-from fractals.scene.paint import Layer, Paint
+from fractals.scene.paint import Layer, LayerGroup, Over, Paint, PictureMask
+from fractals.scene.view import View
 
 # The layers of a scene, resolved: their colorings, and what they need of the iteration.
 
@@ -26,17 +27,29 @@ class ResolvedLayer:
     paint: Paint  # the layer as the scene has it
     coloring: Coloring
     side: str  # the samples that the layer colors: "escaped", "inside" or "both"
+    group: "ResolvedGroup | None" = None  # that the layer is a part of
 
     @property
     def blend(self) -> str:
-        """Return how the layer is blended over the layers below."""
-        blend = self.paint.blend if isinstance(self.paint, Layer) else "normal"
+        """Return how the layer is blended over the layers below, of its group if it has one."""
+        blend = self.paint.blend if isinstance(self.paint, Layer) and not self.alone else "normal"
         return self.coloring.blend if blend == "auto" else blend
 
     @property
     def opacity(self) -> float:
         """Return the opacity, from 0 to 1."""
-        return self.paint.opacity if isinstance(self.paint, Layer) else 1.0
+        return self.paint.opacity if isinstance(self.paint, Layer) and not self.alone else 1.0
+
+    @property
+    def mask(self) -> PictureMask | None:
+        """Return the picture that says how much of the layer is drawn in its group."""
+        return self.paint.picture_mask if isinstance(self.paint, Layer) and not self.alone else None
+
+    @property
+    def alone(self) -> bool:
+        """Tell whether the layer makes a group of its own, because it has a mask."""
+        over: object = self.group and self.group.over
+        return over is self.paint
 
     @property
     def transfer(self) -> str:
@@ -69,6 +82,20 @@ class ResolvedLayer:
         return f"compute them with the coloring '{self.label}'"
 
 
+@dataclass(frozen=True, eq=False)
+class ResolvedGroup:
+    """Layers that are blended together: those of a group, or one layer that has a mask."""
+
+    over: Over
+    blend: str
+
+    @staticmethod
+    def of(over: Over, layers: Sequence[Paint]) -> "ResolvedGroup":
+        """Return the group of these layers."""
+        own = "normal" if isinstance(over, LayerGroup) else layers[0].coloring.make().blend
+        return ResolvedGroup(over, own if over.blend == "auto" else over.blend)
+
+
 @dataclass(frozen=True)
 class Layers:
     """All layers, from the bottom to the top."""
@@ -86,6 +113,20 @@ class Layers:
     def whole(self) -> bool:
         """Tell whether a layer's colors depend on all samples of the picture (histogram, rank)."""
         return any(layer.coloring.rank_table for layer in self.drawn)
+
+    @property
+    def grouped(self) -> bool:
+        """Tell whether some layers are blended together, or have a mask."""
+        return any(layer.group for layer in self.drawn)
+
+    @property
+    def masks(self) -> list[PictureMask]:
+        """Return the pictures that say how much of layers and groups is drawn."""
+        found = [layer.mask for layer in self.drawn if layer.mask]
+        for layer in self.drawn:
+            if layer.group and layer.group.over.picture_mask:
+                found.append(layer.group.over.picture_mask)
+        return list({id(mask): mask for mask in found}.values())
 
     def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
         """Return the first layer that needs planes other than those kept, and their names."""
@@ -154,11 +195,16 @@ def make_layers(scene: Scene) -> Layers:
     """Return the resolved layers of a scene, from the bottom to the top."""
     drawn = []
     formula = scene.make_formula()
-    paints: list[Paint] = [scene.color, *scene.color.layers]
-    for paint in paints:
+    grouped: list[tuple[Paint, ResolvedGroup | None]] = [(scene.color, None)]
+    for over in scene.color.layers:
+        layers = over.layers if isinstance(over, LayerGroup) else (over,)
+        apart = isinstance(over, LayerGroup) or over.picture_mask
+        group = ResolvedGroup.of(over, layers) if apart else None
+        grouped += [(paint, group) for paint in layers]
+    for paint, group in grouped:
         coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
-        drawn.append(ResolvedLayer(paint, coloring, side))
+        drawn.append(ResolvedLayer(paint, coloring, side, group))
     inside = any(layer.side != "escaped" and layer.coloring.statistic for layer in drawn)
     statistics = Statistics.of(tuple(layer.coloring for layer in drawn), inside)
     bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)

@@ -3,7 +3,7 @@
 import inspect
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Unpack
 
@@ -24,10 +24,11 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
-from fractals.scene.paint import Color, Finite, plain_name
+from fractals.scene.numbers import MAX_SIDE, decimal_text, size_of
+from fractals.scene.paint import MAX_LAYERS, Color, plain_name
 from fractals.scene.space import Camera, Light
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
+from fractals.scene.view import SCALES, Finite, Point, View
 
 # HTML of scenes, for notebooks.
 
@@ -45,26 +46,11 @@ VERSION = 1  # of the scene format; raised when an older program would misread a
 MAX_ITERATIONS = 2_000_000_000  # counts are int32
 
 MAX_JULIA = 30  # decimal exponent of c, as of a center; every orbit escapes at once from 1e9 on
-MAX_KEYS, MAX_LAYERS = 100, 16  # of a table, of a scene
+MAX_KEYS = 100  # of a table
 
 NAME = re.compile(r"\w+", re.ASCII)  # of a formula; another text is an expression
 
 PAIR = re.compile(r"\[\n +([^\n]+),\n +([^\n]+),\n *\]")  # as a person would write it: on one line
-
-
-def _positive(text: str) -> str:
-    if not Decimal(text) > 0:
-        raise ValueError(f"'{shown(text, 40)}' is not greater than 0")
-    return text
-
-
-def _frame(sides: tuple[str, str]) -> tuple[str, str]:
-    for text in sides:
-        if Decimal(text) < 0:
-            raise ValueError(f"'{shown(text, 40)}' is less than 0")
-    if not any(Decimal(text) for text in sides):
-        raise ValueError("one of the sides is greater than 0")
-    return sides
 
 
 def _near(point: tuple[str, str]) -> tuple[str, str]:
@@ -98,29 +84,8 @@ def _bits(given: Any) -> int:
     return int(given)
 
 
-def _point(given: Any) -> Any:
-    if isinstance(given, str) and (found := point_text(given)):
-        return found
-    if getattr(given, "shape", None) == ():  # a number of NumPy, or an array of one
-        given = given.item()
-    if isinstance(given, Sequence) and not isinstance(given, str):
-        return tuple(given)
-    if getattr(given, "shape", None) == (2,):
-        return tuple(given.tolist())
-    if hasattr(given, "imag") and not hasattr(given, "shape") and not is_real(given):
-        return given.real, given.imag  # of Python, gmpy2 or mpmath
-    raise ValueError(
-        f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
-        "or a complex number"
-    )
-
-
 # Of families of images other than escape time.
 FAMILY_TABLES = ("scatter", "display", "camera", "light")
-SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
-Coordinate = Annotated[str, BeforeValidator(decimal_text)]
-Length = Annotated[Coordinate, AfterValidator(_positive)]
-Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
 Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
 
 
@@ -185,60 +150,6 @@ def _formula(given: Any) -> Any:
             return {"name": folded}
         return {"name": expression_name(given), "step": given}
     return given
-
-
-class View(Table):
-    """Where the picture lies in the plane."""
-
-    center: Annotated[Point | None, CommandHelp("center of the view; decimals of any length")] = (
-        Field(default=None, description="decimal text; default: the formula's home")
-    )
-    width: Annotated[
-        Length | None,
-        CommandHelp("width of the view in the plane, or relative to the scene: 50%"),
-    ] = Field(default=None, description="full width of the picture in the plane")
-    zoom: Annotated[
-        Length | None,
-        CommandHelp("zoom, counted from the formula's whole view, or relative to the scene: x10"),
-    ] = Field(default=None, description="instead of width: the home width divided by it")
-    frame: Annotated[Point, AfterValidator(_frame)] | None = Field(
-        default=None,
-        description="width and height that a picture of any shape shows in full; the width follows",
-    )
-    rotation: Finite = Field(
-        default=0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
-    )
-    mirror: bool = Field(default=False, description="point the imaginary axis downwards")
-    stretch: Finite = Field(
-        default=1.0,
-        ge=1e-3,
-        le=1e3,
-        description="stretch the view by this factor along the stretch angle",
-    )
-    stretch_angle: Finite = Field(
-        default=0.0,
-        ge=-360,
-        le=360,
-        description="direction of the stretch, in degrees counter-clockwise from the right",
-    )
-    projection: Literal["plane", "exponential"] = Field(
-        default="plane",
-        description="projection: plane, or exponential (x is the angle, y the logarithm of the "
-        "radius)",
-    )
-
-    @model_validator(mode="after")
-    def _one_scale(self) -> "View":
-        given = [key for key in SCALES if getattr(self, key) is not None]
-        if len(given) > 1:
-            raise ValueError(f"{' and '.join(given)} are both given: give one of them")
-        return self
-
-    def fitted(self, size: tuple[int, int]) -> "View":
-        """Return the view of a picture of this size: a frame decides the width."""
-        if self.frame is None:
-            return self
-        return self.model_copy(update={"width": width_in(self.frame, size)})
 
 
 class ImageSettings(Table):
@@ -514,8 +425,8 @@ class Scene(Table):
                 del table[key]
         if self.view.frame is not None:
             del table["view"]["width"]  # which follows
-        for paint in (table["color"], *table["color"]["layers"]):
-            if paint["mask"] == "auto":
+        for paint in painted(table["color"]):
+            if paint.get("mask") == "auto":
                 del paint["mask"]
         if not self.color.layers:
             del table["color"]["layers"]
@@ -539,6 +450,15 @@ class Scene(Table):
     def to_toml(self) -> str:
         """Return the scene as TOML."""
         return toml_text(self.to_table())
+
+
+def painted(color: Any, depth: int = 2) -> Iterator[Any]:
+    """Yield the table of colors, and the tables of its layers and groups, as far as they are."""
+    if isinstance(color, Mapping):
+        yield color
+        layers = color.get("layers") if depth else ()
+        for layer in layers if isinstance(layers, list | tuple) else ():
+            yield from painted(layer, depth - 1)
 
 
 def toml_text(table: Mapping[str, Any]) -> str:
@@ -622,13 +542,11 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
 
 def _overfull(table: Mapping[str, Any]) -> str:
     """Say which table has more keys or layers than errors can be listed for; "" if none has."""
-    color = table.get("color")
-    layers = color.get("layers", ()) if isinstance(color, Mapping) else ()
-    if isinstance(layers, list | tuple) and len(layers) > MAX_LAYERS:
-        return f"color.layers: {len(layers)} layers, and {MAX_LAYERS} are the most"
+    layers = list(painted(table.get("color")))[1:]
+    if (count := sum("layers" not in layer for layer in layers)) > MAX_LAYERS:
+        return f"color.layers: {count} layers, and {MAX_LAYERS} are the most"
     parts = dict(table)
-    if isinstance(layers, list | tuple):
-        parts |= {f"color.layers.{k}": layer for k, layer in enumerate(layers)}
+    parts |= {f"color.layers.{k}": layer for k, layer in enumerate(layers)}
     for name, part in [("the scene", table), *parts.items()]:
         if isinstance(part, Mapping) and len(part) > MAX_KEYS:
             return f"{shown(name)}: {len(part)} keys, and {MAX_KEYS} are the most"

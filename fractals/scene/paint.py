@@ -8,8 +8,10 @@ from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PlainSerializer,
+    Tag,
     WithJsonSchema,
     model_validator,
 )
@@ -20,8 +22,9 @@ from fractals.color.palette import Palette
 from fractals.errors import shown, to_install
 from fractals.kernels.coloring import Coloring
 from fractals.scene.table import CommandHelp, Instance, Table, make_once
+from fractals.scene.view import Finite, View
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+MAX_LAYERS = 16  # of a scene, those of groups counted
 Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
 
 
@@ -150,11 +153,63 @@ class Paint(Table):
         return palette.load(coloring.palette)
 
 
-class Layer(Paint):
+def _mask(given: Any) -> Any:
+    return {"picture": given} if isinstance(given, str) else given
+
+
+class PictureMask(Table):
+    """A picture whose brightness says how much of a layer is drawn: black nothing, white all."""
+
+    picture: Annotated[str, AfterValidator(trap_image.check)] = Field(
+        description="a .png, .jpg or .webp of up to 512x512; transparent is black",
+    )
+    view: View | None = Field(
+        default=None,
+        description="place of the picture in the plane, where its edges go on; without it the "
+        "picture is stretched over the frame",
+    )
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> "PictureMask":
+        view = self.view
+        if view and (view.center is None or view.width is None or view.projection != "plane"):
+            raise ValueError("the view of a mask has a center and a width, in the projection plane")
+        return self
+
+
+class Over(Table):
+    """How a layer, or a group of layers, is blended over what is below."""
+
+    blend: Blend = Field(
+        default="auto", description="blend mode; auto: the coloring's own, of a group normal"
+    )
+    opacity: Finite = Field(default=1.0, ge=0, le=1, description="0: invisible, 1: opaque")
+    picture_mask: Annotated[
+        PictureMask | None,
+        BeforeValidator(_mask),
+        WithJsonSchema(
+            {"type": ["string", "object"], "description": "a picture, or {picture, view}"}
+        ),
+    ] = Field(
+        default=None, description="picture whose brightness says how much is drawn; or a table"
+    )
+
+
+class Layer(Over, Paint):
     """A paint that is blended over the layers below, in sRGB values, as CSS does."""
 
-    blend: Blend = Field(default="auto", description="blend mode; auto: the coloring's own")
-    opacity: Finite = Field(default=1.0, ge=0, le=1, description="0: invisible, 1: opaque")
+
+class LayerGroup(Over):
+    """Layers that are blended with each other, and then as one over what is below."""
+
+    layers: tuple[Layer, ...] = Field(
+        min_length=1, max_length=MAX_LAYERS, description="of the group, from the bottom to the top"
+    )
+
+
+def _kind(given: Any) -> str:
+    grouped = isinstance(given, LayerGroup) or (isinstance(given, Mapping) and "layers" in given)
+    return "LayerGroup" if grouped else "Layer"
 
 
 class Color(Paint):
@@ -164,6 +219,26 @@ class Color(Paint):
         default="#000000",
         description="color of the points inside the set: '#rrggbb', or a name of CSS such as navy",
     )
-    layers: tuple[Layer, ...] = Field(
-        default=(), max_length=16, description="from the bottom to the top"
+    layers: tuple[
+        Annotated[
+            Annotated[Layer, Tag("Layer")] | Annotated[LayerGroup, Tag("LayerGroup")],
+            Discriminator(_kind),
+        ],
+        ...,
+    ] = Field(
+        default=(),
+        max_length=MAX_LAYERS,
+        description="from the bottom to the top; one that has layers is a group",
     )
+
+    @property
+    def paints(self) -> tuple[Paint, ...]:
+        """Return the first layer, and those over it, also of groups, from the bottom to the top."""
+        over = [each.layers if isinstance(each, LayerGroup) else (each,) for each in self.layers]
+        return (self, *(layer for part in over for layer in part))
+
+    @model_validator(mode="after")
+    def _few_layers(self) -> "Color":
+        if (count := len(self.paints) - 1) > MAX_LAYERS:
+            raise ValueError(f"{count} layers with those of groups, and {MAX_LAYERS} are the most")
+        return self

@@ -1,7 +1,7 @@
 """Table: a frozen group of a scene's values, whose errors name the key and what it takes."""
 
 import typing
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +115,7 @@ def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     path = [
         str(part)
         for part in error["loc"]
-        if "[" not in str(part) and part not in ("FormulaName", "int")
+        if "[" not in str(part) and part not in ("FormulaName", "int", "Layer", "LayerGroup")
     ]
     if error["type"] == "extra_forbidden":
         return _unknown_key(path or [str(error["loc"][-1])], model)
@@ -153,5 +153,7 @@ def _inner(model: type[BaseModel], name: str) -> type[BaseModel] | None:
     field = model.model_fields.get(name)
     if field is None:
         return None
-    parts: Iterable[Any] = (field.annotation, *typing.get_args(field.annotation))
+    parts: list[Any] = [field.annotation]
+    for part in parts:  # of unions and lists, however deep
+        parts += typing.get_args(part)
     return next((p for p in parts if isinstance(p, type) and issubclass(p, BaseModel)), None)

@@ -70,6 +70,7 @@ ITERATIONS_A_LOOP = {
     ("multibrot6", True): 2,
     ("multibrot7", True): 2,
     ("multibrot8", True): 2,
+    ("simonobrot", True): 4,
 }
 
 UNMARKED = re.compile(r"\b(mul|add|sub)\.(f32|f64)\b")  # as marked, .rn: rounded to nearest

@@ -248,6 +248,62 @@ def test_a_view_that_cannot_be_drawn_returns_to_its_base(tab):
     assert tab.assert_exact()["view"]["width"] == before["view"]["width"]
 
 
+def test_what_the_server_refuses_leaves_the_page_settled(tab):
+    """It waited for ever for pixels that it had, and which were not drawn again."""
+    before = tab.settle()
+    tab.run("() => explorer.open({ formula: 'nothing' })")
+    tab.run("() => explorer.move({ scale: -64 * 50 })")  # wider than any view
+    assert place_of(tab.settle()) == place_of(before)
+    wheel(tab, 1)
+    tab.assert_exact()
+
+
+def test_a_page_whose_scene_is_refused_after_a_lost_connection_shows_another(new_tab):
+    tab = new_tab()
+    tab.settle()
+    tab.run("""() => {
+        explorer.scene = { ...explorer.scene, formula: "nothing" };
+        explorer.connection.renew();
+    }""")
+    tab.until("!explorer.connected")
+    assert tab.assert_exact()["formula"] == "mandelbrot"
+    wheel(tab, 1)
+    tab.assert_exact()
+
+
+def test_a_page_without_a_worker_decodes_by_itself(new_tab):
+    """Where the worker's module was not loaded, what it should decode was waited for."""
+    tab = new_tab(
+        path="?line=remote",
+        script="""window.Worker = class {
+            constructor() { window.workers = (window.workers ?? 0) + 1; }
+            postMessage() { setTimeout(() => this.onerror?.()); }
+            terminate() {}
+        };""",
+    )
+    tab.assert_exact()
+    assert tab.run("[workers, explorer.remote]") == [1, True]
+
+
+def test_a_server_that_stops_answering_is_connected_to_again(new_tab):
+    tab = new_tab(
+        script="""{
+            const wait = window.setTimeout;
+            window.setTimeout = (call, ms, ...rest) => wait(call, ms === 60000 ? 200 : ms, ...rest);
+        }"""
+    )
+    before = tab.settle()
+    tab.run("""() => {
+        window.lost = 0;
+        explorer.addEventListener("disconnected", () => lost++);
+        const { connection } = explorer, { on } = connection, { text } = on;
+        on.text = (message) => { if (lost || message.t !== "placed") text(message); };
+    }""")
+    wheel(tab, 1)
+    tab.until("lost && explorer.connected")
+    assert tab.assert_exact()["view"]["width"] != before["view"]["width"]
+
+
 def test_moves_of_one_frame_are_joined_exactly(tab):
     """A joined move lies within a sixteenth of a pixel of the two moves."""
     worst = tab.run("""async () => {

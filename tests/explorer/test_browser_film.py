@@ -87,7 +87,7 @@ def table_of(tab, panel):
     return tomllib.loads(found.value.path().read_text())
 
 
-def test_a_short_film_is_made_seen_and_downloaded(tab, tmp_path):
+def test_a_short_film_is_made_seen_and_downloaded_and_a_long_one_cancelled(tab, tmp_path, server):
     panel = wished(tab, 1)
     panel.get_by_text("24 frames in about").wait_for()
     made(panel)
@@ -100,6 +100,17 @@ def test_a_short_film_is_made_seen_and_downloaded(tab, tmp_path):
     assert (len(film), film.size) == (24, (64, 36))
     film.save(tmp_path / "again.mp4")
     assert (tmp_path / "again.mp4").read_bytes() == path.read_bytes()
+
+    made(wished(tab, 600, (640, 360)))
+    panel.get_by_text(" of 14400").wait_for()
+    panel.get_by_role("button", name="Cancel").click()
+    tab.page.get_by_text("The film was cancelled.").wait_for()
+    assert panel.get_by_role("progressbar").count() == 0
+    assert not server.explorer.jobs.running
+    panel.get_by_role("button", name="Make the film").wait_for()
+    tab.page.reload()  # nothing is looked for
+    tab.until("window.explorer?.settled")
+    assert tab.page.get_by_role("region", name="Film", exact=True).count() == 0
 
 
 @pytest.mark.slow
@@ -208,20 +219,38 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     field.press("Enter")
     tab.until(f"{times}[2] === 6 && Math.abs({times}[1] - 6 + 0.6 / {last}) < 0.01")
     panel.get_by_text("180 frames in about").wait_for()
-
-
-def test_a_film_is_cancelled(tab, server):
-    panel = wished(tab, 600, (640, 360))
-    made(panel)
-    panel.get_by_text(" of 14400").wait_for()
-    panel.get_by_role("button", name="Cancel").click()
-    tab.page.get_by_text("The film was cancelled.").wait_for()
-    assert panel.get_by_role("progressbar").count() == 0
-    assert not server.explorer.jobs.running
-    panel.get_by_role("button", name="Make the film").wait_for()
-    tab.page.reload()  # nothing is looked for
-    tab.until("window.explorer?.settled")
-    assert tab.page.get_by_role("region", name="Film", exact=True).count() == 0
+    panel.get_by_role("button", name="Whole set").click()
+    tracks = panel.get_by_role("group", name="Numbers over time")
+    tracks.get_by_label("Change over time").select_option("density")
+    value = tracks.get_by_label("Value at")  # of the last key
+    value.fill("3")
+    value.press("Enter")
+    tracks.get_by_role("slider", name="Key 2").press("ArrowLeft")
+    slider.fill("1")
+    tracks.get_by_role("button", name="Add a key of Density").click()
+    keys = tracks.get_by_role("slider").all()
+    length = float(keys[0].get_attribute("aria-valuemax"))
+    shares = [float(key.get_attribute("aria-valuenow")) / length for key in keys]
+    assert (len(shares), shares[0], shares[2]) == (3, 0, pytest.approx(0.98))
+    assert float(value.input_value()) == pytest.approx(1 + 2 * shares[1] / 0.98, rel=1e-3)
+    tracks.get_by_role("slider", name="Key 2").press("Delete")
+    asked = tab.run("""async () => {
+        const { connection } = explorer, { send } = connection;
+        return new Promise((resolve) => {
+            connection.send = (message) => {
+                if (message.t === "film") resolve(message.tracks);
+                return send.call(connection, message);
+            };
+            explorer.scene = { ...explorer.scene };
+        });
+    }""")
+    assert asked == {"density": [[0, 1], [pytest.approx(0.98 * length), 3]]}
+    tracks.get_by_role("button", name="Remove Density").click()
+    assert tracks.get_by_role("slider").count() == 0
+    tab.run("() => { delete explorer.connection.send; }")
+    tab.run("() => explorer.home()")
+    tab.until("parseFloat(explorer.placed.width) > 1")
+    panel.get_by_text("this is the whole set: zoom in first").wait_for()
 
 
 @pytest.mark.slow
@@ -263,10 +292,3 @@ def test_a_film_has_sound(tab, tmp_path):
     path = downloaded(tab, panel, tmp_path / "film.mp4")
     said = encode.run(["-v", "error", "-i", str(path), "-map", "0:a:0", "-f", "null", "-"])
     assert said == ""
-
-
-def test_the_whole_set_is_no_film(tab):
-    panel = opened(tab)
-    tab.run("() => explorer.home()")
-    tab.until("parseFloat(explorer.placed.width) > 1")
-    panel.get_by_text("this is the whole set: zoom in first").wait_for()

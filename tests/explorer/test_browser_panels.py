@@ -264,7 +264,7 @@ def test_each_control_equals_the_scene(tab, seed):
         name, action = draw.choice([*edits.items(), *4 * list(undos.items())])
         done.append(name)
         action()
-        if draw.random() < 0.5:
+        if draw.random() < 0.3:
             tab.settle()
         shown, said = tab.run(CONTROLS)
         assert shown == said, done

@@ -52,6 +52,15 @@ KINDS = {
     "out": {"what": "onward", "octaves": -1.0},
     "places": {"what": "places", "places": links(SEAHORSE, DEEPER)},
     "places backwards": {"what": "places", "places": links(SEAHORSE, DEEPER), "backwards": True},
+    "tracks backwards": {
+        "backwards": True,
+        "tracks": {"density": [[0, 1], [0.5, 3]], "offset": [[0.1, 0], [0.4, 0.7]]},
+    },
+    "tracks through places": {
+        "what": "places",
+        "places": links(SEAHORSE, DEEPER),
+        "tracks": {"offset": [[0, 0], [9, 1]]},  # later than the film ends
+    },
 }
 
 
@@ -127,6 +136,28 @@ def test_moments_of_a_film_are_seen_before_it_is_made(server):
     assert back[0]["view"] == places[2]["view"]
     assert float(zoom[0]["view"]["width"]) == 0.05
     assert float(zoom[1]["view"]["width"]) > 2  # the whole set
+
+
+def test_moments_have_the_numbers_of_their_time(server):
+    tracks = {"density": [[0, 1], [10, 3]], "layers.0.opacity": [[0, 0], [10, 1]]}
+    scene = {**SEAHORSE, "color": {"layers": [{"coloring": "slopes"}]}}
+
+    async def talk(client):
+        await shown(client, scene)
+        keys = {"frame": 1, "width": 64, "size": [64, 36], "seconds": 10.0, "tracks": tracks}
+        await client.say("moments", job=2, at=[0.0, 5.0], **keys)
+        found = [await client.until("surprised", job=2) for _ in range(2)]
+        await client.say("moments", job=3, at=[2.5], backwards=True, **keys)
+        found.append(await client.until("surprised", job=3))
+        wrong = {"frame": 1, "tracks": {"dens": [[0, 1]]}}
+        await client.say("film", job=4, forecast=True, **wrong)
+        return found, (await client.until("error"))["message"]
+
+    found, message = server.run(talk)
+    colors = [each["scene"]["color"] for each in found]
+    assert [color["density"] for color in colors] == [1, 2, 2.5]
+    assert [color["layers"][0]["opacity"] for color in colors] == [0, 0.5, 0.75]
+    assert "film.tracks.dens" in message
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,10 @@
 """The protocol without a browser: newest view wins, bad messages, jobs, many clients."""
 
 import asyncio
+import base64
 import json
 import math
+import re
 import socket
 import time
 
@@ -149,6 +151,7 @@ BAD = [
     '{"t":"open","frame":9,"scene":{"color":{"palette":"/etc/passwd"}}}',
     '{"t":"open","frame":9,"scene":{"color":{"palette":"cmap:viridis"}}}',
     '{"t":"open","frame":9,"scene":{"color":{"coloring":{"name":"picture_trap","picture":"/x.png"}}}}',
+    '{"t":"open","frame":9,"scene":{"color":{"layers":[{"picture_mask":"/x.png"}]}}}',
     '{"t":"open","frame":9,"scene":{"color":{"palette":{"stops":["x"]}}}}',
     '{"t":"open","frame":9,"toml":"a = [[[["}',
     '{"t":"open","frame":9,"link":"AAAA"}',
@@ -404,6 +407,32 @@ def test_export_is_what_was_seen(server, tmp_path):
     assert scene.view == fractals.load_scene(tmp_path / "scene.toml").view
     with PIL.Image.open(path) as picture:
         assert np.array_equal(np.asarray(picture), fractals.render(scene, device="cpu").pixels)
+
+
+def test_a_page_for_a_friend_has_the_picture_and_its_scene_and_asks_nobody(server, tmp_path):
+    said = {"title": "A & B </script>", "author": "<b>", "note": 'so "deep" $picture'}
+
+    async def talk(client):
+        await client.say("open", frame=1, scene={**SEAHORSE, **said})
+        await client.until("placed", frame=1)
+        return await client.ask("export", "exported", job=2, frame=1, size=[64, 48], format="html")
+
+    found = server.run(talk)
+    path = server.explorer.jobs.files[found["url"].split("/")[2]].path
+    assert (found["url"][-5:], found["bytes"]) == (".html", path.stat().st_size)
+    text = path.read_text()
+    (data,) = re.findall(r'src="data:image/webp;base64,([^"]*)"', text)
+    (tmp_path / "a.webp").write_bytes(base64.b64decode(data))
+    scene = fractals.load_scene(tmp_path / "a.webp")
+    (toml,) = re.findall(r'href="data:application/toml;base64,([^"]*)"', text)
+    (tmp_path / "a.toml").write_bytes(base64.b64decode(toml))
+    assert fractals.load_scene(tmp_path / "a.toml") == scene
+    assert (scene.title, scene.image.size) == (said["title"], (64, 48))
+    assert "<title>A &amp; B &lt;/script&gt;</title>" in text
+    assert "&lt;b&gt;" in text
+    assert text.count("</script>") == 1
+    assert not re.search("(src|href)=.?(https?:|//|/)", text)
+    assert len(text) < 30_000 + 1.4 * len(data)
 
 
 @pytest.mark.parametrize("kind", ["npz", "exr"])

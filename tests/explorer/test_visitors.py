@@ -1,6 +1,7 @@
 """Who comes in: cookies over a restart, addresses of the terminal, and pages of refusals."""
 
 import asyncio
+import contextlib
 import http.client
 import os
 import re
@@ -162,6 +163,28 @@ def test_a_full_server_tells_so_and_lets_pages_load_again(own_server):
     while asked(server, "/", outside)[0] != 200:
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_a_page_has_one_second_view_that_does_not_count(own_server):
+    server = own_server(clients=1)
+    cookie = entered(server)
+
+    async def talk():
+        own = {"Cookie": cookie, "Origin": server.url}
+        address = server.url.replace("http", "ws") + "/ws"
+        found = []
+        async with contextlib.AsyncExitStack() as opened:
+            for query in ("?second", "?second", "?second", ""):
+                one = websockets.connect(address + query, additional_headers=own)
+                socket = await opened.enter_async_context(one)
+                with contextlib.suppress(websockets.ConnectionClosed):
+                    await socket.send('{"t":"hello","v":1,"size":[64,48]}')
+                    await socket.recv()
+                found.append(socket.close_code)
+        return found
+
+    # Without a page it is a page, which has one second view.
+    assert asyncio.run(talk()) == [None, None, 1013, 1013]
 
 
 def test_a_visitor_that_asks_too_much_leaves_others_their_turn(own_server, monkeypatch):

@@ -102,8 +102,10 @@ def test_palettes_beside_a_scene_and_those_that_the_user_names(victim, monkeypat
 def test_a_picture_elsewhere_is_not_embedded(victim, name):
     picture = name.format(victim.parent)
     coloring = {"name": "picture_trap", "picture": picture}
-    (victim / "a.json").write_text(json.dumps({"color": {"coloring": coloring}}))
-    assert "not in the folder of the scene" in refused(victim / "a.json")
+    group = {"layers": [{"layers": [{"picture_mask": picture}]}]}
+    for color in ({"coloring": coloring}, {"layers": [{"picture_mask": picture}]}, group):
+        (victim / "a.json").write_text(json.dumps({"color": color}))
+        assert "not in the folder of the scene" in refused(victim / "a.json")
     own = {"name": "picture_trap", "picture": str(victim.parent / "private.jpg")}
     assert load_scene({"color": {"coloring": own}}).color.coloring.name == "picture_trap"
 
@@ -490,6 +492,8 @@ def test_control_characters_are_escaped(tmp_path):
         {"color": {"palette": [evil]}},
         {"color": {"coloring": evil}},
         {"color": {"coloring": {"name": "picture_trap", "picture": evil}}},
+        {"color": {"layers": [{"picture_mask": evil}]}},
+        {"color": {"layers": [{"layers": [{"picture_mask": {"picture": evil}}]}]}},
         {"color": {"coloring": {"name": "smooth", evil: 1}}},
         {"color": {"transfer": evil}},
         {"formula": evil},

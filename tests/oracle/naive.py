@@ -33,6 +33,10 @@ def tricorn(z, c, power=2):
     return mirrored * mirrored + c
 
 
+def simonobrot(z, c, power=4):
+    return z * z * (z.real * z.real + z.imag * z.imag) + c
+
+
 def celtic(z, c, power=2):
     square = z * z
     return mpc(abs(square.real), square.imag) + c
@@ -200,6 +204,7 @@ STEPS = {
     "multibrot": multibrot,
     "burning_ship": burning_ship,
     "tricorn": tricorn,
+    "simonobrot": simonobrot,
     "celtic": celtic,
     "buffalo": buffalo,
     "perpendicular_burning_ship": perpendicular_burning_ship,

@@ -80,11 +80,12 @@ BOTH_VALID = [
     {"center": ["-0.743643887", "0.131825904"], "width": "1e-3"},
     {"center": ["0.1", "0.05"], "width": "0.3", "julia": ["-0.8", "0.156"]},
     {"center": ["-1.7549", "-0.0282"], "width": "0.05", "formula": "burning_ship"},
+    {"center": ["-1.2397", "0.031"], "width": "0.02", "formula": "simonobrot"},
 ]
 
 
 @pytest.mark.parametrize(
-    "view", slow_but(BOTH_VALID[:1], BOTH_VALID), ids=["mandelbrot", "julia", "burning_ship"]
+    "view", slow_but(BOTH_VALID[:1], BOTH_VALID), ids=["mandelbrot", "julia", "ship", "simonobrot"]
 )
 def test_methods_agree_where_both_are_valid(view):
     drawn = scene(**view, size=(60, 40), max_iterations=100)

@@ -58,11 +58,19 @@ class Tab:
     """A page of the explorer."""
 
     def __init__(
-        self, browser, running, size=(160, 120), path="", panels=False, card=True, **options
+        self,
+        browser,
+        running,
+        size=(160, 120),
+        path="",
+        panels=False,
+        card=True,
+        script="",
+        **options,
     ):
         """`path`: a query or a fragment; `panels`: leave them over the picture, of COARSE pixels.
 
-        `card`: the page takes the renderer for a graphics card.
+        `card`: the page takes the renderer for a graphics card. `script` runs before the page's.
         """
         self.running, self.panels = running, panels
         viewport = {"width": size[0], "height": size[1]}
@@ -72,6 +80,7 @@ class Tab:
         self.context.add_init_script(STILL)
         if card:
             self.context.add_init_script(CARD)
+        self.context.add_init_script(script)
         self.page = self.context.new_page()
         self.problems = []
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))

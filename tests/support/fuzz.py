@@ -50,7 +50,8 @@ TEXTS = {
     '[view]\ncenter = ["-0.75", "0.1"]\nzoom = "1e6"\nrotation = 30\n[image]\nsize = [64, 48]\n'
     "supersampling = 2\n[iteration]\nmax_iterations = 0x1ff\n[color]\npalette = [[0.0, '#000'], "
     '[0.5, "oklch(0.6 0.1 250)"]]\ncoloring = {name = "stripe_average", density = 3}\n'
-    '[[color.layers]]\ncoloring = "slopes"\nblend = "multiply"\nopacity = 0.5\n',
+    '[[color.layers]]\ncoloring = "slopes"\nblend = "multiply"\nopacity = 0.5\n'
+    '[[color.layers]]\nblend = "screen"\npicture_mask = "flower"\n[[color.layers.layers]]\n',
     "c.toml": '[color]\npalette = "a.map"\n[[color.layers]]\npalette = "a.ugr#second"\n'
     "range = [0, 1.5]\nmask = 'escaped'\n[view]\nprojection = \"exponential\"\nmirror = true\n",
     "a.json": json.dumps(

@@ -20,6 +20,8 @@ const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
 const HASTY = 400; // ms for which the next change of an image of points waits until this one is drawn
 const KEPT = 250; // frames back that the server surely keeps
 const STILL = 128; // pixels of the width of a picture in the list of undo
+const ANSWERED = 60_000; // ms in which the server answers a view or colors: it does so before it draws
+const ENDS = ["pointerup", "pointercancel", "keyup", "blur"]; // of a gesture that changes colors
 
 export class Explorer extends EventTarget {
   /** @type {Arrived} */ welcome = null; // the message
@@ -57,9 +59,10 @@ export class Explorer extends EventTarget {
   /** @type {number[]|null} */ free = null; // [left, top, right, bottom]: device pixels that no panel covers; null: all
 
   /** @param {HTMLCanvasElement} canvas
-   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table}} [options] `plain`: no
-   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was */
-  constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {} } = {}) {
+   * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table, second?: boolean}} [options] `plain`: no
+   * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was;
+   * `second`: the second view of a page */
+  constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {}, second = false } = {}) {
     super();
     observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
     this.remote = remote;
@@ -68,7 +71,7 @@ export class Explorer extends EventTarget {
     this.#first = first;
     this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
     this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
-    const url = new URL("/ws", location.href);
+    const url = new URL(second ? "/ws?second" : "/ws", location.href);
     url.protocol = url.protocol.replace("http", "ws");
     this.connection = new Connection(url.href, {
       hello: () => ({ t: "hello", v: 1, size: this.size, values: this.stage.renderer.values, link: remote ? "remote" : "local" }),
@@ -78,6 +81,8 @@ export class Explorer extends EventTarget {
       lost: (line) => this.#lost(line),
     }, this.#ended.signal);
     document.addEventListener("visibilitychange", () => this.#wake(), this.#ended);
+    // A control that is gone before its drag ends tells of no end.
+    for (const end of ENDS) addEventListener(end, () => setTimeout(() => this.#paints.rest()), this.#ended);
   }
 
   /** End the connection, and draw no more. */
@@ -369,8 +374,12 @@ export class Explorer extends EventTarget {
       this.#changed = performance.now();
     }
     this.connection.send(message);
+    this.#expect(() => this.#paints.waitsFor(message.seq));
     return true;
   }
+
+  /** Connect again if something is still unanswered after a long time: the line is dead. @param {() => boolean} waits */
+  #expect(waits) { setTimeout(() => waits() && this.connection.renew(), ANSWERED); }
 
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
    * or `film` with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
@@ -441,11 +450,13 @@ export class Explorer extends EventTarget {
     if (!message) return this.#wake();
     if (message.t === "open") Object.assign(message, { size: this.size }, this.placed && !entry.again && { base: this.#chain.newest });
     else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
-    this.#flight = { ...entry, id: ++this.#frame, open: message.t === "open" };
+    const id = ++this.#frame;
+    this.#flight = { ...entry, id, open: message.t === "open", asked: message, drawn: this.drawn };
     this.#sent = time;
     if (entry.keys) this.#changed = performance.now();
     this.drawn = null;
-    this.connection.send({ ...message, frame: this.#frame });
+    this.connection.send({ ...message, frame: id });
+    this.#expect(() => this.#flight?.id === id);
   }
 
   #text(message) {
@@ -512,7 +523,7 @@ export class Explorer extends EventTarget {
   #described(message) {
     const fresh = this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
     this.layers = message.layers;
-    this.stage.colors(message.layers, fresh);
+    this.stage.colors(message, fresh);
   }
 
   #finished(message) {
@@ -542,9 +553,11 @@ export class Explorer extends EventTarget {
       const never = [flight, ...this.#queue].flatMap(({ after }) => after ?? []);
       this.#history.clean((state) => never.includes(state) || state === flight.noted);
       this.#queue = []; // moves of a frame that does not exist
-      if (flight.open && !this.placed && this.#first.link) {
+      this.drawn ??= flight.drawn; // what was shown stays, and is not drawn again
+      const own = flight.asked.scene || flight.asked.link;
+      if (own && (flight.again || !this.placed)) { // the server shows nothing to this page yet: what it was started with
         this.#first = {};
-        this.#queue.push({ open: {} });
+        this.#queue.push({ open: {}, again: flight.again });
       }
       this.#wake();
     } else if (message.re === "view" && message.frame === this.#chain.newest && this.placed.base && !this.#returned) {

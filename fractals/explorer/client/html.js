@@ -2,7 +2,7 @@
 import htm from "./lib/htm.js";
 import { h } from "./lib/preact.js";
 
-export { useEffect, useLayoutEffect } from "./lib/hooks.js";
+export { useEffect, useLayoutEffect, useRef } from "./lib/hooks.js";
 export { render } from "./lib/preact.js";
 export { effect, signal, untracked, useSignal, useSignalEffect } from "./lib/signals.js";
 

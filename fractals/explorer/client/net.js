@@ -1,5 +1,5 @@
 /** The connection: messages out, at the rate that the server accepts; messages in, decoded. */
-import { parse, raw } from "./decode.js";
+import { inflated, parse, raw } from "./decode.js";
 
 const RATE = 36, BURST = 100; // messages a second, and at once: the server accepts 40 and 120
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
@@ -14,6 +14,7 @@ export class Connection {
   #waiting = [];
   /** @type {Worker|null} */ #worker = null;
   #decoding = new Map();
+  #beside = true; // whether a worker decodes
   #count = 0;
   #order = Promise.resolve();
   #busy = 0;
@@ -43,6 +44,15 @@ export class Connection {
   }
 
   get open() { return this.#socket?.readyState === WebSocket.OPEN; }
+
+  /** Connect again, because nothing comes from this connection any more. */
+  renew() {
+    const socket = this.#socket;
+    if (!socket || !this.open) return;
+    this.#socket = null; // a dead line would tell of its end after minutes
+    socket.close();
+    this.#closed(NO_REASON, "");
+  }
 
   connect() {
     clearTimeout(this.#timer);
@@ -100,6 +110,7 @@ export class Connection {
   }
 
   #inflate(message, buffer) {
+    if (!this.#beside) return inflated(message, buffer);
     let worker = this.#worker;
     if (!worker) {
       worker = this.#worker = new Worker(new URL("./decode-worker.js", import.meta.url), { type: "module" });
@@ -107,6 +118,14 @@ export class Connection {
         const [resolve, reject] = this.#decoding.get(id);
         this.#decoding.delete(id);
         error ? reject(new Error(error)) : resolve(data);
+      };
+      worker.onerror = () => { // its module was not loaded: what waits would wait for ever
+        for (const [, reject] of this.#decoding.values()) reject(new Error("the worker has failed"));
+        this.#decoding.clear();
+        worker?.terminate();
+        this.#worker = null;
+        this.#beside = false;
+        this.renew();
       };
     }
     const id = ++this.#count;

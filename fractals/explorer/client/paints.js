@@ -7,6 +7,7 @@ const NUMBERS = ["density", "offset", "blend", "opacity"]; // the shader takes t
 export class Paints {
   seq = 0; // of the newest colors that the server accepted
   /** @type {{seq: number, color: Table}|null} */ #flight = null; // {seq, color}: unanswered
+  #returns = false; // to the accepted colors, because newer ones were refused
   /** @type {Table|null} */ #wanted = null; // the newest colors that were not sent
   /** @type {Arrived} */ #accepted = null;
   #live = false; // the user is changing colors
@@ -28,7 +29,7 @@ export class Paints {
   start(color) {
     this.seq = 0;
     this.#flight = this.#wanted = null;
-    this.#live = this.#fresh = false;
+    this.#live = this.#fresh = this.#returns = false;
     this.#accepted = color;
   }
 
@@ -38,11 +39,21 @@ export class Paints {
     this.#live = live;
     explorer.scene = { ...explorer.scene, color };
     explorer.drawn = null;
-    if (quick) explorer.stage.adjust((layer, k) => numbersOf(k ? color.layers?.[k - 1] : color, layer));
+    if (quick) {
+      const paints = paintsOf(color), overOf = (g, layers) => paints[layers.findIndex((layer) => layer.group === g)]?.over;
+      explorer.stage.adjust((layer, k) => numbersOf(paints[k]?.paint, layer, paints[k]?.over === paints[k]?.paint),
+        (group, g, layers) => numbersOf(overOf(g, layers), group));
+    }
     if (live && quick) return;
     this.#wanted = color;
     this.next();
   }
+
+  /** End changes of colors that were live, if nothing has ended them. */
+  rest() { if (this.#live) this.set(this.explorer.scene.color, false); }
+
+  /** Tell whether colors are unanswered. @param {number} seq */
+  waitsFor(seq) { return this.#flight?.seq === seq; }
 
   /** Send the newest colors, unless older ones are unanswered. */
   next() {
@@ -57,6 +68,7 @@ export class Paints {
   accepted({ seq, color, values, title, author, note }) {
     const { explorer } = this;
     this.#flight = null;
+    this.#returns = false;
     this.seq = seq;
     this.#accepted = color;
     this.#fresh = values;
@@ -66,9 +78,10 @@ export class Paints {
 
   /** Return to the accepted colors, because newer ones are not valid. @returns {boolean} whether it did */
   refused(seq) {
-    if (seq !== this.#flight?.seq) return false;
+    if (!this.#flight || seq !== this.#flight.seq) return false; // what was accepted can't be drawn
     this.#flight = null;
-    if (this.#wanted || this.#live) return false;
+    if (this.#wanted || this.#live || this.#returns) return false;
+    this.#returns = true;
     this.set(this.#accepted, false);
     return true;
   }
@@ -96,8 +109,7 @@ export class Paints {
     stage.phase = 0;
     const turned = (table, k) => layers[k]?.cyclic === false ? table
       : { ...table, offset: Math.round(((table.offset ?? 0) + phase) % 1 * 1e6) / 1e6 };
-    const above = scene.color.layers && { layers: scene.color.layers.map((layer, k) => turned(layer, k + 1)) };
-    explorer.paint({ ...turned(scene.color, 0), ...above });
+    explorer.paint(paintsOf(scene.color).reduce((color, { paint }, k) => changed(color, k, turned(paint, k)), scene.color));
   }
 
   /** Go on cycling. @param {number} seconds */
@@ -107,9 +119,23 @@ export class Paints {
   }
 }
 
+/** Return the base and the layers, also of groups, from the bottom: `path` leads to a layer, and `over` is what is blended
+ * with a mask or as a group, the group or the layer itself. @returns {{paint: Table, path: number[], over: Table|null}[]} */
+export function paintsOf(color) {
+  const found = [{ paint: color, path: /** @type {number[]} */ ([]), over: /** @type {Table|null} */ (null) }];
+  (color.layers ?? []).forEach((each, k) => {
+    if (each.layers) each.layers.forEach((paint, m) => found.push({ paint, path: [k, m], over: each }));
+    else found.push({ paint: each, path: [k], over: each.picture_mask ? each : null });
+  });
+  return found;
+}
+
 /** Return a table of colors in which the base (0) or a layer has other values. */
 export function changed(color, layer, values) {
-  return layer ? { ...color, layers: color.layers.with(layer - 1, { ...color.layers[layer - 1], ...values }) } : { ...color, ...values };
+  const [k, m] = paintsOf(color)[layer].path;
+  if (k === undefined) return { ...color, ...values };
+  const own = color.layers[k];
+  return { ...color, layers: color.layers.with(k, m === undefined ? { ...own, ...values } : { ...own, layers: own.layers.with(m, { ...own.layers[m], ...values }) }) };
 }
 
 /** Tell whether two tables of colors differ at most in what the shader takes as it is. */
@@ -118,9 +144,9 @@ function sameButNumbers(one, other) {
   return text(one) === text(other);
 }
 
-/** Return what a table says of a layer's numbers. */
-function numbersOf(table, layer) {
-  const { density, offset, opacity, blend } = table ?? {};
+/** Return what a table says of the numbers of a layer or a group; `alone`: blend and opacity are those of its group. */
+function numbersOf(table, layer, alone = false) {
+  const { density, offset, opacity, blend } = { ...table, ...(alone && { opacity: 1, blend: "normal" }) };
   const number = (value, otherwise) => Number.isFinite(value) ? value : otherwise;
   return {
     density: number(density, layer.density), offset: number(offset, layer.offset), opacity: number(opacity, layer.opacity),

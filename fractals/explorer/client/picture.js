@@ -8,7 +8,7 @@ export class Picture {
   constructor(frame, size) {
     this.frame = frame;
     this.size = size;
-    /** @type {{layers: Table[], tables: Uint16Array[]}|null} */
+    /** @type {{layers: Table[], groups: Table[], planes: number, tables: Uint16Array[]}|null} `planes`: of values and masks */
     this.colors = null;
     /** @type {{step: number, w: number, h: number, layers?: Float32Array[], pixels?: Uint8Array}|null} */
     this.coarse = null;
@@ -33,7 +33,7 @@ export class Picture {
 
   /** Keep values. @param {Table} message of decode.js */
   addValues({ layer, x, y, w, h, step, data }) {
-    const count = this.colors?.layers.length ?? 1;
+    const count = this.colors?.planes ?? 1;
     if (step > 1) {
       let coming = this.#coming;
       if (!coming || coming.step !== step || coming.layers.length !== count) coming = this.#coming = { step, w, h, layers: new Array(count).fill(null) };

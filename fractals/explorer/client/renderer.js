@@ -196,12 +196,15 @@ export class Renderer {
     const layers = picture.colors?.layers ?? [];
     gl.uniform1i(at.step_, plane === "coarse" ? picture.coarse.step : 1);
     gl.uniform1i(at.layers, layers.length);
+    gl.uniform1i(at.planes, picture.colors?.planes ?? 1);
     gl.uniform1i(at.has_exact, shown ? 1 : 0);
     gl.uniform1i(at.has_values, values ? 1 : 0);
     if (values) {
       const spread = layers.map((layer, k) => [layer.density, offsetOf(layer, phase), layer.entries, this.tables?.first[k]]);
       gl.uniform4fv(at.numbers, spread.flat());
-      gl.uniform4iv(at.ways, layers.flatMap(({ cyclic, blend }) => [cyclic ? 1 : 0, Math.max(0, BLENDS.indexOf(blend)), 0, 0]));
+      const number = (blend) => Math.max(0, BLENDS.indexOf(blend)), groups = picture.colors.groups;
+      gl.uniform4iv(at.ways, layers.flatMap(({ cyclic, blend, group, mask }) => [cyclic ? 1 : 0, number(blend), group ?? -1, mask ?? -1]));
+      if (groups.length) gl.uniform4fv(at.groups, groups.flatMap(({ blend, opacity, mask }) => [number(blend), opacity, mask ?? -1, 0]));
       gl.uniform1fv(at.opacities, layers.map(({ opacity }) => opacity ?? 1));
     }
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);

@@ -54,9 +54,10 @@ uniform sampler2DArray values;
 uniform sampler2D exact, tables;
 uniform usampler2D encoding;
 uniform vec4 numbers[${MAX_LAYERS}]; // density, density * c0 + offset, entries, first row
-uniform ivec4 ways[${MAX_LAYERS}];   // cyclic, blend
+uniform ivec4 ways[${MAX_LAYERS}];   // cyclic, blend, group or -1, plane of the mask or -1
+uniform vec4 groups[${MAX_LAYERS}];  // blend, opacity, plane of the mask or -1
 uniform float opacities[${MAX_LAYERS}];
-uniform int layers, step_, has_exact, has_values;
+uniform int layers, planes, step_, has_exact, has_values;
 in vec2 pixel;
 out vec4 color;
 
@@ -90,6 +91,14 @@ vec3 change(int blend, vec3 b, vec3 a) {
   return a - b;
 }
 
+float weight(int plane, ivec2 sample_) { return plane < 0 ? 1.0 : texelFetch(values, ivec3(sample_, plane), 0).r; }
+
+vec3 joined(int group, vec3 below, vec4 inner, ivec2 sample_) {
+  float part = inner.a * groups[group].y * weight(int(groups[group].z), sample_);
+  vec3 a = min(inner.rgb / (inner.a > 0.0 ? inner.a : 1.0), 1.0);
+  return clamp(below + part * change(int(groups[group].x), below, a), 0.0, 1.0);
+}
+
 float encoded(float light) {
   int k = int(clamp(light, 0.0, 1.0) * ${LEVELS - 1}.0 + 0.5);
   return float(texelFetch(encoding, ivec2(k % 128, k / 128), 0).r) / 255.0;
@@ -103,18 +112,29 @@ void main() {
   }
   ivec2 sample_ = at / step_;
   float first = has_values == 1 ? texelFetch(values, ivec3(sample_, 0), 0).r : 3.0e38;
-  float last = has_values == 1 ? texelFetch(values, ivec3(sample_, layers - 1), 0).r : 3.0e38;
+  float last = has_values == 1 ? texelFetch(values, ivec3(sample_, planes - 1), 0).r : 3.0e38;
   if (first > 1e38 || last > 1e38) discard;
   vec3 sum = first < -1e38 ? entry(0, int(numbers[0].z) + 1) : colored(0, first);
   if (layers == 1) {
     color = vec4(encoded(sum.r), encoded(sum.g), encoded(sum.b), 1.0);
     return;
   }
+  vec4 inner = vec4(0.0);
   for (int layer = 1; layer < layers; layer++) {
+    int group = ways[layer].z;
+    if (group >= 0 && group != ways[layer - 1].z) inner = vec4(0.0);
     float value = texelFetch(values, ivec3(sample_, layer), 0).r;
-    if (value < -1e38) continue;
-    vec3 a = colored(layer, value);
-    sum = clamp(sum + opacities[layer] * change(ways[layer].y, sum, a), 0.0, 1.0);
+    if (value > -1e38) {
+      vec3 a = colored(layer, value);
+      if (group < 0) sum = clamp(sum + opacities[layer] * change(ways[layer].y, sum, a), 0.0, 1.0);
+      else {
+        float part = opacities[layer] * weight(ways[layer].w, sample_);
+        vec3 b = min(inner.rgb / (inner.a > 0.0 ? inner.a : 1.0), 1.0);
+        vec3 own = clamp(a + inner.a * (change(ways[layer].y, b, a) + b - a), 0.0, 1.0);
+        inner = vec4(inner.rgb * (1.0 - part) + part * own, inner.a + part * (1.0 - inner.a));
+      }
+    }
+    if (group >= 0 && (layer + 1 == layers || ways[layer + 1].z != group)) sum = joined(group, sum, inner, sample_);
   }
   color = vec4(sum, 1.0);
 }`;

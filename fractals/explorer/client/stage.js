@@ -18,7 +18,7 @@ export class Stage {
     this.changed = changed;
     /** @type {Picture|null} */
     this.picture = null;
-    this.coming = /** @type {{layers: Table[], tables: Uint16Array[]}|null} */ (null); // colors whose tables have not all arrived
+    this.coming = /** @type {{layers: Table[], groups: Table[], planes: number, tables: Uint16Array[]}|null} */ (null); // colors whose tables have not all arrived
     this.older = /** @type {{image: Table, map: number[], stale: boolean, foreign: boolean}[]} */ ([]); // {image, map to the newest frame's pixels, stale, foreign}, oldest first
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
@@ -45,8 +45,8 @@ export class Stage {
     this.changed();
   }
 
-  /** Take the description of the layers; it counts once its tables have arrived. */
-  colors(layers, fresh) {
+  /** Take the description of the layers; it counts once its tables have arrived. @param {Table} message @param {boolean} fresh */
+  colors({ layers, groups, planes }, fresh) {
     this.peek(null);
     if (fresh && this.picture) {
       const { frame, size } = this.picture;
@@ -54,7 +54,8 @@ export class Stage {
       for (const each of this.older) each.stale = true;
       this.picture = new Picture(frame, size);
     }
-    this.coming = { layers: layers.map((layer) => ({ ...layer })), tables: [] };
+    const copied = (list) => list.map((each) => ({ ...each }));
+    this.coming = { layers: copied(layers), groups: copied(groups), planes, tables: [] };
   }
 
   table({ layer, data }) {
@@ -68,11 +69,13 @@ export class Stage {
     }
   }
 
-  /** Change numbers of the layers at once. @param {(layer: Table, k: number) => Table} change */
-  adjust(change) {
+  /** Change numbers of the layers and of their groups at once.
+   * @param {(layer: Table, k: number) => Table} change @param {(group: Table, g: number, layers: Table[]) => Table} changeGroup */
+  adjust(change, changeGroup) {
     this.peek(null);
     for (const colors of [this.picture?.colors, this.coming]) {
       colors?.layers.forEach((layer, k) => Object.assign(layer, change(layer, k)));
+      colors?.groups.forEach((group, g) => Object.assign(group, changeGroup(group, g, colors.layers)));
     }
     this.picture?.forgetExact();
     for (const each of this.older) each.stale = true;
@@ -92,7 +95,7 @@ export class Stage {
     if (!wish || !picture || !colors?.layers[wish.layer] || !(picture.fine || picture.coarse?.layers)) return false;
     const { layer, cyclic, entries, rows } = wish, several = colors.layers.length > 1; // which are mixed in sRGB
     this.peeked = { picture, colors, hidden: this.hideExact };
-    picture.colors = { layers: colors.layers.with(layer, { ...colors.layers[layer], entries, cyclic }), tables: colors.tables.with(layer, several ? rows.map(encoded) : rows) };
+    picture.colors = { ...colors, layers: colors.layers.with(layer, { ...colors.layers[layer], entries, cyclic }), tables: colors.tables.with(layer, several ? rows.map(encoded) : rows) };
     this.hideExact = true;
     this.changed();
     return true;

@@ -68,9 +68,10 @@ class Escape:
 
     def program(self, scene: Scene) -> str:
         """Return what a compiled program of a scene is for: formula and colorings."""
-        paints = [scene.color, *scene.color.layers]
         formula = scene.make_formula().name + (" (Julia set)" if scene.julia else "")
-        return ", ".join(dict.fromkeys([formula, *(paint.coloring.name for paint in paints)]))
+        return ", ".join(
+            dict.fromkeys([formula, *(paint.coloring.name for paint in scene.color.paints)])
+        )
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""

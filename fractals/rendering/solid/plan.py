@@ -15,8 +15,9 @@ from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.solid import MOST_STEPS, Solid
 from fractals.rendering.plan import Keeps
-from fractals.scene.model import Scene, View
+from fractals.scene.model import Scene
 from fractals.scene.space import Camera
+from fractals.scene.view import View
 
 PROBE = 24  # rows and columns of rays that look where the surface is
 FOCUS = 35  # percent of these that are nearer than what is sharp

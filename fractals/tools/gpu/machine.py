@@ -84,6 +84,7 @@ INSTRUCTIONS = {
     "multibrot8": (17.0, 17.0, 49.0, 49.0),
     "perpendicular_burning_ship": (4.9, 5.0, 19.0, 23.25),
     "shark_fin": (4.9, 5.0, 16.0, 16.25),
+    "simonobrot": (7.9, 8.0, 29.0, 29.0),
     "tricorn": (4.9, 5.0, 16.0, 16.25),
 }
 # Of those in float64, per iteration: copies and jumps at a block's end, the rest is arithmetic.

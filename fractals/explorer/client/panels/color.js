@@ -1,12 +1,13 @@
 /** The color panel: palette, values, coloring, layers, motion. Nothing here iterates again. */
 import { html, signal, useSignalEffect } from "../html.js";
-import { changed } from "../paints.js";
+import { changed, paintsOf } from "../paints.js";
 import { observe } from "../state.js";
 import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
 import { coloringName, coloringOf, gradient, paletteTitle, shownPalette, tableOf } from "./colors.js";
 import { Shown } from "./display.js";
 import { BINS, Histogram } from "./histogram.js";
 import { Layers } from "./layers.js";
+import { Brush, makeBrush, Mask } from "./mask.js";
 import { OwnPalettes, Palettes } from "./palettes.js";
 import { drawSheet, Previews } from "./previews.js";
 import { Road } from "./road.js";
@@ -19,11 +20,12 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
   const plainFirst = [...catalog.colorings].sort((one, other) => Number(one.statistic) - Number(other.statistic)); // no sums along orbits
-  const own = observe({ picked: 0, counts: /** @type {Table|null} */ (null) }); // picked: 0 is the base, k the layer k - 1
+  const own = observe({ picked: 0, inGroup: false, counts: /** @type {Table|null} */ (null) }); // of `Layers`
+  const brush = makeBrush();
   const Editor = signal(/** @type {((given: any) => any)|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
-  const index = () => Math.min(own.picked, color().layers?.length ?? 0);
-  const paintOf = () => (index() ? color().layers[index() - 1] : color());
+  const index = () => Math.min(own.picked, paintsOf(color()).length - 1);
+  const paintOf = () => paintsOf(color())[index()].paint;
 
   /** @param {Table} now @param {boolean} [live] @param {number} [fit] as of `paint` */
   const change = (now, live = false, fit) => explorer.paint(now, { live, fit });
@@ -79,6 +81,8 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
       option=${option} value=${given[option.name] ?? option.default} put=${(value, live) => edit({ coloring: { ...given, [option.name]: value } }, live === true)} />`)}</div>`;
   }
 
+  const MaskOf = (given) => html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
+
   function View() {
     useSignalEffect(() => {
       if (!explorer.drawn || explorer.drawn.pass === "coarse" || own.picked < 0 || !explorer.placed?.values) return;
@@ -123,14 +127,16 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
         <${Row} label="Inside color" control=${(id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
       <${Section} title="Layers" open=${false}>
-        <${Layers} color=${color()} picked=${picked} catalog=${catalog} change=${change} pick=${(layer) => { own.picked = layer; }} />
+        <${Layers} color=${color()} picked=${picked} inGroup=${own.inGroup} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(layer, inGroup = false) => Object.assign(own, { picked: layer, inGroup })} />
       <//>
       <${Section} title="Motion" open=${false}>
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
           : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(speed) => explorer.cycle(speed)} put=${(speed) => explorer.cycle(speed)} />`}
       <//>`}</div>`;
   }
-  return { View, hidden: () => peek(null) };
+  const Over = () => html`<${Brush} explorer=${explorer} brush=${brush} />`;
+  const endPainting = () => brush.on && !(brush.on = false);
+  return { View, Over, cancel: endPainting, hidden: () => (endPainting(), peek(null)) };
 }
 
 const isRank = (layer) => coloringName(layer) === "rank" && layer.blend === "normal";

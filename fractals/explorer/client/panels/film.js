@@ -5,6 +5,7 @@ import { bytes, Button, download, duration, FileButton, Icon, Progress, Section,
 import { decimal } from "./scale.js";
 import { Author } from "./share.js";
 import { Timeline } from "./timeline.js";
+import { choicesOf, tracksOf } from "./tracks.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const SETTLED_MS = 3000; // of frames, before the time left is told
@@ -39,14 +40,14 @@ export function resumeFilm({ open }) {
 
 export function filmPanel({ explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
-  const { name = "", places = [], times = null } = stored();
+  const { name = "", places = [], times = null, tracks = [] } = stored();
   const own = observe({
-    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
+    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), tracks: /** @type {import("./tracks.js").Track[]} */ (tracks), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
     sound: /** @type {Table|null} */ (null), forecast: "", length: 10, leftOut: /** @type {number[]} */ ([]), told: /** @type {Table|null} */ (null), film: /** @type {Table|null} */ (null), name,
   });
   let job = /** @type {Table|null} */ (null), count = places.length;
   effect(() => {
-    const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times });
+    const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times, tracks: own.tracks });
     try {
       sessionStorage.setItem(STORED, kept);
     } catch {
@@ -56,9 +57,11 @@ export function filmPanel({ explorer, ui, open, notify }) {
 
   /** What the film shows. `times`: of all places, also of those that are left out. */
   const film = () => ({
+    tracks: own.tracks.length ? tracksOf(own.tracks.filter(({ name }) => choices().some((each) => each.name === name)), own.length) : {},
     what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map(({ link }) => link) : [], backwards: own.backwards,
     seconds: own.seconds, times: own.what === "places" ? own.times : null, fps: Number(own.fps), size: own.size,
   });
+  const choices = () => choicesOf(explorer.scene, explorer.catalog);
   const message = () => ({
     t: "film", ...film(), format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
   });
@@ -199,7 +202,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
       <p class="hint">${HINTS[own.what]}</p>
       ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
-      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} put=${retime} />`}
+      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} put=${retime} tracks=${own.tracks} choices=${choices()} putTracks=${(tracks) => { own.tracks = tracks; }} />`}
       <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
       <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>

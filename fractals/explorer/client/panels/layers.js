@@ -1,42 +1,85 @@
-/** The stack of layers: which one is edited, order, blend, opacity. */
+/** The stack of layers and groups: which one is edited, order, blend, opacity, mask. */
 import { html } from "../html.js";
+import { paintsOf } from "../paints.js";
 import { Button, Select, Slider, words } from "../ui.js";
 import { coloringName, gradient, shownPalette } from "./colors.js";
+import { at, dropped, grouped, moved, MOST, ungrouped, withAt, without } from "./layering.js";
 
-const MOST = 16; // of a scene
+const ADDED = { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 };
 
 /**
- * @param {{color: Table, picked: number, catalog: Table, pick: (index: number) => void,
- *   change: (color: Table, live?: boolean, fit?: number) => void}} options `picked` 0 is the base, k the layer k − 1
+ * @param {{color: Table, picked: number, inGroup: boolean, catalog: Table, pick: (index: number, inGroup?: boolean) => void,
+ *   change: (color: Table, live?: boolean, fit?: number) => void, Mask: any}} options `picked` 0 is the base, k the layer k
+ * from the bottom, groups unfolded; `inGroup`: its group is meant. `Mask` is shown for what may have one
  */
-export function Layers({ color, picked, catalog, pick, change }) {
-  const layers = color.layers ?? [], layer = layers[picked - 1];
-  const put = (now, index = picked, live = false, fit = undefined) => {
-    pick(index);
-    change({ ...color, layers: now }, live, fit);
+export function Layers({ color, picked, inGroup, catalog, pick, change, Mask }) {
+  const layers = color.layers ?? [], paints = paintsOf(color), own = paints[picked].path;
+  const path = inGroup && own.length > 1 ? [own[0]] : own, over = path.length ? at(layers, path) : undefined;
+  const indexOf = (list, where) => paintsOf({ ...color, layers: list }).findIndex((each, k) => k > 0 && each.path[0] === where[0] && (where.length < 2 || each.path[1] === where[1]));
+  const put = (now, where, group = false, live = false, fitted = false) => {
+    const index = where.length ? Math.max(0, indexOf(now, where)) : 0;
+    pick(index, group);
+    change({ ...color, layers: now }, live, fitted ? index : undefined);
   };
-  const edit = (changes, live = false) => put(layers.with(picked - 1, { ...layer, ...changes }), picked, live);
+  const edit = (changes, live = false) => put(withAt(layers, path, { ...over, ...changes }), path, Boolean(over?.layers), live);
   const move = (step) => {
-    const others = layers.toSpliced(picked - 1, 1);
-    put(others.toSpliced(picked - 1 + step, 0, layer), picked + step);
+    const now = moved(layers, path, step);
+    put(now.layers, now.path, Boolean(over?.layers));
   };
-  const remove = () => put(layers.toSpliced(picked - 1, 1), Math.min(picked, layers.length - 1));
-  const add = () => layers.length < MOST && put([...layers, { coloring: "slopes", palette: "auto", blend: "soft_light", opacity: 0.7 }], layers.length + 1, false, layers.length + 1);
-
-  const item = (paint, index) => {
-    const name = words(coloringName(paint)), chosen = index === picked;
-    return html`<li key=${index} class=${`layer${chosen ? " picked" : ""}`}>
-      <button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(index)}>
+  const remove = () => {
+    const now = without(layers, path), below = Math.min(picked, paintsOf({ ...color, layers: now }).length - 1);
+    pick(below);
+    change({ ...color, layers: now });
+  };
+  const add = () => paints.length <= MOST && put([...layers, ADDED], [layers.length], false, false, true);
+  /** Drag a row by its grip: it is dropped above the row below the pointer, or into that group. */
+  const grab = (where) => (event) => {
+    event.preventDefault();
+    const target = event.currentTarget, rowAt = ({ clientX, clientY }) => document.elementFromPoint(clientX, clientY)?.closest("li.layer[data-path]");
+    let over = /** @type {Element|null|undefined} */ (null);
+    const move = (moved) => {
+      over?.classList.remove("target");
+      over = rowAt(moved);
+      over?.classList.add("target");
+    };
+    const end = () => {
+      target.removeEventListener("pointermove", move);
+      over?.classList.remove("target");
+      const to = over?.getAttribute("data-path"), now = to && dropped(layers, where, to.split(",").map(Number));
+      if (now && now.layers !== layers) put(now.layers, now.path, Boolean(at(layers, where)?.layers));
+    };
+    target.setPointerCapture(event.pointerId);
+    target.addEventListener("pointermove", move);
+    target.addEventListener("lostpointercapture", end, { once: true });
+  };
+  const grip = (name, where) => where.length > 0 && html`<${Button} label=${`Drag ${name}`} symbol="grip" bare kind="quiet grip-button" tabindex="-1" onPointerDown=${grab(where)} />`;
+  const last = (where) => (where.length > 1 ? false : where[0] === layers.length - 1);
+  const tools = (name, where) => html`<span class="line tight">
+    <${Button} label=${`Move ${name} up`} symbol="up" bare kind="quiet" disabled=${last(where)} onClick=${() => move(1)} />
+    <${Button} label=${`Move ${name} down`} symbol="down" bare kind="quiet" disabled=${where.length === 1 && where[0] === 0} onClick=${() => move(-1)} />
+    <${Button} label=${`Remove ${name}`} symbol="trash" bare kind="quiet" onClick=${remove} /></span>`;
+  const told = ({ blend, opacity, picture_mask: mask }) => `${words(blend ?? "auto")} · ${Math.round(100 * (opacity ?? 1))} %${mask ? " · mask" : ""}`;
+  const item = ({ paint, path: where }, index) => {
+    const name = words(coloringName(paint)), chosen = index === picked && !(inGroup && where.length > 1);
+    return html`<li key=${index} class=${`layer${chosen ? " picked" : ""}${where.length > 1 ? " inner" : ""}`} data-path=${where.length ? where.join() : undefined}>
+      <div class="line tight">${grip(name, where)}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(index)}>
         <span class="chip" style=${{ background: gradient(shownPalette(paint, catalog), catalog) }}></span><span class="grow">${name}</span>
-        <span class="faint">${index ? `${words(paint.blend ?? "auto")} · ${Math.round(100 * (paint.opacity ?? 1))} %` : "Base"}</span></button>
-      ${chosen && index > 0 && html`<span class="line tight">
-        <${Button} label=${`Move ${name} up`} symbol="up" bare kind="quiet" disabled=${index === layers.length} onClick=${() => move(1)} />
-        <${Button} label=${`Move ${name} down`} symbol="down" bare kind="quiet" disabled=${index === 1} onClick=${() => move(-1)} />
-        <${Button} label=${`Remove ${name}`} symbol="trash" bare kind="quiet" onClick=${remove} /></span>`}</li>`;
+        <span class="faint">${index ? told(paint) : "Base"}</span></button></div>
+      ${chosen && index > 0 && tools(name, where)}</li>`;
   };
-  return html`<div class="stack"><ol class="layers" aria-label="Layers, from the top">${[color, ...layers].map(item).reverse()}</ol>
-    ${layer && html`<div class="stack" key=${picked}>
-      <${Select} label="Blend" choices=${catalog.blends} value=${layer.blend ?? "auto"} put=${(blend) => edit({ blend })} />
-      <${Slider} label="Opacity" value=${layer.opacity ?? 1} least=${0} most=${1} live=${(opacity) => edit({ opacity }, true)} put=${(opacity) => edit({ opacity })} /></div>`}
+  const head = (k) => {
+    const first = indexOf(layers, [k]), chosen = inGroup && path[0] === k;
+    return html`<li key=${`group ${k}`} class=${`layer group${chosen ? " picked" : ""}`} data-path=${k}>
+      <div class="line tight">${grip("group", [k])}<button type="button" class="layer-name" aria-pressed=${String(chosen)} onClick=${() => pick(first, true)}><span class="grow strong">Group</span><span class="faint">${told(layers[k])}</span></button></div>
+      ${chosen && tools("group", [k])}</li>`;
+  };
+  const rows = paints.map((each, index) => [item(each, index), ...(each.path[1] !== undefined && each.path[1] === layers[each.path[0]].layers.length - 1 ? [head(each.path[0])] : [])]).flat();
+  return html`<div class="stack"><ol class="layers" aria-label="Layers, from the top">${rows.reverse()}</ol>
+    ${over && html`<div class="stack" key=${path.join()}>
+      <${Select} label="Blend" choices=${catalog.blends} value=${over.blend ?? "auto"} put=${(blend) => edit({ blend })} />
+      <${Slider} label="Opacity" value=${over.opacity ?? 1} least=${0} most=${1} live=${(opacity) => edit({ opacity }, true)} put=${(opacity) => edit({ opacity })} />
+      <${Mask} mask=${over.picture_mask} put=${(mask) => edit({ picture_mask: mask })} />
+      ${over.layers ? html`<${Button} label="Ungroup" kind="wide-button" onClick=${() => put(ungrouped(layers, path[0]), [path[0]])} />`
+        : path.length === 1 && html`<${Button} label="Make a group of it" kind="wide-button" title="Drag other layers into it, or move them there" onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`}
     <${Button} label="Add a layer" symbol="plus" kind="wide-button" onClick=${add} /></div>`;
 }

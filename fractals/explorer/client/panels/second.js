@@ -61,7 +61,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
     canvas.after(made);
     root.classList.add("two");
     const { values } = explorer.stage.renderer;
-    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first: { scene } });
+    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first: { scene }, second: true });
     let begun = false;
     watch = watchSize(made, (size) => {
       if (begun) return other.resize(size);

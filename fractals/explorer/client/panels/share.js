@@ -39,7 +39,7 @@ export function sharePanel({ explorer, notify }) {
 }
 
 const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
-const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"]];
+const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "Web page"]];
 const LOUPE = 308; // CSS pixels
 const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
 const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
@@ -124,6 +124,7 @@ export function exportPanel({ explorer, canvas, notify, open }) {
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
       ${[["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : [])].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
         <${Segments} label=${title} choices=${choices} value=${format()} put=${(chosen) => { own.format = chosen; }} /></div>`)}
+      ${format() === "html" && html`<p class="hint">One file for a friend: the picture to zoom into, its scene, and the command that opens it. It needs no server.</p>`}
       ${RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
       <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(on) => { own.loupe = on; }} />

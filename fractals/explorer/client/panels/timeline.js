@@ -1,6 +1,7 @@
 /** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
 import { html, useEffect, useSignal } from "../html.js";
 import { Button, Drawn } from "../ui.js";
+import { Tracks } from "./tracks.js";
 
 const PICTURES = 6; // along the line
 const WIDTHS = [96, 480]; // pixels of those, and of the moment that is looked at
@@ -19,9 +20,10 @@ export function retimed(times, index, wish) {
 
 /**
  * @param {{explorer: import("../explorer.js").Explorer, film: Table, length: number, backwards: boolean, keys: {title: string, at: number}[],
- *   put: (times: number[]) => void}} options `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards
+ *   put: (times: number[]) => void, tracks: import("./tracks.js").Track[], choices: any[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
+ * `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards
  */
-export function Timeline({ explorer, film, length, backwards, keys, put }) {
+export function Timeline({ explorer, film, length, backwards, keys, put, tracks, choices, putTracks }) {
   const made = useSignal(/** @type {Table[]} */ ([])), moment = useSignal(/** @type {number|null} */ (null)), still = useSignal(/** @type {Table|null} */ (null));
   const drag = useSignal(/** @type {number[]|null} */ (null)); // times of the keys, while one is dragged
   // One picture is drawn at a time, the moment first; `text`: of which film, "": none is drawn
@@ -52,10 +54,11 @@ export function Timeline({ explorer, film, length, backwards, keys, put }) {
     draw();
     return () => { lane.text = ""; };
   }, [text]);
-  const look = ({ target }) => {
-    moment.value = Number(target.value);
+  const lookAt = (time) => {
+    moment.value = time;
     draw();
   };
+  const look = ({ target }) => lookAt(Number(target.value));
 
   const times = drag.value ?? keys.map(({ at }) => at), end = Math.max(length, times.at(-1) ?? 0);
   const place = (time) => `${100 * (backwards ? 1 - time / end : time / end)}%`;
@@ -86,5 +89,6 @@ export function Timeline({ explorer, film, length, backwards, keys, put }) {
       onPointerDown=${grab(index)} onKeyDown=${nudge(index)}><span>${index + 1}</span></button>`)}</div>`}
     <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
       : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
-      ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div></div>`;
+      ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
+    <${Tracks} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
 }

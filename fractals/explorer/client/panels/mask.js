@@ -1,0 +1,158 @@
+/** Masks of layers and groups: painted over the picture with a brush, or taken from a picture's file. */
+import { html, useEffect, useRef } from "../html.js";
+import { newCanvas } from "../picture.js";
+import { observe } from "../state.js";
+import { Button, FileButton, Segments, Slider } from "../ui.js";
+
+const SIDE = 256, LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
+const TINT = [255, 40, 60], STRONG = 0.55; // of what is hidden, while it is painted
+
+/** The state of the brush: whether a mask is painted, the mask, and `put`, which takes it. */
+export const makeBrush = () => observe({ on: false, mask: /** @type {Table|null} */ (null), size: 0.12, soft: 0.5, shows: false, put: (_mask) => {} }, "on", "mask", "size", "soft", "shows");
+
+/** Return where the picture lies now, for a mask that stays there. @param {import("../explorer.js").Explorer} explorer */
+function viewOf({ placed: { center, width, rotation }, scene: { view = {} } }) {
+  const { mirror = false, stretch = 1, stretch_angle = 0 } = view;
+  return { center, width, rotation, mirror, stretch, stretch_angle };
+}
+
+const isHere = (explorer, { center, width, rotation = 0 }) => {
+  const here = viewOf(explorer);
+  return JSON.stringify([center, width, rotation]) === JSON.stringify([here.center, here.width, here.rotation]);
+};
+
+/** Return a canvas of a picture that is kept as text. @param {string} kept */
+async function canvasOfText(kept) {
+  const bytes = Uint8Array.from(atob(kept.slice(kept.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
+  return drawn(await createImageBitmap(new Blob([bytes], { type: "image/png" })));
+}
+
+/** @param {ImageBitmap} bitmap @param {number} [most] pixels of the longer side */
+function drawn(bitmap, most = LARGEST) {
+  const scale = Math.min(1, most / Math.max(bitmap.width, bitmap.height));
+  const [canvas, context] = newCanvas(Math.max(1, Math.round(bitmap.width * scale)), Math.max(1, Math.round(bitmap.height * scale)), { alpha: false, willReadFrequently: true });
+  context.imageSmoothingQuality = "high";
+  context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
+  return canvas;
+}
+
+/** Buttons that give a layer or a group a mask. @param {{explorer: import("../explorer.js").Explorer, brush: Table, notify: any,
+ * mask: Table|string|undefined, put: (mask: Table|null) => void}} options */
+export function Mask({ explorer, brush, notify, mask: given, put }) {
+  const mask = typeof given === "string" ? { picture: given } : given ?? null;
+  const painting = brush.on;
+  brush.put = put;
+  useEffect(() => () => { brush.on = false; }, []);
+  useEffect(() => { if (brush.on) brush.mask = mask; }, [mask?.picture]); // by undo
+  const begin = () => {
+    if (mask?.view && !isHere(explorer, mask.view)) explorer.place(mask.view);
+    Object.assign(brush, { mask, on: true });
+  };
+  const take = async (file) => {
+    try {
+      put({ picture: drawn(await createImageBitmap(file)).toDataURL("image/png") });
+    } catch {
+      notify(`${file.name}: the browser can't read this picture`, "error");
+    }
+  };
+  const lay = (where) => mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
+  return html`<div class="stack" role="group" aria-label="Mask">
+    <div class="line"><span class="grow">Mask</span>
+      ${painting ? html`<${Button} label="Done" symbol="check" kind="quiet" onClick=${() => { brush.on = false; }} />`
+        : html`<${Button} label=${mask ? "Paint on" : "Paint a mask"} symbol="edit" kind="quiet" onClick=${begin} />`}
+      <${FileButton} label="From a picture" kind="quiet" accept="image/*" take=${take} />
+      ${mask && html`<${Button} label="Remove the mask" symbol="trash" bare kind="quiet" onClick=${() => { brush.on = false; put(null); }} />`}</div>
+    ${mask && html`<${Segments} label="Where the mask lies" choices=${[["place", "On this place"], ["frame", "Over the frame"]]} value=${mask.view ? "place" : "frame"} put=${lay} />`}
+    ${painting && html`<${Segments} label="The brush" choices=${[["hide", "Hides"], ["show", "Shows"]]} value=${brush.shows ? "show" : "hide"} put=${(way) => { brush.shows = way === "show"; }} />
+      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(size) => { brush.size = size; }} />
+      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(soft) => { brush.soft = soft; }} />
+      <p class="hint">Paint on the picture. What is red is hidden.</p>`}</div>`;
+}
+
+/** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Table}} options */
+export function Brush({ explorer, brush }) {
+  const shown = useRef(/** @type {HTMLCanvasElement|null} */ (null)), own = useRef(/** @type {HTMLCanvasElement|null} */ (null));
+  const made = useRef(""); // the picture that this canvas has made
+  const picture = brush.mask?.picture, on = brush.on;
+  const show = () => {
+    const from = own.current, to = shown.current;
+    if (!from || !to) return;
+    Object.assign(to, { width: from.width, height: from.height });
+    const { data } = /** @type {CanvasRenderingContext2D} */ (from.getContext("2d")).getImageData(0, 0, from.width, from.height);
+    for (let k = 0; k < data.length; k += 4) {
+      data[k + 3] = STRONG * (255 - data[k]);
+      [data[k], data[k + 1], data[k + 2]] = TINT;
+    }
+    /** @type {CanvasRenderingContext2D} */ (to.getContext("2d")).putImageData(new ImageData(data, from.width, from.height), 0, 0);
+    const box = explorer.stage.canvas.getBoundingClientRect(), height = (box.width * from.height) / from.width;
+    const place = { left: box.left, top: box.top + (box.height - height) / 2, width: box.width, height };
+    Object.assign(to.style, Object.fromEntries(Object.entries(place).map(([key, length]) => [key, `${length}px`])));
+  };
+  useEffect(() => {
+    if (!on || (picture && picture === made.current)) return undefined;
+    let late = false;
+    if (picture) {
+      canvasOfText(picture).then((canvas) => {
+        if (late) return;
+        own.current = canvas;
+        show();
+      }, () => {});
+    } else {
+      const [width, height] = explorer.size, scale = SIDE / Math.max(width, height);
+      const [canvas, context] = newCanvas(Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)), { alpha: false, willReadFrequently: true });
+      context.fillStyle = "#fff";
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      own.current = canvas;
+      show();
+    }
+    return () => { late = true; };
+  }, [on, picture]);
+  if (!on) return null;
+  const place = ({ clientX, clientY, currentTarget }) => {
+    const box = currentTarget.getBoundingClientRect(), { width, height } = /** @type {HTMLCanvasElement} */ (own.current);
+    return [((clientX - box.left) / box.width) * width, ((clientY - box.top) / box.height) * height];
+  };
+  /** Stamp soft discs along a line. */
+  const stroke = (from, to) => {
+    const canvas = own.current, context = canvas?.getContext("2d");
+    if (!canvas || !context) return;
+    const radius = (brush.size * canvas.width) / 2, steps = Math.max(1, Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1]) / (radius / 4)));
+    const tone = brush.shows ? "255, 255, 255" : "0, 0, 0";
+    for (let k = 1; k <= steps; k++) {
+      const [x, y] = from.map((part, axis) => part + ((to[axis] - part) * k) / steps);
+      const disc = context.createRadialGradient(x, y, radius * (1 - brush.soft), x, y, radius);
+      disc.addColorStop(0, `rgba(${tone}, 1)`);
+      disc.addColorStop(1, `rgba(${tone}, 0)`);
+      context.fillStyle = disc;
+      context.beginPath();
+      context.arc(x, y, radius, 0, 2 * Math.PI);
+      context.fill();
+    }
+    show();
+  };
+  const down = (event) => {
+    if (event.button > 0 || !own.current || !explorer.placed) return;
+    event.preventDefault();
+    const target = event.currentTarget;
+    let at = place(event);
+    stroke(at, at);
+    target.setPointerCapture(event.pointerId);
+    const move = (moved) => {
+      const next = place(moved);
+      stroke(at, next);
+      at = next;
+    };
+    const end = () => {
+      target.removeEventListener("pointermove", move);
+      const canvas = own.current;
+      if (!canvas || !brush.on) return;
+      const where = brush.mask ? brush.mask.view && { view: brush.mask.view } : { view: viewOf(explorer) };
+      made.current = canvas.toDataURL("image/png");
+      brush.mask = { picture: made.current, ...where };
+      brush.put(brush.mask);
+    };
+    target.addEventListener("pointermove", move);
+    target.addEventListener("lostpointercapture", end, { once: true });
+  };
+  return html`<canvas class="mask-brush" aria-label="The mask: paint on the picture" ref=${shown} onPointerDown=${down}></canvas>`;
+}

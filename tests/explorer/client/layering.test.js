@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { changed, paintsOf } from "../../../fractals/explorer/client/paints.js";
+import { at, dropped, grouped, moved, ungrouped, without } from "../../../fractals/explorer/client/panels/layering.js";
+
+const [A, B, C, D] = "ABCD".split("").map((coloring) => ({ coloring }));
+const group = (...layers) => ({ blend: "normal", opacity: 1, layers });
+const text = (layers) => layers.map((each) => (each.layers ? `(${text(each.layers)})` : each.coloring)).join("");
+
+test("layers go up and down, into groups and out of them", () => {
+  const list = [A, group(B, C), D];
+  const walk = (path, step, count) => {
+    const seen = [];
+    let now = { layers: list, path };
+    for (let k = 0; k < count; k++) {
+      now = moved(now.layers, now.path, step);
+      seen.push(text(now.layers));
+    }
+    return seen;
+  };
+  assert.deepEqual(walk([0], 1, 5), ["(ABC)D", "(BAC)D", "(BCA)D", "(BC)AD", "(BC)DA"]);
+  assert.deepEqual(walk([2], -1, 5), ["A(BCD)", "A(BDC)", "A(DBC)", "AD(BC)", "DA(BC)"]);
+  assert.deepEqual(walk([1], 1, 2), ["AD(BC)", "AD(BC)"]);
+  assert.equal(text(moved([group(A), B], [0, 0], 1).layers), "AB"); // its group ends with it
+  assert.equal(text(moved([A, group(B)], [1, 0], -1).layers), "AB");
+});
+
+test("a layer is dropped above another one, or into a group", () => {
+  const list = [A, group(B, C), D];
+  const after = (from, to) => {
+    const now = dropped(list, from, to);
+    assert.equal(at(now.layers, now.path), at(list, from));
+    return text(now.layers);
+  };
+  assert.equal(after([0], [1]), "(BCA)D");
+  assert.equal(after([2], [1, 0]), "A(BDC)");
+  assert.equal(after([1, 0], [2]), "A(C)DB");
+  assert.equal(after([1, 1], [0]), "AC(B)D");
+  assert.equal(after([1], [2]), "AD(BC)");
+  assert.equal(after([1], [1, 0]), "A(BC)D"); // no group is in itself
+  assert.equal(after([1, 0], [1]), "A(BC)D");
+  assert.equal(after([1, 0], [1, 1]), "A(CB)D");
+});
+
+test("groups are made and undone, and the last layer ends its group", () => {
+  assert.equal(text(grouped([A, B], [1])), "A(B)");
+  assert.equal(text(ungrouped([A, group(B, C), D], 1)), "ABCD");
+  assert.equal(text(without([A, group(B)], [1, 0])), "A");
+  assert.equal(text(without([A, group(B, C)], [1, 0])), "A(C)");
+});
+
+test("colors of layers are found and changed in groups", () => {
+  const masked = { ...D, picture_mask: "a" }, color = { coloring: "base", layers: [A, group(B, C), masked] };
+  assert.deepEqual(paintsOf(color).map(({ paint }) => paint.coloring), ["base", "A", "B", "C", "D"]);
+  assert.deepEqual(paintsOf(color).map(({ over }) => over?.layers?.length ?? over?.coloring ?? null), [null, null, 2, 2, "D"]);
+  assert.deepEqual(changed(color, 3, { density: 2 }).layers[1].layers[1], { ...C, density: 2 });
+  assert.deepEqual(changed(color, 0, { density: 2 }), { ...color, density: 2 });
+  assert.deepEqual(changed(color, 4, { density: 2 }).layers[2], { ...masked, density: 2 });
+});

@@ -1,0 +1,146 @@
+"""Groups of layers and masks in a browser: dragged, moved by keys, painted with a brush, undone."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from support import browser as browsers
+from support.panels import color_of, opened, section
+
+from fractals.color import trap_image
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+RED, GREEN, BLUE = (
+    {"coloring": "smooth", "palette": {"stops": [[0, color], [0.5, "#101010"]]}, "opacity": 0.5}
+    for color in ("#ff0000", "#00ff00", "#0000ff")
+)
+LAYERS = """() => explorer.scene.color.layers.map(
+    (each) => (each.layers ?? [each])
+        .map(({ palette }) => palette.stops[0][1].slice(1)).join("+"))"""
+SHADER = "() => { explorer.stage.hideExact = true; }"
+BACK = "() => { explorer.stage.hideExact = false; }"
+
+
+@pytest.fixture
+def stack(panels):
+    """Return the page with three layers over the base, and the part Layers of the panel Color."""
+    color = {"palette": "hokusai", "density": 0.7, "layers": [RED, GREEN, BLUE]}
+    panels.run("color => explorer.paint(color)", color)
+    panels.until("explorer.scene.color.layers?.length === 3")
+    panels.settle()
+    return panels, section(opened(panels, "Color"), "Layers")
+
+
+def shaded_as_exact(tab):
+    """Check the canvas, and that the shader shows the same."""
+    color = tab.assert_exact()["color"]
+    exact = tab.pixels().astype(int)
+    tab.run(SHADER)
+    shaded = tab.pixels().astype(int)
+    tab.run(BACK)
+    assert np.abs(exact - shaded).max() <= 2
+    return color
+
+
+def test_layers_are_dragged_into_a_group_which_is_blended_as_one(stack):
+    tab, part = stack
+    rows = part.locator(".layer")
+    rows.nth(0).locator(".layer-name").click()  # blue, on top
+    part.get_by_role("button", name="Make a group of it").click()
+    tab.until("explorer.scene.color.layers[2].layers")
+    group = part.locator(".group")
+    part.get_by_role("list").evaluate("(each) => each.scrollIntoView({ block: 'center' })")
+    grip = rows.nth(3).get_by_role("button", name="Drag").bounding_box()  # red
+    box = group.bounding_box()
+    tab.page.mouse.move(grip["x"] + 8, grip["y"] + 8)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + 80, box["y"] + 12, steps=4)
+    tab.page.mouse.up()
+    tab.until("explorer.scene.color.layers.length === 2")
+    assert tab.run(LAYERS) == ["00ff00", "0000ff+ff0000"]
+    group.locator(".layer-name").click()
+    part.get_by_role("combobox", name="Blend").select_option("screen")
+    part.get_by_role("textbox", name="Opacity").fill("0.6")
+    tab.page.keyboard.press("Enter")
+    tab.until("explorer.scene.color.layers[1].opacity === 0.6")
+    group = shaded_as_exact(tab)["layers"][1]
+    assert (group["blend"], group["opacity"], len(group["layers"])) == ("screen", 0.6, 2)
+
+    rows.nth(3).locator(".layer-name").click()  # green, which goes up into the group by a button
+    part.get_by_role("button", name="Move Smooth up").click()
+    tab.until("explorer.scene.color.layers.length === 1")
+    assert tab.run(LAYERS) == ["00ff00+0000ff+ff0000"]
+    tab.run("() => explorer.undo()")
+    tab.until("explorer.scene.color.layers.length === 2")
+    tab.settle()
+
+
+def test_a_mask_is_painted_on_the_picture_and_undone(stack):
+    tab, part = stack
+    before = tab.pixels()
+    part.locator(".layer-name").nth(0).click()
+    part.get_by_role("button", name="Paint a mask").click()
+    brush = tab.page.get_by_label("The mask: paint on the picture")
+    brush.wait_for()
+    box = tab.page.locator("#view").bounding_box()
+    x, y = box["x"] + 0.75 * box["width"], box["y"] + 0.5 * box["height"]
+    for count, far in enumerate((60, -60), 1):
+        tab.page.mouse.move(x, y)
+        tab.page.mouse.down()
+        tab.page.mouse.move(x, y + far, steps=3)
+        tab.page.mouse.up()
+        tab.until(
+            f"explorer.steps.back.length && {count} && explorer.scene.color.layers[2].picture_mask"
+        )
+        tab.settle()
+    mask = shaded_as_exact(tab)["layers"][2]["picture_mask"]
+    assert mask["view"]["width"] == tab.run("explorer.placed.width")
+    weights = trap_image.weights(mask["picture"])
+    rows, columns = weights.shape
+    assert weights[rows // 2, int(0.75 * columns)] < 0.1
+    assert weights[rows // 2, columns // 5] == 1
+    painted = tab.pixels()
+    same = (painted == before).all(axis=2)
+    assert same[:, : same.shape[1] // 4].all()
+    assert not same.all()
+    part.get_by_role("button", name="Done").click()
+    assert brush.count() == 0
+    part.get_by_role("button", name="Over the frame").click()
+    tab.until("!explorer.scene.color.layers[2].picture_mask.view")
+    assert (shaded_as_exact(tab)["layers"][2]["picture_mask"]["picture"]) == mask["picture"]
+    for _ in range(3):
+        tab.run("() => explorer.undo()")
+    tab.until("!explorer.scene.color.layers[2].picture_mask")
+    tab.settle()
+    assert np.array_equal(tab.pixels(), before)
+
+
+def test_a_mask_of_a_file_and_escape_ends_the_brush(stack, tmp_path):
+    tab, part = stack
+    part.locator(".layer-name").nth(1).click()
+    file = io.BytesIO()
+    ramp = np.tile(np.linspace(0, 255, 700).astype(np.uint8), (350, 1))
+    Image.fromarray(ramp).save(file, "PNG")
+    part.locator("input[type=file]").set_input_files(
+        {"name": "ramp.png", "mimeType": "image/png", "buffer": file.getvalue()}
+    )
+    tab.until("explorer.scene.color.layers[1].picture_mask")
+    mask = shaded_as_exact(tab)["layers"][1]["picture_mask"]
+    weights = trap_image.weights(mask["picture"])
+    assert weights.shape == (256, 512)
+    assert (np.diff(weights[100]) >= 0).all()
+    assert "view" not in mask
+    part.get_by_role("button", name="Paint on").click()
+    tab.page.get_by_label("The mask: paint on the picture").wait_for()
+    tab.page.locator("#view").focus()
+    tab.page.keyboard.press("Escape")
+    tab.until("!document.querySelector('.mask-brush')")
+    assert tab.page.get_by_role("region", name="Color").count() == 1
+    part.get_by_role("button", name="Remove the mask").click()
+    tab.until("!explorer.scene.color.layers[1].picture_mask")
+    assert "picture_mask" not in color_of(tab)["layers"][1]
