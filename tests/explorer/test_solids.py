@@ -1,12 +1,17 @@
 """Solids over the protocol, without a browser: a drag goes around them, a zoom towards them."""
 
+import math
 import tomllib
 
 import numpy as np
+import pytest
 from support.explorer import SIZE
 
 import fractals
+from fractals.errors import OptionError
 from fractals.explorer.pages import formula_scene
+from fractals.rendering.solid.moves import flown, nearness
+from fractals.rendering.solid.plan import make_solid_plan
 
 SCENE = {"formula": "mandelbulb", "light": {"samples": 3, "bounces": 1}, "camera": {"field": 50}}
 
@@ -41,3 +46,44 @@ def test_solids_have_thumbnails():
         image = fractals.render(formula_scene(name), samples=1, bounces=0, device="cpu")
         assert image.pixels.shape == (144, 256, 3)
         assert np.ptp(image.pixels) > 100
+
+
+def test_a_camera_flies_and_a_pixel_tells_its_focus(server):
+    async def talk(client):
+        await client.say("open", frame=1, scene=SCENE)
+        placed = await client.until("placed", frame=1)
+        picked = [await client.ask("pick", "picked", frame=1, at=at) for at in ([16, 16], middle)]
+        await client.say("view", frame=2, base=1, fly=[0, 0, 900, 1500, 0], stage="moving")
+        flown = await client.until("placed", frame=2)
+        await client.say("view", frame=3, base=2, by=[160, 0])
+        await client.until("placed", frame=3)
+        await client.exact(3)
+        await client.say("view", frame=4, base=3, fly=[0, 0, -36_000, 0, 0])
+        away = await client.until("placed", frame=4)
+        return placed, picked, flown, client.pixels, await client.ask("link", "link", frame=3), away
+
+    middle = [8 * side for side in SIZE]
+    placed, (sky, surface), flown, pixels, link, away = server.run(talk)
+    assert sky["focus"] is None
+    here, there = placed["space"]["position"], flown["space"]["position"]
+    nearer = math.dist(here, there)
+    assert 0.1 < nearer < surface["focus"] < math.dist(here, (0, 0, 0))
+    assert placed["camera"] == {"field": 50.0, "panorama": False, "roll": 0.0, "lens": 0.0}
+    assert flown["camera"]["position"] == there
+    assert flown["map"] == [1, 0, 0, 1, 0, 0]
+    assert [knob["name"] for knob in placed["space"]["knobs"]] == ["power", "theta", "phi"]
+    assert np.array_equal(pixels, fractals.render(tomllib.loads(link["toml"]), device="cpu").pixels)
+    assert math.hypot(*away["space"]["position"]) > 20  # far away, 2 radii at a time
+
+
+def test_no_flight_passes_a_surface():
+    scene = fractals.load_scene(formula="menger")
+    plan = make_solid_plan(scene, "cpu", 1)
+    for _ in range(30):
+        scene = flown(scene, 0, 0, 3)
+        left = nearness(plan, np.array(scene.camera.position))
+        assert left > 0
+    assert left < 1e-4
+    flat = fractals.load_scene("seahorse")
+    with pytest.raises(OptionError, match="'mandelbrot' is no solid"):
+        flown(flat, 0, 0, 1)

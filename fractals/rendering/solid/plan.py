@@ -29,7 +29,6 @@ FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
-STEEPEST = math.radians(88)  # above or below the target to which a camera goes around it
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel
 BYTES_OF_LIST = 2**20  # of a thread
@@ -180,10 +179,8 @@ class SolidPlan:
 
     def _light(self, seen: Seen) -> list[float]:
         camera, light = self.scene.camera, self.scene.light
-        ahead, right, up = axes_of(self.scene.camera, self.solid)
-        sun = np.array(light.sun) if light.sun != "key" else 0.55 * up - 0.7 * right - 0.45 * ahead
-        sun = _unit(sun)
-        across = _across(sun)
+        sun = sun_of(self.scene, self.solid)
+        across = across_of(sun)
         along = np.cross(sun, across)
         wide = math.tan(math.radians(light.sun_size) / 2)
         sunlight = linear(light.sun_color) * light.sun_power
@@ -222,16 +219,17 @@ def linear(color: str) -> NDArray[np.float64]:
     return found
 
 
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the vector of length 1 in a direction."""
     found: NDArray[np.float64] = vector / np.linalg.norm(vector)
     return found
 
 
-def _across(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def across_of(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a direction at right angles to another."""
     axis = np.zeros(3)
     axis[int(np.abs(vector).argmin())] = 1.0
-    return _unit(np.cross(vector, axis))
+    return unit(np.cross(vector, axis))
 
 
 Triple = tuple[float, float, float]
@@ -248,47 +246,21 @@ def axes_of(camera: Camera, solid: Solid) -> NDArray[np.float64]:
     Where the camera looks along what should be up, another direction is up.
     """
     position, target = (np.array(part) for part in place_of(camera, solid))
-    ahead = _unit(target - position)
+    ahead = unit(target - position)
     right = np.cross(ahead, np.array(camera.up or solid.up))
-    right = _unit(right) if np.linalg.norm(right) > 1e-9 else _across(ahead)
+    right = unit(right) if np.linalg.norm(right) > 1e-9 else across_of(ahead)
     up = np.cross(right, ahead)
     angle = math.radians(camera.roll)
     cosine, sine = math.cos(angle), math.sin(angle)
     return np.stack([ahead, cosine * right + -sine * up, sine * right + cosine * up])
 
 
-def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
-    """Return a scene whose camera has gone around its target, and then towards the surface.
-
-    right, up: degrees around the target. nearer: how many times nearer the surface is then, along
-    the line of sight, so that no camera passes it.
-    """
-    solid = scene.make_any_formula()
-    assert isinstance(solid, Solid)
-    position, target = (np.array(part) for part in place_of(scene.camera, solid))
-    axis = _unit(np.array(scene.camera.up or solid.up))
-    offset = position - target
-    far = float(np.linalg.norm(offset))
-    rise = math.asin(min(1.0, max(-1.0, float(offset @ axis) / far)))
-    level = offset - (offset @ axis) * axis
-    level = _unit(level) if np.linalg.norm(level) > 1e-9 * far else _across(axis)
-    turn, rise = math.radians(right), rise + math.radians(up)
-    rise = min(STEEPEST, max(-STEEPEST, rise))
-    level = math.cos(turn) * level + math.sin(turn) * np.cross(axis, level)
-    back = math.cos(rise) * level + math.sin(rise) * axis
-    position = target + far * back
-    python = PythonBackend("float64").target
-    space = space_in_python(solid, solid.steps)
-    with np.errstate(all="ignore"):
-        walk = march.make_march(python, solid.walk)
-        t, _, hits = walk(position.tolist(), (-back).tolist(), 0.0, 1e-4, 0.0, space)
-    position = position - back * (t if hits else far) * (1 - 1 / nearer)
-    if np.linalg.norm(position - target) < 1e-6 * far:
-        target = position - back * 1e-6 * far
-    camera = scene.camera.model_copy(
-        update={"position": tuple(position.tolist()), "target": tuple(target.tolist())}
-    )
-    return scene.model_copy(update={"camera": camera})
+def sun_of(scene: Scene, solid: Solid) -> NDArray[np.float64]:
+    """Return the direction to the sun."""
+    if scene.light.sun != "key":
+        return unit(np.array(scene.light.sun))
+    ahead, right, up = axes_of(scene.camera, solid)
+    return unit(0.55 * up - 0.7 * right - 0.45 * ahead)
 
 
 def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pixels") -> SolidPlan:

@@ -10,6 +10,7 @@ import { Layers } from "./layers.js";
 import { OwnPalettes, Palettes } from "./palettes.js";
 import { drawSheet, Previews } from "./previews.js";
 import { Road } from "./road.js";
+import { Lit } from "./space.js";
 
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
@@ -86,7 +87,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
       return () => clearTimeout(waiting);
     });
     if (!explorer.scene) return null;
-    const picked = index(), paint = paintOf(), palette = shownPalette(paint, catalog), background = gradient(palette, catalog);
+    const picked = index(), paint = paintOf(), palette = (paint.palette ?? "auto") === "auto" && explorer.placed?.space?.palette || shownPalette(paint, catalog), background = gradient(palette, catalog);
     const previews = plainFirst.map(({ name: id }) => ({ id, title: words(id), change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
     const looks = Looks.value?.(color(), catalog) ?? [];
     const points = explorer.placed?.values === false; // an image of points: no values, layers or inside
@@ -94,6 +95,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
     return html`<div><${Road} at="color" open=${open} />
       ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
         <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => { own.picked = 0; }} /></div>`}
+      ${explorer.placed?.camera && html`<${Lit} paint=${paint} edit=${edit} explorer=${explorer} />`}
       <${Section} title="Palette">
         ${!Editor.value && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
@@ -103,7 +105,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
       <//>
-      ${points ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />` : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
+      ${explorer.placed?.camera ? null : points ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />` : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
         <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
