@@ -157,6 +157,7 @@ TABLES = {
     "light": "Light",
     "film": "FilmSettings",
     "film.keys": "Key",
+    "film.keys.camera": "KeyCamera",
     "film.sound": "Sound",
 }
 TABLES_OF_KEYWORDS = (

@@ -41,13 +41,14 @@ class FilmConstants:
     # would draw their details black. 0: each picture finds its own.
     max_iterations: int
     count_offset: float  # of the widest view; a higher one makes counts negative
+    shared: Any = None  # by pictures of a family without single pixels
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {"max_iterations": self.max_iterations, "count_offset": self.count_offset}
 
 
-NOTHING_SHARED = FilmConstants(0, 0.0)  # by pictures of a family without single pixels
+NOTHING_SHARED = FilmConstants(0, 0.0)  # of a family without single pixels, before it looks
 
 
 def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmConstants:
@@ -175,7 +176,7 @@ class Pictures(SingleFrames):
 
     def _drawn(self, scenes: tuple[Scene, ...]) -> Frame:
         quiet = self.options.replace(on_message=lambda line: None)
-        pixels = family_of(scenes[0]).expose(scenes, quiet).pixels
+        pixels = family_of(scenes[0]).expose(scenes, quiet, self.facts.shared).pixels
         if pixels.dtype == np.uint8:  # of a family that draws no others
             return pixels.astype(np.uint16) * DEEPER
         found: Frame = pixels

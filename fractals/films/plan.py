@@ -106,6 +106,7 @@ GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (m
 SHADED = 90e6
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
+SHARED_LOOKS = 9  # frames of a film from which pictures take what they share
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 # Parts of a film for which this is done, because each frame takes up to 50 ms. A film of more parts
 # takes the forecast of every few parts for those that follow, too.
@@ -526,9 +527,11 @@ class Timeline:
 
     @cached_property
     def facts(self) -> FilmConstants:
-        """Return the limit of iterations and the count offset of all frames."""
+        """Return the limit of iterations, the count offset, and what else all frames share."""
         if not self.family.single_pixels:
-            return NOTHING_SHARED
+            numbers = np.linspace(0, len(self) - 1, SHARED_LOOKS).astype(int).tolist()
+            scenes = [self.scene_at(number) for number in dict.fromkeys(numbers)]
+            return replace(NOTHING_SHARED, shared=self.family.shared(scenes, self.options))
         return self.found or find_facts(self.motion, self.tracks, self.options)
 
     @cached_property

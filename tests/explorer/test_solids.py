@@ -9,6 +9,7 @@ from support.explorer import SIZE
 
 import fractals
 from fractals.errors import OptionError
+from fractals.explorer import outside
 from fractals.explorer.pages import formula_scene
 from fractals.rendering.solid.moves import flown, nearness
 from fractals.rendering.solid.plan import make_solid_plan
@@ -87,3 +88,29 @@ def test_no_flight_passes_a_surface():
     flat = fractals.load_scene("seahorse")
     with pytest.raises(OptionError, match="'mandelbrot' is no solid"):
         flown(flat, 0, 0, 1)
+
+
+def test_a_film_flies_through_places_and_from_the_whole_solid(server):
+    def at(*position):
+        return outside.link_of(fractals.load_scene(SCENE, position=position, target=(0, 0, 0)))
+
+    async def talk(client):
+        await client.say("open", frame=1, scene=SCENE)
+        await client.until("placed", frame=1)
+        keys = {"frame": 1, "size": [32, 24], "fps": 10}
+        places = [at(2.5, -2, 1), at(2, 2, 1), at(0.5, 2, 1.4)]
+        wish = {**keys, "what": "places", "places": places, "seconds": 3}
+        told = await client.ask("film", "forecast", job=1, forecast=True, **wish)
+        await client.say("moments", job=2, at=[0, 3], width=32, **wish)
+        first = await client.until("surprised", job=2, index=0)
+        last = await client.until("surprised", job=2, index=1)
+        onward = {**keys, "what": "onward", "octaves": 3, "forecast": True}
+        nearer = await client.ask("film", "forecast", job=3, **onward)
+        return told, first["scene"]["camera"], last["scene"]["camera"], nearer
+
+    told, first, last, nearer = server.run(talk)
+    assert told["frames"] == 30
+    assert told["times"] == pytest.approx([0, 1.9, 3], abs=0.3)
+    assert first["position"] == [2.5, -2, 1]
+    assert last["position"] == pytest.approx([0.5, 2, 1.4])
+    assert nearer["length"] > 1

@@ -1,6 +1,6 @@
 """Solids: rays walk to a surface in space, and paths of light are traced from there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -16,7 +16,7 @@ from fractals.io import png
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
+from fractals.rendering.solid.plan import QUANTILES, Seen, SolidPlan, make_solid_plan
 from fractals.rendering.solid.trace import Tracing, open_tracing
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
@@ -25,6 +25,7 @@ FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 ROWS = 64  # of the image, that are traced in a step
 MOST_BYTES = 2**31  # of the sums
+NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,21 @@ class Solids(Plain):
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
-        tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
+        return self.expose([scene], options)
+
+    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Seen:
+        """Return what some frames of a film see together, so that haze and colors do not jump."""
+        quiet, found = options.replace(on_message=lambda line: None), dict[Any, Scene]()
+        for scene in scenes:
+            seen = scene.camera, str(scene.formula), scene.iteration
+            found.setdefault(seen, scene)
+        probes = [open_tracing(scene, quiet, seen=NOTHING).probe() for scene in found.values()]
+        return Seen.of(np.concatenate(probes))
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
+        """Draw a picture, or a frame of a film: the picture of its time."""
+        scene, timings = scenes[0], {"iterate": 0.0, "color": 0.0}
+        tracing = open_tracing(scene, options, seen=shared)
         width, height = scene.image.size
         pixels = np.empty((height, width, 3), np.uint16 if scene.image.bits == 16 else np.uint8)
         for rows, part in bands(tracing, options, timings):

@@ -69,7 +69,7 @@ def flown(
     solid = solid_of(scene)
     position, target = (np.array(part) for part in place_of(scene.camera, solid))
     far = float(np.linalg.norm(target - position))
-    axes, plan = axes_of(scene.camera, solid), _bare(scene, solid)
+    axes, plan = axes_of(scene.camera, solid), bare_plan(scene)
     way = np.array([ahead, right, up]) @ axes
     length = float(np.linalg.norm(way))
     for _ in range(math.ceil(length / STRIDE)):
@@ -97,7 +97,7 @@ def sharp_at(scene: Scene, column: float, row: float) -> float | None:
     """Return the focus with which the surface at a place of the picture is sharp; None: the sky."""
     if scene.camera.panorama:
         return None
-    plan = _bare(scene, solid_of(scene))
+    plan = bare_plan(scene)
     width, height = scene.image.size
     ahead, right, up = axes_of(scene.camera, plan.solid)
     x, y = (column - width / 2) * plan.pixel, (height / 2 - row) * plan.pixel
@@ -131,9 +131,9 @@ def facts_of(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _bare(scene: Scene, solid: Solid) -> SolidPlan:
+def bare_plan(scene: Scene) -> SolidPlan:
     """Return a plan for the field alone: of a camera that may be anywhere."""
-    return SolidPlan(scene, solid, "cpu", 1, "float64", 0.0)
+    return SolidPlan(scene, solid_of(scene), "cpu", 1, "float64", 0.0)
 
 
 def _turned(

@@ -39,16 +39,18 @@ class SampledRows(NamedTuple):
 class Tracing:
     """Traces samples of a picture, and shows their sums."""
 
-    def __init__(self, plan: SolidPlan, backend: Backend) -> None:
+    def __init__(self, plan: SolidPlan, backend: Backend, seen: Seen | None = None) -> None:
+        """`seen`: what other pictures of a film have seen, too; without it a probe looks."""
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
         self.loop = LOOPS.get(plan.device, "kernel")
-        self.seen = Seen.of(self._probe())
+        self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
         self._moved: Any = None
 
-    def _probe(self) -> NDArray[Any]:
+    def probe(self) -> NDArray[Any]:
+        """Return what few rays meet, as of `fractals.kernels.march.make_first_body`."""
         camera, backend = self.plan.probe_camera(self.backend.real), self.backend
         out = np.zeros((PROBE, PROBE, 2), backend.real)
         if self._packed():
@@ -168,8 +170,10 @@ def moved(backend: Backend, part: Any) -> Any:
     )
 
 
-def open_tracing(scene: Scene, options: RenderOptions, keeps: Keeps = "pixels") -> Tracing:
-    """Return what traces a picture of a solid on the device asked for."""
+def open_tracing(
+    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", seen: Seen | None = None
+) -> Tracing:
+    """Return what traces a picture of a solid on the device asked for; `seen`: as of `Tracing`."""
     choice = choose(options.device)
     if choice.device.others:
         choice = choice._replace(device=replace(choice.device, others=()))
@@ -185,4 +189,4 @@ def open_tracing(scene: Scene, options: RenderOptions, keeps: Keeps = "pixels") 
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)
-    return Tracing(replace(plan, device=device.kind), backend)
+    return Tracing(replace(plan, device=device.kind), backend, seen)
