@@ -7,6 +7,7 @@ seems to pass as fast as what is far. Such lengths are counted in *distances*; a
 by a radian counts as one, too.
 """
 
+import contextlib
 import functools
 import json
 import math
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.errors import OptionError
+from fractals.errors import FractalsError, OptionError
 from fractals.rendering.solid.moves import bare_plan, nearness, solid_of
 from fractals.rendering.solid.plan import place_of
 from fractals.scene.film import Key
@@ -62,6 +63,15 @@ class Flight:
     times: tuple[float, ...]  # of the keys, in seconds
     numbers: dict[str, list[float]]  # of the cameras of keys, where these differ
 
+    def point(self, share: float) -> Floats:
+        """Return position and target after a share of the whole way."""
+        left = share * sum(float(each.lengths[-1]) for each in self.stretches)
+        for stretch in self.stretches:
+            if left <= stretch.lengths[-1]:
+                return stretch.at(left)
+            left -= float(stretch.lengths[-1])
+        return self.stretches[-1].ends[1]
+
     def moments(self, ways: Sequence[Any]) -> Iterator[tuple[float, Floats]]:
         """Yield seconds, and position and target; `ways`: the easing of each stretch."""
         whole = self.times[-1] - self.times[0]
@@ -85,6 +95,29 @@ def flight_of(scene: Scene) -> Flight | None:
         return None
     solid_of(scene)
     return _flight(scene.to_json())
+
+
+def way_to(scene: Scene, there: Scene, count: int) -> list[list[float]]:
+    """Return positions and targets of a camera on its way to that of another scene.
+
+    It goes straight, or first towards the other's target; an empty list: the surface is in the way.
+    """
+    solid = solid_of(scene)
+    here, goal = (place_of(each.camera, solid) for each in (scene, there))
+    position, target = (np.array(part) for part in goal)
+    back = np.array(here[0]) - target
+    far = float(np.linalg.norm(position - target)) / max(float(np.linalg.norm(back)), TINY)
+    before = tuple((target + min(1.0, 1.5 * far) * back).tolist()), goal[1]
+    for places in ((here, goal), (here, before, goal)):
+        keys = [
+            {"camera": {"position": p, "target": t}, **({"speed": 1} if k else {"at": 0})}
+            for k, (p, t) in enumerate(places)
+        ]
+        with contextlib.suppress(FractalsError):
+            flight = flight_of(scene.replace(film={"keys": keys}))
+            assert flight
+            return [flight.point(k / (count - 1)).tolist() for k in range(count)]
+    return []
 
 
 @functools.lru_cache(maxsize=4)

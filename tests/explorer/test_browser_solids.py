@@ -95,3 +95,20 @@ def test_a_click_focuses_and_keys_fly(panels):
     panels.until("!explorer.flying")
     panels.run("explorer.home()")
     panels.until("!explorer.scene.camera.position")
+
+
+def test_views_are_found_and_flown_to(panels):
+    panels.open({**BOX, "camera": {"field": 50}})
+    panel = opened(panels, "Find")
+    panel.get_by_role("button", name="Find views").click()
+    card = panel.get_by_role("button", name="View 1")
+    card.wait_for()
+    here = panels.run("explorer.placed.space.position")
+    steps = panels.run("explorer.steps.back.length")
+    panels.page.emulate_media(reduced_motion="reduce")  # at once
+    card.click()
+    panels.until(f"explorer.placed.space.position[0] !== {here[0]}")
+    camera = panels.assert_exact()["camera"]
+    assert camera["field"] == 50
+    assert sum(x * x for x in camera["position"]) < sum(x * x for x in here)
+    assert panels.run("explorer.steps.back.length") == steps + 1

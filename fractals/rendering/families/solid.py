@@ -16,8 +16,8 @@ from fractals.io import png
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import QUANTILES, Seen, SolidPlan, make_solid_plan
-from fractals.rendering.solid.trace import Tracing, open_tracing
+from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
+from fractals.rendering.solid.trace import NOTHING, Tracing, open_tracing
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
@@ -25,7 +25,6 @@ FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 ROWS = 64  # of the image, that are traced in a step
 MOST_BYTES = 2**31  # of the sums
-NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
 
 
 @dataclass(frozen=True)

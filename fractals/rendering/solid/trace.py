@@ -16,7 +16,7 @@ from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
-from fractals.rendering.solid.plan import PROBE, Seen, SolidPlan, make_solid_plan
+from fractals.rendering.solid.plan import PROBE, QUANTILES, Seen, SolidPlan, make_solid_plan
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
@@ -26,6 +26,8 @@ LOOPS = {"cpu": "packs", "python": "python"}
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
+
+NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
 
 
 class SampledRows(NamedTuple):
