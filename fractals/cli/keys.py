@@ -74,6 +74,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "The view all around, 360 by 180 degrees, for a picture twice as wide as high.",
         (),
     ),
+    "stereo": (
+        "Distance between two eyes, as a share of the distance that is sharp; above 0 the picture "
+        "is a pair: left and right side by side, of a panorama one above the other.",
+        (),
+    ),
     "roll": ("Turn the camera clockwise, in degrees.", ()),
     "lens": ("Radius of the camera's lens, as a share of the distance that is sharp.", ()),
     "focus": (

@@ -150,6 +150,7 @@ camera_options = section(
     {
         **of(AS_MODEL, "--position X,Y,Z", "--target X,Y,Z", "--field DEGREES", "--roll DEGREES"),
         "--panorama/--no-panorama": AS_MODEL,
+        "--stereo SHARE": AS_MODEL,
         **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key", "--sun-power P"),
         **of(AS_MODEL, "--haze H", "--bounces N", "--samples N", "--exposure E"),
     },

@@ -70,7 +70,7 @@ class Flight:
             if left <= stretch.lengths[-1]:
                 return stretch.at(left)
             left -= float(stretch.lengths[-1])
-        return self.stretches[-1].ends[1]
+        return self.stretches[-1].point(1.0)
 
     def moments(self, ways: Sequence[Any]) -> Iterator[tuple[float, Floats]]:
         """Yield seconds, and position and target; `ways`: the easing of each stretch."""

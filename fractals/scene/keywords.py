@@ -79,6 +79,7 @@ class SceneKeywords(TypedDict, total=False):
     up: str | Sequence[float] | None
     field: float
     panorama: bool
+    stereo: float
     roll: float
     lens: float
     focus: float | None

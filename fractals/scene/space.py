@@ -96,6 +96,13 @@ class Camera(Table):
         default=False,
         description="the view all around, 360 by 180 degrees, for a picture twice as wide as high",
     )
+    stereo: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="distance between two eyes, as a share of the distance that is sharp; above 0 "
+        "the picture is a pair: left and right side by side, of a panorama one above the other",
+    )
     roll: Finite = Field(
         default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"
     )

@@ -98,7 +98,8 @@ def sharp_at(scene: Scene, column: float, row: float) -> float | None:
     if scene.camera.panorama:
         return None
     plan = bare_plan(scene)
-    width, height = scene.image.size
+    width, height = plan.eye_size
+    column %= width
     ahead, right, up = axes_of(scene.camera, plan.solid)
     x, y = (column - width / 2) * plan.pixel, (height / 2 - row) * plan.pixel
     sight = unit(ahead + x * right + y * up)

@@ -132,23 +132,24 @@ class SolidPlan:
 
         Its few rays have the picture's footprint: traps grow with the distance from the surface.
         """
-        width, height = self.scene.image.size
+        width, height = self.eye_size
         pixel = self.pixel * height / PROBE
         numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * self.pixel]
         if self.scene.camera.panorama:
-            return np.array([*numbers, self.pixel * width / PROBE], np.dtype(real))
+            return np.array([*numbers, self.pixel * width / PROBE, 0.0], np.dtype(real))
         right = slice(march.RIGHT, march.RIGHT + 3)
         numbers[right] = [part * width / height for part in numbers[right]]
-        return np.array([*numbers, 0.0], np.dtype(real))
+        return np.array([*numbers, 0.0, 0.0], np.dtype(real))
 
     def shot(self, seen: Seen, real: Any) -> lights.Shot:
         """Return what paths need besides the solid."""
         camera, light = self.scene.camera, self.scene.light
-        width, height = self.scene.image.size
+        width, height = self.eye_size
         pixel, column = self.pixel, self.pixel if camera.panorama else 0.0
         focus = camera.focus or seen.sharp
         numbers = [*self._place(), pixel, width / 2, height / 2]
         numbers += [camera.lens * focus, focus, FOOTPRINT * pixel, column]
+        numbers.append(camera.stereo * focus / 2)
         turns = lights.turns_of(light.bounces)
         return lights.Shot(
             np.array(numbers, np.dtype(real)),
@@ -163,6 +164,14 @@ class SolidPlan:
     def ends(self, seen: Seen) -> tuple[float, float]:
         """Return the traps that have the first and the last color."""
         return self.scene.color.range or (float(seen.traps[0]), float(seen.traps[-1]))
+
+    @property
+    def eye_size(self) -> tuple[int, int]:
+        """Return columns and rows of the picture of one eye."""
+        width, height = self.scene.image.size
+        if not self.scene.camera.stereo:
+            return width, height
+        return (width, height // 2) if self.scene.camera.panorama else (width // 2, height)
 
     @property
     def pixel(self) -> float:
@@ -307,6 +316,10 @@ def _check_keys(scene: Scene, solid: Solid) -> None:
         raise SceneError(
             f"view.{key}: a solid is seen by a camera: give position=, target= and field="
         )
+    side = scene.image.size[1 if scene.camera.panorama else 0]
+    if scene.camera.stereo and side % 2:
+        name = "height" if scene.camera.panorama else "width"
+        raise SceneError(f"size: the {name} of a stereo pair is even, and {side} is not")
     if scene.color.layers:
         raise SceneError("color.layers: a solid has one layer, of its palette's colors")
 

@@ -6,7 +6,7 @@ import { Button, Knob, Row, Section, Slider, TextField, Toggle, words } from "..
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
 const LIGHT = { sun_power: [0, 20], sun_size: [0, 45], haze: [0, 2], gloss: [0, 2], exposure: [0.1, 10, true], bounces: [0, 16, false, true] };
-const CAMERA = { field: [5, 130], lens: [0, 0.1], roll: [0, 360] };
+const CAMERA = { field: [5, 130], lens: [0, 0.1], stereo: [0, 0.2], roll: [0, 360] };
 const SKY = ["Horizon", "Zenith", "Ground"];
 const SPEED = 700; // thousandths of the distance to the nearest surface that a flight takes a second
 const LENS = 0.01; // of a camera that gets a focus, and has none
