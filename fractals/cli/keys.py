@@ -93,6 +93,18 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sky": ("Colors of the sky at the horizon, at the zenith, and below the horizon.", ()),
     "haze": ("Haze before what is at the focus, or else at the middle distance.", ()),
     "gloss": ("How much the surface shines.", ()),
+    "emission": (
+        "Brightness of the light that the surface gives off by itself, where its trap is near "
+        "emission_at.",
+        (),
+    ),
+    "emission_color": ("Color of that light.", ()),
+    "emission_at": (
+        "Where the surface gives off light: 0 where it has the palette's first color, in hollows, "
+        "to 1 where it has the last one.",
+        (),
+    ),
+    "emission_width": ("How far from emission_at that light fades.", ()),
     "bounces": ("How many times light is reflected by the solid, 0 to 16.", ()),
     "samples": (
         "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",

@@ -152,7 +152,7 @@ camera_options = section(
         "--panorama/--no-panorama": AS_MODEL,
         "--stereo SHARE": AS_MODEL,
         **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key", "--sun-power P"),
-        **of(AS_MODEL, "--haze H", "--bounces N", "--samples N", "--exposure E"),
+        **of(AS_MODEL, "--haze H", "--emission P", "--bounces N", "--samples N", "--exposure E"),
     },
 )
 max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)

@@ -1,9 +1,9 @@
 """Light on a solid: sun, sky and what surfaces reflect, by paths that are traced backwards.
 
-A path begins in a pixel, at a random place of it and of the lens. Where it meets the surface, the
-sun adds its light, unless the surface is in the shadow; then the path goes on in a random
-direction, as a matt surface reflects, until it sees the sky. After the last bounce the sky lights
-the surface as far as its surroundings leave it open.
+A path begins in a pixel, at a random place of it and of the lens. Where it meets the surface, this
+adds light if it gives off some, and so does the sun, unless the surface is in the shadow; then the
+path goes on in a random direction, as a matt surface reflects, until it sees the sky. After the
+last bounce the sky lights the surface as far as its surroundings leave it open.
 
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
@@ -38,9 +38,10 @@ BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
 MOST_BOUNCES = 16
 # Numbers of light: where the sun is, two directions across it, as long as the radius of its disc,
 # and its light; the sky at the horizon, at the zenith and below; the glow around the sun, haze and
-# gloss; the trap of the first color, and one over how much more that of the last one is.
+# gloss; the trap of the first color, and one over how much more that of the last one is; the light
+# that the surface gives off, 0 if it gives off none.
 SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND = 0, 3, 6, 9, 12, 15, 18
-GLOW, HAZE, GLOSS, TRAP, TRAPS = 21, 22, 23, 24, 25
+GLOW, HAZE, GLOSS, TRAP, TRAPS, EMISSION = 21, 22, 23, 24, 25, 26
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
@@ -52,7 +53,8 @@ class Shot(NamedTuple):
 
     camera: Any  # array of real, as of `fractals.kernels.march`
     light: Any  # array of real
-    colors: Any  # of the surface, by trap: array of real, shape (n, 3)
+    # Of the surface, by trap, and how much light it gives off: array of real, shape (n, 4)
+    colors: Any
     turns: Any  # how the random words move on with each sample: array of int64
     bounces: Any
     k0: Any
@@ -136,6 +138,19 @@ def albedo(trap, light, colors):  # compiled with `target.jit`
     )
 
 
+def emitted(trap, light, colors):  # compiled with `target.jit`
+    """Return how much of its light the surface gives off, by its trap."""
+    one, last = number(1, trap), number(len(colors) - 1, trap)
+    v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
+    k = min(int(v * last), len(colors) - 2)
+    return fma(fma(v, last, -number(k, trap)), colors[k + 1, 3] - colors[k, 3], colors[k, 3])
+
+
+def emits(light):  # compiled with `target.jit`
+    """Tell whether the surface gives off light."""
+    return light[EMISSION] + light[EMISSION + 1] + light[EMISSION + 2] > number(0, light[EMISSION])
+
+
 def make_to_sun(target):
     """Return ``to_sun(u, v, light)``: a direction to a random place of the sun's disc."""
     one_long, real = target.jit(unit), target.real
@@ -211,6 +226,7 @@ def make_path(target, walk):
     sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(albedo)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
     inner, normal, is_open = target.jit(dot), target.jit(normal_of), target.jit(opening)
+    given_off, gives = target.jit(emitted), target.jit(emits)
 
     def tap(p, h, k, space):
         s = TAPS[k]
@@ -253,6 +269,11 @@ def make_path(target, walk):
             place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
             taps = tap(place, h, 0, space), tap(place, h, 1, space)
             n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+            if gives(light):
+                own = given_off(trap, light, shot.colors)
+                red = fma(tr * own, light[EMISSION], red)
+                green = fma(tg * own, light[EMISSION + 1], green)
+                blue = fma(tb * own, light[EMISSION + 2], blue)
             r, g, b = color_of(trap, light, shot.colors)
             tr, tg, tb = tr * r, tg * g, tb * b
             w = real(AWAY) * h

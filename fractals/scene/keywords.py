@@ -90,6 +90,10 @@ class SceneKeywords(TypedDict, total=False):
     sky: str | Sequence[str]
     haze: float
     gloss: float
+    emission: float
+    emission_color: str
+    emission_at: float
+    emission_width: float
     bounces: int
     samples: int | Literal["auto"]
     exposure: float

@@ -148,6 +148,24 @@ class Light(Table):
         description="haze before what is at the focus, or else at the middle distance",
     )
     gloss: Finite = Field(default=0.1, ge=0, le=10, description="how much the surface shines")
+    emission: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=1e4,
+        description="brightness of the light that the surface gives off by itself, where its trap "
+        "is near emission_at",
+    )
+    emission_color: ColorText = Field(default="#ff9a3c", description="color of that light")
+    emission_at: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="where the surface gives off light: 0 where it has the palette's first color, "
+        "in hollows, to 1 where it has the last one",
+    )
+    emission_width: Finite = Field(
+        default=0.1, ge=0.001, le=1, description="how far from emission_at that light fades"
+    )
     bounces: int = Field(
         default=3,
         ge=0,

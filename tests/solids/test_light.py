@@ -27,6 +27,7 @@ SCENES = {
     "bulb": {"formula": "mandelbulb", "bounces": 2, "haze": 0.3, "lens": 0.02, "gloss": 0.2},
     "box": {**NEAR_BOX, "samples": 1},
     "julia": {"formula": "quaternion", "precision": "float64", "bounces": 0},
+    "fire": {**NEAR_BOX, "emission": 4, "emission_at": 0.2, "emission_width": 0.4, "bounces": 1},
     "panorama": {**NEAR_BOX, "panorama": True, "size": (10, 5), "bounces": 0},
     "pair": {**NEAR_BOX, "stereo": 0.2, "size": (12, 6), "lens": 0.02, "bounces": 0},
     "pair of panoramas": {
@@ -62,6 +63,23 @@ def test_every_device_gives_the_same_bits(name):
     assert len(np.unique(expected)) > 50
     for device, threads in (("cpu", 1), ("cpu", 3), ("simulator", None)):
         assert np.array_equal(sums_of(scene, device, last=1, threads=threads), expected)
+
+
+def test_a_surface_gives_off_light_where_its_trap_says():
+    dark = {**WHITE, "sky": ("#000000",) * 3, "bounces": 3, "emission_color": "#ffffff"}
+    ball = {**dark, "emission": 0.5, "emission_width": 1, "size": (8, 8), "range": (0.5, 9)}
+    scene = solid_scene(BALL, **ball, position=(0, -4, 0), field=10)
+    light = sums_of(scene, "cpu", last=1) / lights.ONE
+    trap = 2.0  # of the first point of an orbit from the surface
+    share = 1 - (trap - 0.5) / 8.5
+    assert light == pytest.approx(0.5 * share**2, rel=3e-2)  # a ball sees nothing of itself
+    assert sums_of(scene.replace(emission=0), "cpu", last=1).max() == 0
+    far = sums_of(scene.replace(emission_at=1.0, emission_width=0.5), "cpu", last=1)
+    assert far.max() == 0
+    hollow = solid_scene("menger", **dark, emission=1, emission_width=0.2, size=(16, 12))
+    for more in (2, 4):  # twice the light everywhere: bounces add it up
+        one, other = (sums_of(hollow.replace(emission=k), "cpu", last=8) for k in (1, more))
+        assert other == pytest.approx(more * one, abs=40 * more)
 
 
 def test_the_eyes_of_a_pair_see_the_same_point_where_it_is_sharp():

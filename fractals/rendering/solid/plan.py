@@ -204,10 +204,14 @@ class SolidPlan:
             light.gloss,
             low,
             1 / (high - low),
+            *(linear(light.emission_color) * light.emission).tolist(),
         ]
 
     def _colors(self, seen: Seen) -> NDArray[np.float64]:
-        """Return colors for traps from the first to the last one: the light that they reflect."""
+        """Return colors for traps from the first to the last one, and how much light they give off.
+
+        A color is the light that is reflected.
+        """
         paint = self.scene.color
         palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
         share = np.arange(SHADES) / (SHADES - 1)
@@ -216,10 +220,12 @@ class SolidPlan:
             traps = low + share * (high - low)
             ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
             share = EVEN * ranks + (1 - EVEN) * share
+        light = self.scene.light
+        away = np.abs(share - light.emission_at) / light.emission_width
+        given_off = (1 - away).clip(0, 1) ** 2
         at = paint.offset + paint.density * share
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
-        colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
-        return colors
+        return np.column_stack([palette.linear(at).clip(0, 1), given_off])
 
 
 def linear(color: str) -> NDArray[np.float64]:
