@@ -93,5 +93,15 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",
         ("auto",),
     ),
-    "exposure": ("Factor of all light.", ()),
+    "exposure": ("Factor of all light; auto: 0.7 for solids, 1 for other images.", ("auto",)),
+    "curve": (
+        "What becomes of light brighter than white: clip cuts it off, filmic bends all light "
+        "towards white as film does; auto: filmic for solids, clip for other images.",
+        ("auto", "clip", "filmic"),
+    ),
+    "bloom": ("Strength of the glow around what is bright; 0: none.", ()),
+    "bloom_threshold": ("Light from which on it glows; white is 1.", ()),
+    "bloom_radius": ("How far it glows, in heights of the picture.", ()),
+    "vignette": ("How much darker the corners are, 0 to 1.", ()),
+    "grain": ("Strength of film grain, 0 to 1, such as 0.03.", ()),
 }

@@ -151,7 +151,14 @@ camera_options = section(
         **of(AS_MODEL, "--position X,Y,Z", "--target X,Y,Z", "--field DEGREES", "--roll DEGREES"),
         "--panorama/--no-panorama": AS_MODEL,
         **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key", "--sun-power P"),
-        **of(AS_MODEL, "--haze H", "--bounces N", "--samples N", "--exposure E"),
+        **of(AS_MODEL, "--haze H", "--bounces N", "--samples N"),
+    },
+)
+develop_options = section(
+    "Develop",
+    {
+        **of(AS_MODEL, "--exposure E", "--curve NAME", "--bloom B", "--bloom-threshold LIGHT"),
+        **of(AS_MODEL, "--bloom-radius HEIGHTS", "--vignette V", "--grain G"),
     },
 )
 max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)
@@ -161,6 +168,7 @@ scene_options = together(
     option("Picture", "--quality POINTS", AS_MODEL),
     display_options,
     camera_options,
+    develop_options,
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )

@@ -22,6 +22,7 @@ from fractals.explorer.shown import REST, ShownView
 from fractals.io.escape_data import EscapeData
 from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
+from fractals.rendering.develop import pixel_type
 from fractals.rendering.drawing import (
     Drawing,
     Recoloring,
@@ -31,7 +32,6 @@ from fractals.rendering.drawing import (
     escape_data,
     numbers_of,
     open_drawing,
-    pixel_type,
     plane_sink,
     sampled,
 )

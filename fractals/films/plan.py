@@ -20,6 +20,7 @@ from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.frames import (
     NOTHING_SHARED,
+    DevelopedFrames,
     FilmConstants,
     Pictures,
     Recolored,
@@ -600,7 +601,10 @@ class Timeline:
     def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
         """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
         if chosen.strip:
-            return make_frames(chosen.strip, self.facts, self.options, folder)
+            made = make_frames(chosen.strip, self.facts, self.options, folder)
+            if not self.tracks.develops:
+                return made
+            return DevelopedFrames(made.frames, self.scene_at, threads_of(self.options))
         if chosen.method == "recolor":
             return Recolored(self.motion, self.tracks, chosen.part, self.facts, self.options)
         return self.single(chosen.part)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.kernels import scatter
-from fractals.kernels.elementary import exp, log, sincos
+from fractals.kernels.elementary import exp, sincos
 from fractals.kernels.march import (
     CONE,
     TAPS,
@@ -312,40 +312,5 @@ def make_body(target, walk):
                     out[j, i, 0] += keep(red)
                     out[j, i, 1] += keep(green)
                     out[j, i, 2] += keep(blue)
-
-    return body
-
-
-def filmic(v):  # compiled with `target.jit`
-    """Return sRGB values, from 0 to 1, of light: the curve of film by Narkowicz (2015)."""
-    zero, one = number(0, v), number(1, v)
-    bent = v * fma(number(2.51, v), v, number(0.03, v))
-    bent = bent / fma(v, fma(number(2.43, v), v, number(0.59, v)), number(0.14, v))
-    bent = clamp(bent, zero, one)
-    least = number(0.0031308, v)
-    root = exp(log(select(bent > least, bent, one)) / number(2.4, v))
-    curved = fma(number(1.055, v), root, number(-0.055, v))
-    return clamp(select(bent > least, curved, number(12.92, v) * bent), zero, one)
-
-
-def make_develop_body(target):
-    """Return ``body(i0, j0, di, dj, out, sums, scale, white)``: sums of light as pixels.
-
-    Parameters
-    ----------
-    out : array of float32, shape (rows, columns, 3)
-    sums : array of int64, shape (rows, columns, 3)
-    scale : real
-        The exposure, over all that the samples of a pixel of light 1 add up to.
-    white : real
-        The greatest value of a channel.
-    """
-    real, real32, curve = target.real, target.real32, target.jit(filmic)
-
-    def body(i0, j0, di, dj, out, sums, scale, white):
-        for j in range(j0, out.shape[0], dj):
-            for i in range(i0, out.shape[1], di):
-                for m in range(3):
-                    out[j, i, m] = real32(curve(real(sums[j, i, m]) * scale) * white)
 
     return body

@@ -31,6 +31,7 @@ class SceneKeywords(TypedDict, total=False):
     display: Mapping[str, Any]
     camera: Mapping[str, Any]
     light: Mapping[str, Any]
+    develop: Mapping[str, Any]
     film: Mapping[str, Any] | None
     center: PointLike | None
     width: Real | None
@@ -91,7 +92,13 @@ class SceneKeywords(TypedDict, total=False):
     gloss: float
     bounces: int
     samples: int | Literal["auto"]
-    exposure: float
+    exposure: float | Literal["auto"]
+    curve: Literal["auto", "clip", "filmic"]
+    bloom: float
+    bloom_threshold: float
+    bloom_radius: float
+    vignette: float
+    grain: float
 
 
 class RecolorKeywords(SceneKeywords, total=False):

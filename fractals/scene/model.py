@@ -22,6 +22,7 @@ from fractals import catalog
 from fractals.color.palette import parse_color
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import AnyFormula, Formula
+from fractals.scene.develop import Develop, exposed_as_before
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
@@ -115,8 +116,8 @@ def _point(given: Any) -> Any:
     )
 
 
-# Of families of images other than escape time.
-FAMILY_TABLES = ("scatter", "display", "camera", "light")
+# Of families of images other than escape time, and what few scenes ask for.
+RARE_TABLES = ("scatter", "display", "camera", "light", "develop")
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
 Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Length = Annotated[Coordinate, AfterValidator(_positive)]
@@ -417,9 +418,12 @@ class Scene(Table):
     display: Display = Display()
     camera: Camera = Camera()
     light: Light = Light()
+    develop: Develop = Develop()
     film: FilmSettings | None = Field(
         default=None, description="how the scene moves: see fractals film"
     )
+
+    _exposed = model_validator(mode="before")(exposed_as_before)
 
     @model_validator(mode="after")
     def _fits_the_frame(self) -> "Scene":
@@ -509,7 +513,7 @@ class Scene(Table):
     def to_values(self) -> dict[str, Any]:
         """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
-        for key in FAMILY_TABLES:  # those of the other families say nothing
+        for key in RARE_TABLES:  # those that are as usual say nothing
             if getattr(self, key) == type(getattr(self, key))():
                 del table[key]
         if self.view.frame is not None:
@@ -557,6 +561,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "display": Display,
     "camera": Camera,
     "light": Light,
+    "develop": Develop,
 }
 
 

@@ -115,7 +115,7 @@ class Camera(Table):
 
 
 class Light(Table):
-    """What lights a solid, and how it is exposed."""
+    """What lights a solid."""
 
     sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
         Field(
@@ -151,4 +151,3 @@ class Light(Table):
         default="auto",
         description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
     )
-    exposure: Finite = Field(default=0.7, gt=0, le=1e6, description="factor of all light")

@@ -14,6 +14,7 @@ from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.rendering.develop import pixel_type
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
@@ -141,9 +142,14 @@ class Solids(Plain):
         """Draw a picture."""
         tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
         width, height = scene.image.size
-        pixels = np.empty((height, width, 3), np.uint16 if scene.image.bits == 16 else np.uint8)
+        glows, real = tracing.developer.glows, tracing.backend.real
+        pixels = np.empty((height, width, 3), real if glows else pixel_type(scene))
         for rows, part in bands(tracing, options, timings):
             pixels[rows.start : rows.stop] = part
+        if glows:
+            begun = perf_counter()
+            pixels = tracing.developer.pixels(pixels)
+            timings["color"] += perf_counter() - begun
         return Image(pixels, **facts_of(tracing, timings))
 
     def render_to(
@@ -158,7 +164,7 @@ class Solids(Plain):
         target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
-        if not target.streams:
+        if not target.streams or scene.develop.bloom:
             return written_to(target, self.render(scene, options))
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
         picture, number, encoding = scene.image, 0, 0.0
@@ -191,7 +197,10 @@ class Solids(Plain):
 def bands(
     tracing: Tracing, options: RenderOptions, timings: dict[str, float], tall: int = 1
 ) -> Iterator[tuple[range, NDArray[Any]]]:
-    """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`."""
+    """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`.
+
+    Where light glows, they are its light.
+    """
     plan = tracing.plan
     (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
     step = min(height, max(1, plan.band // tall) * tall)
@@ -201,7 +210,8 @@ def bands(
         progress = _part_of(options.on_progress, rows, height)
         tracing.add(sums, rows, 0, samples, progress)
         traced = perf_counter()
-        part = tracing.pixels(sums, samples)
+        glows = tracing.developer.glows
+        part = tracing.light(sums, samples) if glows else tracing.pixels(sums, samples, rows.start)
         timings["iterate"] += traced - begun
         timings["color"] += perf_counter() - traced
         yield rows, part

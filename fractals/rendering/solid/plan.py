@@ -14,7 +14,7 @@ from fractals.errors import OptionError, SceneError
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.solid import MOST_STEPS, Solid
-from fractals.rendering.plan import Keeps
+from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene, View
 from fractals.scene.space import Camera
 
@@ -108,6 +108,8 @@ class SolidPlan:
         width, height = self.scene.image.size
         kept = self.band if self.keeps == "bands" else height
         pixels = kept * width * 3 * self.scene.image.bits // 8
+        if self.scene.develop.bloom and self.keeps == "pixels":
+            pixels += width * height * BYTES_OF_GLOW
         return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
 
     def to_table(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
+from fractals.rendering.develop import Developer
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.rendering.solid.plan import PROBE, Seen, SolidPlan, make_solid_plan
@@ -43,6 +44,7 @@ class Tracing:
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
+        self.developer = Developer(backend, plan.scene)
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = Seen.of(self._probe())
         self.shot = plan.shot(self.seen, backend.real)
@@ -130,19 +132,16 @@ class Tracing:
         run(on_device, piece.rows.start, piece.first, piece.samples, *self._moved)
         backend.to_host(on_device, sums)
 
-    def pixels(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
-        """Return the pixels of sums of some samples."""
-        scene, backend = self.plan.scene, self.backend
-        deep = scene.image.bits == 16
-        real = backend.real
-        scale = real(scene.light.exposure / (samples * lights.ONE))
-        out = backend.empty(sums.shape, np.float32)
-        run = backend.compile(lights.make_develop_body)
-        run(out, backend.to_device(sums), scale, real(65535 if deep else 255))
-        found = np.empty(sums.shape, np.float32)
-        backend.to_host(out, found)
-        rounded: NDArray[Any] = np.floor(found + np.float32(0.5))
-        return rounded.astype(np.uint16 if deep else np.uint8)
+    def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the light of sums of some samples."""
+        real = self.backend.real
+        scale = real(self.developer.exposure / (samples * lights.ONE))
+        found: NDArray[Any] = sums.astype(real) * scale
+        return found
+
+    def pixels(self, sums: NDArray[np.int64], samples: int, top: int = 0) -> NDArray[Any]:
+        """Return the pixels of sums of some samples, whose first row is `top`."""
+        return self.developer.pixels(self.light(sums, samples), top)
 
     def check(self, seed: int) -> None:
         """Compare the light of some pixels with that of plain Python.
