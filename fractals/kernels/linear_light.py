@@ -37,7 +37,7 @@ class DevelopOptions:
     grain: bool = False
 
 
-class Sheet(NamedTuple):
+class Development(NamedTuple):
     """Where pixels are in the picture, and how they are developed."""
 
     left: Any
@@ -113,7 +113,7 @@ def make_develop_body(target, options):
     ----------
     out : array of uint8 or uint16, shape (rows, columns, 3)
     light : array of float32 or float64, shape (rows, columns, 3)
-    sheet : Sheet
+    sheet : Development
     """
     words, _, _ = scatter.make_random(target)
     int32, int64, real32 = target.int32, target.int64, target.real32

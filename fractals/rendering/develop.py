@@ -12,7 +12,7 @@ from fractals.color import palette
 from fractals.errors import OptionError
 from fractals.kernels import linear_light
 from fractals.kernels.elementary import exp
-from fractals.kernels.linear_light import DevelopOptions, Sheet
+from fractals.kernels.linear_light import DevelopOptions, Development
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
 
@@ -59,7 +59,7 @@ class Developer:
         levels = palette.LEVELS[16]
         return (self.exposure * np.arange(levels) / (levels - 1)).astype(np.float32)
 
-    def sheet(self, left: int, top: int, real: Any) -> Sheet:
+    def sheet(self, left: int, top: int, real: Any) -> Development:
         """Return where pixels are, for light of a type."""
         name = np.dtype(real).name
         if name not in self._numbers:
@@ -68,7 +68,7 @@ class Developer:
             white = 255 if self._dtype.itemsize == 1 else 65535
             numbers = [x, y, 1 / math.hypot(x, y), own.vignette, own.grain, white]
             self._numbers[name] = self._backend.to_device(np.array(numbers, real))
-        return Sheet(np.int32(left), np.int32(top), self._numbers[name])
+        return Development(np.int32(left), np.int32(top), self._numbers[name])
 
     def on_device(self, light: Any, left: int, top: int) -> Any:
         """Return the pixels of a part of the picture, on the device, without a glow."""
@@ -164,6 +164,17 @@ class Developer:
 
         threads = self._backend.threads if self._backend.kind == "cpu" else 0
         run_tiles(range(0, rows, step), one, threads, None)
+
+
+def toned(scene: Scene, light: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return light as bright as the exposure and the curve make it, for previews."""
+    if not is_developed(scene):
+        return light
+    exposure, curve = scene.develop.usual(scene.make_any_formula().family)
+    bright = (light * np.float32(exposure)).astype(np.float64)
+    bent = linear_light.film(bright) if curve == "filmic" else bright.clip(0, 1)
+    found: NDArray[np.float32] = np.asarray(bent, np.float32)
+    return found
 
 
 def gaussian(width: float) -> NDArray[np.float32]:

@@ -54,12 +54,21 @@ class SolidRefinement:
     """
 
     def __init__(
-        self, scene: Scene, options: RenderOptions, backend_of: Callable[[str], Backend]
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
     ) -> None:
         self._scene, self._options, self._backend_of = scene, options, backend_of
         self._tracing: Tracing | None = None
         self._sums: NDArray[np.int64] | None = None
         self._done = 0  # samples in the sums
+        self._even = True  # whether all rows have as many samples
+        if isinstance(before, SolidRefinement) and before._even:
+            same = before._scene.model_copy(update={"develop": scene.develop}) == scene
+            if same:  # the same light, developed in another way
+                self._sums, self._done = before._sums, before._done
 
     @property
     def kept(self) -> int:
@@ -107,7 +116,11 @@ class SolidRefinement:
             yield Refined(self._whole(look, 1), 1, "a fast look", False)
             self._sums = np.zeros((height, width, 3), np.int64)
         sums, shown, spent, took = self._sums, self._done, 0.0, 0.0
+        if shown:
+            said = f"{shown} of {whole} samples"
+            yield Refined(tracing.pixels(sums, shown), 1, said, shown == whole)
         while self._done < whole:
+            self._even = False
             last = min(whole, max(self._done + 1, min(2 * self._done, self._done + 4)))
             for top in range(0, height, ROWS):
                 rows = range(top, min(height, top + ROWS))
@@ -117,7 +130,7 @@ class SolidRefinement:
                 own += fresh
                 spent += perf_counter() - begun
                 yield None
-            self._done = last
+            self._done, self._even = last, True
             if last < whole and (last < 2 * shown or spent < took):
                 continue
             begun, shown = perf_counter(), last
@@ -186,7 +199,7 @@ class Solids(Plain):
         before: Any = None,
     ) -> SolidRefinement:
         """Return a picture that becomes ever finer: samples are added up."""
-        return SolidRefinement(scene, options, backend_of)
+        return SolidRefinement(scene, options, backend_of, before)
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again, and compare the light of some pixels with plain Python's."""
