@@ -99,7 +99,7 @@ def recolor_command(
     ):  # those are refused below
         given = {key: value for key, value in options.items() if value is not None}
         scene = fitted(colors, scene, given)
-    check_format(file_format, scene.image.size, scene.image.bits)
+    check_format(file_format, scene.image)
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(
             output,
@@ -196,7 +196,7 @@ def draw_or_plan(
     file_format = format_of(output)
     keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
     if dry_run:
-        check_format(file_format, scene.image.size, scene.image.bits)
+        check_format(file_format, scene.image)
         print_plan(plan_table(scene, how, keeps, measures=True), as_json)
         return
     if output == "-":

@@ -172,7 +172,13 @@ scene_options = together(
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )
-picture_options = section("Picture", of(AS_MODEL, "--bits N", "--dpi N", "--compression HOW"))
+picture_options = section(
+    "Picture",
+    {
+        **of(AS_MODEL, "--bits N", "--gamut NAME", "--hdr/--no-hdr", "--dpi N"),
+        "--compression HOW": AS_MODEL,
+    },
+)
 threads_option = option(
     "Device",
     "--threads N",

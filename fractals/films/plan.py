@@ -508,6 +508,8 @@ class Timeline:
     def __post_init__(self) -> None:
         if self.scene.view.projection != "plane":
             raise OptionError("an exponential map is no view of a film: give projection='plane'")
+        if self.scene.image.primaries != "srgb":
+            raise OptionError("a film has the colors of sRGB: leave gamut= and hdr= out")
         self.tracks.check(self.motion.count / self.motion.rate)
 
     @cached_property

@@ -12,7 +12,7 @@ from fractals.color import palette
 from fractals.errors import OptionError
 from fractals.kernels import linear_light
 from fractals.kernels.elementary import exp
-from fractals.kernels.linear_light import DevelopOptions, Development
+from fractals.kernels.linear_light import Development, DevelopOptions
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
 
@@ -26,7 +26,7 @@ Light = NDArray[np.floating[Any]]
 
 def is_developed(scene: Scene) -> bool:
     """Tell whether a picture is more than its light, cut off at white."""
-    return scene.develop.changes(scene.make_any_formula().family)
+    return scene.image.hdr or scene.develop.changes(scene.make_any_formula().family)
 
 
 def pixel_type(scene: Scene) -> np.dtype[Any]:
@@ -50,7 +50,7 @@ class Developer:
         self.exposure, curve = own.usual(scene.make_any_formula().family)
         self.glows = own.bloom > 0
         self._dtype = pixel_type(scene)
-        options = DevelopOptions(curve, False, own.grain > 0)
+        options = DevelopOptions(curve, scene.image.hdr, own.grain > 0)
         self._develop = backend.compile(linear_light.make_develop_body, options)
         self._numbers: dict[str, Any] = {}
 

@@ -90,7 +90,7 @@ class Painter:
             placed = PlaceOptions(layer.transfer, colors.cyclic, layer.paint.range is not None)
             place, fill, table = placing(self, layer, placed, values)
             paint = backend.compile(shade.make_body)
-            lookup = colors.lookup(self.scene.color.inside)
+            lookup = colors.lookup(self.scene.color.inside, self.scene.image.primaries)
             if several or filtered:
                 paint = backend.compile(shade.make_layer_body, layer.blend if k else "first")
             if several:

@@ -46,6 +46,8 @@ class SceneKeywords(TypedDict, total=False):
     supersampling: int
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]
+    gamut: Literal["srgb", "p3"]
+    hdr: bool
     dpi: float | None
     compression: Literal["fast", "small"]
     max_iterations: int | Literal["auto"]

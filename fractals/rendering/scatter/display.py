@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
-from fractals.color.palette import parse_color
+from fractals.color.palette import linear_of, parse_color, srgb_from_linear
 from fractals.kernels import display as kernels
 from fractals.kernels.elementary import exp, log
 from fractals.rendering.develop import Developer, is_developed, pixel_type
 from fractals.rendering.scatter.filters import filter_taps
 from fractals.rendering.scatter.plan import Exposure, Hits, ScatterPlan, Totals
-from fractals.scene.model import Display
+from fractals.scene.model import Display, Scene
 from fractals.threads import Progress, run_tiles
 
 BLOCK = 32  # columns for which the estimate knows one longest reach
@@ -43,7 +43,7 @@ class Show:
         developer = Developer(backend, scene) if is_developed(scene) else None
         deep = scene.image.bits == 16
         white, most = (1, LARGEST) if developer else (65535 if deep else 255, 1)
-        tone = tone_of(scene.display, backend.real, white, most)
+        tone = tone_of(scene, backend.real, white, most)
         first = plan.margin - (len(taps) - step) // 2
         to_device = backend.to_device
         tone = tone._replace(numbers=to_device(tone.numbers))
@@ -100,12 +100,16 @@ class Show:
         run_tiles(bands, work, threads, self._progress)
 
 
-def tone_of(display: Display, real: Any, white: int, most: float) -> kernels.Tone:
+def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
     """Return how light becomes pixels."""
+    display = scene.display
+    behind = srgb_from_linear(linear_of(display.background, scene.image.primaries))
+    if scene.image.primaries == "srgb":
+        behind = np.array(parse_color(display.background))
     gamma = 1 / display.gamma
     threshold = max(display.gamma_threshold, 1e-30)
     numbers = [gamma, threshold, threshold ** (gamma - 1), display.vibrancy]
-    numbers += [display.highlight_power, *parse_color(display.background)]
+    numbers += [display.highlight_power, *behind.tolist()]
     return kernels.Tone(np.array(numbers, np.dtype(real)), real(white), real(most))
 
 

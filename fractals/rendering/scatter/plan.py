@@ -329,12 +329,14 @@ class ScatterPlan:
         return self.formula.colors(self.shades())
 
     def shades(self) -> NDArray[np.float64]:
-        """Return the colors along the palette: sRGB from 0 to 1, shape (SHADES, 3)."""
+        """Return the colors along the palette: encoded, from 0 to 1; shape (SHADES, 3)."""
         paint = self.scene.color
         palette = paint.make_palette()
         at = paint.offset + paint.density * np.arange(scatter.SHADES) / (scatter.SHADES - 1)
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
-        shades: NDArray[np.float64] = srgb_from_linear(palette.linear(at)).clip(0, 1)
+        shades: NDArray[np.float64] = srgb_from_linear(
+            palette.linear(at, self.scene.image.primaries)
+        ).clip(0, 1)
         return shades
 
     def hits(self, sums: NDArray[np.int64], chunks: int, hits: int) -> "Hits":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.python import PythonBackend
-from fractals.color.palette import linear_from_srgb, load, parse_color
+from fractals.color.palette import linear_of, load
 from fractals.errors import OptionError, SceneError
 from fractals.kernels import light as lights
 from fractals.kernels import march
@@ -188,8 +188,9 @@ class SolidPlan:
         across = _across(sun)
         along = np.cross(sun, across)
         wide = math.tan(math.radians(light.sun_size) / 2)
-        sunlight = linear(light.sun_color) * light.sun_power
-        horizon, zenith, ground = (linear(each) for each in light.sky)
+        gamut = self.scene.image.primaries
+        sunlight = linear_of(light.sun_color, gamut) * light.sun_power
+        horizon, zenith, ground = (linear_of(each, gamut) for each in light.sky)
         low, high = self.ends(seen)
         rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
         numbers = [float(part) for row in rows for part in row]
@@ -214,14 +215,8 @@ class SolidPlan:
             share = EVEN * ranks + (1 - EVEN) * share
         at = paint.offset + paint.density * share
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
-        colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
+        colors: NDArray[np.float64] = palette.linear(at, self.scene.image.primaries).clip(0, 1)
         return colors
-
-
-def linear(color: str) -> NDArray[np.float64]:
-    """Return the light of a color."""
-    found: NDArray[np.float64] = linear_from_srgb(np.array(parse_color(color)))
-    return found
 
 
 def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
