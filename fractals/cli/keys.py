@@ -105,5 +105,10 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "bloom_threshold": ("Light from which on it glows; white is 1.", ()),
     "bloom_radius": ("How far it glows, in heights of the picture.", ()),
     "vignette": ("How much darker the corners are, 0 to 1.", ()),
+    "denoise": (
+        "Remove the noise of a solid's light by Open Image Denoise, an optional extra; other "
+        "machines may round otherwise.",
+        (),
+    ),
     "grain": ("Strength of film grain, 0 to 1, such as 0.03.", ()),
 }

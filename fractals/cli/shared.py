@@ -159,6 +159,7 @@ develop_options = section(
     {
         **of(AS_MODEL, "--exposure E", "--curve NAME", "--bloom B", "--bloom-threshold LIGHT"),
         **of(AS_MODEL, "--bloom-radius HEIGHTS", "--vignette V", "--grain G"),
+        "--denoise/--no-denoise": AS_MODEL,
     },
 )
 max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)

@@ -25,7 +25,12 @@ Light = NDArray[np.floating[Any]]
 
 
 def is_developed(scene: Scene) -> bool:
-    """Tell whether a picture is more than its light, cut off at white."""
+    """Tell whether a picture is more than its light, cut off at white.
+
+    `OptionError`: an image of its family can't be developed so.
+    """
+    if scene.develop.denoise and scene.make_any_formula().family != "solid":
+        raise OptionError("denoise=True is for solids, whose light has noise: leave it out")
     return scene.image.hdr or scene.develop.changes(scene.make_any_formula().family)
 
 

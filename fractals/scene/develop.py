@@ -52,6 +52,11 @@ class Develop(Table):
     vignette: Finite = Field(
         default=0.0, ge=0, le=1, description="how much darker the corners are, 0 to 1"
     )
+    denoise: bool = Field(
+        default=False,
+        description="remove the noise of a solid's light by Open Image Denoise, an optional extra; "
+        "other machines may round otherwise",
+    )
     grain: Finite = Field(
         default=0.0, ge=0, le=1, description="strength of film grain, 0 to 1, such as 0.03"
     )

@@ -100,6 +100,7 @@ class SceneKeywords(TypedDict, total=False):
     bloom_threshold: float
     bloom_radius: float
     vignette: float
+    denoise: bool
     grain: float
 
 

@@ -100,6 +100,12 @@ class SolidRefinement:
         tracing.add(sums, range(height), 0, samples, self._options.on_progress)
         return tracing.pixels(sums, samples)
 
+    def _shown(self, tracing: Tracing, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the picture of sums; the last one is without noise where that is asked."""
+        if samples == tracing.plan.samples_per_pixel:
+            return tracing.finished(tracing.light(sums, samples))
+        return tracing.pixels(sums, samples)
+
     def pictures(self) -> Iterator[Refined | None]:
         """Yield pictures, the last one exact, and None after each step."""
         self.prepare()
@@ -118,7 +124,7 @@ class SolidRefinement:
         sums, shown, spent, took = self._sums, self._done, 0.0, 0.0
         if shown:
             said = f"{shown} of {whole} samples"
-            yield Refined(tracing.pixels(sums, shown), 1, said, shown == whole)
+            yield Refined(self._shown(tracing, sums, shown), 1, said, shown == whole)
         while self._done < whole:
             self._even = False
             last = min(whole, max(self._done + 1, min(2 * self._done, self._done + 4)))
@@ -134,7 +140,7 @@ class SolidRefinement:
             if last < whole and (last < 2 * shown or spent < took):
                 continue
             begun, shown = perf_counter(), last
-            pixels = tracing.pixels(sums, last)
+            pixels = self._shown(tracing, sums, last)
             spent, took = 0.0, perf_counter() - begun
             yield Refined(pixels, 1, f"{last} of {whole} samples", last == whole)
 
@@ -155,13 +161,13 @@ class Solids(Plain):
         """Draw a picture."""
         tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
         width, height = scene.image.size
-        glows, real = tracing.developer.glows, tracing.backend.real
-        pixels = np.empty((height, width, 3), real if glows else pixel_type(scene))
+        whole, real = tracing.whole, tracing.backend.real
+        pixels = np.empty((height, width, 3), real if whole else pixel_type(scene))
         for rows, part in bands(tracing, options, timings):
             pixels[rows.start : rows.stop] = part
-        if glows:
+        if whole:
             begun = perf_counter()
-            pixels = tracing.developer.pixels(pixels)
+            pixels = tracing.finished(pixels)
             timings["color"] += perf_counter() - begun
         return Image(pixels, **facts_of(tracing, timings))
 
@@ -177,7 +183,7 @@ class Solids(Plain):
         target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
-        if not target.streams or scene.develop.bloom:
+        if not target.streams or scene.develop.bloom or scene.develop.denoise:
             return written_to(target, self.render(scene, options))
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
         picture, number, encoding = scene.image, 0, 0.0
@@ -203,6 +209,11 @@ class Solids(Plain):
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again, and compare the light of some pixels with plain Python's."""
+        if scene.develop.denoise:
+            raise OptionError(
+                "its noise was removed by Open Image Denoise, whose bits differ between machines: "
+                "only a picture without denoise can be verified"
+            )
         open_tracing(scene, options).check(seed)
         return self.render(scene, options)
 
@@ -212,7 +223,7 @@ def bands(
 ) -> Iterator[tuple[range, NDArray[Any]]]:
     """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`.
 
-    Where light glows, they are its light.
+    Where pixels depend on the light of the whole picture, they are light.
     """
     plan = tracing.plan
     (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
@@ -223,8 +234,10 @@ def bands(
         progress = _part_of(options.on_progress, rows, height)
         tracing.add(sums, rows, 0, samples, progress)
         traced = perf_counter()
-        glows = tracing.developer.glows
-        part = tracing.light(sums, samples) if glows else tracing.pixels(sums, samples, rows.start)
+        if tracing.whole:
+            part = tracing.light(sums, samples)
+        else:
+            part = tracing.pixels(sums, samples, rows.start)
         timings["iterate"] += traced - begun
         timings["color"] += perf_counter() - traced
         yield rows, part

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.python import PythonBackend
 from fractals.color.palette import linear_of, load
-from fractals.errors import OptionError, SceneError
+from fractals.errors import OptionError, SceneError, to_install
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.solid import MOST_STEPS, Solid
@@ -108,7 +109,8 @@ class SolidPlan:
         width, height = self.scene.image.size
         kept = self.band if self.keeps == "bands" else height
         pixels = kept * width * 3 * self.scene.image.bits // 8
-        if self.scene.develop.bloom and self.keeps == "pixels":
+        own = self.scene.develop
+        if (own.bloom or own.denoise) and self.keeps == "pixels":
             pixels += width * height * BYTES_OF_GLOW
         return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
 
@@ -296,6 +298,8 @@ def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pix
     solid = scene.make_any_formula()
     assert isinstance(solid, Solid)
     _check_keys(scene, solid)
+    if scene.develop.denoise and find_spec("pyoidn") is None:
+        raise OptionError(f"denoise=True needs Open Image Denoise: {to_install('denoise')}")
     position, target = place_of(scene.camera, solid)
     if math.dist(position, target) < 1e-9 * (1 + math.hypot(*position)):
         raise SceneError("camera: position and target are the same point")

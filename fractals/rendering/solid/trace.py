@@ -24,6 +24,8 @@ from fractals.threads import Progress, run_tiles
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
+GUIDES = 2  # rays of a pixel for a denoiser, a side
+GUIDED = 2**14  # pixels of a launch of these
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
@@ -142,6 +144,48 @@ class Tracing:
     def pixels(self, sums: NDArray[np.int64], samples: int, top: int = 0) -> NDArray[Any]:
         """Return the pixels of sums of some samples, whose first row is `top`."""
         return self.developer.pixels(self.light(sums, samples), top)
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether pixels depend on the light of the whole picture."""
+        return self.developer.glows or self.plan.scene.develop.denoise
+
+    def finished(self, light: NDArray[Any]) -> NDArray[Any]:
+        """Return the pixels of the light of the whole picture, without noise where that is asked.
+
+        The library that removes it is told colors and normals of the surface.
+        """
+        if not self.plan.scene.develop.denoise:
+            return self.developer.pixels(light)
+        import pyoidn
+
+        guides = self._guides()
+        found = pyoidn.denoise(
+            np.ascontiguousarray(light, np.float32),
+            albedo=np.ascontiguousarray(guides[..., :3]),
+            normal=np.ascontiguousarray(guides[..., 3:]),
+            hdr=True,
+        )
+        return self.developer.pixels(np.maximum(found, np.float32(0)))
+
+    def _guides(self) -> NDArray[np.float32]:
+        """Return what a denoiser looks at, as of `fractals.kernels.light.make_guide_body`."""
+        backend, (width, height) = self.backend, self.plan.scene.image.size
+        run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
+        shot, space = moved(backend, self.shot), moved(backend, self._space)
+        found = np.empty((height, width, 6), np.float32)
+        step = 1 + GUIDED // width
+
+        def work(top: int) -> dict[str, float]:
+            rows = found[top : top + step]
+            out = backend.empty(rows.shape, np.float32)
+            run(out, np.int64(top), np.int32(GUIDES), shot, space)
+            backend.to_host(out, rows)
+            return {}
+
+        threads = backend.threads if self.plan.device == "cpu" else 0
+        run_tiles(range(0, height, step), work, threads, None)
+        return found
 
     def check(self, seed: int) -> None:
         """Compare the light of some pixels with that of plain Python.
