@@ -28,6 +28,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("grid", "jittered", "adaptive"),
     ),
     "bits": ("Bits per channel: 8, or 16 (PNG or TIFF).", ("8", "16")),
+    "gamut": ("Colors that the file can hold: srgb, or p3 (Display P3).", ("srgb", "p3")),
+    "hdr": ("A PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits.", ()),
     "dpi": ("Pixels per inch, for printing (PNG, JPEG, TIFF).", ()),
     "compression": (
         "PNG compression: fast, or small (10 to 30 % smaller files, much slower).",
@@ -110,5 +112,20 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",
         ("auto",),
     ),
-    "exposure": ("Factor of all light.", ()),
+    "exposure": ("Factor of all light; auto: 0.7 for solids, 1 for other images.", ("auto",)),
+    "curve": (
+        "What becomes of light brighter than white: clip cuts it off, filmic bends all light "
+        "towards white as film does; auto: filmic for solids, clip for other images.",
+        ("auto", "clip", "filmic"),
+    ),
+    "bloom": ("Strength of the glow around what is bright; 0: none.", ()),
+    "bloom_threshold": ("Light from which on it glows; white is 1.", ()),
+    "bloom_radius": ("How far it glows, in heights of the picture.", ()),
+    "vignette": ("How much darker the corners are, 0 to 1.", ()),
+    "denoise": (
+        "Remove the noise of a solid's light by Open Image Denoise, an optional extra; other "
+        "machines may round otherwise.",
+        (),
+    ),
+    "grain": ("Strength of film grain, 0 to 1, such as 0.03.", ()),
 }

@@ -121,7 +121,7 @@ def loupe(session: Session, message: protocol.Loupe) -> None:
     if not family_of(scene).single_pixels:
         raise OptionError(whole)
     plan = make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="bands")
-    if plan.layers.whole:
+    if plan.layers.whole or scene.develop.bloom:
         raise OptionError(whole)
     sides = [min(message.width, side) for side in scene.image.size]
     corner = [

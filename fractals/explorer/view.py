@@ -22,16 +22,17 @@ from fractals.explorer.shown import REST, ShownView
 from fractals.io.escape_data import EscapeData
 from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
+from fractals.rendering.develop import pixel_type, toned
 from fractals.rendering.drawing import (
     Drawing,
     Recoloring,
     Sink,
+    developed,
     draw_tile,
     empty_planes,
     escape_data,
     numbers_of,
     open_drawing,
-    pixel_type,
     plane_sink,
     sampled,
 )
@@ -104,9 +105,9 @@ class ViewValues:
 
     def __init__(self, drawing: Drawing) -> None:
         plan = drawing.plan
-        self.drawing, self.color = drawing, plan.scene.color
+        self.drawing, self.scene, self.color = drawing, plan.scene, plan.scene.color
         self.settled = False  # whether the coarse picture has set c0
-        self.painter = Painter(drawing.backend, plan, np.uint8)
+        self.painter = Painter(drawing.backend, plan, np.uint8, encode=spaces.encoding())
         self.layers = [
             LayerValues(layer, self.painter.value_program(layer)) for layer in plan.layers.drawn
         ]
@@ -119,7 +120,7 @@ class ViewValues:
 
     def repaint(self, scene: Scene) -> None:
         """Take other palettes, densities, offsets and blends, which change no value."""
-        self.color = scene.color
+        self.scene, self.color = scene, scene.color
         for each, layer in zip(self.layers, make_layers(scene).drawn, strict=True):
             each.layer = layer
 
@@ -143,8 +144,8 @@ class ViewValues:
         inside = self.color.inside
         found = [each.layer.paint.make_palette().lookup(inside) for each in self.layers]
         if len(found) > 1:
-            found = [spaces.srgb_from_linear(table).astype(np.float32) for table in found]
-        return found
+            return [spaces.srgb_from_linear(table).astype(np.float32) for table in found]
+        return [toned(self.scene, found[0])]
 
     def described(self) -> list[dict[str, Any]]:
         """Return the descriptions of the layers, as of PROTOCOL.md."""
@@ -278,8 +279,9 @@ class ClientView(ShownView):
                 self._open_anew()
 
     def _is_seen_by(self, before: "ClientView") -> bool:
-        """Tell whether the view before differs in nothing but its colors."""
-        return before.scene.model_copy(update={"color": self.scene.color}) == self.scene
+        """Tell whether the view before differs in its colors and how it is developed alone."""
+        own = {"color": self.scene.color, "develop": self.scene.develop}
+        return before.scene.model_copy(update=own) == self.scene
 
     def _recolors(self, before: "ClientView", raw: EscapeData) -> bool:
         """Take the raw numbers of the view before, if other colors of the same view need no others.
@@ -315,8 +317,9 @@ class ClientView(ShownView):
         self.open()
         plan = self.drawing.plan
         if not plan.layers.whole:
-            rgb = np.empty((1, 1, 3), self.drawing.dtype)
-            draw_tile(self._iterating(plan), Tile(0, 0, 1, 1), rgb, self.stale)
+            drawing = self._iterating(plan)
+            rgb = np.empty((1, 1, 3), drawing.dtype)
+            draw_tile(drawing, Tile(0, 0, 1, 1), rgb, self.stale)
 
     def _plan(self, scene: Scene) -> Plan:
         """Return the plan of a scene on the engine's device; its painters are made apart."""
@@ -356,7 +359,7 @@ class ClientView(ShownView):
         pixels = np.empty((down, across, 3), np.uint8)
         painter = None
         if not (self.shader or plan.layers.whole):
-            plan = self._plan(at_one_sample(self.scene))  # that of the samples may have old colors
+            plan = self._plan(toned_alone(self.scene))  # that of the samples may have old colors
             painter = Painter(backend, plan, np.uint8)
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
@@ -447,16 +450,26 @@ class ClientView(ShownView):
         """Send the pixels of `fractals.render`."""
         begun = monotonic()
         drawing = yield from self._exact_drawing()
+        width, height = drawing.plan.size
+        light = np.empty((height, width, 3), np.float32) if drawing.glows else None
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
             rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
             seconds = draw_tile(drawing, tile, rgb, stop)
-            if not stop():
+            if light is not None:
+                light[tile.window()] = rgb
+            elif not stop():
                 self.send_pixels(tile, rgb)
             return seconds
 
         side = tile_side(self.rate, drawing.plan.supersampling)
         yield from self.draw_tiles(drawing, Sink(take), side)
+        if light is not None:
+            pixels = developed(drawing, light)
+            for tile in tiles_outwards(drawing.plan.size, self.focus, SIDES[0]):
+                self.check()
+                self.send_pixels(tile, pixels[tile.window()])
+                yield None
         note = noise_note(drawing.plan)
         self.send_drawn("exact", monotonic() - begun, **({"note": note} if note else {}))
 
@@ -517,6 +530,14 @@ def at_one_sample(scene: Scene) -> Scene:
     """Return a scene with one sample a pixel, on the grid."""
     update = {"supersampling": 1, "antialias": "grid"}
     return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
+
+
+def toned_alone(scene: Scene) -> Scene:
+    """Return a scene with one sample a pixel, developed as far as no pixel's place is needed."""
+    plain = {"bloom": 0.0, "vignette": 0.0, "grain": 0.0}
+    return at_one_sample(scene).model_copy(
+        update={"develop": scene.develop.model_copy(update=plain)}
+    )
 
 
 def coarse_step(view: ClientView) -> int:

@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fractals.backends.devices import choose, open_backend
 from fractals.films.motion import FilmPart, Motion, with_view
 from fractals.films.planes import Frame, rounded
 from fractals.films.tracks import Tracks, scene_of
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.png import Pixels
+from fractals.rendering.develop import Developer, is_developed
 from fractals.rendering.drawing import (
     Drawing,
     compute_data,
@@ -193,6 +195,30 @@ def drawn_once(scenes: Iterable[T], draw: Callable[[T], Frame]) -> Iterator[Fram
         if last is None or last[0] != scene:
             last = scene, draw(scene)
         yield last[1]
+
+
+class DevelopedFrames:
+    """Frames of a strip, each developed as its own scene says."""
+
+    def __init__(
+        self,
+        made: Callable[[Sequence[int]], Iterator[Frame]],
+        scene_at: Callable[[int], Scene],
+        threads: int,
+    ) -> None:
+        """Take `made`, which yields frames as `frames` does, and the scenes of frames."""
+        self._made, self._scene_at = made, scene_at
+        self._backend = open_backend(choose("cpu").device, "float32", threads)
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
+        """Yield frames in the order of their numbers."""
+        for number, frame in zip(numbers, self._made(numbers), strict=True):
+            scene = prepared(self._scene_at(number), NOTHING_SHARED)
+            if not is_developed(scene):
+                yield frame
+                continue
+            values = frame.astype(np.float32) / np.float32(2**16 - 1)
+            yield Developer(self._backend, scene).of_values(values)
 
 
 # Frames of a part in which only colors change: iterated once, and colored for each frame.

@@ -20,6 +20,7 @@ from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.frames import (
     NOTHING_SHARED,
+    DevelopedFrames,
     FilmConstants,
     Pictures,
     Recolored,
@@ -508,6 +509,8 @@ class Timeline:
     def __post_init__(self) -> None:
         if self.scene.view.projection != "plane":
             raise OptionError("an exponential map is no view of a film: give projection='plane'")
+        if self.scene.image.primaries != "srgb":
+            raise OptionError("a film has the colors of sRGB: leave gamut= and hdr= out")
         self.tracks.check(self.motion.count / self.motion.rate)
 
     @cached_property
@@ -603,7 +606,10 @@ class Timeline:
     def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
         """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
         if chosen.strip:
-            return make_frames(chosen.strip, self.facts, self.options, folder)
+            made = make_frames(chosen.strip, self.facts, self.options, folder)
+            if not self.tracks.develops:
+                return made
+            return DevelopedFrames(made.frames, self.scene_at, threads_of(self.options))
         if chosen.method == "recolor":
             return Recolored(self.motion, self.tracks, chosen.part, self.facts, self.options)
         return self.single(chosen.part)

@@ -10,13 +10,14 @@ from typing import Any
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films.flight import Flight, flight_of
 from fractals.films.motion import MAX_RAMP, RAMP, Easing, easing_of
+from fractals.rendering.develop import is_developed
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
 
 KEYS = ("center", "width", "zoom", "rotation")  # of a view: the film's keys set them
 # Tables whose numbers may change
-TABLES = ("formula", "julia", "view", "iteration", "color", "display", "camera", "light")
+TABLES = ("formula", "julia", "view", "iteration", "color", "display", "camera", "light", "develop")
 LOOKS = 9  # moments at which a film's scenes are validated before it begins
 
 
@@ -145,10 +146,15 @@ class Tracks:
         """Return the tracks that change between two times."""
         return [track for track in self.tracks if track.moves(begins, ends)]
 
+    @property
+    def develops(self) -> bool:
+        """Tell whether some frame is more than its light, cut off at white."""
+        return is_developed(self.scene) or any(each.path[0] == "develop" for each in self.tracks)
+
     def recolors(self, begins: float, ends: float) -> bool:
         """Tell whether between two times nothing but colors changes, from the same raw numbers."""
         moving = self.moving(begins, ends)
-        if any(track.path[0] != "color" for track in moving):
+        if any(track.path[0] not in ("color", "develop") for track in moving):
             return False
         if not any("coloring" in track.path for track in moving):
             return True

@@ -35,6 +35,7 @@ MIN_ROWS = 16
 BYTES_A_TILE = 200  # of a Tile object
 MAX_TILES = 2**20  # of a picture, because of the bytes of their list
 BYTES_A_NUMBER = {"float64": 8, "float32": 4}
+BYTES_OF_GLOW = 48  # of a pixel, while the light of a whole picture glows
 BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
 BYTES_A_POINT = 100  # of a reference orbit and the tables that skip along it
 MAX_BANDS = 3  # in memory: one is drawn, one is compressed, one lets threads run ahead
@@ -292,6 +293,8 @@ class Plan:
         else:  # twice: as pixels, and compressed
             rows = min(height, MAX_BANDS * self.band)
             kept = 2 * width * rows * 3 * self.scene.image.bits // 8
+        if self.scene.develop.bloom and self.keeps == "pixels":
+            kept += width * height * BYTES_OF_GLOW
         tile = max(tile.width * tile.height for tile in self.tiles)
         kept += (self.threads + 1) * BYTES_A_THREAD + BYTES_A_TILE * len(self.tiles)
         return kept + self.threads * tile * n2 * a_sample + self.orbit_memory

@@ -31,6 +31,7 @@ class SceneKeywords(TypedDict, total=False):
     display: Mapping[str, Any]
     camera: Mapping[str, Any]
     light: Mapping[str, Any]
+    develop: Mapping[str, Any]
     film: Mapping[str, Any] | None
     center: PointLike | None
     width: Real | None
@@ -45,6 +46,8 @@ class SceneKeywords(TypedDict, total=False):
     supersampling: int
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]
+    gamut: Literal["srgb", "p3"]
+    hdr: bool
     dpi: float | None
     compression: Literal["fast", "small"]
     max_iterations: int | Literal["auto"]
@@ -96,7 +99,14 @@ class SceneKeywords(TypedDict, total=False):
     emission_width: float
     bounces: int
     samples: int | Literal["auto"]
-    exposure: float
+    exposure: float | Literal["auto"]
+    curve: Literal["auto", "clip", "filmic"]
+    bloom: float
+    bloom_threshold: float
+    bloom_radius: float
+    vignette: float
+    denoise: bool
+    grain: float
 
 
 class RecolorKeywords(SceneKeywords, total=False):

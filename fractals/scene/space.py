@@ -122,7 +122,7 @@ class Camera(Table):
 
 
 class Light(Table):
-    """What lights a solid, and how it is exposed."""
+    """What lights a solid."""
 
     sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
         Field(
@@ -176,4 +176,3 @@ class Light(Table):
         default="auto",
         description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
     )
-    exposure: Finite = Field(default=0.7, gt=0, le=1e6, description="factor of all light")

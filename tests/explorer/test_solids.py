@@ -42,6 +42,22 @@ def test_a_solid_becomes_finer_and_turns_with_the_pointer(server):
     assert said[-1] == "3 of 3 samples"
 
 
+def test_light_that_is_there_is_developed_in_another_way(server):
+    """No path is traced again for another exposure."""
+    scene = {**SCENE, "develop": {"exposure": 1.4, "bloom": 0.2}}
+
+    async def talk(client):
+        for frame, given in enumerate((SCENE, scene), 1):
+            await client.say("open", frame=frame, scene=given)
+            await client.exact(frame)
+        return client
+
+    client = server.run(talk)
+    said = [m["said"] for m in client.texts if m["t"] == "drawn" and m["frame"] == 2]
+    assert said == ["3 of 3 samples"]
+    assert np.array_equal(client.pixels, fractals.render(scene, size=SIZE, device="cpu").pixels)
+
+
 def test_solids_have_thumbnails():
     for name in ("mandelbulb", "menger"):
         image = fractals.render(formula_scene(name), samples=1, bounces=0, device="cpu")

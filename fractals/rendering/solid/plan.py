@@ -3,18 +3,19 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.python import PythonBackend
-from fractals.color.palette import linear_from_srgb, load, parse_color
-from fractals.errors import OptionError, SceneError
+from fractals.color.palette import linear_of, load
+from fractals.errors import OptionError, SceneError, to_install
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.solid import MOST_STEPS, Solid
-from fractals.rendering.plan import Keeps
+from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene, View
 from fractals.scene.space import Camera
 
@@ -107,6 +108,9 @@ class SolidPlan:
         width, height = self.scene.image.size
         kept = self.band if self.keeps == "bands" else height
         pixels = kept * width * 3 * self.scene.image.bits // 8
+        own = self.scene.develop
+        if (own.bloom or own.denoise) and self.keeps == "pixels":
+            pixels += width * height * BYTES_OF_GLOW
         return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
 
     def to_table(self) -> dict[str, Any]:
@@ -192,8 +196,9 @@ class SolidPlan:
         across = across_of(sun)
         along = np.cross(sun, across)
         wide = math.tan(math.radians(light.sun_size) / 2)
-        sunlight = linear(light.sun_color) * light.sun_power
-        horizon, zenith, ground = (linear(each) for each in light.sky)
+        gamut = self.scene.image.primaries
+        sunlight = linear_of(light.sun_color, gamut) * light.sun_power
+        horizon, zenith, ground = (linear_of(each, gamut) for each in light.sky)
         low, high = self.ends(seen)
         rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
         numbers = [float(part) for row in rows for part in row]
@@ -204,7 +209,7 @@ class SolidPlan:
             light.gloss,
             low,
             1 / (high - low),
-            *(linear(light.emission_color) * light.emission).tolist(),
+            *(linear_of(light.emission_color, gamut) * light.emission).tolist(),
         ]
 
     def _colors(self, seen: Seen) -> NDArray[np.float64]:
@@ -225,13 +230,8 @@ class SolidPlan:
         given_off = (1 - away).clip(0, 1) ** 2
         at = paint.offset + paint.density * share
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
-        return np.column_stack([palette.linear(at).clip(0, 1), given_off])
-
-
-def linear(color: str) -> NDArray[np.float64]:
-    """Return the light of a color."""
-    found: NDArray[np.float64] = linear_from_srgb(np.array(parse_color(color)))
-    return found
+        gamut = self.scene.image.primaries
+        return np.column_stack([palette.linear(at, gamut).clip(0, 1), given_off])
 
 
 def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -286,6 +286,8 @@ def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pix
     solid = scene.make_any_formula()
     assert isinstance(solid, Solid)
     _check_keys(scene, solid)
+    if scene.develop.denoise and find_spec("pyoidn") is None:
+        raise OptionError(f"denoise=True needs Open Image Denoise: {to_install('denoise')}")
     position, target = place_of(scene.camera, solid)
     if math.dist(position, target) < 1e-9 * (1 + math.hypot(*position)):
         raise SceneError("camera: position and target are the same point")

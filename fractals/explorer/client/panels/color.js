@@ -4,6 +4,7 @@ import { changed } from "../paints.js";
 import { observe } from "../state.js";
 import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
 import { coloringName, coloringOf, gradient, paletteTitle, shownPalette, tableOf } from "./colors.js";
+import { Develop } from "./develop.js";
 import { Shown } from "./display.js";
 import { BINS, Histogram } from "./histogram.js";
 import { Layers } from "./layers.js";
@@ -130,7 +131,8 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
       <${Section} title="Motion" open=${false}>
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
           : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(speed) => explorer.cycle(speed)} put=${(speed) => explorer.cycle(speed)} />`}
-      <//>`}</div>`;
+      <//>`}
+      <${Develop} explorer=${explorer} /></div>`;
   }
   return { View, hidden: () => peek(null) };
 }

@@ -5,7 +5,7 @@ import { observe } from "../state.js";
 import { Button, Knob, Row, Section, Slider, TextField, Toggle, words } from "../ui.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
-const LIGHT = { sun_power: [0, 20], sun_size: [0, 45], haze: [0, 2], gloss: [0, 2], exposure: [0.1, 10, true], bounces: [0, 16, false, true],
+const LIGHT = { sun_power: [0, 20], sun_size: [0, 45], haze: [0, 2], gloss: [0, 2], bounces: [0, 16, false, true],
   emission: [0, 20], emission_at: [0, 1], emission_width: [0.01, 1, true] };
 const CAMERA = { field: [5, 130], lens: [0, 0.1], stereo: [0, 0.2], roll: [0, 360] };
 const SKY = ["Horizon", "Zenith", "Ground"];
@@ -54,7 +54,7 @@ export function Lit({ paint, edit, explorer }) {
     <${Section} title="Sky and haze">${light.sky.map((value, k) => color(SKY[k], value, (now, step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
     <${Section} title="Light of its own" open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
       ${color("Emission color", light.emission_color, (now, step) => put({ emission_color: now }, step))}<//>
-    <${Section} title="Surface and exposure">${["gloss", "bounces", "exposure"].filter((name) => name in light).map(field)}<//>
+    <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>
     <${Section} title="Colors along the palette">
       <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(density) => edit({ density }, true)} put=${(density) => edit({ density })} />
       <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(offset) => edit({ offset }, true)} put=${(offset) => edit({ offset })} /><//>`;
