@@ -157,13 +157,15 @@ TABLES = {
     "display": "Display",
     "camera": "Camera",
     "light": "Light",
+    "develop": "Develop",
     "film": "FilmSettings",
     "film.keys": "Key",
+    "film.keys.camera": "KeyCamera",
     "film.sound": "Sound",
 }
 TABLES_OF_KEYWORDS = (
     *("view", "image", "iteration", "color"),
-    *("scatter", "display", "camera", "light"),
+    *("scatter", "display", "camera", "light", "develop"),
 )
 LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 

@@ -150,7 +150,7 @@ def _save_still(film: "Film", seconds: float, path: str, overwrite: bool, as_jso
     from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of
 
-    check_format(format_of(path), film.size, film.scene.image.bits)
+    check_format(format_of(path), film.scene.image)
     check_output(path, overwrite)
     with ProgressLine(program=program_of(film.scene)):
         film.still(seconds).save(path, overwrite=overwrite)

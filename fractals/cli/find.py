@@ -228,6 +228,9 @@ def interesting_command(
     The view is drawn coarsely and cut into windows an eighth as wide. A window scores by the
     variety (entropy) of its counts, less the share that is inside the set or flat. The best
     windows are centered on the eye of a spiral or on a nucleus in them, where there is one.
+
+    Of a solid, cameras near its surface are tried, and a few rays tell what each sees: a surface
+    at many distances, turned in many ways, low under some sky, and well lit.
     """
     from fractals.io.files import check_output, written
     from fractals.tools import interesting, sheet
@@ -246,8 +249,9 @@ def interesting_command(
         )
     lines = []
     for name, each in zip(names, found, strict=False):
-        view = each.scene.view
-        lines.append(f"{each.score:.3f}  {each.kind:8}  {view.width}  {each.scene.title}")
+        position = each.scene.camera.position or ()  # of a solid
+        place = ",".join(f"{part:g}" for part in position) or each.scene.view.width
+        lines.append(f"{each.score:.3f}  {each.kind:8}  {place}  {each.scene.title}")
         if folder:
             fractals.save_scene(each.scene, folder / name, overwrite=True)
             lines[-1] = f"{folder / name}  {lines[-1]}"

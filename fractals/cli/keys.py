@@ -28,6 +28,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("grid", "jittered", "adaptive"),
     ),
     "bits": ("Bits per channel: 8, or 16 (PNG or TIFF).", ("8", "16")),
+    "gamut": ("Colors that the file can hold: srgb, or p3 (Display P3).", ("srgb", "p3")),
+    "hdr": ("A PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits.", ()),
     "dpi": ("Pixels per inch, for printing (PNG, JPEG, TIFF).", ()),
     "compression": (
         "PNG compression: fast, or small (10 to 30 % smaller files, much slower).",
@@ -74,6 +76,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "The view all around, 360 by 180 degrees, for a picture twice as wide as high.",
         (),
     ),
+    "stereo": (
+        "Distance between two eyes, as a share of the distance that is sharp; above 0 the picture "
+        "is a pair: left and right side by side, of a panorama one above the other.",
+        (),
+    ),
     "roll": ("Turn the camera clockwise, in degrees.", ()),
     "lens": ("Radius of the camera's lens, as a share of the distance that is sharp.", ()),
     "focus": (
@@ -88,10 +95,37 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "sky": ("Colors of the sky at the horizon, at the zenith, and below the horizon.", ()),
     "haze": ("Haze before what is at the focus, or else at the middle distance.", ()),
     "gloss": ("How much the surface shines.", ()),
+    "emission": (
+        "Brightness of the light that the surface gives off by itself, where its trap is near "
+        "emission_at.",
+        (),
+    ),
+    "emission_color": ("Color of that light.", ()),
+    "emission_at": (
+        "Where the surface gives off light: 0 where it has the palette's first color, in hollows, "
+        "to 1 where it has the last one.",
+        (),
+    ),
+    "emission_width": ("How far from emission_at that light fades.", ()),
     "bounces": ("How many times light is reflected by the solid, 0 to 16.", ()),
     "samples": (
         "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",
         ("auto",),
     ),
-    "exposure": ("Factor of all light.", ()),
+    "exposure": ("Factor of all light; auto: 0.7 for solids, 1 for other images.", ("auto",)),
+    "curve": (
+        "What becomes of light brighter than white: clip cuts it off, filmic bends all light "
+        "towards white as film does; auto: filmic for solids, clip for other images.",
+        ("auto", "clip", "filmic"),
+    ),
+    "bloom": ("Strength of the glow around what is bright; 0: none.", ()),
+    "bloom_threshold": ("Light from which on it glows; white is 1.", ()),
+    "bloom_radius": ("How far it glows, in heights of the picture.", ()),
+    "vignette": ("How much darker the corners are, 0 to 1.", ()),
+    "denoise": (
+        "Remove the noise of a solid's light by Open Image Denoise, an optional extra; other "
+        "machines may round otherwise.",
+        (),
+    ),
+    "grain": ("Strength of film grain, 0 to 1, such as 0.03.", ()),
 }

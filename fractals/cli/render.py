@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 @shared.scene_arguments
 @shared.color_options
 @shared.display_options
+@shared.develop_options
 @shared.picture_options
 @shared.device_options
 @shared.output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
@@ -68,7 +69,8 @@ def recolor_command(
 
     FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
     or Fraktaler-3. A store (.fz) may be larger than the memory. Of each SCENE the colors and layers
-    are taken. Of scatter images the display can change, but not the palette.
+    are taken, and how light is developed. Of scatter images the display can change, but not the
+    palette.
     """
     from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of, lost
@@ -78,7 +80,7 @@ def recolor_command(
     file_format = format_of(output)
     check_output(output, overwrite)
     raw, scene = raw_request(raw_file, scenes, options)
-    check_format(file_format, scene.image.size, scene.image.bits)
+    check_format(file_format, scene.image)
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(
             output,
@@ -203,7 +205,7 @@ def draw_or_plan(
     file_format = format_of(output)
     keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
     if dry_run:
-        check_format(file_format, scene.image.size, scene.image.bits)
+        check_format(file_format, scene.image)
         print_plan(plan_table(scene, how, keeps, measures=True), as_json)
         return
     if output == "-":

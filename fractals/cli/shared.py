@@ -150,8 +150,17 @@ camera_options = section(
     {
         **of(AS_MODEL, "--position X,Y,Z", "--target X,Y,Z", "--field DEGREES", "--roll DEGREES"),
         "--panorama/--no-panorama": AS_MODEL,
+        "--stereo SHARE": AS_MODEL,
         **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key", "--sun-power P"),
-        **of(AS_MODEL, "--haze H", "--bounces N", "--samples N", "--exposure E"),
+        **of(AS_MODEL, "--haze H", "--emission P", "--bounces N", "--samples N"),
+    },
+)
+develop_options = section(
+    "Develop",
+    {
+        **of(AS_MODEL, "--exposure E", "--curve NAME", "--bloom B", "--bloom-threshold LIGHT"),
+        **of(AS_MODEL, "--bloom-radius HEIGHTS", "--vignette V", "--grain G"),
+        "--denoise/--no-denoise": AS_MODEL,
     },
 )
 max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)
@@ -161,10 +170,17 @@ scene_options = together(
     option("Picture", "--quality POINTS", AS_MODEL),
     display_options,
     camera_options,
+    develop_options,
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )
-picture_options = section("Picture", of(AS_MODEL, "--bits N", "--dpi N", "--compression HOW"))
+picture_options = section(
+    "Picture",
+    {
+        **of(AS_MODEL, "--bits N", "--gamut NAME", "--hdr/--no-hdr", "--dpi N"),
+        "--compression HOW": AS_MODEL,
+    },
+)
 threads_option = option(
     "Device",
     "--threads N",

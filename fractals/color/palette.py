@@ -34,7 +34,31 @@ LAB_FROM_ROOTS = np.array(
     ]
 )
 
+# From linear sRGB to linear light of wider gamuts with the same white: Display P3, and BT.2020.
+GAMUTS = {
+    "p3": np.array(
+        [
+            [0.8224619687143623, 0.1775380312856377, 0.0],
+            [0.0331941988509616, 0.9668058011490384, 0.0],
+            [0.0170826307211200, 0.0723974406639635, 0.9105199286149165],
+        ]
+    ),
+    "bt2020": np.array(
+        [
+            [0.6274038959346990, 0.3292830383778837, 0.0433130656874172],
+            [0.0690972893582321, 0.9195403950754587, 0.0113623155663092],
+            [0.0163914388751503, 0.0880133078772258, 0.8955952532476240],
+        ]
+    ),
+}
+
 Floats = NDArray[np.float64]
+
+
+def in_gamut(linear: Any, gamut: str) -> Floats:
+    """Return linear light of a gamut, shape (..., 3), of linear sRGB, which may leave 0 to 1."""
+    v = np.asarray(linear, np.float64)
+    return v if gamut == "srgb" else np.asarray(v @ GAMUTS[gamut].T)
 
 
 def hexadecimal(srgb: Any) -> str:
@@ -72,8 +96,8 @@ def oklch_from_oklab(lab: Floats) -> Floats:
     return np.stack([lightness, np.hypot(a, b), np.degrees(np.arctan2(b, a))], axis=-1)
 
 
-def linear_from_oklch(lch: Floats) -> Floats:
-    """Return linear light of OKLCH colors, shape (..., 3), with less chroma where sRGB ends."""
+def linear_from_oklch(lch: Floats, gamut: str = "srgb") -> Floats:
+    """Return linear sRGB of OKLCH colors, shape (..., 3), with less chroma where a gamut ends."""
     lightness, chroma, hue = np.moveaxis(np.asarray(lch, np.float64), -1, 0)
     turn = np.stack([np.cos(np.radians(hue)), np.sin(np.radians(hue))], axis=-1)
 
@@ -82,6 +106,7 @@ def linear_from_oklch(lch: Floats) -> Floats:
         return linear_from_oklab(np.concatenate([lightness[..., None], ab], axis=-1))
 
     def fits(linear: Floats) -> NDArray[np.bool_]:
+        linear = in_gamut(linear, gamut)
         return np.asarray(((linear > -1e-4) & (linear < 1 + 1e-4)).all(axis=-1))
 
     low, high = np.zeros(chroma.shape), np.ones(chroma.shape)
@@ -192,23 +217,31 @@ class Palette:
         usual = {"space": "oklab", "blend": "linear"}
         return {k: value for k, value in table.items() if value != usual.get(k, "")}
 
-    def lookup(self, inside: str) -> NDArray[np.float32]:
+    def lookup(self, inside: str, gamut: str = "srgb") -> NDArray[np.float32]:
         """Return the table the shading program reads, shape (ENTRIES + 2, 3), in linear light.
 
         Row k is the color at k / ENTRIES of a turn; the last row is the `inside` color. The array
         is shared by all callers: do not write to it.
         """
-        return _lookup(self, inside)
+        return _lookup(self, inside, gamut)
 
-    def linear(self, at: Floats) -> Floats:
+    def linear(self, at: Floats, gamut: str = "srgb") -> Floats:
         """Return the colors at places from 0 to 1, shape (n,), in linear light, shape (n, 3).
 
-        Where colors mix beyond what sRGB can show, values leave 0 to 1 a little; in OKLCH, where
-        they would leave it far, chroma gives way instead.
+        Where colors mix beyond what the gamut can show, values leave 0 to 1 a little; in OKLCH,
+        where they would leave it far, chroma gives way instead. In sRGB they mix within sRGB.
         """
+        return in_gamut(self._linear(at, gamut), gamut)
+
+    def _linear(self, at: Floats, gamut: str) -> Floats:
+        """Return the same in linear sRGB."""
         places = np.array([place for place, _ in self.stops])
-        srgb = np.array([parse_color(text) for _, text in self.stops])
-        colors = srgb if self.space == "srgb" else oklab_from_linear(linear_from_srgb(srgb))
+        colors = np.array([parse_color(text) for _, text in self.stops])
+        if self.space != "srgb":
+            light = linear_from_srgb(colors)
+            if gamut != "srgb":
+                light = np.array([_linear_of(text, gamut) for _, text in self.stops])
+            colors = oklab_from_linear(light)
         if self.space == "oklch":
             colors = oklch_from_oklab(colors)
         if self.cyclic:
@@ -223,7 +256,7 @@ class Palette:
             return linear_from_srgb(mixed)
         if self.space == "oklch":
             mixed[:, 2] = _hues(at, places, colors)
-            return linear_from_oklch(mixed)
+            return linear_from_oklch(mixed, gamut)
         return linear_from_oklab(mixed)
 
 
@@ -266,9 +299,9 @@ def _hues(at: Floats, places: Floats, colors: Floats) -> Floats:
 
 
 @functools.lru_cache(maxsize=8)
-def _lookup(palette: Palette, inside: str) -> NDArray[np.float32]:
+def _lookup(palette: Palette, inside: str, gamut: str) -> NDArray[np.float32]:
     at = np.arange(ENTRIES + 1) / ENTRIES
-    rows = [palette.linear(at), linear_from_srgb([parse_color(inside)])]
+    rows = [palette.linear(at, gamut), linear_of(inside, gamut)[None]]
     return np.clip(np.concatenate(rows), 0, 1).astype(np.float32)
 
 
@@ -311,6 +344,31 @@ def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...
     return tuple(stops)
 
 
+def linear_of(text: str, gamut: str = "srgb") -> Floats:
+    """Return the linear light of a color in a gamut, from 0 to 1; an OKLCH color may leave sRGB."""
+    return in_gamut(_linear_of(text, gamut), gamut).clip(0, 1)
+
+
+def _linear_of(text: str, gamut: str) -> Floats:
+    """Return the same in linear sRGB."""
+    lch = None if gamut == "srgb" else _oklch_in(text)
+    if lch is not None:
+        return linear_from_oklch(lch, gamut)
+    return linear_from_srgb(parse_color(text))
+
+
+def _oklch_in(text: Any) -> Floats | None:
+    """Return the OKLCH coordinates in a text such as ``"oklch(0.6 0.1 250)"``, or None."""
+    if not isinstance(text, str) or not (parts := OKLCH.fullmatch(text)):
+        return None
+    lightness, percent, chroma, hue = parts.groups()
+    try:
+        lch = np.array([float(lightness) / (100 if percent else 1), float(chroma), float(hue)])
+    except ValueError:
+        return None
+    return lch if 0 <= lch[0] <= 1 and lch[1] <= 1 and abs(lch[2]) <= 3600 else None
+
+
 def parse_color(text: Any) -> tuple[float, float, float]:
     """Return sRGB components from 0 to 1 of a color.
 
@@ -320,15 +378,10 @@ def parse_color(text: Any) -> tuple[float, float, float]:
     OKLCH is lightness from 0 to 1, chroma from 0 to some 0.3, and hue in degrees; where sRGB has
     no such color, one of less chroma is taken.
     """
-    if isinstance(text, str) and (parts := OKLCH.fullmatch(text)):
-        lightness, percent, chroma, hue = parts.groups()
-        try:
-            lch = np.array([float(lightness) / (100 if percent else 1), float(chroma), float(hue)])
-        except ValueError:
-            lch = np.full(3, np.nan)
-        if 0 <= lch[0] <= 1 and lch[1] <= 1 and abs(lch[2]) <= 3600:
-            red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
-            return red, green, blue
+    lch = _oklch_in(text)
+    if lch is not None:
+        red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
+        return red, green, blue
     known: dict[str, Any] = {}
     if isinstance(text, str) and text.isalpha() and len(text) <= MAX_COLOR_NAME:
         from PIL.ImageColor import colormap as known

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.color.palette import Palette, linear_from_srgb, parse_color
+from fractals.color.palette import Palette, in_gamut, linear_from_srgb, linear_of, parse_color
 from fractals.errors import InputError, shown
 
 BUILT_IN = "flower"
@@ -161,10 +161,10 @@ class PicturePalette(Palette):
         color = "#" + bytes(round(float(v)) for v in mean).hex()
         return PicturePalette(((0.0, color),), picture=kept)
 
-    def lookup(self, inside: str) -> NDArray[np.float32]:
+    def lookup(self, inside: str, gamut: str = "srgb") -> NDArray[np.float32]:
         """Return the lookup table of the shading kernel; its length is that of the picture."""
         rows = np.zeros((entries(self.picture) + 2, 3))
         flat = decode(self.picture)[..., :3].reshape(-1, 3)
-        rows[: len(flat)] = linear_from_srgb(flat / 255)
-        rows[-2], rows[-1] = rows[0], linear_from_srgb(parse_color(inside))
+        rows[: len(flat)] = in_gamut(linear_from_srgb(flat / 255), gamut)
+        rows[-2], rows[-1] = rows[0], linear_of(inside, gamut)
         return rows.astype(np.float32)

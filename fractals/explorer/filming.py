@@ -23,14 +23,19 @@ from fractals.explorer.scheduler import SHEET, DrawingTask, Steps
 from fractals.explorer.session import Session
 from fractals.films import encode
 from fractals.films.film import SHORTEST, SPEED, Film, film
+from fractals.films.flight import flight_of
 from fractals.films.motion import width_text
 from fractals.films.tracks import scene_of
 from fractals.films.writing import check_loop, video_of
+from fractals.kernels.solid import Solid
+from fractals.rendering.solid.moves import orbited, solid_of
+from fractals.rendering.solid.plan import place_of as camera_place
 from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
 
 OCTAVES_A_SECOND, SECONDS_A_KEY = 1.0, 4.0  # through places: speed, and least time between two
+FLIGHT_SPEED = 0.5  # of a solid's camera, in distances to the nearest surface a second
 LEAST_GAP = 0.02  # seconds between two places
 MAX_FILMS = 2  # of all clients together
 LONGEST = 60.0  # seconds of a film whose length nobody has chosen
@@ -113,13 +118,14 @@ class Filming:
         """Draw small pictures of moments of a film."""
         scene, _, _ = filmed_scene(session, message)
         length = length_of(scene, message)
-        planned = self._forecast(scene, asked_of(scene, message, length), message)
+        timeline = self._forecast(scene, asked_of(scene, message, length), message)
+        motion = timeline.motion
         mirrored = message.backwards and not scene.film  # a zoom has two keys, in one order
 
         def steps(work: DrawingTask) -> Steps:
             for index, at in enumerate(message.at):
-                time = max(0.0, length - at) if mirrored else at
-                made = scene_of(planned.tracks, planned.motion.view_at(time), time)
+                at = max(0.0, length - at) if mirrored else at
+                made = scene_of(timeline.tracks, motion.view_at(at), at)
                 pixels = yield from draw_preview(session.engine, work, small(made, message.width))
                 table = made.to_table()
                 session.say("surprised", job=message.job, index=index, label="", scene=table)
@@ -183,6 +189,11 @@ def filmed_scene(
     width, height = (side // 2 * 2 for side in message.size)
     scene = session.scene(message.frame, message.author).unframed()
     scene = scene.replace(size=(width, height), supersampling=SAMPLES, film=None)
+    solid = isinstance(scene.make_any_formula(), Solid)
+    if solid and message.what != "places":
+        keys = camera_keys(_ends(scene, message), message.seconds)
+        keys = reversed_keys(keys) if message.backwards else keys
+        return scene.replace(film={"keys": keys, "fps": message.fps}), [], []
     if message.what != "places":
         return scene, [], []
     places = [outside.of_link(link) for link in message.places]
@@ -190,7 +201,8 @@ def filmed_scene(
     same = [k for k, place in enumerate(places) if (place.formula, place.julia) == own]
     if len(same) < 2:
         raise OptionError("a film requires two places of the formula that is shown")
-    keys = keys_through([places[k] for k in same], message.seconds)
+    through = camera_keys if solid else keys_through
+    keys = through([places[k] for k in same], message.seconds)
     if message.times:
         keys = timed(keys, message.times, same)
     times = [key["at"] for key in keys]
@@ -228,6 +240,37 @@ def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[st
         before, turned = width, rotation
     factor = seconds / at if seconds else 1.0
     return [{**key, "at": round(key["at"] * factor, 3)} for key in keys]
+
+
+def camera_keys(places: Sequence[Scene], seconds: float | None) -> list[dict[str, Any]]:
+    """Return the keys of a film in which a solid's camera flies through places."""
+    keys: list[dict[str, Any]] = []
+    for place in places:
+        solid = solid_of(place)
+        position, target = camera_place(place.camera, solid)
+        camera = {"position": position, "target": target, "field": place.camera.field}
+        camera |= {"roll": place.camera.roll, "lens": place.camera.lens}
+        keys.append({"camera": camera, **({"speed": FLIGHT_SPEED} if keys else {"at": 0.0})})
+    flight = flight_of(places[0].replace(film={"keys": keys}))
+    assert flight
+    factor = seconds / flight.times[-1] if seconds else 1.0
+    factor = max(factor, LEAST_GAP / min(b - a for a, b in pairwise(flight.times)))
+    return [
+        {"camera": key["camera"], "at": round(at * factor, 3)}
+        for key, at in zip(keys, flight.times, strict=True)
+    ]
+
+
+def _ends(scene: Scene, message: protocol.FilmKeys) -> list[Scene]:
+    """Return the first and the last place of a flight from the whole solid to here, or on."""
+    if message.what == "onward":
+        return [scene, orbited(scene, 0, 0, 2.0**message.octaves)]
+    home = scene.camera.model_copy(update={"position": None, "target": None})
+    whole = scene.model_copy(update={"camera": home})
+    solid = solid_of(scene)
+    if camera_place(home, solid) == camera_place(scene.camera, solid):
+        raise OptionError("this is the whole solid: go nearer first, or film from here on")
+    return [whole, scene]
 
 
 def timed(

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from fractals.errors import OptionError
 from fractals.kernels.solid import Solid
-from fractals.rendering.solid.plan import orbited
+from fractals.rendering.solid.moves import flown, orbited
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2, significant
@@ -27,6 +27,8 @@ WIDEST = 5  # decimal exponent of a width, up
 MAX_FRAMES = 256  # of a client
 
 HALF_TURN = 180.0  # degrees that a drag over a whole solid turns it by
+STILL = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)  # the map of a move that moves nothing
+FLIGHT = 1000  # parts of the distance to the nearest surface, in which flights are told
 NEAREST = 2.0**40  # how many times nearer to its surface a camera goes
 
 Offset = tuple[Fraction, Fraction]
@@ -45,6 +47,9 @@ class Move:
     scale: int = 0
     turn: int = 0
     about: Offset | None = None  # a point of the plane, in place of `at`
+    # of a solid's camera: to the right, up and ahead, in thousandths of the distance to the
+    # nearest surface; then to the right and up, in hundredths of a degree
+    fly: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,8 @@ class FrameView:
         """
         if size and size != self.size:
             return replace(self, size=size)
+        if any(move.fly):
+            return self._flown(move.fly)
         if not (any(move.by) or move.scale or move.turn):
             return self
         turn = self.turn + (move.turn if self.origin.view.mirror else -move.turn)
@@ -172,6 +179,13 @@ class FrameView:
         fixed = self.point(at)
         x, y = after.grid.offset((at[0] + move.by[0], at[1] + move.by[1]))
         return replace(after, center=(fixed[0] - x, fixed[1] - y))
+
+    def _flown(self, fly: tuple[int, int, int, int, int]) -> "FrameView":
+        """Return the place after a flight of the camera, from which later moves count anew."""
+        right, up, ahead, yaw, pitch = fly
+        scene = self.scene().model_copy(update=dict.fromkeys(SAID, ""))
+        lengths = (right / FLIGHT, up / FLIGHT, ahead / FLIGHT)
+        return FrameView.of(flown(scene, *lengths, yaw / 100, pitch / 100), self.size)
 
     def _about(self, after: "FrameView", move: Move) -> Offset:
         """Return the center after a move whose fixed point is a point of the plane."""
@@ -271,8 +285,13 @@ def octaves(place: FrameView) -> float:
 
 def map_between(base: FrameView, after: FrameView) -> list[float] | None:
     """Return the map from pixels of one frame to those of another, as of PROTOCOL.md."""
-    same = base.origin.make_any_formula() is after.origin.make_any_formula()
-    if not same or base.origin.julia != after.origin.julia:
+    one, two = (place.origin.make_any_formula() for place in (base, after))
+    if isinstance(one, Solid) and isinstance(two, Solid):
+        if one.name != two.name:
+            return None
+        if one is not two or base.origin.camera != after.origin.camera:
+            return list(STILL)  # what is seen stays until the new picture is drawn
+    if one is not two or base.origin.julia != after.origin.julia:
         return None
     if abs(octaves(base) - octaves(after)) > MAX_OCTAVES:
         return None

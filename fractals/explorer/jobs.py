@@ -27,6 +27,7 @@ from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
 from fractals.io.locks import FolderLock
+from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene, validate
@@ -163,7 +164,9 @@ class Jobs:
         """Search a frame, or a rectangle of it."""
         self.check(session, message.job, "find", MAX_SEARCHES)
         scene = searched(session, message)
-        scene.make_formula()  # raises for images where nothing is searched
+        solid = isinstance(scene.make_any_formula(), Solid)
+        if not solid or message.what != "interesting":
+            scene.make_formula()  # raises for images where nothing is searched
         wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
 
         def finish(facts: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -350,7 +353,7 @@ class Jobs:
 def searched(session: Session, message: protocol.Find) -> Scene:
     """Return the scene of a frame, or of a rectangle of it."""
     scene, place = session.scene(message.frame), session.frames.place(message.frame)
-    if message.rect is None:
+    if message.rect is None or isinstance(scene.make_any_formula(), Solid):
         return scene
     x0, y0, x1, y1 = message.rect
     if not (x0 < x1 and y0 < y1):

@@ -19,8 +19,10 @@ from fractals.explorer.frames import (
 )
 from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
+from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.solid.moves import facts_of
 from fractals.scene.model import Scene, validate
 
 # The scenes that a client opens: its own, of the gallery, of a formula, Julia sets of a point.
@@ -98,7 +100,7 @@ def view(session: Session, message: protocol.ViewMessage) -> None:
         if message.about not in session.found:
             raise OptionError(f"the search {message.about} has found nothing")
         about = session.found[message.about]
-    move = Move(message.at, message.by, message.scale, message.turn, about)
+    move = Move(message.at, message.by, message.scale, message.turn, about, message.fly)
     place = base.moved(move, message.size)
     x, y = message.focus or (place.size[0] * 8, place.size[1] * 8)
     focus = x / SIXTEENTHS, y / SIXTEENTHS
@@ -132,8 +134,13 @@ def _show(
         "plane": None if values else place.plane(),
         "julia": list(scene.julia) if scene.julia else None,
         "map": map_between(base, place) if base else None,
+        "camera": None,
+        "space": None,
         **{key: getattr(scene, key) for key in SAID},
     }
+    if isinstance(scene.make_any_formula(), Solid):
+        camera = scene.camera.model_dump(mode="json", exclude_none=True)
+        answer |= {"camera": camera, "space": facts_of(scene)}
     if message.t == "open":
         answer["scene"] = scene.to_table()
     session.say("placed", **answer)

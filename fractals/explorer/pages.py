@@ -35,6 +35,7 @@ from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
+from fractals.scene.develop import Develop
 from fractals.scene.model import FILTERS, Scene
 from fractals.tools import sheet
 
@@ -53,7 +54,7 @@ def small(scene: Scene, width: int = SIDE, high: int = 0, samples: int = 1) -> S
     across, down = scene.image.size
     high = high or max(1, min(2 * width, round(width * down / across)))
     update = {"size": (width, high), "supersampling": samples, "antialias": "grid", "bits": 8}
-    return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
+    return scene.model_copy(update={"image": scene.image.as_srgb().model_copy(update=update)})
 
 
 def draw_preview(
@@ -69,7 +70,7 @@ def draw_preview(
         work.check()
 
     options = RenderOptions(force=True, progress=watch, on_message=lambda line: None)
-    whole, (width, height) = plan.layers.whole, plan.size
+    whole, (width, height) = plan.layers.whole or scene.develop.bloom > 0, plan.size
     pixels = np.empty((height, width, 3), np.uint8)
     tiles = [Tile(0, y, width, min(ROWS, height - y)) for y in range(0, height, ROWS)]
 
@@ -242,6 +243,7 @@ def catalog_table() -> dict[str, Any]:
             "options": {key: _plain(value) for key, value in options},
             "whole": [key for key, value in options if type(value) is int],
             "values": families.load(formula.family).single_pixels,
+            "exposure": Develop().usual(formula.family)[0],
         }
         usual = {key: given.default for key, given in signature(make).parameters.items()}
         if tables := {key: value for key, value in usual.items() if isinstance(value, tuple)}:
@@ -272,6 +274,7 @@ def catalog_table() -> dict[str, Any]:
         "transfers": ["auto", "linear", "sqrt", "cbrt", "log", "atan"],
         "blends": ["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"],
         "filters": list(FILTERS),
+        "curves": ["auto", "clip", "filmic"],
         "masks": ["auto", "escaped", "inside", "all"],
         "scenes": scenes,
         "schema": Scene.model_json_schema(),

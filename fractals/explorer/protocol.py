@@ -31,6 +31,7 @@ Id = Annotated[int, Field(ge=1, lt=2**32)]
 Sequence = Annotated[int, Field(ge=1, le=65_535)]
 Coordinate = Annotated[int, Field(gt=-(2**20), lt=2**20)]
 Pixel = tuple[Coordinate, Coordinate]
+Flown = Annotated[int, Field(ge=-36_000, le=36_000)]
 Size = tuple[Annotated[int, Field(ge=1, le=MAX_SIDE)], Annotated[int, Field(ge=1, le=MAX_SIDE)]]
 FilmSide = Annotated[int, Field(ge=16, le=MAX_SIDE)]
 Seconds = Annotated[float, Field(ge=0, le=1800)]
@@ -86,6 +87,7 @@ class ViewMessage(Message):
     scale: Annotated[int, Field(ge=-4096, le=4096)] = 0
     turn: Annotated[int, Field(ge=-36_000, le=36_000)] = 0
     about: Id | None = None
+    fly: tuple[Flown, Flown, Flown, Flown, Flown] = (0, 0, 0, 0, 0)
     size: Size | None = None
     stage: Literal["moving", "settled"] = "settled"
     focus: Pixel | None = None

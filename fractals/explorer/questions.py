@@ -19,11 +19,13 @@ from fractals.explorer.protocol import Where, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues
+from fractals.kernels.solid import Solid
 from fractals.rendering.drawing import draw_tile, open_drawing, sampled
 from fractals.rendering.families import family_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.solid.moves import sharp_at
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
@@ -45,10 +47,13 @@ def pick(session: Session, message: protocol.Pick) -> None:
         "value": None,
         "distance": None,
         "period": None,
+        "focus": None,
     }
 
     def steps(work: DrawingTask) -> Steps:
         view = session.values
+        if isinstance(scene.make_any_formula(), Solid):
+            answer["focus"] = sharp_at(scene, *(part / SIXTEENTHS for part in message.at))
         if view is None or view.frame != message.frame:
             session.say("picked", **answer)
             return
@@ -116,7 +121,7 @@ def loupe(session: Session, message: protocol.Loupe) -> None:
     if not family_of(scene).single_pixels:
         raise OptionError(whole)
     plan = make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="bands")
-    if plan.layers.whole:
+    if plan.layers.whole or scene.develop.bloom:
         raise OptionError(whole)
     sides = [min(message.width, side) for side in scene.image.size]
     corner = [

@@ -236,6 +236,7 @@ class Session:
     def draw(self, scene: Scene, moving: bool, re: str, kept: bool = False) -> None:
         """Draw the newest frame in place of older work; `kept`: values that wait are still sent."""
         assert self.hello
+        scene = scene.model_copy(update={"image": scene.image.as_srgb()})  # of the page
         if not kept:
             self.outbox.drop(self.frames.newest, self.paint)
         frame, paint = self.frames.newest, self.paint

@@ -23,16 +23,17 @@ from fractals.explorer.shown import REST, ShownView
 from fractals.io.escape_data import EscapeData
 from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
+from fractals.rendering.develop import pixel_type, toned
 from fractals.rendering.drawing import (
     Drawing,
     Recoloring,
     Sink,
+    developed,
     draw_tile,
     empty_planes,
     escape_data,
     numbers_of,
     open_drawing,
-    pixel_type,
     plane_sink,
     sampled,
 )
@@ -115,9 +116,10 @@ class ViewValues:
 
     def __init__(self, drawing: Drawing) -> None:
         plan = drawing.plan
-        self.drawing, self.color, self.resolved = drawing, plan.scene.color, plan.layers
+        self.drawing, self.scene = drawing, plan.scene
+        self.color, self.resolved = plan.scene.color, plan.layers
         self.settled = False  # whether the coarse picture has set c0
-        self.painter = Painter(drawing.backend, plan, np.uint8)
+        self.painter = Painter(drawing.backend, plan, np.uint8, encode=spaces.encoding())
         self.layers = [
             LayerValues(layer, self.painter.value_program(layer)) for layer in plan.layers.drawn
         ]
@@ -130,7 +132,7 @@ class ViewValues:
 
     def repaint(self, scene: Scene) -> None:
         """Take other palettes, densities, offsets and blends, which change no value."""
-        self.color, self.resolved = scene.color, make_layers(scene)
+        self.scene, self.color, self.resolved = scene, scene.color, make_layers(scene)
         for each, layer in zip(self.layers, self.resolved.drawn, strict=True):
             each.layer = layer
 
@@ -159,8 +161,8 @@ class ViewValues:
         inside = self.color.inside
         found = [each.layer.paint.make_palette().lookup(inside) for each in self.layers]
         if len(found) > 1:
-            found = [spaces.srgb_from_linear(table).astype(np.float32) for table in found]
-        return found
+            return [spaces.srgb_from_linear(table).astype(np.float32) for table in found]
+        return [toned(self.scene, found[0])]
 
     def described(self) -> dict[str, Any]:
         """Return the descriptions of the layers and of the groups, as of PROTOCOL.md."""
@@ -310,8 +312,9 @@ class ClientView(ShownView):
                 self._open_anew()
 
     def _is_seen_by(self, before: "ClientView") -> bool:
-        """Tell whether the view before differs in nothing but its colors."""
-        own = {"color": self.scene.color, **{key: getattr(self.scene, key) for key in SAID}}
+        """Tell whether the view before differs in its colors and how it is developed alone."""
+        own = {"color": self.scene.color, "develop": self.scene.develop}
+        own |= {key: getattr(self.scene, key) for key in SAID}
         return before.scene.model_copy(update=own) == self.scene
 
     def _recolors(self, before: "ClientView", raw: EscapeData) -> bool:
@@ -348,8 +351,9 @@ class ClientView(ShownView):
         self.open()
         plan = self.drawing.plan
         if not plan.layers.whole:
-            rgb = np.empty((1, 1, 3), self.drawing.dtype)
-            draw_tile(self._iterating(plan), Tile(0, 0, 1, 1), rgb, self.stale)
+            drawing = self._iterating(plan)
+            rgb = np.empty((1, 1, 3), drawing.dtype)
+            draw_tile(drawing, Tile(0, 0, 1, 1), rgb, self.stale)
 
     def _plan(self, scene: Scene) -> Plan:
         """Return the plan of a scene on the engine's device; its painters are made apart."""
@@ -389,7 +393,7 @@ class ClientView(ShownView):
         pixels = np.empty((down, across, 3), np.uint8)
         painter = None
         if not (self.shader or plan.layers.whole):
-            plan = self._plan(at_one_sample(self.scene))  # that of the samples may have old colors
+            plan = self._plan(toned_alone(self.scene))  # that of the samples may have old colors
             painter = Painter(backend, plan, np.uint8)
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
@@ -480,16 +484,26 @@ class ClientView(ShownView):
         """Send the pixels of `fractals.render`."""
         begun = monotonic()
         drawing = yield from self._exact_drawing()
+        width, height = drawing.plan.size
+        light = np.empty((height, width, 3), np.float32) if drawing.glows else None
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
             rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
             seconds = draw_tile(drawing, tile, rgb, stop)
-            if not stop():
+            if light is not None:
+                light[tile.window()] = rgb
+            elif not stop():
                 self.send_pixels(tile, rgb)
             return seconds
 
         side = tile_side(self.rate, drawing.plan.supersampling)
         yield from self.draw_tiles(drawing, Sink(take), side)
+        if light is not None:
+            pixels = developed(drawing, light)
+            for tile in tiles_outwards(drawing.plan.size, self.focus, SIDES[0]):
+                self.check()
+                self.send_pixels(tile, pixels[tile.window()])
+                yield None
         note = noise_note(drawing.plan)
         self.send_drawn("exact", monotonic() - begun, **({"note": note} if note else {}))
 
@@ -551,6 +565,14 @@ def at_one_sample(scene: Scene) -> Scene:
     """Return a scene with one sample a pixel, on the grid."""
     update = {"supersampling": 1, "antialias": "grid"}
     return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
+
+
+def toned_alone(scene: Scene) -> Scene:
+    """Return a scene with one sample a pixel, developed as far as no pixel's place is needed."""
+    plain = {"bloom": 0.0, "vignette": 0.0, "grain": 0.0}
+    return at_one_sample(scene).model_copy(
+        update={"develop": scene.develop.model_copy(update=plain)}
+    )
 
 
 def coarse_step(view: ClientView) -> int:

@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fractals.backends.devices import choose, open_backend
 from fractals.films.motion import FilmPart, Motion, with_view
 from fractals.films.planes import Frame, rounded
 from fractals.films.tracks import Tracks, scene_of
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.png import Pixels
+from fractals.rendering.develop import Developer, is_developed
 from fractals.rendering.drawing import (
     Drawing,
     compute_data,
@@ -41,13 +43,14 @@ class FilmConstants:
     # would draw their details black. 0: each picture finds its own.
     max_iterations: int
     count_offset: float  # of the widest view; a higher one makes counts negative
+    shared: Any = None  # by pictures of a family without single pixels
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {"max_iterations": self.max_iterations, "count_offset": self.count_offset}
 
 
-NOTHING_SHARED = FilmConstants(0, 0.0)  # by pictures of a family without single pixels
+NOTHING_SHARED = FilmConstants(0, 0.0)  # of a family without single pixels, before it looks
 
 
 def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmConstants:
@@ -175,7 +178,7 @@ class Pictures(SingleFrames):
 
     def _drawn(self, scenes: tuple[Scene, ...]) -> Frame:
         quiet = self.options.replace(on_message=lambda line: None)
-        pixels = family_of(scenes[0]).expose(scenes, quiet).pixels
+        pixels = family_of(scenes[0]).expose(scenes, quiet, self.facts.shared).pixels
         if pixels.dtype == np.uint8:  # of a family that draws no others
             return pixels.astype(np.uint16) * DEEPER
         found: Frame = pixels
@@ -192,6 +195,30 @@ def drawn_once(scenes: Iterable[T], draw: Callable[[T], Frame]) -> Iterator[Fram
         if last is None or last[0] != scene:
             last = scene, draw(scene)
         yield last[1]
+
+
+class DevelopedFrames:
+    """Frames of a strip, each developed as its own scene says."""
+
+    def __init__(
+        self,
+        made: Callable[[Sequence[int]], Iterator[Frame]],
+        scene_at: Callable[[int], Scene],
+        threads: int,
+    ) -> None:
+        """Take `made`, which yields frames as `frames` does, and the scenes of frames."""
+        self._made, self._scene_at = made, scene_at
+        self._backend = open_backend(choose("cpu").device, "float32", threads)
+
+    def frames(self, numbers: Sequence[int]) -> Iterator[Frame]:
+        """Yield frames in the order of their numbers."""
+        for number, frame in zip(numbers, self._made(numbers), strict=True):
+            scene = prepared(self._scene_at(number), NOTHING_SHARED)
+            if not is_developed(scene):
+                yield frame
+                continue
+            values = frame.astype(np.float32) / np.float32(2**16 - 1)
+            yield Developer(self._backend, scene).of_values(values)
 
 
 # Frames of a part in which only colors change: iterated once, and colored for each frame.

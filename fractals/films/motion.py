@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from fractals.errors import OptionError
+from fractals.films.flight import flight_of
 from fractals.kernels.solid import Solid
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import place_of
@@ -275,7 +276,7 @@ class Motion:
 
 
 def with_view(scene: Scene, moment: Moment | FilmView) -> Scene:
-    """Return a scene with another view, and without a film; a solid's camera has tracks."""
+    """Return a scene with another view, and without a film; tracks set a solid's camera."""
     if isinstance(scene.make_any_formula(), Solid):
         return scene.model_copy(update={"film": None})
     columns = scene.image.size[0]
@@ -311,7 +312,8 @@ def make_motion(scene: Scene, length: float) -> Motion:
     film = scene.film or FilmSettings()
     keys = film.keys or (Key(at=0.0),)
     places = make_places(scene, keys)
-    times = key_times(keys, places)
+    flight = flight_of(scene)
+    times = list(flight.times) if flight else key_times(keys, places)
     whole = film.seconds or max(length, times[-1])
     if not whole > 0:
         raise OptionError("the film has no length: give seconds=, or a key with a later time")
@@ -336,8 +338,8 @@ def make_places(scene: Scene, keys: Sequence[Key]) -> list[FilmView]:
         moves = key.center or key.width or key.rotation is not None
         if moves and isinstance(scene.make_any_formula(), Solid):
             raise OptionError(
-                f"film.keys.{number}: a solid is seen by a camera: give film.tracks of "
-                "camera.position, camera.target or camera.field"
+                f"film.keys.{number}: a solid is seen by a camera: give camera = {{ position = "
+                "[X, Y, Z], target = [X, Y, Z] }"
             )
     width, center = place_of(scene, scene.make_any_formula())
     rotation = scene.view.rotation
@@ -458,6 +460,11 @@ def _easing(span: Span, first: float, last: float) -> Easing:
         mean = abs(log2(start.width / end.width)) / (ends - begins)
         ramp = min(RAMP / (ends - begins), MAX_RAMP)
         return Easing(ramp, ramp, first / mean if first else 0.0, last / mean if last else 0.0)
+    return easing_of(ease)
+
+
+def easing_of(ease: str) -> Easing:
+    """Return the easing of a name, where neither end is joined."""
     rise = {"in": 1.0, "both": 0.5}.get(ease, 0.0)
     fall = {"out": 1.0, "both": 0.5}.get(ease, 0.0)
     return Easing(rise, fall, hold=ease == "hold")

@@ -20,6 +20,7 @@ from fractals.films.bands import BandMaker, keeps_values, obstacle
 from fractals.films.encode import CODECS, Video
 from fractals.films.frames import (
     NOTHING_SHARED,
+    DevelopedFrames,
     FilmConstants,
     Pictures,
     Recolored,
@@ -106,6 +107,7 @@ GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (m
 SHADED = 90e6
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
+SHARED_LOOKS = 9  # frames of a film from which pictures take what they share
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 # Parts of a film for which this is done, because each frame takes up to 50 ms. A film of more parts
 # takes the forecast of every few parts for those that follow, too.
@@ -507,6 +509,8 @@ class Timeline:
     def __post_init__(self) -> None:
         if self.scene.view.projection != "plane":
             raise OptionError("an exponential map is no view of a film: give projection='plane'")
+        if self.scene.image.primaries != "srgb":
+            raise OptionError("a film has the colors of sRGB: leave gamut= and hdr= out")
         self.tracks.check(self.motion.count / self.motion.rate)
 
     @cached_property
@@ -526,9 +530,11 @@ class Timeline:
 
     @cached_property
     def facts(self) -> FilmConstants:
-        """Return the limit of iterations and the count offset of all frames."""
+        """Return the limit of iterations, the count offset, and what else all frames share."""
         if not self.family.single_pixels:
-            return NOTHING_SHARED
+            numbers = np.linspace(0, len(self) - 1, SHARED_LOOKS).astype(int).tolist()
+            scenes = [self.scene_at(number) for number in dict.fromkeys(numbers)]
+            return replace(NOTHING_SHARED, shared=self.family.shared(scenes, self.options))
         return self.found or find_facts(self.motion, self.tracks, self.options)
 
     @cached_property
@@ -600,7 +606,10 @@ class Timeline:
     def open(self, chosen: PartPlan, folder: Path | None = None) -> FrameSource:
         """Return what yields the frames of a part; a strip keeps its bands in `folder`."""
         if chosen.strip:
-            return make_frames(chosen.strip, self.facts, self.options, folder)
+            made = make_frames(chosen.strip, self.facts, self.options, folder)
+            if not self.tracks.develops:
+                return made
+            return DevelopedFrames(made.frames, self.scene_at, threads_of(self.options))
         if chosen.method == "recolor":
             return Recolored(self.motion, self.tracks, chosen.part, self.facts, self.options)
         return self.single(chosen.part)

@@ -3,18 +3,21 @@
 import bisect
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
+from fractals.films.flight import Flight, flight_of
+from fractals.films.motion import MAX_RAMP, RAMP, Easing, easing_of
+from fractals.rendering.develop import is_developed
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
 
 KEYS = ("center", "width", "zoom", "rotation")  # of a view: the film's keys set them
 # Tables whose numbers may change
-TABLES = ("formula", "julia", "view", "iteration", "color", "display", "camera", "light")
+TABLES = ("formula", "julia", "view", "iteration", "color", "display", "camera", "light", "develop")
 LOOKS = 9  # moments at which a film's scenes are validated before it begins
 
 
@@ -106,7 +109,7 @@ class Tracks:
         film = scene.film or FilmSettings()
         self.tracks = [_track(name, points) for name, points in film.tracks.items()]
         own = {track.path for track in self.tracks}
-        for track in _formula_tracks(self.scene, film.keys):
+        for track in (*_formula_tracks(self.scene, film.keys), *_camera_tracks(scene)):
             if track.path in own:
                 raise SceneError(f"film.tracks.{shown(track.name)}: the keys set this number, too")
             self.tracks.append(track)
@@ -143,10 +146,15 @@ class Tracks:
         """Return the tracks that change between two times."""
         return [track for track in self.tracks if track.moves(begins, ends)]
 
+    @property
+    def develops(self) -> bool:
+        """Tell whether some frame is more than its light, cut off at white."""
+        return is_developed(self.scene) or any(each.path[0] == "develop" for each in self.tracks)
+
     def recolors(self, begins: float, ends: float) -> bool:
         """Tell whether between two times nothing but colors changes, from the same raw numbers."""
         moving = self.moving(begins, ends)
-        if any(track.path[0] != "color" for track in moving):
+        if any(track.path[0] not in ("color", "develop") for track in moving):
             return False
         if not any("coloring" in track.path for track in moving):
             return True
@@ -224,6 +232,44 @@ def _numbers(value: Any, path: tuple[str | int, ...] = ()) -> dict[tuple[str | i
     else:
         return {path: value}
     return {key: each for k, part in parts for key, each in _numbers(part, (*path, k)).items()}
+
+
+def _camera_tracks(scene: Scene) -> Iterator[Track]:
+    """Yield the tracks of a solid's camera that flies through the film's keys."""
+    flight = flight_of(scene)
+    if not flight:
+        return
+    assert scene.film
+    times, places = zip(*flight.moments(_ways(scene.film, flight)), strict=True)
+    for first, name in ((0, "position"), (3, "target")):
+        curves = [Curve(times, [float(place[first + m]) for place in places]) for m in range(3)]
+        yield Track(f"camera.{name}", ("camera", name), tuple(curves), True)
+    for name, values in flight.numbers.items():
+        yield Track(f"camera.{name}", ("camera", name), (Curve(flight.times, values),), False)
+
+
+def _ways(film: FilmSettings, flight: Flight) -> list[Callable[[float], float]]:
+    """Return how far a camera has come, as a function of the time, both from 0 to 1, by stretch.
+
+    Soft and constant motions go on through a key without a jump of the speed. Soft ones gather
+    speed at the film's begin, and lose it at its end.
+    """
+    times, lengths = flight.times, [float(each.lengths[-1]) for each in flight.stretches]
+    totals = [0.0, *itertools.accumulate(lengths)]
+    whole, last = Curve(times, totals), len(lengths) - 1
+
+    def way(k: int, ease: str) -> Callable[[float], float]:
+        begin, long = times[k], times[k + 1] - times[k]
+        if ease not in ("soft", "constant"):
+            return easing_of(ease)
+        ramp = min(RAMP / long, MAX_RAMP) if ease == "soft" and not film.loop else 0.0
+        begins, ends = k == 0, k == last
+        ramp = ramp if begins or ends else 0.0
+        time = Easing(ramp, ramp, 0.0 if begins else 1.0, 0.0 if ends else 1.0)
+        length = lengths[k] or 1.0
+        return lambda share: (whole(begin + time(share) * long) - totals[k]) / length
+
+    return [way(k, key.ease) for k, key in enumerate(film.keys[1:])]
 
 
 def _check_structure(

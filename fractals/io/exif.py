@@ -1,4 +1,4 @@
-"""The scene in the EXIF data of JPEG, WebP and TIFF files, JSON in UserComment; writes TIFFs."""
+"""The scene in the EXIF data of JPEG, WebP, AVIF and TIFF files, as JSON; writes TIFFs."""
 
 import json
 import logging
@@ -14,14 +14,17 @@ from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from fractals import __version__
 from fractals.errors import SceneError, shown
+from fractals.io import color_space
 from fractals.io.summary import RESOLVED
+from fractals.scene.image import ImageSettings
 from fractals.scene.model import Scene
 
 EXIF, USER_COMMENT, COLOR_SPACE, SOFTWARE = 0x8769, 0x9286, 0xA001, 0x0131
-SRGB = 1
+PROFILE, UNDEFINED = 0x8773, 7
+SRGB, OTHER = 1, 0xFFFF
 ASCII = b"ASCII\0\0\0"  # how a comment is encoded; JSON escapes other characters
 SOFTWARE_NAME = f"fractals {__version__}"
-FORMATS = ("JPEG", "WEBP", "TIFF")
+FORMATS = ("JPEG", "WEBP", "TIFF", "AVIF")  # the last one is unknown to an old Pillow
 MAX_JPEG = 65_000  # bytes of a scene: the segment of a JPEG for EXIF data has 65,533
 MAX_FILE = 2**30  # bytes of a file whose scene is read: a WebP is read whole
 
@@ -46,26 +49,28 @@ def fits(file_format: str, comment: bytes) -> bool:
     return bool(comment) and (file_format != "JPEG" or len(comment) <= MAX_JPEG)
 
 
-def tags_of(comment: bytes) -> dict[int, Any]:
+def tags_of(comment: bytes, gamut: str) -> dict[int, Any]:
     """Return the tags of the EXIF directory: the scene and the color space."""
-    return {COLOR_SPACE: SRGB} | ({USER_COMMENT: comment} if comment else {})
+    space = SRGB if gamut == "srgb" else OTHER
+    return {COLOR_SPACE: space} | ({USER_COMMENT: comment} if comment else {})
 
 
 def make_exif(
     file_format: str, scene: Scene, resolved: Mapping[str, Any] | None = None
 ) -> PIL.Image.Exif:
-    """Return the EXIF data of a JPEG or WebP; `resolved` is as of `comment_of`."""
+    """Return the EXIF data of a JPEG, WebP or AVIF; `resolved` is as of `comment_of`."""
     comment = comment_of(scene, resolved)
     if not fits(file_format, comment):
         comment = comment_of(scene)
     exif = PIL.Image.Exif()
     exif[SOFTWARE] = SOFTWARE_NAME
-    exif.get_ifd(EXIF).update(tags_of(comment if fits(file_format, comment) else b""))
+    kept = comment if fits(file_format, comment) else b""
+    exif.get_ifd(EXIF).update(tags_of(kept, scene.image.gamut))
     return exif
 
 
 def read_comment(path: str | Path) -> str | None:
-    """Return the JSON of the scene inside a JPEG, WebP or TIFF, or None. Nothing is decoded.
+    """Return the JSON of the scene inside a JPEG, WebP, AVIF or TIFF, or None. Nothing is decoded.
 
     `SceneError`: the file is too large. `ValueError`: the file is damaged, or of another type.
     `OSError`: the file can't be read.
@@ -92,14 +97,14 @@ def comment_in(file: BinaryIO) -> str | None:
         with PIL.Image.open(file, formats=FORMATS) as picture:
             comment = picture.getexif().get_ifd(EXIF).get(USER_COMMENT)
     except Exception:  # Pillow raises many types for damaged data
-        raise ValueError("not a JPEG, WebP or TIFF, or damaged") from None
+        raise ValueError("not a JPEG, WebP, AVIF or TIFF, or damaged") from None
     if not isinstance(comment, bytes) or not comment.startswith(ASCII + b"{"):
         return None
     return comment.removeprefix(ASCII).decode("ascii", "replace")
 
 
 def write_tiff(
-    file: BinaryIO, pixels: NDArray[np.unsignedinteger[Any]], dpi: float | None, comment: bytes
+    file: BinaryIO, pixels: NDArray[np.unsignedinteger[Any]], picture: ImageSettings, comment: bytes
 ) -> None:
     """Write a picture as one strip, compressed without loss.
 
@@ -124,10 +129,13 @@ def write_tiff(
         279: len(data),
         317: 2,  # differences of horizontal neighbors
         SOFTWARE: SOFTWARE_NAME,
-        EXIF: tags_of(comment),
+        EXIF: tags_of(comment, picture.gamut),
     }
-    if dpi:
+    if dpi := picture.dpi:
         values |= {282: dpi, 283: dpi, 296: 2}  # across and down, in inches
+    if profile := color_space.profile(picture.gamut):
+        values[PROFILE] = profile
+        tags.tagtype[PROFILE] = UNDEFINED
     for tag, value in values.items():
         tags[tag] = value
     tags.save(file)

@@ -15,7 +15,8 @@ from fractals.io import png
 from fractals.io.files import PATH_SHOWN, lifted_limit, read_bytes, read_toml
 from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported
 
-PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff")  # drawn here, with a scene inside
+# Drawn here, with a scene inside
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff")
 OWN = (".toml", ".json", *PICTURES, ".fz")
 MAX_BESIDE = 10_000  # files of a folder that are looked at
 # By which a text in a picture is known as another program's.

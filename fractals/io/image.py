@@ -13,12 +13,12 @@ import numpy as np
 
 from fractals import __version__
 from fractals.errors import OptionError, SceneError, shown
-from fractals.io import png
+from fractals.io import color_space, png
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
 from fractals.io.summary import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.kernels.formula import Formula
-from fractals.scene.model import ImageSettings as Picture
+from fractals.scene.image import ImageSettings as Picture
 from fractals.scene.model import Scene
 from fractals.threads import core_count
 
@@ -29,14 +29,16 @@ FORMATS = {
     ".webp": "WEBP",
     ".tif": "TIFF",
     ".tiff": "TIFF",
+    ".avif": "AVIF",
     ".ppm": "PPM",
 }
 OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG and TIFF
     "JPEG": {"quality": 95, "subsampling": 0},
     "WEBP": {"lossless": True},
+    "AVIF": {"quality": 95, "subsampling": "4:4:4"},
     "PPM": {},
 }
-LARGEST = {"JPEG": 65_500, "WEBP": 16_383}  # pixels a side
+LARGEST = {"JPEG": 65_500, "WEBP": 16_383, "AVIF": 65_535}  # pixels a side
 WITH_DPI = ("PNG", "JPEG", "TIFF")
 WITH_16_BITS = ("PNG", "TIFF")
 MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
@@ -51,7 +53,7 @@ class Image(PictureFacts):
     Attributes
     ----------
     pixels : ndarray of uint8 or uint16, shape (height, width, 3)
-        sRGB values; row 0 is the top.
+        Values of sRGB, or of what the scene's `gamut` and `hdr` say; row 0 is the top.
     scene : Scene
         What was drawn.
     size : tuple of int
@@ -149,13 +151,13 @@ class Image(PictureFacts):
         Parameters
         ----------
         path : str, Path or binary file
-            The suffix names the type: .png, .jpg, .webp, .tif or .ppm.
+            The suffix names the type: .png, .jpg, .webp, .avif, .tif or .ppm.
         format : str, optional
             The type, such as "png" or "JPEG", in place of the suffix; of an open file PNG by
             default.
         quality : int, optional
-            1 to 100, of JPEG (95 by default) and WebP (without loss by default); the other types
-            lose nothing.
+            1 to 100, of JPEG and AVIF (95 by default) and WebP (without loss by default); the
+            other types lose nothing.
         overwrite : bool
             True: an existing file is replaced.
 
@@ -182,7 +184,7 @@ class Image(PictureFacts):
             self.write(path, file_format, quality)
 
     def encode(self, format: str = "PNG", *, quality: int | None = None) -> bytes:
-        """Return the bytes of a file of a type: PNG, JPEG, WEBP, TIFF or PPM; see `save`.
+        """Return the bytes of a file of a type: PNG, JPEG, WEBP, AVIF, TIFF or PPM; see `save`.
 
         Raises
         ------
@@ -196,7 +198,8 @@ class Image(PictureFacts):
         return buffer.getvalue()
 
     def _check(self, file_format: str, quality: int | None) -> None:
-        check_format(file_format, self.size, 8 * self.pixels.itemsize)
+        own = {"size": self.size, "bits": 8 * self.pixels.itemsize}
+        check_format(file_format, self.scene.image.model_copy(update=own))
         if quality is not None and not (type(quality) is int and 1 <= quality <= 100):
             raise OptionError(f"quality={quality!r:.40}: give a whole number from 1 to 100")
 
@@ -209,7 +212,10 @@ class Image(PictureFacts):
         import PIL.Image
 
         pixels = self.pixels if self.pixels.itemsize == 1 else (self.pixels >> 8).astype(np.uint8)
-        return PIL.Image.fromarray(pixels)
+        picture = PIL.Image.fromarray(pixels)
+        if profile := color_space.profile(self.scene.image.gamut):
+            picture.info["icc_profile"] = profile
+        return picture
 
     def write(self, file: BinaryIO, file_format: str, quality: int | None = None) -> None:
         """Write the picture to an open file, as a type that `check_format` allows."""
@@ -225,7 +231,7 @@ class Image(PictureFacts):
         elif file_format == "TIFF":
             from fractals.io import exif
 
-            exif.write_tiff(file, self.pixels, picture.dpi, exif.comment_of(self.scene, resolved))
+            exif.write_tiff(file, self.pixels, picture, exif.comment_of(self.scene, resolved))
         else:
             import PIL.Image
 
@@ -236,6 +242,8 @@ class Image(PictureFacts):
                 from fractals.io import exif
 
                 options["exif"] = exif.make_exif(file_format, self.scene, resolved)
+            if profile := color_space.profile(picture.gamut):
+                options["icc_profile"] = profile
             if picture.dpi and file_format in WITH_DPI:
                 options["dpi"] = (picture.dpi, picture.dpi)
             PIL.Image.fromarray(self.pixels).save(file, file_format, **options)
@@ -287,7 +295,7 @@ class PictureFile:
         self.file_format = "PNG"  # such as "PNG" or "JPEG"
         if isinstance(path, str | Path):
             self.file_format = format_of(path)
-            check_format(self.file_format, picture.size, picture.bits)
+            check_format(self.file_format, picture)
             check_output(path, overwrite)
         elif not hasattr(path, "write"):
             raise OptionError(f"{path!r:.60}: give the name of a file, or an open binary file")
@@ -316,7 +324,8 @@ def png_beginning(
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name
         table = scene.to_table() | ({RESOLVED: resolved} if resolved else {})
         texts[SCENE_KEY] = json.dumps(table, ensure_ascii=False)
-    return png.begin(size, bits, texts, f"fractals {__version__}", scene.image.dpi)
+    image = scene.image
+    return png.begin(size, bits, texts, f"fractals {__version__}", image.dpi, image.primaries)
 
 
 def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = None) -> Pixels:
@@ -369,8 +378,18 @@ def format_named(name: str) -> str:
     return FORMATS[suffix]
 
 
-def check_format(file_format: str, size: tuple[int, int], bits: int) -> None:
+def check_format(file_format: str, picture: Picture) -> None:
     """Raise an `OptionError` where a type of file can't hold a picture, before it is drawn."""
+    size, bits = picture.size, picture.bits
+    if picture.hdr and file_format != "PNG":
+        raise OptionError(f"{file_format} with hdr=True is not supported: write a .png")
+    if picture.gamut != "srgb" and file_format == "PPM":
+        raise OptionError("PPM can't say that its colors are of a gamut: leave gamut= out")
+    if file_format == "AVIF":
+        from PIL import features
+
+        if not features.check("avif"):
+            raise OptionError("this Pillow writes no AVIF: pip install --upgrade pillow")
     if bits == 16 and file_format not in WITH_16_BITS:
         raise OptionError(
             f"{file_format} holds 8 bits per channel: give bits=8, or write a .png or .tif"

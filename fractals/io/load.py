@@ -303,7 +303,7 @@ def load_scene(
 
 
 def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
-    """Return a scene with the colors, layers and display of `sources`, merged over its own.
+    """Return a scene with colors, layers, display and develop of `sources`, merged over its own.
 
     A `Scene` has every color, so the colors before it are replaced.
     """
@@ -313,7 +313,7 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
     merged = load_scene(*parts[last:], lost=lost)
     table = merged.to_values()
-    looks = {"color": table["color"], "display": table.get("display", {})}
+    looks = {"color": table["color"]} | {key: table.get(key, {}) for key in ("display", "develop")}
     return validate({**scene.to_values(), **looks}, "")
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import SceneError
+from fractals.io import color_space
 from fractals.threads import run_tiles
 
 fast_zlib: Any = zlib
@@ -70,14 +71,16 @@ def begin(
     texts: Mapping[str, str],
     software: str,
     dpi: float | None = None,
+    gamut: str = "srgb",
 ) -> bytes:
     """Return the beginning of a file: all that stands before its first strip.
 
-    `bits`: 8 or 16, a channel. `texts`: any text, by keyword.
+    `bits`: 8 or 16, a channel. `texts`: any text, by keyword. `gamut`: "srgb", "p3", or "bt2020",
+    whose values are those of PQ.
     """
     width, height = size
     parts = [SIGNATURE, chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, RGB, 0, 0, 0))]
-    parts.append(chunk(b"sRGB", b"\0"))  # the color space; 0: perceptual intent
+    parts.append(_color_space(gamut))
     if dpi:
         dots = round(dpi / INCH)
         parts.append(chunk(b"pHYs", struct.pack(">IIB", dots, dots, 1)))
@@ -86,6 +89,19 @@ def begin(
     parts.append(chunk(b"tEXt", b"Software\0" + software.encode("latin-1")))
     parts.append(chunk(b"IDAT", BEGIN))
     return b"".join(parts)
+
+
+def _color_space(gamut: str) -> bytes:
+    """Return the chunks that say what the colors are; older readers know the profile alone."""
+    if gamut == "srgb":
+        return chunk(b"sRGB", b"\0")  # 0: perceptual intent
+    found = chunk(b"cICP", color_space.CICP[gamut])
+    if profile := color_space.profile(gamut):
+        # Stored as it is, because compressors differ.
+        stored = BEGIN + b"\1" + struct.pack("<HH", len(profile), 0xFFFF ^ len(profile)) + profile
+        stored += struct.pack(">I", zlib.adler32(profile))
+        found += chunk(b"iCCP", color_space.NAME.encode() + b"\0\0" + stored)
+    return found
 
 
 def chunk(kind: bytes, content: bytes) -> bytes:

@@ -1,9 +1,9 @@
 """Light on a solid: sun, sky and what surfaces reflect, by paths that are traced backwards.
 
-A path begins in a pixel, at a random place of it and of the lens. Where it meets the surface, the
-sun adds its light, unless the surface is in the shadow; then the path goes on in a random
-direction, as a matt surface reflects, until it sees the sky. After the last bounce the sky lights
-the surface as far as its surroundings leave it open.
+A path begins in a pixel, at a random place of it and of the lens. Where it meets the surface, this
+adds light if it gives off some, and so does the sun, unless the surface is in the shadow; then the
+path goes on in a random direction, as a matt surface reflects, until it sees the sky. After the
+last bounce the sky lights the surface as far as its surroundings leave it open.
 
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.kernels import scatter
-from fractals.kernels.elementary import exp, log, sincos
+from fractals.kernels.elementary import exp, sincos
 from fractals.kernels.march import (
     CONE,
     TAPS,
@@ -38,9 +38,10 @@ BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
 MOST_BOUNCES = 16
 # Numbers of light: where the sun is, two directions across it, as long as the radius of its disc,
 # and its light; the sky at the horizon, at the zenith and below; the glow around the sun, haze and
-# gloss; the trap of the first color, and one over how much more that of the last one is.
+# gloss; the trap of the first color, and one over how much more that of the last one is; the light
+# that the surface gives off, 0 if it gives off none.
 SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND = 0, 3, 6, 9, 12, 15, 18
-GLOW, HAZE, GLOSS, TRAP, TRAPS = 21, 22, 23, 24, 25
+GLOW, HAZE, GLOSS, TRAP, TRAPS, EMISSION = 21, 22, 23, 24, 25, 26
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
@@ -52,7 +53,8 @@ class Shot(NamedTuple):
 
     camera: Any  # array of real, as of `fractals.kernels.march`
     light: Any  # array of real
-    colors: Any  # of the surface, by trap: array of real, shape (n, 3)
+    # Of the surface, by trap, and how much light it gives off: array of real, shape (n, 4)
+    colors: Any
     turns: Any  # how the random words move on with each sample: array of int64
     bounces: Any
     k0: Any
@@ -136,6 +138,19 @@ def albedo(trap, light, colors):  # compiled with `target.jit`
     )
 
 
+def emitted(trap, light, colors):  # compiled with `target.jit`
+    """Return how much of its light the surface gives off, by its trap."""
+    one, last = number(1, trap), number(len(colors) - 1, trap)
+    v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
+    k = min(int(v * last), len(colors) - 2)
+    return fma(fma(v, last, -number(k, trap)), colors[k + 1, 3] - colors[k, 3], colors[k, 3])
+
+
+def emits(light):  # compiled with `target.jit`
+    """Tell whether the surface gives off light."""
+    return light[EMISSION] + light[EMISSION + 1] + light[EMISSION + 2] > number(0, light[EMISSION])
+
+
 def make_to_sun(target):
     """Return ``to_sun(u, v, light)``: a direction to a random place of the sun's disc."""
     one_long, real = target.jit(unit), target.real
@@ -204,13 +219,9 @@ def opening(h, away):  # compiled with `target.jit`
     return clamp(number(1.5, h) * h / away, number(0, h), number(1, h))
 
 
-def make_path(target, walk):
-    """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
-    real, draw, ahead = target.real, make_draw(target), make_ahead(target)
-    march, field = make_march(target, walk), make_field(target, walk)
-    sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(albedo)
-    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
-    inner, normal, is_open = target.jit(dot), target.jit(normal_of), target.jit(opening)
+def make_tap(target, field):
+    """Return ``tap(place, h, k, space)``: one of the four distances that a normal is made of."""
+    real = target.real
 
     def tap(p, h, k, space):
         s = TAPS[k]
@@ -218,7 +229,19 @@ def make_path(target, walk):
             fma(h, real(s[0]), p[0]), fma(h, real(s[1]), p[1]), fma(h, real(s[2]), p[2]), space
         )[0]
 
-    tap = target.jit(tap)
+    return target.jit(tap)
+
+
+def make_path(target, walk):
+    """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
+    real, draw, ahead = target.real, make_draw(target), make_ahead(target)
+    march, field = make_march(target, walk), make_field(target, walk)
+    sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(albedo)
+    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
+    inner, normal, is_open = target.jit(dot), target.jit(normal_of), target.jit(opening)
+    given_off, gives = target.jit(emitted), target.jit(emits)
+
+    tap = make_tap(target, field)
 
     def ambient(o, n, h, space):
         """Return how much of the sky the surface sees after the last bounce."""
@@ -253,6 +276,11 @@ def make_path(target, walk):
             place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
             taps = tap(place, h, 0, space), tap(place, h, 1, space)
             n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+            if gives(light):
+                own = given_off(trap, light, shot.colors)
+                red = fma(tr * own, light[EMISSION], red)
+                green = fma(tg * own, light[EMISSION + 1], green)
+                blue = fma(tb * own, light[EMISSION + 2], blue)
             r, g, b = color_of(trap, light, shot.colors)
             tr, tg, tb = tr * r, tg * g, tb * b
             w = real(AWAY) * h
@@ -316,36 +344,59 @@ def make_body(target, walk):
     return body
 
 
-def filmic(v):  # compiled with `target.jit`
-    """Return sRGB values, from 0 to 1, of light: the curve of film by Narkowicz (2015)."""
-    zero, one = number(0, v), number(1, v)
-    bent = v * fma(number(2.51, v), v, number(0.03, v))
-    bent = bent / fma(v, fma(number(2.43, v), v, number(0.59, v)), number(0.14, v))
-    bent = clamp(bent, zero, one)
-    least = number(0.0031308, v)
-    root = exp(log(select(bent > least, bent, one)) / number(2.4, v))
-    curved = fma(number(1.055, v), root, number(-0.055, v))
-    return clamp(select(bent > least, curved, number(12.92, v) * bent), zero, one)
-
-
-def make_develop_body(target):
-    """Return ``body(i0, j0, di, dj, out, sums, scale, white)``: sums of light as pixels.
+def make_guide_body(target, walk):
+    """Return ``body(i0, j0, di, dj, out, top, rays, shot, space)``: what denoisers look at.
 
     Parameters
     ----------
-    out : array of float32, shape (rows, columns, 3)
-    sums : array of int64, shape (rows, columns, 3)
-    scale : real
-        The exposure, over all that the samples of a pixel of light 1 add up to.
-    white : real
-        The greatest value of a channel.
+    out : array of float32, shape (rows, columns, 6)
+        The color of the surface, or the sky, and the normal, or 0: means of a pixel's rays.
+    top : int64
+        The row of the picture that is the first of `out`.
+    rays : int32
+        Rays of a pixel, a side.
+    shot : Shot
+    space : fractals.kernels.march.Space
     """
-    real, real32, curve = target.real, target.real32, target.jit(filmic)
+    real, real32, ahead = target.real, target.real32, make_ahead(target)
+    march, field = make_march(target, walk), make_field(target, walk)
+    sky_of, color_of, normal = target.jit(sky), target.jit(albedo), target.jit(normal_of)
+    tap = make_tap(target, field)
 
-    def body(i0, j0, di, dj, out, sums, scale, white):
+    def look(column, row, shot, space):
+        zero, one = real(0), real(1)
+        o, d = ahead(column, row, zero, zero, shot.camera)
+        t, trap, hits = march(o, d, zero, shot.camera[CONE], zero, space)
+        if not hits:
+            r, g, b = sky_of(d, shot.light)
+            r, g, b = clamp(r, zero, one), clamp(g, zero, one), clamp(b, zero, one)
+            return r, g, b, zero, zero, zero
+        h = shot.camera[CONE] * t
+        place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
+        taps = tap(place, h, 0, space), tap(place, h, 1, space)
+        n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+        r, g, b = color_of(trap, shot.light, shot.colors)
+        return r, g, b, n[0], n[1], n[2]
+
+    look = target.jit(look)
+
+    def body(i0, j0, di, dj, out, top, rays, shot, space):
+        half, side = real(0.5), real(rays)
+        share = real32(1) / real32(rays * rays)
         for j in range(j0, out.shape[0], dj):
             for i in range(i0, out.shape[1], di):
-                for m in range(3):
-                    out[j, i, m] = real32(curve(real(sums[j, i, m]) * scale) * white)
+                for m in range(6):
+                    out[j, i, m] = real32(0)
+                for v in range(rays):
+                    for u in range(rays):
+                        column = real(i) + (real(u) + half) / side
+                        row = real(top + j) + (real(v) + half) / side
+                        r, g, b, x, y, z = look(column, row, shot, space)
+                        out[j, i, 0] += share * real32(r)
+                        out[j, i, 1] += share * real32(g)
+                        out[j, i, 2] += share * real32(b)
+                        out[j, i, 3] += share * real32(x)
+                        out[j, i, 4] += share * real32(y)
+                        out[j, i, 5] += share * real32(z)
 
     return body

@@ -270,8 +270,9 @@ def make_first_body(target, walk):
 # Numbers of a camera: its position; the directions ahead, to the right and up, of length 1; the
 # size of a pixel at distance 1; half the columns and rows; the radius of the lens, the distance
 # that is sharp, and a ray's footprint at distance 1; the angle of a column in a panorama, whose
-# PIXEL is the angle of a row (else 0).
-POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE, COLUMN = (
+# PIXEL is the angle of a row (else 0); half the distance between the eyes of a stereo pair (else
+# 0). Of a pair, the columns are those of one eye's picture; in a panorama, the rows are.
+POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE, COLUMN, EYE = (
     0,
     3,
     6,
@@ -282,6 +283,7 @@ POSITION, AHEAD, RIGHT, UP, PIXEL, HALF, LENS, FOCUS, CONE, COLUMN = (
     16,
     17,
     18,
+    19,
 )
 
 
@@ -291,6 +293,14 @@ def make_ahead(target):
     `column` and `row`: a place in the picture, in pixels. `u`, `v`: of the lens, from 0 to 1.
     """
     one_long, real = target.jit(unit), target.real
+
+    def eye_of(place, half, m):
+        """Return a place in the picture of one eye, and where that eye is: to the right."""
+        if place >= half + half:
+            return place - (half + half), m[EYE]
+        return place, -m[EYE]
+
+    eye_of = target.jit(eye_of)
 
     def around(column, row, m):
         """Return a direction of a panorama."""
@@ -305,13 +315,31 @@ def make_ahead(target):
 
     around = target.jit(around)
 
+    def aside(column, eye, m):
+        """Return where an eye of a panorama is: beside the middle, across its direction."""
+        sine, cosine = sincos((column - m[HALF]) * m[COLUMN])
+        x, y = eye * cosine, -eye * sine
+        return (
+            fma(m[RIGHT], x, fma(m[AHEAD], y, m[POSITION])),
+            fma(m[RIGHT + 1], x, fma(m[AHEAD + 1], y, m[POSITION + 1])),
+            fma(m[RIGHT + 2], x, fma(m[AHEAD + 2], y, m[POSITION + 2])),
+        )
+
+    aside = target.jit(aside)
+
     def ahead(column, row, u, v, m):
+        eye = real(0)
         if m[COLUMN] > real(0):
+            if m[EYE] > real(0):
+                row, eye = eye_of(row, m[HALF + 1], m)
+                return aside(column, eye, m), around(column, row, m)
             return (m[POSITION], m[POSITION + 1], m[POSITION + 2]), around(column, row, m)
+        if m[EYE] > real(0):
+            column, eye = eye_of(column, m[HALF], m)
         x, y = (column - m[HALF]) * m[PIXEL], (m[HALF + 1] - row) * m[PIXEL]
         sine, cosine = sincos(real(TURN) * v)
         wide = sqrt(u) * m[LENS]
-        e, f = wide * cosine, wide * sine
+        e, f = fma(wide, cosine, eye), wide * sine
         far = m[FOCUS]
         o = (
             fma(m[RIGHT], e, fma(m[UP], f, m[POSITION])),

@@ -33,6 +33,7 @@ from fractals.io.png import Pixels
 from fractals.io.summary import PictureFacts, Summary, Tally
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import INSIDE_TOO
+from fractals.rendering.develop import pixel_type
 from fractals.rendering.iteration import (
     LIMIT_SIZE,
     Direct,
@@ -228,18 +229,21 @@ class Drawing:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Return the type of the picture's channels, uint8 or uint16."""
-        return pixel_type(self.plan.scene)
+        """Return the type of the numbers of tiles: uint8 or uint16, or float32 of light that glows.
+
+        Such light becomes pixels once that of the whole picture is there (`draw_all`).
+        """
+        return np.dtype(np.float32) if self.glows else pixel_type(self.plan.scene)
+
+    @property
+    def glows(self) -> bool:
+        """Tell whether tiles are light, because pixels depend on that of the whole picture."""
+        return bool(self.painter and self.painter.glows)
 
     @property
     def planes(self) -> dict[str, np.dtype[Any]]:
         """Return the names and types of a sample's raw numbers, as `EscapeData` keeps them."""
         return planes_for(self.plan.layers, np.result_type(self.backend.real, np.complex64))
-
-
-def pixel_type(scene: Scene) -> np.dtype[Any]:
-    """Return the type of a picture's channels, uint8 or uint16."""
-    return np.dtype(np.uint8 if scene.image.bits == 8 else np.uint16)
 
 
 def open_plan(
@@ -293,6 +297,8 @@ def _plan_for(
     device: Any, scene: Scene, options: RenderOptions, keeps: Keeps, iterates: bool
 ) -> Plan:
     threads = options.threads or device.cores or 1
+    if scene.develop.bloom and keeps == "bands":  # the light of the whole picture is needed
+        keeps = "pixels"
     plan = make_plan(scene, device.kind, options.interior_shortcuts, threads, keeps)
     whole = iterates and plan.layers.whole and keeps != "store"
     return replace(plan, keeps="raw", band=plan.size[1]) if whole else plan
@@ -528,7 +534,19 @@ def draw_all(drawing: Drawing, progress: Progress | None = None) -> Pixels:
     plan = drawing.plan
     pixels = np.empty((plan.size[1], plan.size[0], 3), drawing.dtype)
     run(drawing, plan.tiles, pixel_sink(drawing, pixels), progress)
-    return pixels
+    return developed(drawing, pixels)
+
+
+def developed(drawing: Drawing, pixels: NDArray[Any]) -> Pixels:
+    """Return the pixels of the whole picture: of its light, where that glows."""
+    if not drawing.glows:
+        return pixels
+    assert drawing.painter
+    assert drawing.painter.developer
+    begun = perf_counter()
+    found = drawing.painter.developer.pixels(pixels)
+    drawing.timings["color"] += perf_counter() - begun
+    return found
 
 
 def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:

@@ -40,6 +40,7 @@ BYTES_A_GROUP, BYTES_A_MASK = (
     100,
 )  # of a sample: of colors and opacity, and while weights are computed
 BYTES_A_NUMBER = {"float64": 8, "float32": 4}
+BYTES_OF_GLOW = 48  # of a pixel, while the light of a whole picture glows
 BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
 BYTES_A_POINT = 100  # of a reference orbit and the tables that skip along it
 MAX_BANDS = 3  # in memory: one is drawn, one is compressed, one lets threads run ahead
@@ -297,6 +298,8 @@ class Plan:
         else:  # twice: as pixels, and compressed
             rows = min(height, MAX_BANDS * self.band)
             kept = 2 * width * rows * 3 * self.scene.image.bits // 8
+        if self.scene.develop.bloom and self.keeps == "pixels":
+            kept += width * height * BYTES_OF_GLOW
         tile = max(tile.width * tile.height for tile in self.tiles)
         kept += (self.threads + 1) * BYTES_A_THREAD + BYTES_A_TILE * len(self.tiles)
         blended = BYTES_A_GROUP * self.layers.grouped + BYTES_A_MASK * bool(self.layers.masks)

@@ -14,6 +14,7 @@ from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source, with_colors
 from fractals.io.summary import resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
+from fractals.rendering.develop import check_bands
 from fractals.rendering.drawing import (
     Drawing,
     DrawTiles,
@@ -308,7 +309,7 @@ def draw_to(
     plan, backend = open_plan(scene, options, _keeps(target))
     if cluster is not None:
         return _render_by(cluster, path, target, plan, backend, options)
-    if not target.streams or plan.layers.whole:
+    if not target.streams or plan.layers.whole or scene.develop.bloom:
         return written_to(target, draw_image(plan, backend, options))
     drawing = open_drawing(plan, backend, options)
     with target.open() as file:
@@ -363,7 +364,7 @@ def recolor_data_to(
     """Draw escape data into a file; see `recolor_to`."""
     target = PictureFile(path, scene.image, overwrite)
     drawing = open_recoloring(scene, raw, options, _keeps(target))
-    if not target.streams:
+    if not target.streams or drawing.glows:
         return written_to(target, finish(drawing, options))
     with target.open() as file:
         return _stream(file, drawing, options)
@@ -381,6 +382,7 @@ def _render_by(
     from fractals.rendering.cluster.job import check_poster, draw_poster
 
     named = check_poster(path, target, plan.layers.whole)
+    check_bands(plan.scene)
     drawing = open_drawing(plan, backend, options)
     draw_poster(named, target, drawing, options, cluster)
     return Rendered(**vars(drawing.facts) | {"summary": None})  # the workers have counted

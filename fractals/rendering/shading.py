@@ -16,6 +16,7 @@ from fractals.errors import OptionError
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
+from fractals.rendering.develop import Developer, is_developed
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
 from fractals.scene.geometry import ResolvedGroup, ResolvedLayer, is_plain, matrix
@@ -80,6 +81,8 @@ class _Painted:
 class Painter:
     """Draws tiles of raw numbers: ready when it is made, and changed by no tile.
 
+    Where the scene is developed, tiles are; where light glows, tiles are light in float32.
+
     `values` takes a layer, and the function that fills an array with a tile's values of it. It
     returns the layer's values of the whole picture. Without it, colorings that rank all values get
     a table that only serves to compile. `encode` is the table from linear light to channels; by
@@ -98,6 +101,10 @@ class Painter:
     ) -> None:
         self.backend, self.scene, self.plan, self.layers = backend, plan.scene, plan, plan.layers
         self.dtype = dtype
+        self.developer: Developer | None = None
+        if encode is None and is_developed(plan.scene):
+            self.developer = Developer(backend, plan.scene)
+            encode, self.dtype = self.developer.encoding(), np.dtype(np.float32)
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
         table = palette.encoding(plan.scene.image.bits) if encode is None else encode
@@ -117,7 +124,7 @@ class Painter:
             placed = PlaceOptions(layer.transfer, colors.cyclic, layer.paint.range is not None)
             place, fill, table = placing(self, layer, placed, values)
             paint = backend.compile(shade.make_body)
-            lookup = colors.lookup(self.scene.color.inside)
+            lookup = colors.lookup(self.scene.color.inside, self.scene.image.primaries)
             group, merge = layer.group, None
             if group:
                 paint = backend.compile(blend.make_member_body, layer.blend)
@@ -162,6 +169,17 @@ class Painter:
             self._matrix = backend.to_device(np.array(linear, backend.real))
             self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
 
+    @property
+    def glows(self) -> bool:
+        """Tell whether tiles are light, because pixels depend on that of the whole picture."""
+        return bool(self.developer and self.developer.glows)
+
+    def developed(self, tile: Tile, rgb: Any) -> Any:
+        """Return a tile's pixels, on the device, of what the programs of colors have filled."""
+        if self.developer is None or self.developer.glows:
+            return rgb
+        return self.developer.on_device(rgb, tile.x, tile.y)
+
     def _number_of(self, mask: PictureMask | None) -> int:
         """Return the number of a mask in `Places.weights`."""
         return 1 + [each is mask for each in self._masks].index(True) if mask else 0
@@ -191,7 +209,8 @@ class Painter:
         takes more than these two.
         """
         painted = self._painted[0]
-        if len(self._painted) > 1 or painted.values or self.plan.jittered or self._turn:
+        takes_more = painted.values or self.plan.jittered or self._turn or self.developer
+        if len(self._painted) > 1 or takes_more:
             return None
         inputs = painted.inputs_for(max_iterations, count_offset)
         share = np.float32(1 / self.plan.supersampling**2)
@@ -204,8 +223,10 @@ class Painter:
         if self.plan.jittered:
             samples = tile.height * n, tile.width * n
             colors = self.colors(samples, raw, max_iterations, count_offset, places)
-            return self.filter(size, colors, (0, 0), (tile.x * n, tile.y * n))
-        return self.paint_some(size, raw, max_iterations, count_offset, places)
+            rgb = self.filter(size, colors, (0, 0), (tile.x * n, tile.y * n))
+        else:
+            rgb = self.paint_some(size, raw, max_iterations, count_offset, places)
+        return self.developed(tile, rgb)
 
     def paint_some(
         self,
@@ -485,6 +506,7 @@ class Antialiasing:
         first = (tile.x - near.x) * n, (tile.y - near.y) * n
         corner = columns.start, rows.start
         rgb = self.painter.filter((tile.height, tile.width), colors, first, corner)
+        rgb = self.painter.developed(tile, rgb)
         lap("color")
         return rgb
 

@@ -11,9 +11,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from fractals.errors import shown
 from fractals.scene.numbers import decimal_text
+from fractals.scene.space import LARGEST as LARGEST_PLACE
+from fractals.scene.space import Place
 from fractals.scene.table import Table
 
-SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s)?\s*", re.ASCII)
+SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s|distances/s)?\s*", re.ASCII)
 MAX_SECONDS = 24 * 3600.0
 MAX_KEYS, MAX_TRACKS, MAX_POINTS = 1000, 50, 100_000
 MAX_DOTS = 4  # in the name of a track
@@ -105,12 +107,31 @@ def _formula(given: Any) -> Any:
     return plain(given, 0)
 
 
+class KeyCamera(Table):
+    """The camera of a key; what is left out is that of the key before, or of the scene."""
+
+    position: Place | None = Field(default=None, description="where the camera is: X,Y,Z")
+    target: Place | None = Field(default=None, description="what it looks at: X,Y,Z")
+    field: Finite | None = Field(
+        default=None, gt=0.01, lt=179, description="angle that it sees, from bottom to top"
+    )
+    roll: Finite | None = Field(
+        default=None, ge=-360, le=360, description="degrees by which it is turned clockwise"
+    )
+    lens: Finite | None = Field(default=None, ge=0, le=1, description="as of the scene's camera")
+    focus: Finite | None = Field(
+        default=None, gt=0, le=LARGEST_PLACE, description="distance that is sharp"
+    )
+
+
 class Key(Table):
     """A view that the film shows at a time."""
 
     at: Finite | None = Field(default=None, ge=0, le=MAX_SECONDS, description="seconds")
     speed: Annotated[Finite | None, BeforeValidator(_speed)] = Field(
-        default=None, description="instead of at: mean speed from the key before, '1.2 octaves/s'"
+        default=None,
+        description="instead of at: mean speed from the key before, '1.2 octaves/s'; of a solid's "
+        "camera '0.5 distances/s', in distances to the nearest surface",
     )
     center: tuple[Coordinate, Coordinate] | None = Field(
         default=None,
@@ -121,6 +142,11 @@ class Key(Table):
     )
     rotation: Finite | None = Field(
         default=None, ge=-360 * MAX_TURNS, le=360 * MAX_TURNS, description="degrees, not reduced"
+    )
+    camera: KeyCamera | None = Field(
+        default=None,
+        description="of a solid, at this time; in between, it flies along a spline, as fast as the "
+        "nearest surface is far",
     )
     formula: Annotated[dict[str, Any] | None, BeforeValidator(_formula)] = Field(
         default=None,

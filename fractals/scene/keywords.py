@@ -31,6 +31,7 @@ class SceneKeywords(TypedDict, total=False):
     display: Mapping[str, Any]
     camera: Mapping[str, Any]
     light: Mapping[str, Any]
+    develop: Mapping[str, Any]
     film: Mapping[str, Any] | None
     center: PointLike | None
     width: Real | None
@@ -45,6 +46,8 @@ class SceneKeywords(TypedDict, total=False):
     supersampling: int
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]
+    gamut: Literal["srgb", "p3"]
+    hdr: bool
     dpi: float | None
     compression: Literal["fast", "small"]
     max_iterations: int | Literal["auto"]
@@ -79,6 +82,7 @@ class SceneKeywords(TypedDict, total=False):
     up: str | Sequence[float] | None
     field: float
     panorama: bool
+    stereo: float
     roll: float
     lens: float
     focus: float | None
@@ -89,9 +93,20 @@ class SceneKeywords(TypedDict, total=False):
     sky: str | Sequence[str]
     haze: float
     gloss: float
+    emission: float
+    emission_color: str
+    emission_at: float
+    emission_width: float
     bounces: int
     samples: int | Literal["auto"]
-    exposure: float
+    exposure: float | Literal["auto"]
+    curve: Literal["auto", "clip", "filmic"]
+    bloom: float
+    bloom_threshold: float
+    bloom_radius: float
+    vignette: float
+    denoise: bool
+    grain: float
 
 
 class RecolorKeywords(SceneKeywords, total=False):

@@ -22,9 +22,11 @@ from fractals import catalog
 from fractals.color.palette import parse_color
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import AnyFormula, Formula
+from fractals.scene.develop import Develop, exposed_as_before
 from fractals.scene.film import FilmSettings
+from fractals.scene.image import ImageSettings
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import MAX_SIDE, decimal_text, size_of
+from fractals.scene.numbers import decimal_text
 from fractals.scene.paint import MAX_LAYERS, Color, plain_name
 from fractals.scene.space import Camera, Light
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
@@ -78,15 +80,8 @@ def _limit(given: Any) -> Any:
     return given if given == "auto" else int(number)
 
 
-def _bits(given: Any) -> int:
-    if str(given) not in ("8", "16"):
-        raise ValueError(f"'{shown(given, 40)}' is not 8 or 16")
-    return int(given)
-
-
-# Of families of images other than escape time.
-FAMILY_TABLES = ("scatter", "display", "camera", "light")
-Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
+# Of families of images other than escape time, and what few scenes ask for.
+RARE_TABLES = ("scatter", "display", "camera", "light", "develop")
 
 
 STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
@@ -151,31 +146,6 @@ def _formula(given: Any) -> Any:
         return {"name": expression_name(given), "step": given}
     return given
 
-
-class ImageSettings(Table):
-    """Pixels of the picture, samples of a pixel, and how a file keeps them."""
-
-    size: Annotated[
-        tuple[Side, Side],
-        BeforeValidator(size_of),
-        CommandHelp("pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi"),
-    ] = Field(default=(1920, 1080), description="(width, height) in pixels, or text such as 4k")
-    supersampling: int = Field(
-        default=2, ge=1, le=16, description="N x N samples per pixel, 1 to 16"
-    )
-    antialias: Literal["grid", "jittered", "adaptive"] = Field(
-        default="grid", description="pattern of the samples: grid, jittered or adaptive"
-    )
-    bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
-        default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
-    )
-    dpi: Finite | None = Field(
-        default=None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
-    )
-    compression: Literal["fast", "small"] = Field(
-        default="fast",
-        description="PNG compression: fast, or small (10 to 30 % smaller files, much slower)",
-    )
 
 
 class Iteration(Table):
@@ -328,9 +298,12 @@ class Scene(Table):
     display: Display = Display()
     camera: Camera = Camera()
     light: Light = Light()
+    develop: Develop = Develop()
     film: FilmSettings | None = Field(
         default=None, description="how the scene moves: see fractals film"
     )
+
+    _exposed = model_validator(mode="before")(exposed_as_before)
 
     @model_validator(mode="after")
     def _fits_the_frame(self) -> "Scene":
@@ -420,11 +393,14 @@ class Scene(Table):
     def to_values(self) -> dict[str, Any]:
         """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
-        for key in FAMILY_TABLES:  # those of the other families say nothing
+        for key in RARE_TABLES:  # those that are as usual say nothing
             if getattr(self, key) == type(getattr(self, key))():
                 del table[key]
         if self.view.frame is not None:
             del table["view"]["width"]  # which follows
+        for key in ("gamut", "hdr"):
+            if getattr(self.image, key) == ImageSettings.model_fields[key].default:
+                del table["image"][key]
         for paint in painted(table["color"]):
             if paint.get("mask") == "auto":
                 del paint["mask"]
@@ -477,6 +453,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "display": Display,
     "camera": Camera,
     "light": Light,
+    "develop": Develop,
 }
 
 

@@ -96,6 +96,13 @@ class Camera(Table):
         default=False,
         description="the view all around, 360 by 180 degrees, for a picture twice as wide as high",
     )
+    stereo: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="distance between two eyes, as a share of the distance that is sharp; above 0 "
+        "the picture is a pair: left and right side by side, of a panorama one above the other",
+    )
     roll: Finite = Field(
         default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"
     )
@@ -115,7 +122,7 @@ class Camera(Table):
 
 
 class Light(Table):
-    """What lights a solid, and how it is exposed."""
+    """What lights a solid."""
 
     sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
         Field(
@@ -141,6 +148,24 @@ class Light(Table):
         description="haze before what is at the focus, or else at the middle distance",
     )
     gloss: Finite = Field(default=0.1, ge=0, le=10, description="how much the surface shines")
+    emission: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=1e4,
+        description="brightness of the light that the surface gives off by itself, where its trap "
+        "is near emission_at",
+    )
+    emission_color: ColorText = Field(default="#ff9a3c", description="color of that light")
+    emission_at: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="where the surface gives off light: 0 where it has the palette's first color, "
+        "in hollows, to 1 where it has the last one",
+    )
+    emission_width: Finite = Field(
+        default=0.1, ge=0.001, le=1, description="how far from emission_at that light fades"
+    )
     bounces: int = Field(
         default=3,
         ge=0,
@@ -151,4 +176,3 @@ class Light(Table):
         default="auto",
         description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
     )
-    exposure: Finite = Field(default=0.7, gt=0, le=1e6, description="factor of all light")

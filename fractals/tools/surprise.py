@@ -10,6 +10,7 @@ from fractals import catalog
 from fractals.color import palette
 from fractals.errors import FractalsError
 from fractals.io.png import Pixels
+from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.plan import make_plan
@@ -44,7 +45,7 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
     """
     chance = random.Random(seed)
     if not family_of(scene).single_pixels:
-        yield from _of_numbers(scene, chance)
+        yield from _of_numbers(scene, chance, device)
         return
     deep = make_plan(scene).deep
     names = sorted(set(catalog.names("palette")) - {scene.color.palette})
@@ -75,16 +76,21 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
             yield found
 
 
-def _of_numbers(scene: Scene, chance: random.Random) -> Iterator[tuple[str, Scene]]:
-    """Yield scenes in other palettes, and scenes whose formula has other numbers."""
+def _of_numbers(scene: Scene, chance: random.Random, device: str) -> Iterator[tuple[str, Scene]]:
+    """Yield scenes in other palettes, scenes whose formula has other numbers, and other cameras."""
     names = sorted(set(catalog.names("palette")) - {scene.color.palette})
     chance.shuffle(names)
     formula = scene.make_any_formula()
     table = scene.to_table()["formula"]
     if not isinstance(table, dict):
         table = {"name": table, **formula.parameters}
+    solid = isinstance(formula, Solid)
+    places = _places(scene, device) if solid else []
     for k in range(MAX_TRIES):
         name = names[k % len(names)]
+        if places and k % 3 == 0:
+            yield _moved(places.pop(0), name, chance)
+            continue
         changes: dict[str, Any] = {"palette": name} if k % 3 != 1 else {}
         label = _words(name).capitalize() if changes else "Near by"
         if k % 3:

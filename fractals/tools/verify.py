@@ -94,7 +94,7 @@ def verify(
     # force: a few pixels cost little
     options = RenderOptions(device="python", force=True, on_message=on_message)
     plan, backend = open_plan(scene, options)
-    if plan.layers.whole:
+    if plan.layers.whole or scene.develop.bloom:
         raise SceneError(f"{path}: the colors of its pixels depend on all others: draw it anew")
     drawn = read_pixels(path, scene.image.bits, scene.image.size)
     width, height = scene.image.size

@@ -200,7 +200,7 @@ def test_scatter_images_have_the_pixels_of_the_cpu(opencl_backend, name):
 @pytest.mark.opencl
 @pytest.mark.parametrize("name", slow_but(("ruin", "cirque"), ["cirque", "ruin", "lattice"]))
 def test_solids_have_the_pixels_of_the_cpu(opencl_backend, name):
-    drawn = {"size": (24, 16), "supersampling": 1, "samples": 2}
+    drawn = {"size": (24, 16), "supersampling": 1, "samples": 2, "emission": 2, "stereo": 0.05}
     expected = fractals.render(name, device="cpu", **drawn).pixels
     assert fractals.render(name, device="opencl", **drawn).pixels.tobytes() == expected.tobytes()
     assert len(np.unique(expected)) > 5

@@ -163,6 +163,12 @@ OPTIONS = [
     "bounces",
     "samples",
     "exposure",
+    "curve",
+    "bloom",
+    "bloom_threshold",
+    "bloom_radius",
+    "vignette",
+    "grain",
 ]
 ODD = [
     "",

@@ -156,7 +156,19 @@ def test_solids_have_the_bits_of_the_cpu(program, tmp_path):
     """Rays that meet the surface, paths of light, and pixels."""
     words = ("--formula", "mandelbulb", "--size", "24x16", "--samples", "2", "--bounces", "1")
     for device in ("cuda", "cpu"):
-        given = (*words, "--lens", "0.01", "--device", device, "-o", f"{device}.png")
+        given = (
+            *words,
+            "--lens",
+            "0.01",
+            "--emission",
+            "2",
+            "--stereo",
+            "0.05",
+            "--device",
+            device,
+            "-o",
+            f"{device}.png",
+        )
         code, _, said = program("fractals", "render", *given, order="late")
         assert code == 0, said
         assert f", {device}," in said

@@ -274,6 +274,32 @@ def test_each_control_equals_the_scene(tab, seed):
     panel.get_by_role("button", name="Edit").click()
 
 
+def test_develop_is_that_of_the_scene(tab):
+    panel = opened(tab, "Color")
+    section(panel, "Develop")
+
+    def shown(label):
+        return panel.get_by_role("textbox", name=label, exact=True).input_value()
+
+    before = tab.pixels()
+    assert [shown(label) for label in ("Exposure", "Bloom", "Vignette")] == ["1", "0", "0"]
+    for label, value in (("Bloom", "0.8"), ("Vignette", "0.6"), ("Exposure", "1.5")):
+        field = panel.get_by_role("textbox", name=label, exact=True)
+        field.fill(value)
+        field.press("Enter")
+    panel.get_by_role("combobox", name="Curve").select_option("filmic")
+    found = tab.assert_exact()["develop"]
+    expected = {"bloom": 0.8, "vignette": 0.6, "exposure": 1.5, "curve": "filmic"}
+    assert {key: found[key] for key in expected} == expected
+    assert [shown(label) for label in ("Exposure", "Bloom", "Vignette")] == ["1.5", "0.8", "0.6"]
+    assert not np.array_equal(tab.pixels(), before)
+    for _ in range(4):
+        tab.run("() => explorer.undo()")
+    assert "develop" not in tab.assert_exact()
+    assert np.array_equal(tab.pixels(), before)
+    assert shown("Bloom") == "0"
+
+
 def test_the_editor_changes_the_palette_that_is_shown(tab):
     """It showed another one after the palette was chosen from the list, or by undo."""
     panel = opened(tab, "Color")

@@ -42,6 +42,14 @@ SCENES = {
         "view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"},
         "image": {"antialias": "adaptive"},
     },
+    "glowing": {
+        "view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"},
+        "develop": {"bloom": 0.5, "vignette": 0.5, "grain": 0.1, "curve": "filmic"},
+    },
+    "exposed": {
+        "view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"},
+        "develop": {"exposure": 1.6, "curve": "filmic"},
+    },
 }
 
 
@@ -50,7 +58,7 @@ def drawn(scene):
 
 
 @pytest.mark.parametrize("values", [True, False], ids=["shader", "pixels"])
-@pytest.mark.parametrize("name", slow_but(SCENES.keys() - {LONG}, SCENES))
+@pytest.mark.parametrize("name", slow_but(SCENES.keys() - {LONG, "exposed"}, SCENES))
 def test_exact_tiles_are_what_render_draws(server, name, values):
     scene = SCENES[name]
 
@@ -119,7 +127,9 @@ def values_of(tile):
 
 
 @pytest.mark.parametrize("link", ["local", "remote"])
-@pytest.mark.parametrize("name", slow_but(["direct", "deep"], ["direct", "deep", LONG]))
+@pytest.mark.parametrize(
+    "name", slow_but(["direct", "deep", "exposed"], ["direct", "deep", "exposed", LONG])
+)
 def test_values_colored_by_a_shader_are_the_picture(server, name, link):
     scene = {**SCENES[name], "image": {"supersampling": 1}}
 

@@ -27,7 +27,16 @@ SCENES = {
     "bulb": {"formula": "mandelbulb", "bounces": 2, "haze": 0.3, "lens": 0.02, "gloss": 0.2},
     "box": {**NEAR_BOX, "samples": 1},
     "julia": {"formula": "quaternion", "precision": "float64", "bounces": 0},
+    "fire": {**NEAR_BOX, "emission": 4, "emission_at": 0.2, "emission_width": 0.4, "bounces": 1},
     "panorama": {**NEAR_BOX, "panorama": True, "size": (10, 5), "bounces": 0},
+    "pair": {**NEAR_BOX, "stereo": 0.2, "size": (12, 6), "lens": 0.02, "bounces": 0},
+    "pair of panoramas": {
+        **NEAR_BOX,
+        "stereo": 0.2,
+        "panorama": True,
+        "size": (8, 8),
+        "bounces": 0,
+    },
 }
 CUBE = (2.5, -3.5, 2.0)  # a camera
 ORBIT = 40  # steps after which a point counts as one of the solid
@@ -54,6 +63,49 @@ def test_every_device_gives_the_same_bits(name):
     assert len(np.unique(expected)) > 50
     for device, threads in (("cpu", 1), ("cpu", 3), ("simulator", None)):
         assert np.array_equal(sums_of(scene, device, last=1, threads=threads), expected)
+
+
+def test_a_surface_gives_off_light_where_its_trap_says():
+    dark = {**WHITE, "sky": ("#000000",) * 3, "bounces": 3, "emission_color": "#ffffff"}
+    ball = {**dark, "emission": 0.5, "emission_width": 1, "size": (8, 8), "range": (0.5, 9)}
+    scene = solid_scene(BALL, **ball, position=(0, -4, 0), field=10)
+    light = sums_of(scene, "cpu", last=1) / lights.ONE
+    trap = 2.0  # of the first point of an orbit from the surface
+    share = 1 - (trap - 0.5) / 8.5
+    assert light == pytest.approx(0.5 * share**2, rel=3e-2)  # a ball sees nothing of itself
+    assert sums_of(scene.replace(emission=0), "cpu", last=1).max() == 0
+    far = sums_of(scene.replace(emission_at=1.0, emission_width=0.5), "cpu", last=1)
+    assert far.max() == 0
+    hollow = solid_scene("menger", **dark, emission=1, emission_width=0.2, size=(16, 12))
+    for more in (2, 4):  # twice the light everywhere: bounces add it up
+        one, other = (sums_of(hollow.replace(emission=k), "cpu", last=8) for k in (1, more))
+        assert other == pytest.approx(more * one, abs=40 * more)
+
+
+def test_the_eyes_of_a_pair_see_the_same_point_where_it_is_sharp():
+    scene = solid_scene(**NEAR_BOX, size=(24, 10), stereo=0.1, focus=2.0)
+    tracing = tracing_of(scene, number="float64")
+    camera, python = tracing.shot.camera, tracing.backend.target
+    rays = march.make_ahead(python)
+    forward, right = camera[march.AHEAD : march.RIGHT], camera[march.RIGHT : march.UP]
+    for column, row in ((0.5, 0.5), (7.25, 3.5), (11.5, 9.5)):
+        pair = [rays(column + part, row, 0.0, 0.0, camera.tolist()) for part in (0, 12)]
+        (left, one), (other, two) = ([np.array(each) for each in ray] for ray in pair)
+        assert other - left == pytest.approx(0.1 * 2 * right)
+        points = [o + d * 2.0 / (d @ forward) for o, d in ((left, one), (other, two))]
+        assert points[0] == pytest.approx(points[1])
+    round_about = scene.replace(size=(16, 16), panorama=True)
+    camera = tracing_of(round_about, number="float64").shot.camera
+    for column in (1.5, 8.0, 12.25):
+        left, other = (
+            np.array(rays(column, 3.5 + part, 0.0, 0.0, camera.tolist())) for part in (0, 8)
+        )
+        assert left[1] == pytest.approx(other[1])
+        assert np.linalg.norm(other[0] - left[0]) == pytest.approx(0.2)
+        assert (other[0] - left[0]) @ left[1] == pytest.approx(0, abs=1e-12)
+    with pytest.raises(fractals.SceneError, match="the width of a stereo pair is even, and 25"):
+        fractals.plan(scene, size=(25, 10))
+    assert fractals.plan(scene, size=(25, 10), panorama=True)
 
 
 @pytest.mark.parametrize(("room", "vectors"), [(2048, 2), (37, 1), (300, 4)])

@@ -196,10 +196,15 @@ def test_the_camera_of_a_film_has_tracks():
         formula={"name": "mandelbox", "scale": -2.0}, position=(6, -6, 3), haze=0.4, film=None
     )
     pixels = [np.asarray(frame) for frame in frames]
-    assert np.array_equal(pixels[-1], fractals.render(last, bits=16, device="cpu").pixels)
+    alone = fractals.render(last, bits=16, device="cpu").pixels
+    assert not np.array_equal(pixels[-1], alone)  # it has the haze and colors of the whole film
+    assert np.abs(pixels[-1].astype(int) - alone).mean() < 8000
     assert not np.array_equal(pixels[0], pixels[1])
+    light = {**film, "tracks": {"light.haze": tracks["light.haze"]}}
+    lit = np.asarray(list(fractals.film(scene.replace(film=light), device="cpu"))[-1])
+    assert np.array_equal(lit, fractals.render(scene, haze=0.4, bits=16, device="cpu").pixels)
     film["keys"] = [{"at": 0}, {"at": 1, "width": "2"}]
-    with pytest.raises(fractals.FractalsError, match=r"tracks of camera\.position"):
+    with pytest.raises(fractals.FractalsError, match=r"camera = \{ position"):
         fractals.film(scene.replace(film=film))
 
 

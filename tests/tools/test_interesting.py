@@ -1,5 +1,6 @@
 """Suggested views: their score, that they lie apart in the view, and formulas without nuclei."""
 
+import math
 from decimal import Decimal
 
 import numpy as np
@@ -8,13 +9,20 @@ from support.scenes import scene
 
 from fractals import load_scene
 from fractals.errors import FractalsError, OptionError
+from fractals.films.flight import way_to
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.solid.plan import make_solid_plan
+from fractals.rendering.solid.trace import open_tracing
 from fractals.tools.interesting import (
     SHARE,
     best_windows,
     find_interesting,
+    score_of,
+    surface_of,
     symmetries,
     thumbnails,
 )
+from fractals.tools.surprise import mutations
 
 LIMIT = 1000
 
@@ -115,3 +123,29 @@ def test_errors():
         find_interesting(scene(projection="exponential"))
     with pytest.raises(FractalsError, match="nothing in the view differs"):
         find_interesting(scene(center=("-0.1", "0.1"), width="0.01"), device="cpu")
+
+
+def test_cameras_of_a_solid_are_nearer_and_see_more(monkeypatch):
+    monkeypatch.setattr("fractals.tools.interesting.LEAST_TRIED", 60)
+    monkeypatch.setattr("fractals.tools.interesting.TRIED_CAMERAS", 10)
+    whole = load_scene(formula="menger", size=(60, 40), samples=1, bounces=0)
+    found = find_interesting(whole, count=3, device="cpu")
+    assert [each.kind for each in found] == 3 * ["camera"]
+    assert 1 >= found[0].score > found[-1].score * 0.99 > 0.2
+    far = math.dist(make_solid_plan(whole, "cpu", 1).solid.position, (0, 0, 0))
+    for each in found:
+        camera = each.scene.camera
+        assert math.dist(camera.position, camera.target) < far
+        assert make_solid_plan(each.scene, "cpu", 1).clearance > 0
+        way = way_to(whole, each.scene, 5)
+        assert not way or way[-1] == pytest.approx([*camera.position, *camera.target])
+    assert found == find_interesting(whole, count=3, device="cpu")
+    home = open_tracing(whole, RenderOptions(device="cpu"))
+    assert score_of(home.plan, home.probe()) < 4 * found[0].score
+    assert len(surface_of(home.plan, home.probe())) > 100
+    labels = [label for label, _ in mutations(whole, seed=3)]
+    assert sum(label.startswith("Near by") for label in labels[:12]) >= 4
+    with pytest.raises(OptionError, match="flat pictures"):
+        find_interesting(whole, panorama=True)
+    with pytest.raises(FractalsError, match="sees nothing of the solid"):
+        find_interesting(whole, position=(9, 9, 9), target=(20, 20, 20))

@@ -36,7 +36,7 @@ from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, s
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.light import AWAY as FROM_SURFACE
-from fractals.kernels.light import GLOSS, NEAR, OPEN, SUNLIGHT, WIDER
+from fractals.kernels.light import EMISSION, GLOSS, NEAR, OPEN, SUNLIGHT, WIDER
 from fractals.kernels.march import (
     BAIL,
     CONE,
@@ -211,7 +211,7 @@ def make_body(target):
     draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
     sky_of, haze, color_of = jit(lights.sky), jit(lights.haze_of), jit(lights.albedo)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
-    lit = jit(lights.sunlight)
+    lit, given_off, gives = jit(lights.sunlight), jit(lights.emitted), jit(lights.emits)
     inner, normal, is_open = jit(march.dot), jit(march.normal_of), jit(lights.opening)
 
     def triple(values, row, i):
@@ -285,6 +285,12 @@ def make_body(target):
             taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
             n = normal(taps, d[0], d[1], d[2])
             tr, tg, tb = triple(own, THROUGH, i)
+            if gives(light):
+                w = given_off(own[COLOR, i], light, shot.colors)
+                red, green, blue = triple(own, LIGHT, p)
+                red = fma(tr * w, light[EMISSION], red)
+                green = fma(tg * w, light[EMISSION + 1], green)
+                put(own, LIGHT, p, red, green, fma(tb * w, light[EMISSION + 2], blue))
             r, g, b = color_of(own[COLOR, i], light, shot.colors)
             put(own, THROUGH, i, tr * r, tg * g, tb * b)
             w = real(FROM_SURFACE) * h

@@ -1,6 +1,6 @@
 """The estimate of densities on the CPU: each bucket with light gives it to its neighbors.
 
-A pixel gets the same terms in the same order as by gathering (`kernels.develop`): those of rows
+A pixel gets the same terms in the same order as by gathering (`kernels.display`): those of rows
 above first, in a row those from the left. So the bits are the same. Most buckets are empty or give
 light to few, which takes a fraction of the time.
 """
@@ -11,7 +11,7 @@ from fractals.kernels.primitives import fma
 def make_body(target):
     """Return ``body(out, light, kinds, weights, reaches, far, top)`` for a band of rows.
 
-    The parameters are those of `fractals.kernels.develop.make_estimate_body`.
+    The parameters are those of `fractals.kernels.display.make_estimate_body`.
     """
     real = target.real
 

@@ -32,6 +32,7 @@ export class Explorer extends EventTarget {
   /** @type {Arrived} */ drawn = null; // the newest `drawn` of the newest frame
   /** @type {Arrived} */ status = null; // the newest `status`, until something was drawn
   /** @type {Arrived} */ paused = null; // the message `paused`, until the view goes on
+  flying = false; // whether a drag turns a solid's camera, and does not go around the solid
   connected = false;
   lost = ""; // why there is no connection
   /** @type {{x: number, y: number}|null} */ pointer = null; // {x, y} in device pixels of the canvas
@@ -64,7 +65,7 @@ export class Explorer extends EventTarget {
    * `second`: the second view of a page */
   constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {}, second = false } = {}) {
     super();
-    observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "connected", "lost");
+    observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "flying", "connected", "lost");
     this.remote = remote;
     this.entry = entry;
     Object.assign(this.#history, past);
@@ -139,13 +140,13 @@ export class Explorer extends EventTarget {
   }
 
   /** Move the picture, at once. Lengths are sixteenths of a device pixel, as in the protocol.
-   * @param {{at?: number[], by?: number[], scale?: number, turn?: number, about?: number,
+   * @param {{at?: number[], by?: number[], scale?: number, turn?: number, about?: number, fly?: number[],
    *   stage?: "moving"|"settled", focus?: number[], step?: string}} wish
    * `step`: moves of the same name, less than half a second apart, are undone as one. With `about`, the
-   * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. */
-  move({ at, by = [0, 0], scale = 0, turn = 0, about, stage = "settled", focus, step = "" }) {
+   * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. `fly`: of a solid's camera. */
+  move({ at, by = [0, 0], scale = 0, turn = 0, about, fly, stage = "settled", focus, step = "" }) {
     if (!this.placed || this.#opening) return;
-    const entry = { move: { at: at ?? this.seen.middle, by, scale, turn, about }, stage };
+    const entry = { move: { at: at ?? this.seen.middle, by, scale, turn, about, fly }, stage };
     this.#remember(step);
     this.#focus = focus ?? (scale ? at : null) ?? null;
     const last = this.#queue.at(-1);
@@ -170,6 +171,13 @@ export class Explorer extends EventTarget {
   upright(step = "") {
     const turn = Math.round(100 * this.rotation) * (this.scene.view?.mirror ? -1 : 1);
     if (turn) this.move({ turn, step });
+  }
+
+  /** Return how a camera in flight turns where the picture is dragged; null: the picture moves. @param {number[]} by sixteenths of a pixel */
+  looking(by) {
+    if (!this.flying || !this.placed?.camera) return null;
+    const degrees = (this.scene.camera?.field ?? 42) / this.size[1] / 16;
+    return [0, 0, 0, Math.round(-100 * degrees * by[0]), Math.round(100 * degrees * by[1])];
   }
 
   /** Draw for another size of the canvas. @param {number[]} size device pixels */
@@ -205,7 +213,11 @@ export class Explorer extends EventTarget {
   }
 
   /** Show the whole of the scene's formula. */
-  home() { if (this.scene) this.open({ scene: { ...this.scene, view: kindOf(this.scene.view) } }, "", { aim: true }); }
+  home() {
+    if (!this.scene) return;
+    const { camera } = this.scene, { position: _position, target: _target, ...rest } = camera ?? {};
+    this.open({ scene: { ...this.scene, view: kindOf(this.scene.view), ...(this.placed.camera && { camera: rest }) } }, "", { aim: !this.placed.camera });
+  }
 
   /** Show another place: some of center, width or zoom, rotation; the others stay, also those that are asked for and
    * not shown yet. @param {Table|((asked: Table) => Table)} change */
@@ -223,7 +235,7 @@ export class Explorer extends EventTarget {
   change(keys, step = "") {
     const { center, width, rotation } = this.placed;
     const asked = { ...this.#asked.findLast((each) => each.keys)?.keys, ...keys };
-    const view = { ...kindOf(this.scene.view), center, width, rotation };
+    const view = this.placed.camera ? {} : { ...kindOf(this.scene.view), center, width, rotation };
     this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, { jump: false }).keys = asked;
   }
 
@@ -496,8 +508,9 @@ export class Explorer extends EventTarget {
       this.scene = message.scene;
     } else {
       const { zoom, ...view } = this.scene.view ?? {};
-      const { center, width: across, rotation, title, author, note, size } = message;
-      this.scene = { ...this.scene, title, author, note, view: { ...view, center, width: across, rotation }, image: { ...this.scene.image, size } };
+      const { center, width: across, rotation, title, author, note, size, camera } = message;
+      const seen = camera ? { camera } : { view: { ...view, center, width: across, rotation } };
+      this.scene = { ...this.scene, title, author, note, ...seen, image: { ...this.scene.image, size } };
     }
     this.placed = message;
     this.#returned = flight.returned;

@@ -3,10 +3,11 @@
  *
  * A map [a, b, c, d, e, f] takes (x, y) to (a x + b y + e, c x + d y + f).
  * @typedef {number[]} Matrix
- * @typedef {{at: number[], by: number[], scale: number, turn: number, about?: number}} Move
+ * @typedef {{at: number[], by: number[], scale: number, turn: number, about?: number, fly?: number[]}} Move
+ * `fly`: of a solid's camera, as of PROTOCOL.md; nothing else moves then
  */
 const FAR = 2 ** 40; // a frame farther away than this is no longer related to the view
-const MOST = 2 ** 20, MOST_SCALE = 4096, CIRCLE = 36_000;
+const MOST = 2 ** 20, MOST_SCALE = 4096, CIRCLE = 36_000, MOST_FLOWN = 36_000;
 
 /** @type {Matrix} */
 export const IDENTITY = [1, 0, 0, 1, 0, 0];
@@ -49,7 +50,11 @@ export function mapOf({ at, by, scale, turn }) {
  * @param {Move} first @param {Move} second @returns {Move|null}
  */
 export function merged(first, second) {
-  if (first.about !== second.about) return null;
+  if (first.about !== second.about || Boolean(first.fly) !== Boolean(second.fly)) return null;
+  if (first.fly && second.fly) {
+    const fly = first.fly.map((part, k) => part + /** @type {number[]} */ (second.fly)[k]);
+    return fly.some((part) => Math.abs(part) > MOST_FLOWN) ? null : { ...first, fly };
+  }
   const sum = [first.by[0] + second.by[0], first.by[1] + second.by[1]];
   const scale = first.scale + second.scale, turn = (first.turn + second.turn) % CIRCLE;
   const still = (move) => !move.scale && !move.turn;
@@ -69,7 +74,8 @@ export function merged(first, second) {
 }
 
 /** Return the keys of a `view` message that a move needs. @param {Move} move */
-export function messageOf({ at, by, scale, turn, about }) {
+export function messageOf({ at, by, scale, turn, about, fly }) {
+  if (fly) return { fly };
   return about ? { about, by, scale, turn } : { at, by, scale, turn };
 }
 

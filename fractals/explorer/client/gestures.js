@@ -65,7 +65,7 @@ export function attachGestures(explorer, canvas) {
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
       // By the times of the events: a busy page hears of them late.
       const still = gesture?.kind === "drag" && gesture.slack && event.timeStamp - gesture.since < TAP;
-      if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse" } }));
+      if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse", at: fine(place(event)), alt: event.altKey } }));
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
       if (down.size) begin(down.size === 1 ? "drag" : "pinch", event);
@@ -106,7 +106,9 @@ export function attachGestures(explorer, canvas) {
     gesture.slack = false;
     const by = moved.map((part, k) => 16 * (part - before[k]));
     gesture.moved = moved;
-    if (by[0] || by[1]) explorer.move({ by, stage: "moving", step });
+    if (!by[0] && !by[1]) return;
+    const fly = explorer.looking(by);
+    explorer.move({ ...(fly ? { fly } : { by }), stage: "moving", step });
   }
 
   /** Follow two fingers: their middle, distance and angle. */

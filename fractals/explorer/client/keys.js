@@ -4,11 +4,12 @@
  * `keys` are like "Control+z", "Shift+N", "ArrowLeft", "j": modifiers Control (or Meta), Alt, Shift in
  * this order, then KeyboardEvent.key. Shift is left out where it only makes the character, as in "+".
  * Of commands with the same key, the newest runs; if its `run` returns false, the one before it does.
- * `start` and `stop` are called when a key is pressed, and when it or the focus is lost.
+ * `start` and `stop` are called when a key is pressed, and when it or the focus is lost. A command whose `when` is false is
+ * not there.
  *
  * @typedef {import("./explorer.js").Explorer} Explorer
  * @typedef {{id: string, title: string, group: string, keys: string[], run?: (explorer: Explorer) => boolean|void,
- *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void, hidden?: boolean}} Command
+ *   start?: (explorer: Explorer) => void, stop?: (explorer: Explorer) => void, hidden?: boolean, when?: (explorer: Explorer) => boolean}} Command
  */
 const OCTAVES_A_SECOND = 2;
 const ARROW = 0.1; // of the picture's shorter side
@@ -99,7 +100,7 @@ export function attachKeys(explorer, canvas) {
 
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || isTyping(event)) return;
-    const name = nameOf(event), mine = views.get(event.target) ?? explorer, found = commands.filter(({ keys }) => keys.includes(name)).reverse();
+    const name = nameOf(event), mine = views.get(event.target) ?? explorer, found = commands.filter(({ keys, when }) => keys.includes(name) && (!when || when(mine))).reverse();
     if (!found.length || (held.has(event.code) && event.repeat)) return;
     event.preventDefault();
     if (found[0].group === "Move") mine.dispatchEvent(new Event("gesture"));

@@ -1,5 +1,5 @@
 /**
- * Images of points: the transforms of flames, their handles, the display.
+ * Images without values: the transforms of flames, their handles, the display; the sky of solids.
  *
  * The handle of an affine map is a triangle, whose corners are where a map takes (0, 0), (1, 0) and (0, 1).
  *
@@ -50,4 +50,23 @@ export function withTransform(formula, known, key, values) {
 export function displayOf(scene, schema) {
   const known = schema.$defs.Display.properties;
   return { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...scene.display };
+}
+
+const OVERHEAD = 90, LOWEST = -30; // degrees above the horizon, in the middle and at the edge of a dome
+
+/** Return the angle by which the camera looks to the left of the x axis. */
+const bearing = (/** @type {Table} */ { position, target }) => Math.atan2(target[1] - position[1], target[0] - position[0]);
+
+/** Return where a direction lies on a dome of radius 1 that shows the sky from above; the top is ahead of the camera.
+ * @param {number[]} direction @param {Table} space of `placed` @returns {number[]} */
+export function onDome([x, y, z], space) {
+  const up = Math.asin(Math.max(-1, Math.min(1, z / Math.hypot(x, y, z)))) * 180 / Math.PI;
+  const far = Math.min(1, (OVERHEAD - up) / (OVERHEAD - LOWEST)), turn = Math.atan2(y, x) - bearing(space);
+  return [-far * Math.sin(turn), -far * Math.cos(turn)];
+}
+
+/** Return the direction of a point of a dome. @param {number[]} at @param {Table} space @returns {number[]} */
+export function dome([x, y], space) {
+  const up = (OVERHEAD - Math.min(1, Math.hypot(x, y)) * (OVERHEAD - LOWEST)) * Math.PI / 180, turn = Math.atan2(-x, -y) + bearing(space);
+  return [Math.cos(up) * Math.cos(turn), Math.cos(up) * Math.sin(turn), Math.sin(up)].map((part) => Number(part.toFixed(4)));
 }

@@ -100,7 +100,13 @@ class Family(Protocol):
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
 
-    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
+        """Return what all frames of a film share, from scenes of some of its times.
+
+        It follows from the scenes alone, so processes that make parts of a film agree.
+        """
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame of a film, where `single_pixels` is false.
 
         The first scene is that of the frame's time. Others, if something moves, follow each other
@@ -183,7 +189,11 @@ class Plain:
         found: dict[str, Any] = family.plan(scene, options, keeps).to_table()
         return found
 
-    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
+        """Return nothing: each frame is a picture of its own."""
+        return None
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame of a film: the picture of its time."""
         family: Any = self
         image: Image = family.render(scenes[0], options)

@@ -77,7 +77,7 @@ class Escape:
         """Draw a picture."""
         return draw_image(*open_plan(scene, options), options)
 
-    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame of a film alone: the picture of its time."""
         return self.render(scenes[0], options)
 

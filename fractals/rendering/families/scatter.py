@@ -51,7 +51,7 @@ class Scatterer(Plain):
         """Draw a picture."""
         return draw_image(open_player(scene, options, "pixels"), options)
 
-    def expose(self, scenes: Sequence[Scene], options: RenderOptions) -> Image:
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame: each scene plays its share of the frame's points."""
         player = open_player(scenes[0], options, "pixels")
         found = [player.plan.moment(scene) for scene in scenes[1:]]

@@ -1,6 +1,6 @@
 """Solids: rays walk to a surface in space, and paths of light are traced from there."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -14,10 +14,11 @@ from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.rendering.develop import pixel_type
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
-from fractals.rendering.solid.trace import Tracing, open_tracing
+from fractals.rendering.solid.trace import NOTHING, Tracing, open_tracing
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
@@ -53,12 +54,21 @@ class SolidRefinement:
     """
 
     def __init__(
-        self, scene: Scene, options: RenderOptions, backend_of: Callable[[str], Backend]
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
     ) -> None:
         self._scene, self._options, self._backend_of = scene, options, backend_of
         self._tracing: Tracing | None = None
         self._sums: NDArray[np.int64] | None = None
         self._done = 0  # samples in the sums
+        self._even = True  # whether all rows have as many samples
+        if isinstance(before, SolidRefinement) and before._even:
+            same = before._scene.model_copy(update={"develop": scene.develop}) == scene
+            if same:  # the same light, developed in another way
+                self._sums, self._done = before._sums, before._done
 
     @property
     def kept(self) -> int:
@@ -90,6 +100,12 @@ class SolidRefinement:
         tracing.add(sums, range(height), 0, samples, self._options.on_progress)
         return tracing.pixels(sums, samples)
 
+    def _shown(self, tracing: Tracing, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the picture of sums; the last one is without noise where that is asked."""
+        if samples == tracing.plan.samples_per_pixel:
+            return tracing.finished(tracing.light(sums, samples))
+        return tracing.pixels(sums, samples)
+
     def pictures(self) -> Iterator[Refined | None]:
         """Yield pictures, the last one exact, and None after each step."""
         self.prepare()
@@ -106,7 +122,11 @@ class SolidRefinement:
             yield Refined(self._whole(look, 1), 1, "a fast look", False)
             self._sums = np.zeros((height, width, 3), np.int64)
         sums, shown, spent, took = self._sums, self._done, 0.0, 0.0
+        if shown:
+            said = f"{shown} of {whole} samples"
+            yield Refined(self._shown(tracing, sums, shown), 1, said, shown == whole)
         while self._done < whole:
+            self._even = False
             last = min(whole, max(self._done + 1, min(2 * self._done, self._done + 4)))
             for top in range(0, height, ROWS):
                 rows = range(top, min(height, top + ROWS))
@@ -116,11 +136,11 @@ class SolidRefinement:
                 own += fresh
                 spent += perf_counter() - begun
                 yield None
-            self._done = last
+            self._done, self._even = last, True
             if last < whole and (last < 2 * shown or spent < took):
                 continue
             begun, shown = perf_counter(), last
-            pixels = tracing.pixels(sums, last)
+            pixels = self._shown(tracing, sums, last)
             spent, took = 0.0, perf_counter() - begun
             yield Refined(pixels, 1, f"{last} of {whole} samples", last == whole)
 
@@ -139,11 +159,30 @@ class Solids(Plain):
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
-        tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
+        return self.expose([scene], options)
+
+    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Seen:
+        """Return what some frames of a film see together, so that haze and colors do not jump."""
+        quiet, found = options.replace(on_message=lambda line: None), dict[Any, Scene]()
+        for scene in scenes:
+            seen = scene.camera, str(scene.formula), scene.iteration
+            found.setdefault(seen, scene)
+        probes = [open_tracing(scene, quiet, seen=NOTHING).probe() for scene in found.values()]
+        return Seen.of(np.concatenate(probes))
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
+        """Draw a picture, or a frame of a film: the picture of its time."""
+        scene, timings = scenes[0], {"iterate": 0.0, "color": 0.0}
+        tracing = open_tracing(scene, options, seen=shared)
         width, height = scene.image.size
-        pixels = np.empty((height, width, 3), np.uint16 if scene.image.bits == 16 else np.uint8)
+        whole, real = tracing.whole, tracing.backend.real
+        pixels = np.empty((height, width, 3), real if whole else pixel_type(scene))
         for rows, part in bands(tracing, options, timings):
             pixels[rows.start : rows.stop] = part
+        if whole:
+            begun = perf_counter()
+            pixels = tracing.finished(pixels)
+            timings["color"] += perf_counter() - begun
         return Image(pixels, **facts_of(tracing, timings))
 
     def render_to(
@@ -158,7 +197,7 @@ class Solids(Plain):
         target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
-        if not target.streams:
+        if not target.streams or scene.develop.bloom or scene.develop.denoise:
             return written_to(target, self.render(scene, options))
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
         picture, number, encoding = scene.image, 0, 0.0
@@ -180,10 +219,15 @@ class Solids(Plain):
         before: Any = None,
     ) -> SolidRefinement:
         """Return a picture that becomes ever finer: samples are added up."""
-        return SolidRefinement(scene, options, backend_of)
+        return SolidRefinement(scene, options, backend_of, before)
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again, and compare the light of some pixels with plain Python's."""
+        if scene.develop.denoise:
+            raise OptionError(
+                "its noise was removed by Open Image Denoise, whose bits differ between machines: "
+                "only a picture without denoise can be verified"
+            )
         open_tracing(scene, options).check(seed)
         return self.render(scene, options)
 
@@ -191,7 +235,10 @@ class Solids(Plain):
 def bands(
     tracing: Tracing, options: RenderOptions, timings: dict[str, float], tall: int = 1
 ) -> Iterator[tuple[range, NDArray[Any]]]:
-    """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`."""
+    """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`.
+
+    Where pixels depend on the light of the whole picture, they are light.
+    """
     plan = tracing.plan
     (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
     step = min(height, max(1, plan.band // tall) * tall)
@@ -201,7 +248,10 @@ def bands(
         progress = _part_of(options.on_progress, rows, height)
         tracing.add(sums, rows, 0, samples, progress)
         traced = perf_counter()
-        part = tracing.pixels(sums, samples)
+        if tracing.whole:
+            part = tracing.light(sums, samples)
+        else:
+            part = tracing.pixels(sums, samples, rows.start)
         timings["iterate"] += traced - begun
         timings["color"] += perf_counter() - traced
         yield rows, part

@@ -25,6 +25,7 @@ from fractals.io import png
 from fractals.io.files import HEADER, read_json, written
 from fractals.io.image import Image, png_beginning
 from fractals.io.store import claimed
+from fractals.rendering.develop import check_bands
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.display import Show
 from fractals.rendering.scatter.plan import Hits, ScatterPlan, Totals
@@ -168,6 +169,7 @@ def draw_bands(
     plan, timings = player.plan, {"iterate": 0.0, "color": 0.0}
     height = plan.scene.image.size[1]
     if plan.bands > 1:
+        check_bands(plan.scene)
         options.on_message(cost_of(plan))
     games, in_view = Games(options.on_progress, plan.games), 0
     begun = perf_counter()
@@ -193,7 +195,7 @@ def draw_bands(
             played = perf_counter()
             pixels = Show(own, player.backend).pixels(hits, totals)
         except DeviceMemoryError:
-            if not (halves := _halves(rows, plan)):
+            if plan.scene.develop.bloom or not (halves := _halves(rows, plan)):
                 raise
             waiting += halves
             if totals is None and plan.orbits:

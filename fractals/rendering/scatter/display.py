@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
-from fractals.color.palette import parse_color
-from fractals.kernels import develop
+from fractals.color.palette import linear_of, parse_color, srgb_from_linear
+from fractals.kernels import display as kernels
 from fractals.kernels.elementary import exp, log
+from fractals.rendering.develop import Developer, is_developed, pixel_type
 from fractals.rendering.scatter.filters import filter_taps
 from fractals.rendering.scatter.plan import Exposure, Hits, ScatterPlan, Totals
-from fractals.scene.model import Display
+from fractals.scene.model import Display, Scene
 from fractals.threads import Progress, run_tiles
 
 BLOCK = 32  # columns for which the estimate knows one longest reach
 EXACT = 100  # hits up to which each number of hits has a spread of its own
+LARGEST = 8.0  # sRGB value of light that is developed: about 140 times as bright as white
 FINER = 1.05  # the ratio of two numbers of hits with another spread, beyond that
 SHOWN_SIDE = 32  # bands of rows that threads show at once
 
@@ -38,15 +40,16 @@ class Show:
         scene = plan.scene
         step, taps = plan.step, filter_taps(scene.display, plan.step)
         width, rows = scene.image.size[0], plan.drawn
+        developer = Developer(backend, scene) if is_developed(scene) else None
         deep = scene.image.bits == 16
-        white = 65535 if deep else 255
-        tone = tone_of(scene.display, backend.real, white)
+        white, most = (1, LARGEST) if developer else (65535 if deep else 255, 1)
+        tone = tone_of(scene, backend.real, white, most)
         first = plan.margin - (len(taps) - step) // 2
         to_device = backend.to_device
         tone = tone._replace(numbers=to_device(tone.numbers))
         on_device, taps = to_device(light), to_device(taps.astype(backend.real))
-        run = backend.compile(develop.make_pixel_body)
-        pixels = np.empty((len(rows), width, 3), np.uint16 if deep else np.uint8)
+        run = backend.compile(kernels.make_pixel_body)
+        pixels = np.empty((len(rows), width, 3), np.float32 if developer else pixel_type(scene))
         down = rows.start - plan.counted.start // step  # from rows of the light to the picture's
 
         def draw(top: int, out: NDArray[Any]) -> None:
@@ -54,10 +57,10 @@ class Show:
             run(rgb, on_device, taps, step, first, down + top, tone)
             found = np.empty(out.shape, np.float32)
             backend.to_host(rgb, found)
-            out[...] = np.floor(found + np.float32(0.5))
+            out[...] = found if developer else np.floor(found + np.float32(0.5))
 
         self._in_bands(pixels, draw)
-        return pixels
+        return developer.of_values(pixels, rows.start) if developer else pixels
 
     def _light(self, hits: Hits, exposure: Exposure) -> NDArray[Any]:
         """Return the light of all buckets: the logarithm of the hits, and its estimate."""
@@ -65,7 +68,7 @@ class Show:
         display, real = plan.scene.display, backend.real
         k1, k2, gains, weight = exposure
         light = np.empty((*plan.shape, 4), real)
-        run, sums = backend.compile(develop.make_density_body), backend.to_device(hits.sums)
+        run, sums = backend.compile(kernels.make_density_body), backend.to_device(hits.sums)
         constants = real(k1), real(k2), backend.to_device(gains.astype(real))
         self._in_bands(light, lambda top, out: self._fill(run, out, sums, top, *constants))
         radius = max(display.estimator_radius, display.estimator_minimum)
@@ -75,7 +78,7 @@ class Show:
         far = longest_reaches(kinds, reaches)
         inputs = light, kinds, weights.astype(real), reaches, far
         moved = [backend.to_device(part) for part in inputs]
-        run = backend.compile(develop.make_estimate_body)
+        run = backend.compile(kernels.make_estimate_body)
         spread = np.empty_like(light)
         self._in_bands(spread, lambda top, out: self._fill(run, out, *moved, top))
         return spread
@@ -97,13 +100,17 @@ class Show:
         run_tiles(bands, work, threads, self._progress)
 
 
-def tone_of(display: Display, real: Any, white: int) -> develop.Tone:
+def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
     """Return how light becomes pixels."""
+    display = scene.display
+    behind = srgb_from_linear(linear_of(display.background, scene.image.primaries))
+    if scene.image.primaries == "srgb":
+        behind = np.array(parse_color(display.background))
     gamma = 1 / display.gamma
     threshold = max(display.gamma_threshold, 1e-30)
     numbers = [gamma, threshold, threshold ** (gamma - 1), display.vibrancy]
-    numbers += [display.highlight_power, *parse_color(display.background)]
-    return develop.Tone(np.array(numbers, np.dtype(real)), real(white))
+    numbers += [display.highlight_power, *behind.tolist()]
+    return kernels.Tone(np.array(numbers, np.dtype(real)), real(white), real(most))
 
 
 # The spread of the density estimate, by the number of hits.
@@ -112,7 +119,7 @@ def tone_of(display: Display, real: Any, white: int) -> develop.Tone:
 def spreads(
     display: Display, step: int, hits: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
-    """Return the kinds, the weights and the reaches of `fractals.kernels.develop`.
+    """Return the kinds, the weights and the reaches of `fractals.kernels.display`.
 
     The radius is (estimator_radius * step + 1) / n ** estimator_curve, where n is how many hits
     there are in a bucket, or of several buckets a pixel around it.

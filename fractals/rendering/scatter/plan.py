@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import OptionError, SceneError
 from fractals.io.png import strip_rows
-from fractals.kernels import develop, scatter
+from fractals.kernels import display as kernels
+from fractals.kernels import scatter
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.flame import Flame
@@ -276,12 +277,12 @@ class ScatterPlan:
         whose points are all in view.
         """
         display, (width, height) = self.scene.display, self.scene.image.size
-        k1 = display.brightness * 268 / 256 * develop.WHITE
+        k1 = display.brightness * 268 / 256 * kernels.WHITE
         area = float(self.relative_width**2) * height / width
         gains = np.ones(4)
         if not self.orbits:
             quality = hits.samples / (width * height)
-            k2 = self.step**2 / (area * develop.WHITE * quality)
+            k2 = self.step**2 / (area * kernels.WHITE * quality)
             return Exposure(k1, k2, gains, scatter.HIT)
         totals = totals or Totals.of(hits)
         means = totals.inner / (width * height * self.step**2)
@@ -330,12 +331,14 @@ class ScatterPlan:
         return self.formula.colors(self.shades())
 
     def shades(self) -> NDArray[np.float64]:
-        """Return the colors along the palette: sRGB from 0 to 1, shape (SHADES, 3)."""
+        """Return the colors along the palette: encoded, from 0 to 1; shape (SHADES, 3)."""
         paint = self.scene.color
         palette = paint.make_palette()
         at = paint.offset + paint.density * np.arange(scatter.SHADES) / (scatter.SHADES - 1)
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
-        shades: NDArray[np.float64] = srgb_from_linear(palette.linear(at)).clip(0, 1)
+        shades: NDArray[np.float64] = srgb_from_linear(
+            palette.linear(at, self.scene.image.primaries)
+        ).clip(0, 1)
         return shades
 
     def hits(self, sums: NDArray[np.int64], chunks: int, hits: int) -> "Hits":
@@ -416,7 +419,7 @@ class Totals(NamedTuple):
 
 
 class Exposure(NamedTuple):
-    """How hits become light; see `fractals.kernels.develop.make_density_body`."""
+    """How hits become light; see `fractals.kernels.display.make_density_body`."""
 
     k1: float  # brightness
     k2: float  # the density of a hit

@@ -393,6 +393,7 @@ def facts_of(scene: Scene) -> dict[str, Any]:
         "iteration.max_iterations": scene.iteration.max_iterations,
         "iteration.escape_radius": scene.iteration.escape_radius,
         "color.palette": scene.to_table()["color"]["palette"],
+        "image.gamut": scene.image.primaries,
         "color.density": color.density,
         "color.offset": color.offset,
         "scatter.seed": own.seed,

@@ -3,18 +3,19 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.python import PythonBackend
-from fractals.color.palette import linear_from_srgb, load, parse_color
-from fractals.errors import OptionError, SceneError
+from fractals.color.palette import linear_of, load
+from fractals.errors import OptionError, SceneError, to_install
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.solid import MOST_STEPS, Solid
-from fractals.rendering.plan import Keeps
+from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene
 from fractals.scene.space import Camera
 from fractals.scene.view import View
@@ -30,7 +31,6 @@ FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
-STEEPEST = math.radians(88)  # above or below the target to which a camera goes around it
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel
 BYTES_OF_LIST = 2**20  # of a thread
@@ -109,6 +109,9 @@ class SolidPlan:
         width, height = self.scene.image.size
         kept = self.band if self.keeps == "bands" else height
         pixels = kept * width * 3 * self.scene.image.bits // 8
+        own = self.scene.develop
+        if (own.bloom or own.denoise) and self.keeps == "pixels":
+            pixels += width * height * BYTES_OF_GLOW
         return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
 
     def to_table(self) -> dict[str, Any]:
@@ -134,23 +137,24 @@ class SolidPlan:
 
         Its few rays have the picture's footprint: traps grow with the distance from the surface.
         """
-        width, height = self.scene.image.size
+        width, height = self.eye_size
         pixel = self.pixel * height / PROBE
         numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * self.pixel]
         if self.scene.camera.panorama:
-            return np.array([*numbers, self.pixel * width / PROBE], np.dtype(real))
+            return np.array([*numbers, self.pixel * width / PROBE, 0.0], np.dtype(real))
         right = slice(march.RIGHT, march.RIGHT + 3)
         numbers[right] = [part * width / height for part in numbers[right]]
-        return np.array([*numbers, 0.0], np.dtype(real))
+        return np.array([*numbers, 0.0, 0.0], np.dtype(real))
 
     def shot(self, seen: Seen, real: Any) -> lights.Shot:
         """Return what paths need besides the solid."""
         camera, light = self.scene.camera, self.scene.light
-        width, height = self.scene.image.size
+        width, height = self.eye_size
         pixel, column = self.pixel, self.pixel if camera.panorama else 0.0
         focus = camera.focus or seen.sharp
         numbers = [*self._place(), pixel, width / 2, height / 2]
         numbers += [camera.lens * focus, focus, FOOTPRINT * pixel, column]
+        numbers.append(camera.stereo * focus / 2)
         turns = lights.turns_of(light.bounces)
         return lights.Shot(
             np.array(numbers, np.dtype(real)),
@@ -167,6 +171,14 @@ class SolidPlan:
         return self.scene.color.range or (float(seen.traps[0]), float(seen.traps[-1]))
 
     @property
+    def eye_size(self) -> tuple[int, int]:
+        """Return columns and rows of the picture of one eye."""
+        width, height = self.scene.image.size
+        if not self.scene.camera.stereo:
+            return width, height
+        return (width, height // 2) if self.scene.camera.panorama else (width // 2, height)
+
+    @property
     def pixel(self) -> float:
         """Return the size of a pixel at distance 1; of a panorama, its angle."""
         width, height = self.scene.image.size
@@ -181,14 +193,13 @@ class SolidPlan:
 
     def _light(self, seen: Seen) -> list[float]:
         camera, light = self.scene.camera, self.scene.light
-        ahead, right, up = axes_of(self.scene.camera, self.solid)
-        sun = np.array(light.sun) if light.sun != "key" else 0.55 * up - 0.7 * right - 0.45 * ahead
-        sun = _unit(sun)
-        across = _across(sun)
+        sun = sun_of(self.scene, self.solid)
+        across = across_of(sun)
         along = np.cross(sun, across)
         wide = math.tan(math.radians(light.sun_size) / 2)
-        sunlight = linear(light.sun_color) * light.sun_power
-        horizon, zenith, ground = (linear(each) for each in light.sky)
+        gamut = self.scene.image.primaries
+        sunlight = linear_of(light.sun_color, gamut) * light.sun_power
+        horizon, zenith, ground = (linear_of(each, gamut) for each in light.sky)
         low, high = self.ends(seen)
         rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
         numbers = [float(part) for row in rows for part in row]
@@ -199,10 +210,14 @@ class SolidPlan:
             light.gloss,
             low,
             1 / (high - low),
+            *(linear_of(light.emission_color, gamut) * light.emission).tolist(),
         ]
 
     def _colors(self, seen: Seen) -> NDArray[np.float64]:
-        """Return colors for traps from the first to the last one: the light that they reflect."""
+        """Return colors for traps from the first to the last one, and how much light they give off.
+
+        A color is the light that is reflected.
+        """
         paint = self.scene.color
         palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
         share = np.arange(SHADES) / (SHADES - 1)
@@ -211,28 +226,26 @@ class SolidPlan:
             traps = low + share * (high - low)
             ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
             share = EVEN * ranks + (1 - EVEN) * share
+        light = self.scene.light
+        away = np.abs(share - light.emission_at) / light.emission_width
+        given_off = (1 - away).clip(0, 1) ** 2
         at = paint.offset + paint.density * share
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
-        colors: NDArray[np.float64] = palette.linear(at).clip(0, 1)
-        return colors
+        gamut = self.scene.image.primaries
+        return np.column_stack([palette.linear(at, gamut).clip(0, 1), given_off])
 
 
-def linear(color: str) -> NDArray[np.float64]:
-    """Return the light of a color."""
-    found: NDArray[np.float64] = linear_from_srgb(np.array(parse_color(color)))
-    return found
-
-
-def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the vector of length 1 in a direction."""
     found: NDArray[np.float64] = vector / np.linalg.norm(vector)
     return found
 
 
-def _across(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def across_of(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return a direction at right angles to another."""
     axis = np.zeros(3)
     axis[int(np.abs(vector).argmin())] = 1.0
-    return _unit(np.cross(vector, axis))
+    return unit(np.cross(vector, axis))
 
 
 Triple = tuple[float, float, float]
@@ -249,47 +262,21 @@ def axes_of(camera: Camera, solid: Solid) -> NDArray[np.float64]:
     Where the camera looks along what should be up, another direction is up.
     """
     position, target = (np.array(part) for part in place_of(camera, solid))
-    ahead = _unit(target - position)
+    ahead = unit(target - position)
     right = np.cross(ahead, np.array(camera.up or solid.up))
-    right = _unit(right) if np.linalg.norm(right) > 1e-9 else _across(ahead)
+    right = unit(right) if np.linalg.norm(right) > 1e-9 else across_of(ahead)
     up = np.cross(right, ahead)
     angle = math.radians(camera.roll)
     cosine, sine = math.cos(angle), math.sin(angle)
     return np.stack([ahead, cosine * right + -sine * up, sine * right + cosine * up])
 
 
-def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
-    """Return a scene whose camera has gone around its target, and then towards the surface.
-
-    right, up: degrees around the target. nearer: how many times nearer the surface is then, along
-    the line of sight, so that no camera passes it.
-    """
-    solid = scene.make_any_formula()
-    assert isinstance(solid, Solid)
-    position, target = (np.array(part) for part in place_of(scene.camera, solid))
-    axis = _unit(np.array(scene.camera.up or solid.up))
-    offset = position - target
-    far = float(np.linalg.norm(offset))
-    rise = math.asin(min(1.0, max(-1.0, float(offset @ axis) / far)))
-    level = offset - (offset @ axis) * axis
-    level = _unit(level) if np.linalg.norm(level) > 1e-9 * far else _across(axis)
-    turn, rise = math.radians(right), rise + math.radians(up)
-    rise = min(STEEPEST, max(-STEEPEST, rise))
-    level = math.cos(turn) * level + math.sin(turn) * np.cross(axis, level)
-    back = math.cos(rise) * level + math.sin(rise) * axis
-    position = target + far * back
-    python = PythonBackend("float64").target
-    space = space_in_python(solid, solid.steps)
-    with np.errstate(all="ignore"):
-        walk = march.make_march(python, solid.walk)
-        t, _, hits = walk(position.tolist(), (-back).tolist(), 0.0, 1e-4, 0.0, space)
-    position = position - back * (t if hits else far) * (1 - 1 / nearer)
-    if np.linalg.norm(position - target) < 1e-6 * far:
-        target = position - back * 1e-6 * far
-    camera = scene.camera.model_copy(
-        update={"position": tuple(position.tolist()), "target": tuple(target.tolist())}
-    )
-    return scene.model_copy(update={"camera": camera})
+def sun_of(scene: Scene, solid: Solid) -> NDArray[np.float64]:
+    """Return the direction to the sun."""
+    if scene.light.sun != "key":
+        return unit(np.array(scene.light.sun))
+    ahead, right, up = axes_of(scene.camera, solid)
+    return unit(0.55 * up - 0.7 * right - 0.45 * ahead)
 
 
 def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pixels") -> SolidPlan:
@@ -300,6 +287,8 @@ def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pix
     solid = scene.make_any_formula()
     assert isinstance(solid, Solid)
     _check_keys(scene, solid)
+    if scene.develop.denoise and find_spec("pyoidn") is None:
+        raise OptionError(f"denoise=True needs Open Image Denoise: {to_install('denoise')}")
     position, target = place_of(scene.camera, solid)
     if math.dist(position, target) < 1e-9 * (1 + math.hypot(*position)):
         raise SceneError("camera: position and target are the same point")
@@ -336,6 +325,10 @@ def _check_keys(scene: Scene, solid: Solid) -> None:
         raise SceneError(
             f"view.{key}: a solid is seen by a camera: give position=, target= and field="
         )
+    side = scene.image.size[1 if scene.camera.panorama else 0]
+    if scene.camera.stereo and side % 2:
+        name = "height" if scene.camera.panorama else "width"
+        raise SceneError(f"size: the {name} of a stereo pair is even, and {side} is not")
     if scene.color.layers:
         raise SceneError("color.layers: a solid has one layer, of its palette's colors")
 

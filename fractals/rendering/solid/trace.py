@@ -14,18 +14,23 @@ from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
+from fractals.rendering.develop import Developer
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
-from fractals.rendering.solid.plan import PROBE, Seen, SolidPlan, make_solid_plan
+from fractals.rendering.solid.plan import PROBE, QUANTILES, Seen, SolidPlan, make_solid_plan
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
+GUIDES = 2  # rays of a pixel for a denoiser, a side
+GUIDED = 2**14  # pixels of a launch of these
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
+
+NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
 
 
 class SampledRows(NamedTuple):
@@ -39,16 +44,19 @@ class SampledRows(NamedTuple):
 class Tracing:
     """Traces samples of a picture, and shows their sums."""
 
-    def __init__(self, plan: SolidPlan, backend: Backend) -> None:
+    def __init__(self, plan: SolidPlan, backend: Backend, seen: Seen | None = None) -> None:
+        """`seen`: what other pictures of a film have seen, too; without it a probe looks."""
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
+        self.developer = Developer(backend, plan.scene)
         self.loop = LOOPS.get(plan.device, "kernel")
-        self.seen = Seen.of(self._probe())
+        self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
         self._moved: Any = None
 
-    def _probe(self) -> NDArray[Any]:
+    def probe(self) -> NDArray[Any]:
+        """Return what few rays meet, as of `fractals.kernels.march.make_first_body`."""
         camera, backend = self.plan.probe_camera(self.backend.real), self.backend
         out = np.zeros((PROBE, PROBE, 2), backend.real)
         if self._packed():
@@ -130,19 +138,58 @@ class Tracing:
         run(on_device, piece.rows.start, piece.first, piece.samples, *self._moved)
         backend.to_host(on_device, sums)
 
-    def pixels(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
-        """Return the pixels of sums of some samples."""
-        scene, backend = self.plan.scene, self.backend
-        deep = scene.image.bits == 16
-        real = backend.real
-        scale = real(scene.light.exposure / (samples * lights.ONE))
-        out = backend.empty(sums.shape, np.float32)
-        run = backend.compile(lights.make_develop_body)
-        run(out, backend.to_device(sums), scale, real(65535 if deep else 255))
-        found = np.empty(sums.shape, np.float32)
-        backend.to_host(out, found)
-        rounded: NDArray[Any] = np.floor(found + np.float32(0.5))
-        return rounded.astype(np.uint16 if deep else np.uint8)
+    def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the light of sums of some samples."""
+        real = self.backend.real
+        scale = real(self.developer.exposure / (samples * lights.ONE))
+        found: NDArray[Any] = sums.astype(real) * scale
+        return found
+
+    def pixels(self, sums: NDArray[np.int64], samples: int, top: int = 0) -> NDArray[Any]:
+        """Return the pixels of sums of some samples, whose first row is `top`."""
+        return self.developer.pixels(self.light(sums, samples), top)
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether pixels depend on the light of the whole picture."""
+        return self.developer.glows or self.plan.scene.develop.denoise
+
+    def finished(self, light: NDArray[Any]) -> NDArray[Any]:
+        """Return the pixels of the light of the whole picture, without noise where that is asked.
+
+        The library that removes it is told colors and normals of the surface.
+        """
+        if not self.plan.scene.develop.denoise:
+            return self.developer.pixels(light)
+        import pyoidn
+
+        guides = self._guides()
+        found = pyoidn.denoise(
+            np.ascontiguousarray(light, np.float32),
+            albedo=np.ascontiguousarray(guides[..., :3]),
+            normal=np.ascontiguousarray(guides[..., 3:]),
+            hdr=True,
+        )
+        return self.developer.pixels(np.maximum(found, np.float32(0)))
+
+    def _guides(self) -> NDArray[np.float32]:
+        """Return what a denoiser looks at, as of `fractals.kernels.light.make_guide_body`."""
+        backend, (width, height) = self.backend, self.plan.scene.image.size
+        run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
+        shot, space = moved(backend, self.shot), moved(backend, self._space)
+        found = np.empty((height, width, 6), np.float32)
+        step = 1 + GUIDED // width
+
+        def work(top: int) -> dict[str, float]:
+            rows = found[top : top + step]
+            out = backend.empty(rows.shape, np.float32)
+            run(out, np.int64(top), np.int32(GUIDES), shot, space)
+            backend.to_host(out, rows)
+            return {}
+
+        threads = backend.threads if self.plan.device == "cpu" else 0
+        run_tiles(range(0, height, step), work, threads, None)
+        return found
 
     def check(self, seed: int) -> None:
         """Compare the light of some pixels with that of plain Python.
@@ -168,8 +215,10 @@ def moved(backend: Backend, part: Any) -> Any:
     )
 
 
-def open_tracing(scene: Scene, options: RenderOptions, keeps: Keeps = "pixels") -> Tracing:
-    """Return what traces a picture of a solid on the device asked for."""
+def open_tracing(
+    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", seen: Seen | None = None
+) -> Tracing:
+    """Return what traces a picture of a solid on the device asked for; `seen`: as of `Tracing`."""
     choice = choose(options.device)
     if choice.device.others:
         choice = choice._replace(device=replace(choice.device, others=()))
@@ -185,4 +234,4 @@ def open_tracing(scene: Scene, options: RenderOptions, keeps: Keeps = "pixels") 
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)
-    return Tracing(replace(plan, device=device.kind), backend)
+    return Tracing(replace(plan, device=device.kind), backend, seen)

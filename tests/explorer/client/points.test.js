@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { apply, compose, inverse } from "../../../fractals/explorer/client/frames.js";
-import { cornersOf, displayOf, dragged, ORIGIN, transformsOf, UNIT, withTransform } from "../../../fractals/explorer/client/points.js";
+import { cornersOf, displayOf, dome, dragged, onDome, ORIGIN, transformsOf, UNIT, withTransform } from "../../../fractals/explorer/client/points.js";
 
 const AFFINE = [0.6, -0.64, 0.25, 0.64, 0.6, 0.5];
 const near = (one, other) => one.flat().forEach((part, k) => assert.ok(Math.abs(part - other.flat()[k]) < 2e-6, `${one} and ${other}`));
@@ -58,4 +58,15 @@ test("a display has the scene's values, and those of the schema", () => {
   const schema = { $defs: { Display: { properties: { gamma: { default: 4 }, vibrancy: { default: 1 } } } } };
   assert.deepEqual(displayOf({ display: { gamma: 2 } }, schema), { gamma: 2, vibrancy: 1 });
   assert.deepEqual(displayOf({}, schema), { gamma: 4, vibrancy: 1 });
+});
+
+test("the sky's dome and directions are inverse to each other", () => {
+  const space = { position: [3, -4, 1], target: [0, 0, 0] };
+  for (const at of [[0.2, -0.5], [-0.7, 0.1], [0, -0.75]]) {
+    const found = onDome(dome(at, space), space);
+    found.forEach((part, k) => assert.ok(Math.abs(part - at[k]) < 1e-3));
+  }
+  const ahead = dome([0, -0.75], space); // the horizon, at the top
+  assert.ok(Math.abs(ahead[2]) < 1e-3 && ahead[0] < 0 && ahead[1] > 0);
+  assert.deepEqual(onDome([0, 0, 1], space).map(Math.abs), [0, 0]);
 });

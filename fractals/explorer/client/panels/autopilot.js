@@ -1,11 +1,12 @@
 /** The autopilot: a slow flight from one interesting place to the next, until the user takes over. */
 import { observe } from "../state.js";
 import { still } from "../ui.js";
-import { canFly, flyTo } from "./flight.js";
+import { canFly, flyAlong, flyTo } from "./flight.js";
 
 const SPEED = 0.35; // of a path's length a second: about 0.7 octaves
 const CHOICE = 3; // of the best views, one is chosen by chance
 const DEEPEST = 160; // octaves of a dive; it then rises, and begins another one
+const HOPS = 6; // from view to view of a solid, each nearer; then it begins anew
 const RISE = 4; // octaves, where nothing is found
 const REST_MS = 1500; // at a place, at least; the next one is searched for meanwhile
 
@@ -32,6 +33,7 @@ export function autopilotTool({ explorer, notify, ui }) {
     });
     job = null;
     const view = views[Math.floor(Math.random() * Math.min(CHOICE, views.length))];
+    if (view?.camera) return view;
     return view && { center: view.center, octaves: explorer.placed.octaves + 3 }; // such a view is an eighth as wide
   }
 
@@ -44,11 +46,25 @@ export function autopilotTool({ explorer, notify, ui }) {
     own.on = true;
     ui.bare = true;
     notify("The autopilot flies on until you move the picture or press Escape.");
-    let first = true;
+    let first = true, hops = 0;
     while (own.on) {
-      const [found] = await Promise.all([explorer.placed.octaves - from > DEEPEST ? null : next(), rest(first ? 0 : REST_MS)]);
+      const far = explorer.placed.camera ? hops >= HOPS : explorer.placed.octaves - from > DEEPEST;
+      const [found] = await Promise.all([far ? null : next(), rest(first ? 0 : REST_MS)]);
       first = false;
       if (!own.on) break;
+      if (explorer.placed.camera) {
+        if (!found && !hops) {
+          notify("The autopilot finds nothing here.");
+          break;
+        }
+        hops = found ? hops + 1 : 0;
+        if (found) flight = flyAlong(explorer, { ...found, step });
+        else explorer.home();
+        const arrived = found ? await flight?.done : true;
+        flight = null;
+        if (!arrived) break;
+        continue;
+      }
       const target = found ?? { center: explorer.placed.center, octaves: Math.max(0, explorer.placed.octaves - RISE) };
       if (!found && explorer.placed.octaves < 0.5) {
         notify("The autopilot finds nothing here.");

@@ -4,6 +4,7 @@ import { changed, paintsOf } from "../paints.js";
 import { observe } from "../state.js";
 import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
 import { coloringName, coloringOf, gradient, paletteTitle, shownPalette, tableOf } from "./colors.js";
+import { Develop } from "./develop.js";
 import { Shown } from "./display.js";
 import { BINS, Histogram } from "./histogram.js";
 import { Layers } from "./layers.js";
@@ -11,6 +12,7 @@ import { Brush, makeBrush, Mask } from "./mask.js";
 import { OwnPalettes, Palettes } from "./palettes.js";
 import { drawSheet, Previews } from "./previews.js";
 import { Road } from "./road.js";
+import { Lit } from "./space.js";
 
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
@@ -90,7 +92,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
       return () => clearTimeout(waiting);
     });
     if (!explorer.scene) return null;
-    const picked = index(), paint = paintOf(), palette = shownPalette(paint, catalog), background = gradient(palette, catalog);
+    const picked = index(), paint = paintOf(), palette = (paint.palette ?? "auto") === "auto" && explorer.placed?.space?.palette || shownPalette(paint, catalog), background = gradient(palette, catalog);
     const previews = plainFirst.map(({ name: id }) => ({ id, title: words(id), change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
     const looks = Looks.value?.(color(), catalog) ?? [];
     const points = explorer.placed?.values === false; // an image of points: no values, layers or inside
@@ -98,6 +100,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
     return html`<div><${Road} at="color" open=${open} />
       ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
         <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => { own.picked = 0; }} /></div>`}
+      ${explorer.placed?.camera && html`<${Lit} paint=${paint} edit=${edit} explorer=${explorer} />`}
       <${Section} title="Palette">
         ${!Editor.value && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
@@ -107,7 +110,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
       <//>
-      ${points ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />` : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
+      ${explorer.placed?.camera ? null : points ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />` : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
         <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
@@ -132,7 +135,8 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
       <${Section} title="Motion" open=${false}>
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
           : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(speed) => explorer.cycle(speed)} put=${(speed) => explorer.cycle(speed)} />`}
-      <//>`}</div>`;
+      <//>`}
+      <${Develop} explorer=${explorer} /></div>`;
   }
   const Over = () => html`<${Brush} explorer=${explorer} brush=${brush} />`;
   const endPainting = () => brush.on && !(brush.on = false);

@@ -1,14 +1,16 @@
 /** The find panel: minibrots, embedded Julia sets and periods of the view, and the flight there. */
 import { html } from "../html.js";
 import { observe } from "../state.js";
-import { Button, narrow, Progress, Section, still } from "../ui.js";
-import { canFly, flyTo } from "./flight.js";
+import { Button, Card, Drawn, narrow, Progress, Section, still } from "../ui.js";
+import { canFly, flyAlong, flyTo } from "./flight.js";
+import { drawSheet } from "./previews.js";
 import { decimal } from "./scale.js";
 
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
 export function findPanel({ explorer, notify, julia, ui, close, autopilot, second }) {
-  const own = observe({ told: /** @type {Table|null} */ (null), answer: /** @type {Table|null} */ (null) }); // progress, and what was found
+  // Progress, what was found, and small pictures of the views of a solid
+  const own = observe({ told: /** @type {Table|null} */ (null), answer: /** @type {Table|null} */ (null), views: /** @type {Table[]} */ ([]) });
   let job = /** @type {Table|null} */ (null);
   let flight = /** @type {Table|null} */ (null);
   let flights = 0; // so far
@@ -54,6 +56,29 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
     explorer.open({ scene }, step, { aim: true });
   }
 
+  /** Search for cameras near the surface of a solid. */
+  async function cameras() {
+    own.views = [];
+    await search({ what: "interesting" }, "Searching for views");
+    const views = own.answer?.views ?? [];
+    if (!views.length) return;
+    const sheet = drawSheet(explorer, { scenes: views.map(({ camera }) => ({ camera })), width: 256 }, (index, { picture }) => {
+      own.views = [...own.views, { ...views[index], picture }];
+    });
+    sheet.done.catch(() => {});
+  }
+
+  /** Fly to a view of a solid. @param {Table} view */
+  async function flyOver({ camera, way }) {
+    cancel();
+    if (narrow()) close();
+    flights += 1;
+    flight = flyAlong(explorer, { camera, way: still() ? [] : way, step: `flight ${flights}`, told: (share) => { own.told = { share, text: "Flying there" }; } });
+    await flight.done;
+    flight = null;
+    own.told = null;
+  }
+
   const nucleus = () => search({ what: "nucleus" }, "Searching for a minibrot");
   explorer.addEventListener("selection", (event) => {
     if (ui.open !== "find") return;
@@ -71,7 +96,13 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
     julia.preview();
     if (narrow()) close();
   };
-  const View = () => !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of escape-time images: this one is of points.</p>` : html`<div class="stack">
+  const Cameras = () => html`<div class="stack">
+    <p class="hint">Cameras nearer to the surface, which see it at many distances, under some sky.</p>
+    <${Button} label="Find views" kind="primary wide-button" onClick=${cameras} />
+    <${Progress} told=${own.told} cancel=${cancel} />
+    <ul class="cards small" aria-label="Views">${own.views.map((view, k) => html`<li key=${k}><${Card} title=${`View ${k + 1}`} below=${view.score.toFixed(2)} onClick=${() => flyOver(view)}><${Drawn} picture=${view.picture} /><//></li>`)}</ul>
+    <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next" onClick=${autopilot.toggle} /></div>`;
+  const View = () => explorer.placed?.camera ? html`<${Cameras} />` : !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of escape-time images: this one is of points.</p>` : html`<div class="stack">
     <p class="hint">Small copies of the set lie in every view of its border.${matchMedia("(any-pointer: fine)").matches
       && " While this panel is open, a box drawn with Shift searches a part of the view."}</p>
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />

@@ -93,6 +93,40 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
   return { done, stop: interrupt };
 }
 
+const ALONG = 6; // seconds of a flight along a way
+
+/**
+ * Fly a solid's camera along a way that the server has found; a gesture of the user ends the flight.
+ * @param {import("../explorer.js").Explorer} explorer
+ * @param {{camera: Table, way: number[][], step: string, told?: (share: number) => void}} target `way`: of positions and targets
+ * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
+ */
+export function flyAlong(explorer, { camera, way, step, told }) {
+  let end = (/** @type {boolean} */ _arrived) => {};
+  const done = new Promise((resolve) => {
+    let time = 0;
+    const stop = explorer.animate((seconds) => {
+      time += seconds;
+      const share = way.length > 1 ? time / ALONG : 1, at = Math.min(share, 1) * (way.length - 1), k = Math.min(Math.floor(at), way.length - 2);
+      told?.(share);
+      if (share >= 1) {
+        explorer.change({ camera }, step);
+        return end(true);
+      }
+      const place = way[k].map((part, m) => part + (at - k) * (way[k + 1][m] - part));
+      explorer.change({ camera: { ...camera, position: place.slice(0, 3), target: place.slice(3) } }, step);
+    });
+    end = (arrived) => {
+      stop();
+      explorer.removeEventListener("gesture", interrupt);
+      resolve(arrived);
+    };
+  });
+  const interrupt = () => end(false);
+  explorer.addEventListener("gesture", interrupt);
+  return { done, stop: interrupt };
+}
+
 const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
 
 /** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */

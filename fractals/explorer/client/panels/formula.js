@@ -19,7 +19,7 @@ function tableOf(formula = "mandelbrot") {
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
 
-export function formulaPanel({ explorer, ui, canvas }) {
+export function formulaPanel({ explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
   const cards = catalog.formulas.filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title, values }) => {
@@ -51,8 +51,10 @@ export function formulaPanel({ explorer, ui, canvas }) {
 
   /** The formula of an image of points: transforms, or parameters. */
   function Points({ now, known }) {
-    const { scatter = {} } = explorer.scene, put = (changes, step) => explorer.change({ formula: { ...now, ...changes } }, step);
-    const options = known?.tables ? [] : optionsOf(known);
+    const { scatter = {}, light = {}, image } = explorer.scene, solid = explorer.placed.space, put = (changes, step) => explorer.change({ formula: { ...now, ...changes } }, step);
+    const options = known?.tables ? [] : optionsOf(known).filter(({ type }) => !solid || type === "text");
+    const knob = ({ name, value, least, most, whole, meaning }) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
+      whole=${whole} hint=${meaning} change=${(given, step) => put({ [name]: given }, step)} />`;
     const field = (option) => {
       const { name, default: usual } = option, value = now[name] ?? usual, reach = Math.max(1, Math.abs(usual));
       if (typeof usual === "boolean") return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(given) => put({ [name]: given })} />`;
@@ -60,9 +62,11 @@ export function formulaPanel({ explorer, ui, canvas }) {
       const [least, most] = name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
       return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} change=${(given, step) => put({ [name]: given }, step)} />`;
     };
-    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters">${options.map(field)}<//>`}
-      <${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
-        put=${(quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`;
+    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters">${options.map(field)}${solid?.knobs.map(knob)}<//>`}
+      ${!solid && html`<${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
+        put=${(quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`}
+      ${solid && html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples > 0 ? light.samples : 16 * (image?.supersampling ?? 1) ** 2} least=${1} most=${4096} log
+        hint="Paths of light for each pixel." put=${(samples) => explorer.change({ light: { ...light, samples: Math.max(1, Math.round(samples)) } })} /><//>`}`;
   }
 
   function View() {

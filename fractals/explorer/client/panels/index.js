@@ -10,6 +10,7 @@ import { juliaTool } from "./julia.js";
 import { pointMenu } from "./menu.js";
 import { FAVORITE_KEYS } from "./palettes.js";
 import { Over, snapshotsTool } from "./snapshots.js";
+import { spaceTool } from "./space.js";
 import { StatusLine } from "./status.js";
 
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
@@ -48,7 +49,8 @@ export function mountPanels(explorer) {
   const ui = observe({ open: "", unfolded: false, bare: false, messages: /** @type {Table[]} */ ([]), dragged: false, over: /** @type {Table|null} */ (null), second: /** @type {Table|null} */ (null) });
   const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
-  const context = { explorer, canvas, ui, julia, past, autopilot, open, close, notify, upload, second };
+  const space = spaceTool({ explorer, notify });
+  const context = { explorer, canvas, ui, julia, past, autopilot, space, open, close, notify, upload, second };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
@@ -94,7 +96,7 @@ export function mountPanels(explorer) {
   const toggle = (id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
+  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || space.land() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
   const fold = () => ui.unfolded && !(ui.unfolded = false);
   /** Show the bars, or hide them. @param {boolean} shown @returns {boolean} whether that is a change */
   const bars = (shown) => {
@@ -214,7 +216,7 @@ export function mountPanels(explorer) {
   function App() {
     const shown = ui.open && panelOf(ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
@@ -232,6 +234,7 @@ export function mountPanels(explorer) {
     ...julia.commands,
     ...past.commands,
     ...autopilot.commands,
+    ...space.commands, // the last: where there is a camera, its keys are not those of panels
     ...favorites(context),
   );
   addCommands({ id: "nucleus", group: "Find", title: "Fly to the minibrot in view", keys: ["n"], run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()) });

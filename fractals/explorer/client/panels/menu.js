@@ -6,7 +6,7 @@ import { Button, copyText } from "../ui.js";
 const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spiral is searched for
 const SIZE = [236, 376]; // CSS pixels, about
 
-export function pointMenu({ explorer, notify, open, julia, canvas, second }) {
+export function pointMenu({ explorer, notify, open, julia, canvas, second, space }) {
   const own = observe({ shown: /** @type {Table|null} */ (null) }); // {at, x, y}
   const close = () => {
     if (!own.shown) return false;
@@ -38,6 +38,9 @@ export function pointMenu({ explorer, notify, open, julia, canvas, second }) {
     ["Keep as a bookmark", () => open("bookmark")],
   ];
 
+  /** @type {[string, (at: number[]) => void][]} */
+  const OF_SOLIDS = [["Focus here", (at) => space.focusAt(at)], ["Keep as a bookmark", () => open("bookmark")]];
+
   function Menu({ at, x, y }) {
     let made = /** @type {any} */ (null);
     useLayoutEffect(() => made.querySelector("button").focus({ preventScroll: true }), [x, y]);
@@ -50,7 +53,7 @@ export function pointMenu({ explorer, notify, open, julia, canvas, second }) {
     };
     const style = { left: `${Math.max(8, Math.min(x, innerWidth - SIZE[0]))}px`, top: `${Math.max(8, Math.min(y, innerHeight - SIZE[1]))}px` };
     return html`<div class="menu glass" role="menu" aria-label="At this point" style=${style} ref=${(node) => { made = node; }} onKeyDown=${step}>
-      ${ITEMS.map(([label, run]) => html`<${Button} key=${label} label=${label} role="menuitem" onClick=${() => (close(), run(at))} />`)}</div>`;
+      ${(explorer.placed?.camera ? OF_SOLIDS : ITEMS).map(([label, run]) => html`<${Button} key=${label} label=${label} role="menuitem" onClick=${() => (close(), run(at))} />`)}</div>`;
   }
   return { View: () => own.shown && html`<${Menu} ...${own.shown} />`, close };
 }

@@ -87,7 +87,7 @@ export function transformsTool({ explorer, canvas }) {
   }
 
   /** A slider whose drag is one step of undo. */
-  const Dragged = ({ label, value, least, most, change }) => html`<${Slider} label=${label} value=${value} least=${least} most=${most}
+  const Dragged = ({ label, value, least, most, change, whole = false, hint = "" }) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
     live=${(now) => change(now, `gesture ${label} ${drags}`)} put=${(now) => change(now, `gesture ${label} ${drags++}`)} />`;
 
   function Variations({ transform }) {

@@ -18,7 +18,8 @@ class Tone(NamedTuple):
     # 1 / gamma, threshold, its power of 1 / gamma - 1, vibrancy, highlight power, and the three
     # channels of the background, from 0 to 1; array of real, shape (8,)
     numbers: Any
-    white: Any  # the greatest value of a channel, as a number: 255 or 65535
+    white: Any  # the value of a white channel, as a number: 255, 65535, or 1 of light
+    most: Any  # the greatest value, in whites
 
 
 def power(v, exponent):  # compiled with `target.jit`
@@ -112,7 +113,7 @@ def make_pixel_body(target):
     Parameters
     ----------
     out : array of float32, shape (rows, columns, 3)
-        From 0 to `tone.white`.
+        From 0 to `tone.white` times `tone.most`.
     light : array of real, shape (bucket rows, bucket columns, 4)
     taps : array of real, shape (width,)
         The filter, across and down.
@@ -124,12 +125,12 @@ def make_pixel_body(target):
     real, real32 = target.real, target.real32
     power_of = target.jit(power)
 
-    def tone_of(v, ls, vibrancy, gamma, rest, behind, white):
-        """Return the value of one channel from its part of the light, from 0 to 1."""
+    def tone_of(v, ls, vibrancy, gamma, rest, behind, white, most):
+        """Return the value of one channel from its part of the light."""
         zero, one = real(0), real(1)
         found = fma(rest, behind, fma(ls, v, (one - vibrancy) * power_of(v, gamma)))
         found = found if found > zero else zero
-        return (found if found < one else one) * white
+        return (found if found < most else most) * white
 
     tone_of = target.jit(tone_of)
 
@@ -178,9 +179,9 @@ def make_pixel_body(target):
                     else:
                         ls = fma(-highlight, ls, (one + highlight) * fits)
                 rest = one - alpha
-                white = tone.white
-                out[j, i, 0] = real32(tone_of(red, ls, vibrancy, gamma, rest, v[5], white))
-                out[j, i, 1] = real32(tone_of(green, ls, vibrancy, gamma, rest, v[6], white))
-                out[j, i, 2] = real32(tone_of(blue, ls, vibrancy, gamma, rest, v[7], white))
+                white, most = tone.white, tone.most
+                out[j, i, 0] = real32(tone_of(red, ls, vibrancy, gamma, rest, v[5], white, most))
+                out[j, i, 1] = real32(tone_of(green, ls, vibrancy, gamma, rest, v[6], white, most))
+                out[j, i, 2] = real32(tone_of(blue, ls, vibrancy, gamma, rest, v[7], white, most))
 
     return body

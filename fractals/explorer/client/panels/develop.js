@@ -1,0 +1,23 @@
+/** How light becomes the picture: the table [develop] of the scene, for images of every family. */
+import { html } from "../html.js";
+import { observe } from "../state.js";
+import { Section, Select, Slider, words } from "../ui.js";
+
+/** Ranges of the sliders; the fields beside them take all that a scene takes. */
+const RANGES = { exposure: [0.05, 20, true], bloom: [0, 3, false], bloom_threshold: [0, 4, false], bloom_radius: [0.005, 0.3, true], vignette: [0, 1, false], grain: [0, 0.3, false] };
+const own = observe({ drags: 0 });
+
+export function Develop({ explorer }) {
+  const { schema } = explorer.catalog, known = schema.$defs.Develop.properties, scene = explorer.scene;
+  const given = { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...scene.develop };
+  const put = (values, step = "") => explorer.change({ develop: { ...scene.develop, ...values } }, step);
+  const formula = scene.formula?.name ?? scene.formula, usual = explorer.catalog.formulas.find(({ name }) => name === formula)?.exposure ?? 1;
+  const field = (name) => {
+    const [least, most, log] = RANGES[name], value = given[name] === "auto" ? usual : given[name];
+    return html`<${Slider} key=${name} label=${words(name)} value=${value} least=${least} most=${most} log=${log} hint=${known[name].description}
+      live=${(now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`;
+  };
+  return html`<${Section} title="Develop" open=${false}>
+    <${Select} label="Curve" choices=${explorer.catalog.curves} value=${given.curve} put=${(curve) => put({ curve })} />
+    ${Object.keys(RANGES).map(field)}<//>`;
+}

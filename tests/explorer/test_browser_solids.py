@@ -1,0 +1,114 @@
+"""Solids in a browser: each control is a key of the scene; the sun, the focus, flights."""
+
+import pytest
+from support import browser as browsers
+from support.panels import SIZE, opened, section
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+BOX = {
+    "formula": {"name": "mandelbox", "scale": -1.5},
+    "light": {"samples": 1, "bounces": 0},
+    "image": {"size": SIZE, "supersampling": 1},
+}
+# What the controls of the open panel show.
+SHOWN = """() => Object.fromEntries([...document.querySelectorAll(".panel .number")].map(
+    (field) => [field.id.replace("field-", ""), Number(field.value)]))"""
+
+
+def dragged(tab, handle, right, down):
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    mouse = tab.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    for k in range(1, 4):
+        mouse.move(x + right * k / 3, y + down * k / 3)
+    mouse.up()
+
+
+def test_controls_of_a_solid_are_keys_of_its_scene(panels):
+    panels.open(BOX)
+    panels.run("explorer.move({ by: [1600, 320] })")  # around the solid
+    turned = panels.settle()["camera"]
+    panel = opened(panels, "Color")
+    steps = panels.run("explorer.steps.back.length")
+    dragged(panels, panel.get_by_role("button", name="Sun"), 30, 20)
+    panels.until("explorer.scene.light.sun !== 'key'")
+    scene = panels.assert_exact()
+    assert panels.run("explorer.steps.back.length") == steps + 1
+    assert scene["camera"] == turned  # a control keeps what a drag has done
+    sun = panels.run("explorer.placed.space.sun")
+    assert sun == pytest.approx(scene["light"]["sun"], abs=1e-3)
+    for label, value in (("Haze", 0.4), ("Sun power", 5), ("Bounces", 1)):
+        field = panel.get_by_role("textbox", name=label, exact=True)
+        field.fill(str(value))
+        field.press("Enter")
+    panels.until("explorer.scene.light.bounces === 1")
+    light, shown = panels.assert_exact()["light"], panels.run(SHOWN)
+    for name in ("haze", "sun_power", "bounces", "sun_size", "gloss"):
+        label = name.capitalize().replace("_", "-")
+        assert shown[label] == pytest.approx(light[name], rel=1e-2), name
+    panels.page.keyboard.press("Escape")
+    panel = opened(panels, "Formula")
+    bar = panel.get_by_role("slider", name="Scale", exact=True)
+    bar.focus()
+    bar.press("ArrowLeft")
+    panels.until("explorer.scene.formula.scale < -1.5")
+    section(panel, "Camera").get_by_role("textbox", name="Field", exact=True).fill("60")
+    panels.page.keyboard.press("Enter")
+    panels.until("explorer.scene.camera.field === 60")
+    scene = panels.assert_exact()
+    assert scene["light"] == light
+    assert panels.run(SHOWN)["Scale"] == pytest.approx(scene["formula"]["scale"], rel=1e-2)
+    for _ in range(2):
+        panels.run("explorer.undo()")
+    panels.until("explorer.scene.formula.scale === -1.5")
+    assert panels.settle()["camera"]["field"] == turned["field"]
+
+
+def test_a_click_focuses_and_keys_fly(panels):
+    panels.open(BOX)
+    panels.page.locator("#view").click(modifiers=["Alt"])
+    panels.until("explorer.scene.camera?.focus > 0")
+    camera = panels.assert_exact()["camera"]
+    assert camera["lens"] == 0.01
+    steps = panels.run("explorer.steps.back.length")
+    panels.page.keyboard.down("w")
+    panels.until("explorer.placed.space.position[2] < 2.5")
+    panels.page.keyboard.up("w")
+    moved = panels.assert_exact()["camera"]
+    assert moved["focus"] == camera["focus"]
+    assert panels.run("explorer.steps.back.length") == steps + 1
+    panels.page.keyboard.press("Shift+F")
+    before = panels.run("explorer.placed.space")
+    dragged(panels, panels.page.locator("#view"), 60, 0)
+    panels.until(f"explorer.placed.space.target[0] !== {before['target'][0]}")
+    after = panels.run("explorer.placed.space")
+    assert after["position"] == pytest.approx(before["position"])  # it looks around
+    panels.page.locator(".pad").click()
+    panels.page.keyboard.press("Escape")
+    panels.until("!explorer.flying")
+    panels.run("explorer.home()")
+    panels.until("!explorer.scene.camera.position")
+
+
+def test_views_are_found_and_flown_to(panels):
+    panels.open({**BOX, "camera": {"field": 50}})
+    panel = opened(panels, "Find")
+    panel.get_by_role("button", name="Find views").click()
+    card = panel.get_by_role("button", name="View 1")
+    card.wait_for()
+    here = panels.run("explorer.placed.space.position")
+    steps = panels.run("explorer.steps.back.length")
+    panels.page.emulate_media(reduced_motion="reduce")  # at once
+    card.click()
+    panels.until(f"explorer.placed.space.position[0] !== {here[0]}")
+    camera = panels.assert_exact()["camera"]
+    assert camera["field"] == 50
+    assert sum(x * x for x in camera["position"]) < sum(x * x for x in here)
+    assert panels.run("explorer.steps.back.length") == steps + 1
