@@ -43,19 +43,17 @@ class Room:
         """
 
         def taken(tile: Tile, stop: Stop) -> dict[str, float]:
-            spent: dict[str, float] = {}
-            waiting = [tile]
-            while waiting:
-                part, *rest = smaller(waiting.pop(), self.most)
-                waiting += reversed(rest)
+            pixels = tile.width * tile.height
+            if pixels <= max(1, self.most):
                 try:
-                    add(spent, take(part, stop))
+                    return take(tile, stop)
                 except DeviceMemoryError:
-                    pixels = part.width * part.height
                     if pixels == 1:
                         raise
                     self.most = min(self.most, pixels // 2)
-                    waiting.append(part)
+            spent: dict[str, float] = {}
+            for part in smaller(tile, self.most):
+                add(spent, taken(part, stop))
             return spent
 
         return taken
