@@ -48,10 +48,11 @@ class Library:
         path = Path(folder, f"limit-{precision}-{width}.so")
         options = [f"-DREAL_BITS={BITS[precision]}", f"-DVECTOR_BITS={width}"]
         command = [compiler, *FLAGS, *WIDTHS[width], *options, "-o", str(path)]
-        done = subprocess.run([*command, str(HERE / "limit.c")], capture_output=True, text=True)
-        if done.returncode:
-            first = next(iter(done.stderr.strip().splitlines()), f"exit {done.returncode}")
-            raise FractalsError(f"{compiler} can't compile the {width}-bit C: {first}")
+        if not path.exists():
+            done = subprocess.run([*command, str(HERE / "limit.c")], capture_output=True, text=True)
+            if done.returncode:
+                first = next(iter(done.stderr.strip().splitlines()), f"exit {done.returncode}")
+                raise FractalsError(f"{compiler} can't compile the {width}-bit C: {first}")
         self._library = ctypes.CDLL(str(path))
         self._library.render.restype = None
         self._library.spin.restype = ctypes.c_double

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from fractals.errors import DeviceMemoryError
 from fractals.rendering.plan import Tile
@@ -41,24 +42,21 @@ class Room:
         A part that does not fit is begun again in halves. All tiles that follow, of all threads,
         are then divided alike. What does not fit for a single pixel raises `DeviceMemoryError`.
         """
+        return partial(self._taken, take)
 
-        def taken(tile: Tile, stop: Stop) -> dict[str, float]:
-            spent: dict[str, float] = {}
-            waiting = [tile]
-            while waiting:
-                part, *rest = smaller(waiting.pop(), self.most)
-                waiting += reversed(rest)
-                try:
-                    add(spent, take(part, stop))
-                except DeviceMemoryError:
-                    pixels = part.width * part.height
-                    if pixels == 1:
-                        raise
-                    self.most = min(self.most, pixels // 2)
-                    waiting.append(part)
-            return spent
-
-        return taken
+    def _taken(self, take: Take, tile: Tile, stop: Stop) -> dict[str, float]:
+        pixels = tile.width * tile.height
+        if pixels <= max(1, self.most):
+            try:
+                return take(tile, stop)
+            except DeviceMemoryError:
+                if pixels == 1:
+                    raise
+                self.most = min(self.most, pixels // 2)
+        spent: dict[str, float] = {}
+        for part in smaller(tile, self.most):
+            add(spent, self._taken(take, part, stop))
+        return spent
 
     def tell(self) -> None:
         """Tell the user once if tiles were divided; called by the thread that has the tiles."""

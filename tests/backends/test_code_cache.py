@@ -724,10 +724,11 @@ def test_memory_of_own_formulas_is_freed():
         return sum(type(thing) is kind for thing in gc.get_objects())
 
     draw(1)  # and what all programs share
+    draw(2)
     kinds = llvmlite.binding.ModuleRef, CPUDispatcher
     known, before = len(cpu_target.typing_context._globals), list(map(alive, kinds))
     programs = alive(machine_code.MachineCode)
-    draw(2)
+    draw(3)
     assert len(cpu_target.typing_context._globals) - known <= 2  # the program's own
     assert list(map(alive, kinds)) == before
     assert alive(machine_code.MachineCode) > programs

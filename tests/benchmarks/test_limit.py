@@ -1,7 +1,9 @@
 """The yardstick in C computes what fractals computes; how long it took is never asserted."""
 
+import fcntl
 import functools
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -37,12 +39,19 @@ SAMPLES = {  # views with outside, boundary and inside
 
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory):
-    """The C in every number type and width that this machine can run, compiled once for all."""
-    folder, compiled = str(tmp_path_factory.mktemp("limit")), yardstick.Library
+    """The C in every number type and width that this machine can run, compiled once for all.
+
+    Processes that share the tests share the folder.
+    """
+    folder, compiled = tmp_path_factory.getbasetemp(), yardstick.Library
+    folder = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "limit"
+    folder.mkdir(exist_ok=True)
 
     @functools.cache
     def library(compiler, precision, width):
-        return compiled(compiler, folder, precision, width)
+        with open(folder / "lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            return compiled(compiler, folder, precision, width)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(yardstick, "Library", lambda compiler, _, *kind: library(compiler, *kind))

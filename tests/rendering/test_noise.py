@@ -57,6 +57,7 @@ def test_exact_formulas_and_float32_are_not_measured(monkeypatch):
 def test_the_plan_tells_it(run):
     center = "--center=1.598886233785331,0.425796647768689"
     view = ("--formula", "nova", center, "--width", "5e-11", "--size", "33x19", "--dry-run")
+    view += ("--max-iterations", "1000")  # for "auto" a program would be compiled
     code, out, _ = run("render", *view)
     assert (code, b"of the samples may be wrong: float64" in out) == (0, True)
     code, out, _ = run("render", *view, "--json")

@@ -1,8 +1,11 @@
 """Tiles that do not fit into the memory of a device."""
 
+import gc
+
 import numpy as np
 import pytest
 
+import fractals
 from fractals.errors import DeviceMemoryError
 from fractals.rendering.plan import Tile
 from fractals.rendering.smaller import Room, smaller
@@ -59,3 +62,17 @@ def test_a_pixel_that_does_not_fit_is_an_error():
     with pytest.raises(DeviceMemoryError):
         Room().in_parts(device.take)(Tile(0, 0, 32, 8), lambda: False)
     assert device.tried == [256, 128, 64, 32, 16, 8, 4, 2, 1]
+
+
+def test_a_picture_is_freed_when_nobody_refers_to_it():
+    """Memory in a cycle of references waits for the collector, and the next picture takes other."""
+    raw = fractals.compute(size=(16, 9), device="cpu", on_message=str)
+    options = {"device": "cpu", "on_message": str}
+    for draw in (
+        lambda: fractals.recolor(raw, **options),
+        lambda: fractals.compute(raw.scene, **options),
+    ):
+        draw()
+        gc.collect()
+        draw()
+        assert gc.collect() == 0
