@@ -167,6 +167,7 @@ TABLES_OF_KEYWORDS = (
     *("view", "image", "iteration", "color"),
     *("scatter", "display", "camera", "light", "develop"),
 )
+GROUP = "A group in `[[color.layers]]`"
 LISTS = ("color.layers", "film.keys")  # tables of which there may be several
 
 
@@ -175,7 +176,8 @@ def keys(_folder):
     schema = Scene.model_json_schema()
     for path, name in TABLES.items():
         inner = "[[{}]]" if path in LISTS else "[{}]"
-        yield f"## `{inner.format(path)}`\n" if path else "## Top level\n"
+        shown = f"`{inner.format(path)}`" if path else "Top level"
+        yield f"## {GROUP if name == 'LayerGroup' else shown}\n"
         properties = (schema if not path else schema["$defs"][name])["properties"]
         rows = [
             [

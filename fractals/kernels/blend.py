@@ -107,15 +107,15 @@ def make_layer_body(target, mode):
 def make_member_body(target, mode):
     """Return the body that blends a layer into a ``group`` of layers, which may be transparent.
 
-    ``body(i0, j0, di, dj, group, position, lookup, weights, opacity)``: group is an array of
-    float32 of shape (height, width, 4), of sRGB values times opacity, and opacity. `weights` is
-    that of `make_group_body`; the other arguments are those of `make_layer_body`.
+    ``body(i0, j0, di, dj, group, position, lookup, weights)``: group is an array of float32 of
+    shape (height, width, 4), of sRGB values times opacity, and opacity. `weights` is that of
+    `make_group_body`; the other arguments are those of `make_layer_body`.
     """
     real32, int32 = target.real32, target.int32
     zero, one = real32(0), real32(1)
     change = make_change(target, mode)
 
-    def body(i0, j0, di, dj, group, position, lookup, weights, opacity):
+    def body(i0, j0, di, dj, group, position, lookup, weights):
         entries = int32(lookup.shape[0] - 2)
         bottom, right = int32(weights.shape[0] - 1), int32(weights.shape[1] - 1)
         scale = real32(entries)
@@ -125,7 +125,7 @@ def make_member_body(target, mode):
             while i < group.shape[1]:
                 t = position[j, i]
                 weight = weights[min(int32(j), bottom), min(int32(i), right)]
-                part = select(t >= zero, weight * opacity, zero)
+                part = select(t >= zero, weight, zero)
                 t = select(t >= zero, t, zero)
                 k = min(int32(t * scale), int32(entries - int32(1)))
                 f = fma(t, scale, -real32(k))
@@ -135,8 +135,9 @@ def make_member_body(target, mode):
                     a = fma(f, lookup[k + 1, c] - lookup[k, c], lookup[k, c])
                     b = group[j, i, c] / divisor
                     b = select(b < one, b, one)
-                    # The color over what is transparent, and the blended one over the rest.
-                    own = fma(below, change(b, a) + (b - a), a)
+                    # The color over what is transparent, and the blended one over the rest. Two
+                    # fma, because a compiler might contract a sum with a product in `change`.
+                    own = fma(below, change(b, a), fma(below, b - a, a))
                     own = select(own > zero, own, zero)
                     own = select(own < one, own, one)
                     group[j, i, c] = fma(part, own, group[j, i, c] * (one - part))
@@ -176,14 +177,13 @@ def make_group_body(target, mode):
     group : array of float32, shape (height, width, 4)
         As of `make_member_body`.
     weights : array of float32, shape (height, width) or (1, 1)
-        Of a mask, from 0 to 1.
-    opacity : float32
+        Opacities, from 0 to 1: those of a mask, times the opacity of the whole.
     """
     real32, int32 = target.real32, target.int32
     zero, one = real32(0), real32(1)
     change = make_change(target, mode)
 
-    def body(i0, j0, di, dj, colors, group, weights, opacity):
+    def body(i0, j0, di, dj, colors, group, weights):
         bottom, right = int32(weights.shape[0] - 1), int32(weights.shape[1] - 1)
         j = j0
         while j < colors.shape[0]:
@@ -192,7 +192,7 @@ def make_group_body(target, mode):
                 part = group[j, i, 3]
                 divisor = select(part > zero, part, one)
                 weight = weights[min(int32(j), bottom), min(int32(i), right)]
-                part = part * (weight * opacity)
+                part = part * weight
                 for c in range(3):
                     a = group[j, i, c] / divisor
                     a = select(a < one, a, one)

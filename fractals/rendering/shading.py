@@ -34,7 +34,7 @@ class Places(NamedTuple):
     """Where samples lie, on the device, as far as colors depend on it."""
 
     arms: Any = None  # `Samples.arms`
-    # How much of a layer is drawn, by the numbers of `_Painted`: the first is of no mask
+    # Opacities of layers in groups and of groups, by the numbers of `_Painted`
     weights: tuple[Any, ...] = ()
 
 
@@ -57,12 +57,12 @@ class _Painted:
     # values and the table
     values: Run | None
     table: Any
-    # mask: number of the layer's mask; 0: none
-    mask: int = 0
-    # group, merge, group_mask: the group of the layer, and what blends it over what is below
+    # group, merge: the group of the layer, and what blends the group over what is below
     group: ResolvedGroup | None = None
     merge: Run | None = None
-    group_mask: int = 0
+    # weights, group_weights: numbers of the opacities of the layer and of its group
+    weights: int = 0
+    group_weights: int = 0
     # `place` with its inputs, by the limit of iterations and the count offset
     bound: dict[tuple[int, float], Callable[..., None]] = field(default_factory=dict)
 
@@ -117,7 +117,7 @@ class Painter:
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted, self._masks = [], self.layers.masks
         self._maps = [mask_map(self.plan, mask) for mask in self._masks]
-        self._no_mask = backend.to_device(np.ones((1, 1), np.float32))
+        self._opacities: list[tuple[PictureMask | None, Any]] = []  # masks, and arrays of 1 x 1
         self._clear = backend.compile(blend.make_clear_body) if self.layers.grouped else None
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
@@ -148,10 +148,10 @@ class Painter:
                     paint.bound(on_device, *last),
                     fill,
                     table,
-                    self._number_of(layer.mask),
                     group,
                     merge,
-                    self._number_of(group.over.picture_mask if group else None),
+                    self._weighted(layer.mask, layer.opacity) if group else 0,
+                    self._weighted(group.over.picture_mask, group.over.opacity) if group else 0,
                 )
             )
         self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
@@ -180,17 +180,23 @@ class Painter:
             return rgb
         return self.developer.on_device(rgb, tile.x, tile.y)
 
-    def _number_of(self, mask: PictureMask | None) -> int:
-        """Return the number of a mask in `Places.weights`."""
-        return 1 + [each is mask for each in self._masks].index(True) if mask else 0
+    def _weighted(self, mask: PictureMask | None, opacity: float) -> int:
+        """Return the number of a mask and an opacity in `Places.weights`."""
+        plain = np.full((1, 1), opacity, np.float32)
+        self._opacities.append((mask, plain if mask else self.backend.to_device(plain)))
+        return len(self._opacities) - 1
 
     def places(self, i: Index, j: Index) -> Places:
         """Return what colors depend on of the places of samples in columns i and rows j."""
         backend, arms = self.backend, None
         if self.projected and self.layers.derivative:
             arms = backend.to_device(self._samples.arms(i, j).astype(backend.real))
-        masks = [backend.to_device(found) for found in self.weights(i, j)]
-        return Places(arms, (self._no_mask, *masks))
+        masks = dict(zip(map(id, self._masks), self.weights(i, j), strict=True))
+        weights = (
+            backend.to_device(masks[id(mask)] * opacity) if mask else opacity
+            for mask, opacity in self._opacities
+        )
+        return Places(arms, tuple(weights))
 
     def weights(self, i: Index, j: Index) -> list[NDArray[np.float32]]:
         """Return how much each of the masks lets through of samples in columns i and rows j."""
@@ -298,7 +304,7 @@ class Painter:
         raw = self._turned(samples, raw, places.arms)
         position = backend.empty(samples, np.float32)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
-        inner, weights = None, places.weights or (self._no_mask,)
+        inner, weights = None, places.weights or [opacity for _, opacity in self._opacities]
         for k, painted in enumerate(self._painted):
             if painted.values:
                 inputs = painted.inputs_for(max_iterations, count_offset)
@@ -310,17 +316,14 @@ class Painter:
             if not painted.merge:
                 painted.color(rgb if colors is None else colors, position)
             else:
-                assert painted.group
                 if inner is None:
                     assert self._clear
                     inner = backend.empty((*samples, 4), np.float32)
                     self._clear(inner)
-                mask = weights[painted.mask]
-                painted.paint(inner, position, painted.lookup, mask, painted.opacity)
+                painted.paint(inner, position, painted.lookup, weights[painted.weights])
                 above = self._painted[k + 1] if k + 1 < len(self._painted) else None
                 if above is None or above.group is not painted.group:
-                    whole = np.float32(painted.group.over.opacity)
-                    painted.merge(colors, inner, weights[painted.group_mask], whole)
+                    painted.merge(colors, inner, weights[painted.group_weights])
                     inner = None
         return colors
 

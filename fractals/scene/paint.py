@@ -184,14 +184,8 @@ class Over(Table):
         default="auto", description="blend mode; auto: the coloring's own, of a group normal"
     )
     opacity: Finite = Field(default=1.0, ge=0, le=1, description="0: invisible, 1: opaque")
-    picture_mask: Annotated[
-        PictureMask | None,
-        BeforeValidator(_mask),
-        WithJsonSchema(
-            {"type": ["string", "object"], "description": "a picture, or {picture, view}"}
-        ),
-    ] = Field(
-        default=None, description="picture whose brightness says how much is drawn; or a table"
+    picture_mask: Annotated[PictureMask | None, BeforeValidator(_mask)] = Field(
+        default=None, description="picture whose brightness says how much is drawn, or a table"
     )
 
 

@@ -124,6 +124,14 @@ def blending(mode, bits=8):
     return functools.partial(fractals.recolor, raw, device="cuda")
 
 
+def grouping(mode):
+    """Return what compiles the kernels of a group: the last blend a layer, and the group."""
+    group = {"layers": [{"coloring": "count", "blend": mode}], "blend": mode}
+    drawn = scene(size=(1, 1), coloring="count", layers=[group])
+    raw = fractals.compute(drawn, device="python", precision="float32")
+    return functools.partial(fractals.recolor, raw, device="cuda")
+
+
 def filming():
     """Return what compiles the kernels of a strip."""
     return lambda: outputs(open_backend(choose("cuda").device, "float64"))
@@ -206,6 +214,12 @@ BLENDS = {
     for mode in (typing.get_args(modes) if modes else ["normal"])
     if mode != "auto"
 }
+BLENDS |= {
+    f"{part} {mode} float32": functools.partial(grouping, mode)
+    for part in ("member", "group")
+    for mode in typing.get_args(Layer.model_fields["blend"].annotation)
+    if mode != "auto"
+}
 PAINTS = {
     f"paint {bits} bits {number}": functools.partial(
         shading, "count", "linear", CYCLIC, number, bits
@@ -260,6 +274,8 @@ def kernel(name):
     *shading, picture, tally = compiled
     if name == "tally":
         return tally
+    if name.startswith("member"):
+        return shading[-2]
     return picture if name.startswith(("mean", "paint")) else shading[-1]
 
 

@@ -127,7 +127,7 @@ def test_the_shader_colors_as_the_server_does(tab, scene):
     assert (exact != shaded).any(axis=2).mean() < 0.1  # off by one, because tables have 16 bits
 
 
-@pytest.mark.parametrize("ratio", [1.25, 2])
+@pytest.mark.parametrize("ratio", [1.25, pytest.param(2, marks=pytest.mark.slow)])
 def test_device_pixels_are_pixels_of_the_picture(new_tab, ratio):
     tab = new_tab(size=(120, 80), device_scale_factor=ratio)
     before = tab.assert_exact()
