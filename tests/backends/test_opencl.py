@@ -16,7 +16,7 @@ from support.threads import in_a_thread
 
 import fractals
 from fractals import catalog
-from fractals.backends import devices, opencl
+from fractals.backends import devices, opencl, streams
 from fractals.backends.devices import Choice, choose
 from fractals.backends.opencl.backend import OpenClSlot, gpu_of
 from fractals.backends.probe import Device
@@ -313,6 +313,7 @@ def failing(again, monkeypatch):
 def test_memory_may_end_at_each_call(failing, monkeypatch, call, times, told):
     """Once: it is asked again. Twice: tiles become smaller. For good: a line."""
     limit_tiles(monkeypatch, 640)
+    monkeypatch.setattr(streams, "STREAMS_PER_GPU", 1)  # of two, each might fail once
     expected, said = fractals.render(scene(**DRAWN), device="cpu").pixels, []
     failing(call, {"memory": 20, "launch": 13, "page-locked": 1}[call], times)
     if told == "for good" and call != "page-locked":

@@ -339,7 +339,7 @@ import fractals
 from fractals.io import png
 
 patch = pytest.MonkeyPatch()
-patch.setattr("fractals.backends.cuda.backend.STREAMS_PER_GPU", 1)
+patch.setattr("fractals.backends.streams.STREAMS_PER_GPU", 1)
 limit_tiles(patch, 640)
 patch.setattr(png, "STRIP", 500)
 patch.setattr(png, "MIN_ROWS", 2)
@@ -361,7 +361,7 @@ from fractals.explorer.scheduler import VIEW, Engine
 from fractals.io.load import load_scene
 
 patch = pytest.MonkeyPatch()
-patch.setattr("fractals.backends.cuda.backend.STREAMS_PER_GPU", 1)
+patch.setattr("fractals.backends.streams.STREAMS_PER_GPU", 1)
 patch.setattr(view, "tile_side", lambda rate, n: 16)
 patch.setattr(view, "coarse_step", lambda view: 2)
 patch.setattr(view, "TILE_SECONDS", 1e9)

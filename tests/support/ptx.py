@@ -61,7 +61,7 @@ def compile_kernels(draw, capability=(9, 0)):
         pretended_gpu(capability),
         mock.patch.object(probe, "gpus", return_value=([card], "")),
         mock.patch.object(cuda, "stream", return_value=0),
-        mock.patch.object(backend, "gpu_of", lambda cuda, index: backend.SimulatedGpu(cuda)),
+        mock.patch.object(backend, "gpu_of", lambda cuda, index: backend.SimulatedGpu(cuda, index)),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
         mock.patch.dict(devices._gpus, clear=True),
         mock.patch.object(backend, "program", functools.partial(code_cache.program, stored=False)),

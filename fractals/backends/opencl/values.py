@@ -168,9 +168,9 @@ def type_of(value: Any) -> Any:
 
 
 def tuple_type(value: Any, items: Any) -> TupleType:
-    """Return the type of a tuple whose parts have these types."""
-    names = getattr(value, "_fields", ())
-    return TupleType(tuple(items), names, type(value).__name__ if names else "")
+    """Return the type of a tuple, or of one of this type, whose parts have these types."""
+    names, kind = getattr(value, "_fields", ()), value if isinstance(value, type) else type(value)
+    return TupleType(tuple(items), names, kind.__name__ if names else "")
 
 
 def literal(value: Any, kind: str) -> Value:
