@@ -127,7 +127,9 @@ def values_of(tile):
 
 
 @pytest.mark.parametrize("link", ["local", "remote"])
-@pytest.mark.parametrize("name", slow_but(["direct", "deep", "exposed"], ["direct", "deep", "exposed", LONG]))
+@pytest.mark.parametrize(
+    "name", slow_but(["direct", "deep", "exposed"], ["direct", "deep", "exposed", LONG])
+)
 def test_values_colored_by_a_shader_are_the_picture(server, name, link):
     scene = {**SCENES[name], "image": {"supersampling": 1}}
 
