@@ -244,3 +244,15 @@ def test_parts_that_do_not_see_each_other_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(plan.ScatterPlan, "bands", 2)
     with pytest.raises(OptionError, match="bloom needs the light of the whole picture"):
         fractals.render_to(tmp_path / "a.png", given, device="cpu")
+
+
+def test_the_plan_says_what_is_done_to_light(run):
+    """And how much memory the light of the whole picture takes."""
+    asked = ["render", "mandelbrot", "--cpu", "--max-iterations", "99", "--dry-run"]
+    plain, glowing = (
+        run(*asked, *more)[1].decode() for more in ((), ("--bloom", "0.4", "--vignette", "0.2"))
+    )
+    assert "develop" not in plain
+    assert "develop            exposure 1.0, curve clip, bloom 0.4, vignette 0.2" in glowing
+    memory = [int(text.split("memory")[1].split()[0]) for text in (plain, glowing)]
+    assert memory[1] - memory[0] > 48 * 1920 * 1080 / 2**20
