@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.scenes import scene
+from support.scenes import scene, slow_but
 
 import fractals
 from fractals.backends.devices import choose, open_backend
@@ -87,9 +87,9 @@ def test_recolor_develops_raw_numbers():
         assert file.getvalue() == recolored.encode()
 
 
-@pytest.mark.parametrize("keys", [{"antialias": "jittered"}, {"antialias": "adaptive"}])
-def test_jittered_samples_are_developed(keys):
-    given = scene(supersampling=2, **keys)
+@pytest.mark.parametrize("antialias", slow_but(["jittered"], ["jittered", "adaptive"]))
+def test_jittered_samples_are_developed(antialias):
+    given = scene(supersampling=2, antialias=antialias)
     light = linear_from_srgb(drawn(given, bits=16) / 65535).astype(np.float32)
     found = drawn(given, bits=16, vignette=1.0, curve="filmic")
     assert np.abs(found.astype(int) - developed(light, vignette=1.0, curve="filmic")).max() <= 2
@@ -199,7 +199,7 @@ def test_a_glow_is_as_wide_at_every_size():
     assert np.abs(small - large).max() < 0.03
 
 
-@pytest.mark.parametrize("name", ["scatter", "solid"])
+@pytest.mark.parametrize("name", slow_but(["solid"], ["scatter", "solid"]))
 def test_a_refinement_ends_in_the_picture(name):
     given = SCENES[name].replace(**ALL)
     backend = open_backend(choose("cpu").device, "float32", 1)

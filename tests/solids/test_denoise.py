@@ -27,11 +27,9 @@ def traced(device, **keys):
 
 
 def test_guides_are_colors_and_normals():
-    """The same bits from every device; the sky has no normal."""
-    small = {"size": (6, 4), "max_iterations": 4}
-    guides = traced("cpu", **small)._guides()
-    for device in ("python", "simulator"):
-        assert np.array_equal(guides, traced(device, **small)._guides())
+    """The same bits from the CPU and plain Python; the sky has no normal."""
+    small = {"size": (4, 3), "max_iterations": 4}
+    assert np.array_equal(traced("cpu", **small)._guides(), traced("python", **small)._guides())
     colors, normals = np.split(traced("cpu")._guides(), 2, axis=2)
     assert 0 <= colors.min() <= colors.max() <= 1
     lengths = np.linalg.norm(normals, axis=2)
