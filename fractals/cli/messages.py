@@ -475,13 +475,15 @@ def plan_table(
         Whether the seconds of deep views are measured on some samples, and the limit "auto" is
         found, which compiles programs.
     """
+    from fractals.rendering.develop import developing_of, is_developed
     from fractals.rendering.families import family_of
     from fractals.rendering.options import RenderOptions
 
     own = {key: how[key] for key in ("device", "threads", "interior_shortcuts")}
     with ProgressLine(0, program_of(scene)):
         options = RenderOptions(**own, on_message=tell)
-        return family_of(scene).plan_table(scene, options, keeps, measures)
+        table = family_of(scene).plan_table(scene, options, keeps, measures)
+    return table | ({"develop": developing_of(scene)} if is_developed(scene) else {})
 
 
 def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
@@ -499,6 +501,8 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
             shown.pop(key, None)
     for key in {"note", "reason"} & shown.keys():
         shown[key] = as_typed(shown[key])
+    if own := table.get("develop"):
+        shown["develop"] = ", ".join(f"{key} {value}" for key, value in own.items())
     lines = [f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()]
     print_facts(table, "".join(lines), as_json)
 

@@ -203,7 +203,8 @@ def draw_or_plan(
     from fractals.rendering.render import render_to
 
     file_format = format_of(output)
-    keeps: Keeps = "bands" if file_format == "PNG" else "pixels"
+    streams = file_format == "PNG" and not scene.develop.whole
+    keeps: Keeps = "bands" if streams else "pixels"
     if dry_run:
         check_format(file_format, scene.image)
         print_plan(plan_table(scene, how, keeps, measures=True), as_json)

@@ -34,6 +34,14 @@ def is_developed(scene: Scene) -> bool:
     return scene.image.hdr or scene.develop.changes(scene.make_any_formula().family)
 
 
+def developing_of(scene: Scene) -> dict[str, Any]:
+    """Return what is done to the light of a picture, as plain values."""
+    own = scene.develop
+    exposure, curve = own.usual(scene.make_any_formula().family)
+    rest = {key: getattr(own, key) for key in ("bloom", "vignette", "denoise", "grain")}
+    return {"exposure": exposure, "curve": curve} | {k: v for k, v in rest.items() if v}
+
+
 def pixel_type(scene: Scene) -> np.dtype[Any]:
     """Return the type of a picture's channels, uint8 or uint16."""
     return np.dtype(np.uint8 if scene.image.bits == 8 else np.uint16)

@@ -326,8 +326,9 @@ class Plan:
         raise OptionError(
             f"{self.size[0]}x{self.size[1]} pixels of {n}x{n} samples need {needs}: give a smaller "
             "size= or supersampling="
+            + ", or leave bloom= out" * (self.scene.develop.bloom > 0)
             + ", or write a .png, which needs less (fractals.render_to)"
-            * (self.keeps == "pixels")
+            * (self.keeps == "pixels" and not self.scene.develop.bloom)
         )
 
     @cached_property

@@ -61,6 +61,11 @@ class Develop(Table):
         default=0.0, ge=0, le=1, description="strength of film grain, 0 to 1, such as 0.03"
     )
 
+    @property
+    def whole(self) -> bool:
+        """Tell whether pixels depend on the light of the whole picture."""
+        return self.bloom > 0 or self.denoise
+
     def usual(self, family: str) -> tuple[float, Literal["clip", "filmic"]]:
         """Return exposure and curve of an image of a family."""
         exposure, curve = USUAL.get(family, PLAIN)

@@ -37,7 +37,7 @@ def reduced(scene: Scene) -> Scene:
     """Return the scene at the size of a picture in a sheet."""
     across, down = scene.image.size
     high = min(max(1, round(WIDTH * down / across)), 2 * WIDTH)
-    return scene.replace(size=(WIDTH, high), bits=8)
+    return scene.replace(size=(WIDTH, high), bits=8, gamut="srgb", hdr=False)
 
 
 def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:

@@ -281,6 +281,7 @@ def test_develop_is_that_of_the_scene(tab):
     def shown(label):
         return panel.get_by_role("textbox", name=label, exact=True).input_value()
 
+    tab.assert_exact()
     before = tab.pixels()
     assert [shown(label) for label in ("Exposure", "Bloom", "Vignette")] == ["1", "0", "0"]
     for label, value in (("Bloom", "0.8"), ("Vignette", "0.6"), ("Exposure", "1.5")):

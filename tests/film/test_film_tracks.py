@@ -2,11 +2,14 @@
 
 import itertools
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fractals import SceneError, load_scene
+from fractals.color.palette import srgb_from_linear
+from fractals.films.frames import DevelopedFrames
 from fractals.films.tracks import Curve, Tracks, replaced
 from fractals.io import load
 
@@ -176,3 +179,27 @@ def test_a_table_names_files_anywhere(tmp_path):
     assert scene.film.tracks == {"offset": ((0, "1"),)}
     with pytest.raises(SceneError, match="no such file"):
         load_scene(film={"tracks": {"offset": str(tmp_path / "gone.csv")}})
+
+
+def test_frames_of_a_strip_are_developed():
+    """Each as its own scene says; a frame that needs nothing stays as it is."""
+    white = np.full((4, 6, 3), 65535, np.uint16)
+    exposures = [1, 0.5]
+    made = DevelopedFrames(
+        lambda numbers: iter([white] * len(numbers)),
+        lambda number: load_scene(size=(6, 4), exposure=exposures[number]),
+        threads=1,
+    )
+    first, second = made.frames([0, 1])
+    assert first is white
+    expected = round(65535 * float(srgb_from_linear(0.5)))
+    assert np.abs(second.astype(int) - expected).max() <= 1
+
+
+def test_exposure_may_be_a_track():
+    film = {"tracks": {"exposure": [[0, 0.5], [2, 2]]}}
+    tracks = Tracks(load_scene({"film": film}))
+    assert tracks.develops
+    assert tracks.recolors(0, 2)
+    assert tracks.at(2).develop.exposure == 2
+    assert not Tracks(load_scene()).develops

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from support.scenes import scene
+from support.scenes import scene, slow_but
 
 import fractals
 from fractals.backends.devices import choose, open_backend
@@ -87,9 +87,9 @@ def test_recolor_develops_raw_numbers():
         assert file.getvalue() == recolored.encode()
 
 
-@pytest.mark.parametrize("keys", [{"antialias": "jittered"}, {"antialias": "adaptive"}])
-def test_jittered_samples_are_developed(keys):
-    given = scene(supersampling=2, **keys)
+@pytest.mark.parametrize("antialias", slow_but(["jittered"], ["jittered", "adaptive"]))
+def test_jittered_samples_are_developed(antialias):
+    given = scene(supersampling=2, antialias=antialias)
     light = linear_from_srgb(drawn(given, bits=16) / 65535).astype(np.float32)
     found = drawn(given, bits=16, vignette=1.0, curve="filmic")
     assert np.abs(found.astype(int) - developed(light, vignette=1.0, curve="filmic")).max() <= 2
@@ -199,7 +199,7 @@ def test_a_glow_is_as_wide_at_every_size():
     assert np.abs(small - large).max() < 0.03
 
 
-@pytest.mark.parametrize("name", ["scatter", "solid"])
+@pytest.mark.parametrize("name", slow_but(["solid"], ["scatter", "solid"]))
 def test_a_refinement_ends_in_the_picture(name):
     given = SCENES[name].replace(**ALL)
     backend = open_backend(choose("cpu").device, "float32", 1)
@@ -244,3 +244,15 @@ def test_parts_that_do_not_see_each_other_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(plan.ScatterPlan, "bands", 2)
     with pytest.raises(OptionError, match="bloom needs the light of the whole picture"):
         fractals.render_to(tmp_path / "a.png", given, device="cpu")
+
+
+def test_the_plan_says_what_is_done_to_light(run):
+    """And how much memory the light of the whole picture takes."""
+    asked = ["render", "mandelbrot", "--cpu", "--max-iterations", "99", "--dry-run"]
+    plain, glowing = (
+        run(*asked, *more)[1].decode() for more in ((), ("--bloom", "0.4", "--vignette", "0.2"))
+    )
+    assert "develop" not in plain
+    assert "develop            exposure 1.0, curve clip, bloom 0.4, vignette 0.2" in glowing
+    memory = [int(text.split("memory")[1].split()[0]) for text in (plain, glowing)]
+    assert memory[1] - memory[0] > 48 * 1920 * 1080 / 2**20

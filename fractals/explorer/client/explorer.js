@@ -239,6 +239,13 @@ export class Explorer extends EventTarget {
     this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, { jump: false }).keys = asked;
   }
 
+  /** Change values of a table of the scene; those that are asked for and not shown yet stay.
+   * @param {string} table @param {Table} values @param {string} [step] as of `move` */
+  changeIn(table, values, step = "") {
+    const asked = this.#asked.findLast((each) => each.keys?.[table])?.keys[table] ?? this.scene[table];
+    this.change({ [table]: { ...asked, ...values } }, step);
+  }
+
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
    * @param {string|Table} formula */
   changeFormula(formula) {

@@ -197,7 +197,7 @@ class Solids(Plain):
         target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
-        if not target.streams or scene.develop.bloom or scene.develop.denoise:
+        if not target.streams or scene.develop.whole:
             return written_to(target, self.render(scene, options))
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
         picture, number, encoding = scene.image, 0, 0.0

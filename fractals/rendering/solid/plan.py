@@ -109,8 +109,7 @@ class SolidPlan:
         width, height = self.scene.image.size
         kept = self.band if self.keeps == "bands" else height
         pixels = kept * width * 3 * self.scene.image.bits // 8
-        own = self.scene.develop
-        if (own.bloom or own.denoise) and self.keeps == "pixels":
+        if self.scene.develop.whole and self.keeps == "pixels":
             pixels += width * height * BYTES_OF_GLOW
         return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
 

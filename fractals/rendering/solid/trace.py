@@ -152,7 +152,7 @@ class Tracing:
     @property
     def whole(self) -> bool:
         """Tell whether pixels depend on the light of the whole picture."""
-        return self.developer.glows or self.plan.scene.develop.denoise
+        return self.plan.scene.develop.whole
 
     def finished(self, light: NDArray[Any]) -> NDArray[Any]:
         """Return the pixels of the light of the whole picture, without noise where that is asked.

@@ -10,7 +10,7 @@ const own = observe({ drags: 0 });
 export function Develop({ explorer }) {
   const { schema } = explorer.catalog, known = schema.$defs.Develop.properties, scene = explorer.scene;
   const given = { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...scene.develop };
-  const put = (values, step = "") => explorer.change({ develop: { ...scene.develop, ...values } }, step);
+  const put = (values, step = "") => explorer.changeIn("develop", values, step);
   const formula = scene.formula?.name ?? scene.formula, usual = explorer.catalog.formulas.find(({ name }) => name === formula)?.exposure ?? 1;
   const field = (name) => {
     const [least, most, log] = RANGES[name], value = given[name] === "auto" ? usual : given[name];

@@ -13,7 +13,7 @@ const own = observe({ drags: 0 });
 
 export function Shown({ paint, edit, explorer }) {
   const { schema } = explorer.catalog, display = displayOf(explorer.scene, schema), known = schema.$defs.Display.properties;
-  const put = (values, step = "") => explorer.change({ display: { ...explorer.scene.display, ...values } }, step);
+  const put = (values, step = "") => explorer.changeIn("display", values, step);
   const drag = (name) => (value) => put({ [name]: value }, `gesture ${name} ${own.drags}`);
   const done = (name) => (value) => put({ [name]: value }, `gesture ${name} ${own.drags++}`);
   const field = (name) => {
