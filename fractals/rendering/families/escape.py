@@ -26,6 +26,7 @@ class Escape:
     title = "Escape time: orbits are iterated, and their counts are colored"
     has_inside = True
     suffixes = SUFFIXES
+    layered: tuple[str, ...] = ()
     single_pixels = True
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Keeps) -> Plan:
