@@ -72,6 +72,10 @@ class Escape:
         """Draw a picture."""
         return draw_image(*open_plan(scene, options), options)
 
+    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
+        """Return nothing: films find themselves what frames of single pixels share."""
+        return None
+
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame of a film alone: the picture of its time."""
         return self.render(scenes[0], options)
