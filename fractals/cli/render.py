@@ -200,18 +200,21 @@ def draw_or_plan(
 ) -> None:
     """Draw a scene into a file, or print its plan."""
     from fractals.io.image import check_format, format_of, lost
+    from fractals.rendering.families import family_of
     from fractals.rendering.render import render_to
 
-    file_format = format_of(output)
+    layered = Path(output).suffix.lower() in family_of(scene).layered
+    file_format = "" if layered else format_of(output)
     streams = file_format == "PNG" and not scene.develop.whole
     keeps: Keeps = "bands" if streams else "pixels"
     if dry_run:
-        check_format(file_format, scene.image)
+        if not layered:
+            check_format(file_format, scene.image)
         print_plan(plan_table(scene, how, keeps, measures=True), as_json)
         return
     if output == "-":
         check_stdout(as_json)
-    if note := lost(file_format, scene):
+    if not layered and (note := lost(file_format, scene)):
         tell(note)
     if Verbosity.verbose:
         explain_plan(plan_table(scene, how, keeps))
@@ -224,7 +227,7 @@ def draw_or_plan(
             **how,
         )
     report(rendered, output, rendered.method, as_json, lost_lines)
-    if output != "-":
+    if output != "-" and not layered:
         hint_at_one_color(output, scene)
 
 

@@ -188,7 +188,8 @@ class Jobs:
         """Draw a frame into a file, or forecast how long that takes."""
         scene = exported(session, message)
         keeps = "bands"
-        if message.format in protocol.RAW_FORMATS:
+        layered = f".{message.format}" in family_of(scene).layered
+        if message.format in protocol.RAW_FORMATS and not layered:
             scene.make_formula()  # raises for images whose raw numbers are stores
             keeps = "raw"
         options = RenderOptions(device=session.engine.kind, threads=1)

@@ -217,7 +217,8 @@ def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[st
         "progress": lambda done, of: said("drawing", done, of),
         "on_message": lambda line: None,
     }
-    if path.endswith(protocol.RAW_FORMATS):
+    layered = path.endswith(family_of(scene).layered)
+    if path.endswith(protocol.RAW_FORMATS) and not layered:
         compute(scene, **options).save(path)
     elif path.endswith(".html"):
         picture = Path(path).with_suffix(".webp")

@@ -45,6 +45,7 @@ GLOW, HAZE, GLOSS, TRAP, TRAPS, EMISSION = 21, 22, 23, 24, 25, 26
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
+NOWHERE = 1e10  # the depth of the sky, as other programs have it
 OPEN = (4.0, 16.0, 64.0)  # footprints above the surface where its surroundings are looked at
 
 
@@ -345,12 +346,13 @@ def make_body(target, walk):
 
 
 def make_guide_body(target, walk):
-    """Return ``body(i0, j0, di, dj, out, top, rays, shot, space)``: what denoisers look at.
+    """Return ``body(i0, j0, di, dj, out, top, rays, shot, space)``: the surface that pixels show.
 
     Parameters
     ----------
-    out : array of float32, shape (rows, columns, 6)
-        The color of the surface, or the sky, and the normal, or 0: means of a pixel's rays.
+    out : array of float32, shape (rows, columns, 8)
+        The color of the surface, or the sky, and the normal, or 0: means of a pixel's rays. The
+        length of the shortest ray, or `NOWHERE`, and its trap, or 0.
     top : int64
         The row of the picture that is the first of `out`.
     rays : int32
@@ -370,13 +372,13 @@ def make_guide_body(target, walk):
         if not hits:
             r, g, b = sky_of(d, shot.light)
             r, g, b = clamp(r, zero, one), clamp(g, zero, one), clamp(b, zero, one)
-            return r, g, b, zero, zero, zero
+            return r, g, b, zero, zero, zero, real(NOWHERE), zero
         h = shot.camera[CONE] * t
         place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
         taps = tap(place, h, 0, space), tap(place, h, 1, space)
         n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
         r, g, b = color_of(trap, shot.light, shot.colors)
-        return r, g, b, n[0], n[1], n[2]
+        return r, g, b, n[0], n[1], n[2], t, trap
 
     look = target.jit(look)
 
@@ -387,16 +389,20 @@ def make_guide_body(target, walk):
             for i in range(i0, out.shape[1], di):
                 for m in range(6):
                     out[j, i, m] = real32(0)
+                nearest, its = real(NOWHERE), real(0)
                 for v in range(rays):
                     for u in range(rays):
                         column = real(i) + (real(u) + half) / side
                         row = real(top + j) + (real(v) + half) / side
-                        r, g, b, x, y, z = look(column, row, shot, space)
+                        r, g, b, x, y, z, t, trap = look(column, row, shot, space)
                         out[j, i, 0] += share * real32(r)
                         out[j, i, 1] += share * real32(g)
                         out[j, i, 2] += share * real32(b)
                         out[j, i, 3] += share * real32(x)
                         out[j, i, 4] += share * real32(y)
                         out[j, i, 5] += share * real32(z)
+                        if t < nearest:
+                            nearest, its = t, trap
+                out[j, i, 6], out[j, i, 7] = real32(nearest), real32(its)
 
     return body

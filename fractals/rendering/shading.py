@@ -51,7 +51,6 @@ class _Painted:
     inputs: ColoringInputs  # without `max_iterations` and `count_offset`
     subtracts_offset: bool  # whether the count offset is subtracted from the values
     lookup: Any
-    opacity: np.float32
     color: Callable[..., None]  # ``color(pixels or colors, position)``: `paint`, with its tables
     # values, table: of a coloring that ranks values: `values` computes them, `place` then takes
     # values and the table
@@ -144,7 +143,6 @@ class Painter:
                     _inputs_of(self, layer),
                     layer.subtracts_offset,
                     on_device,
-                    np.float32(layer.opacity),
                     paint.bound(on_device, *last),
                     fill,
                     table,

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from fractals.errors import shown
-from fractals.scene.view import Finite
 from fractals.scene.table import Table
+from fractals.scene.view import Finite
 
 BRIGHTEST = 1e6
 # What "auto" means, by family: exposure and curve. A solid's light has no greatest value.

@@ -6,8 +6,8 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from fractals.errors import shown
 from fractals.scene.numbers import MAX_SIDE, size_of
-from fractals.scene.view import Finite
 from fractals.scene.table import CommandHelp, Table
+from fractals.scene.view import Finite
 
 Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
 

@@ -85,7 +85,8 @@ def test_a_camera_flies_and_a_pixel_tells_its_focus(server):
     here, there = placed["space"]["position"], flown["space"]["position"]
     nearer = math.dist(here, there)
     assert 0.1 < nearer < surface["focus"] < math.dist(here, (0, 0, 0))
-    assert placed["camera"] == {"field": 50.0, "panorama": False, "roll": 0.0, "lens": 0.0}
+    assert placed["camera"]["field"] == 50
+    assert "position" not in placed["camera"]
     assert flown["camera"]["position"] == there
     assert flown["map"] == [1, 0, 0, 1, 0, 0]
     assert [knob["name"] for knob in placed["space"]["knobs"]] == ["power", "theta", "phi"]

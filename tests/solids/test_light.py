@@ -1,5 +1,6 @@
 """Paths of light: the same bits from every device, and what physics says of simple scenes."""
 
+import json
 import math
 import random
 
@@ -11,6 +12,8 @@ from support.shapes import BALL, BOX, SIZE, TORUS, solid_scene, sums_of, tracing
 import fractals
 from fractals.backends.cpu.ray_lists import PathRange, Tracer
 from fractals.backends.devices import choose, open_backend
+from fractals.io.files import SCENE_KEY
+from fractals.io.raw.exr import save_picture
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.primitives import fma, number, sqrt
@@ -314,3 +317,38 @@ def test_a_panorama_sees_all_around():
         for places, center in ((rows, 89.5), (columns, 179.5)):
             assert np.ptp(places) + 1 == pytest.approx(wide, abs=3)
             assert places.mean() == pytest.approx(center, abs=0.6)
+
+
+def test_an_exr_holds_light_and_the_surface(tmp_path):
+    exr = pytest.importorskip("OpenEXR")
+    white = {**WHITE, "sky": ("#ffffff", "#808080", "#ffffff"), "bounces": 0}
+    scene = solid_scene(BALL, **white, size=(20, 12), position=(0, -4, 0), samples=3)
+    path = tmp_path / "ball.exr"
+    made = fractals.render_to(path, scene, device="cpu")
+    assert made.method == "rays"
+    with exr.File(str(path), separate_channels=True) as file:
+        planes = {name: channel.pixels for name, channel in file.channels().items()}
+        assert SCENE_KEY not in file.header()  # the ball is a function of this test
+    sums = sums_of(scene, "cpu", last=3)
+    exposure = tracing_of(scene).developer.exposure
+    light = np.stack([planes[name] for name in "RGB"], axis=2)
+    assert light == pytest.approx(sums / lights.ONE / 3 * exposure, rel=1e-6)
+    row, column = 6, 10
+    assert planes["Z"][row, column] == pytest.approx(3, abs=0.01)
+    assert planes["Z"][0, 0] == np.float32(lights.NOWHERE)
+    normal = [planes[f"normal.{axis}"][row, column] for axis in "XYZ"]
+    assert normal == pytest.approx([0, -1, 0], abs=0.1)
+    assert planes["trap"][row, column] == pytest.approx(2, abs=0.02)
+    assert planes["albedo.G"][row, column] == 1
+    guides = [tracing_of(scene, device).guides() for device in ("python", "cpu", "simulator")]
+    assert all(np.array_equal(found, guides[0]) for found in guides[1:])
+    with pytest.raises(fractals.FractalsError, match="exists"):
+        fractals.render_to(path, scene, device="cpu")
+    named = solid_scene("menger", gamut="p3")
+    save_picture(tmp_path / "named.exr", {"Z": planes["Z"]}, named, False)
+    with exr.File(str(tmp_path / "named.exr")) as file:
+        header = dict(file.header())
+        assert fractals.load_scene(json.loads(header[SCENE_KEY])) == named
+        assert header["chromaticities"][:2] == pytest.approx((0.68, 0.32))
+    with pytest.raises(fractals.OptionError, match="unknown type of picture"):
+        fractals.render_to(tmp_path / "a.exr", "seahorse", size=(8, 8))

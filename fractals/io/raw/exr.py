@@ -39,6 +39,7 @@ from fractals.errors import FractalsError, InputError, OptionError, shown, to_in
 from fractals.io.escape_data import METHODS, EscapeData
 from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
 from fractals.io.raw import RawFormat
+from fractals.kernels.formula import AnyFormula
 from fractals.scene.geometry import place_of
 from fractals.scene.model import MAX_ITERATIONS, Scene, validate
 
@@ -53,6 +54,7 @@ MAX_BIAS = 2**32  # of counts
 # file whose header promises more is a bomb or cut short.
 MAX_RATIO, SURELY_SMALL = 2000, 64 * 2**20
 USED = ("N", "N0", "N1", "NF", "T", "DEX", "DEY")  # channels
+P3 = (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)  # primaries and white, x and y
 MAGIC = b"\x76\x2f\x31\x01"
 LOST = "z and dz keep six digits in an EXR, and orbit statistics are not kept"
 
@@ -84,9 +86,28 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
         BASE_KEY: float(raw.count_offset),
         METHOD_KEY: raw.method,
     }
+    _write(path, header, channels(raw), overwrite)
+
+
+def save_picture(
+    path: Path, planes: dict[str, NDArray[np.float32]], scene: Scene, overwrite: bool
+) -> None:
+    """Write the light of a picture, and other planes of it, as an EXR that carries its scene."""
+    exr = library()
+    header = {"compression": exr.ZIP_COMPRESSION, "type": exr.scanlineimage}
+    if not isinstance(scene.formula, AnyFormula):  # a function of the user's
+        header[SCENE_KEY] = scene.to_json()
+    if scene.image.gamut == "p3":
+        header["chromaticities"] = P3
+    _write(path, header, planes, overwrite)
+
+
+def _write(
+    path: Path, header: dict[str, Any], planes: dict[str, NDArray[Any]], overwrite: bool
+) -> None:
     with written(path, overwrite) as file:
         try:
-            with exr.File(header, channels(raw)) as picture:
+            with library().File(header, planes) as picture:
                 picture.write(path_of(file))
         except (RuntimeError, ValueError) as error:
             raise OSError(str(error).split("\n")[0]) from None

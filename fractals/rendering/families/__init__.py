@@ -79,6 +79,9 @@ class Family(Protocol):
     title: str  # one line for lists
     has_inside: bool  # whether a picture may show nothing but points inside a set
     suffixes: tuple[str, ...]  # of files of raw numbers
+    layered: tuple[
+        str, ...
+    ]  # suffixes of files of light and other layers, which `render_to` writes
     # Whether a pixel can be drawn without the others. Films then share what frames have in common.
     single_pixels: bool
 
@@ -179,6 +182,7 @@ class Plain:
 
     has_inside = False
     suffixes: tuple[str, ...] = ()
+    layered: tuple[str, ...] = ()
     single_pixels = False
 
     def plan_table(

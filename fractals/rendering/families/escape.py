@@ -31,6 +31,7 @@ class Escape:
     title = "Escape time: orbits are iterated, and their counts are colored"
     has_inside = True
     suffixes = SUFFIXES
+    layered: tuple[str, ...] = ()
     single_pixels = True
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Keeps) -> Plan:
@@ -76,6 +77,10 @@ class Escape:
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         return draw_image(*open_plan(scene, options), options)
+
+    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
+        """Return nothing: films find themselves what frames of single pixels share."""
+        return None
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame of a film alone: the picture of its time."""

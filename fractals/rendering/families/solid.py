@@ -13,6 +13,7 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io import png
+from fractals.io.files import check_output
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.rendering.develop import pixel_type
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
@@ -22,6 +23,11 @@ from fractals.rendering.solid.trace import NOTHING, Tracing, open_tracing
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
+# Of an EXR: the light of pixels; and of the surface the color, the normal, the depth and the trap.
+CHANNELS = (
+    *("R", "G", "B", "albedo.R", "albedo.G", "albedo.B"),
+    *("normal.X", "normal.Y", "normal.Z", "Z", "trap"),
+)
 FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 ROWS = 64  # of the image, that are traced in a step
@@ -149,6 +155,7 @@ class Solids(Plain):
     """The family of solids; see `fractals.rendering.families.Family`."""
 
     title = "Solids: rays walk to a surface in space, lit by sun and sky"
+    layered = (".exr",)
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
         """Return how a scene is drawn."""
@@ -194,9 +201,11 @@ class Solids(Plain):
         cluster: Any,
     ) -> Rendered:
         """Draw a picture into a file, whose rows are written while others are drawn."""
-        target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
+        if isinstance(path, str | Path) and Path(path).suffix.lower() in self.layered:
+            return self._write_light(Path(path), scene, options, overwrite)
+        target = PictureFile(path, scene.image, overwrite)
         if not target.streams or scene.develop.whole:
             return written_to(target, self.render(scene, options))
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
@@ -210,6 +219,28 @@ class Solids(Plain):
                 encoding += perf_counter() - begun
             writer.end()
         return Rendered(**facts_of(tracing, timings | {"encode": encoding}))
+
+    def _write_light(
+        self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool
+    ) -> Rendered:
+        """Write the light of a picture, and the surface that it shows, as an EXR."""
+        from fractals.io.raw import exr
+
+        exr.library()  # before anything is drawn
+        check_output(path, overwrite)
+        tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
+        width, height = scene.image.size
+        light = np.empty((height, width, 3), np.float32)
+        for rows, part in bands(tracing, options, timings, light=True):
+            light[rows.start : rows.stop] = part
+        begun = perf_counter()
+        surface = tracing.guides()
+        timings["iterate"] += perf_counter() - begun
+        begun = perf_counter()
+        layers = np.concatenate([light, surface], axis=2)
+        channels = {name: np.ascontiguousarray(layers[..., k]) for k, name in enumerate(CHANNELS)}
+        exr.save_picture(path, channels, scene, overwrite)
+        return Rendered(**facts_of(tracing, timings | {"encode": perf_counter() - begun}))
 
     def refine(
         self,
@@ -233,11 +264,15 @@ class Solids(Plain):
 
 
 def bands(
-    tracing: Tracing, options: RenderOptions, timings: dict[str, float], tall: int = 1
+    tracing: Tracing,
+    options: RenderOptions,
+    timings: dict[str, float],
+    tall: int = 1,
+    light: bool = False,
 ) -> Iterator[tuple[range, NDArray[Any]]]:
     """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`.
 
-    Where pixels depend on the light of the whole picture, they are light.
+    They are light where that is asked, or where pixels depend on that of the whole picture.
     """
     plan = tracing.plan
     (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
@@ -248,7 +283,7 @@ def bands(
         progress = _part_of(options.on_progress, rows, height)
         tracing.add(sums, rows, 0, samples, progress)
         traced = perf_counter()
-        if tracing.whole:
+        if light or tracing.whole:
             part = tracing.light(sums, samples)
         else:
             part = tracing.pixels(sums, samples, rows.start)

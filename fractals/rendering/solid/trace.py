@@ -163,21 +163,21 @@ class Tracing:
             return self.developer.pixels(light)
         import pyoidn
 
-        guides = self._guides()
+        guides = self.guides()
         found = pyoidn.denoise(
             np.ascontiguousarray(light, np.float32),
             albedo=np.ascontiguousarray(guides[..., :3]),
-            normal=np.ascontiguousarray(guides[..., 3:]),
+            normal=np.ascontiguousarray(guides[..., 3:6]),
             hdr=True,
         )
         return self.developer.pixels(np.maximum(found, np.float32(0)))
 
-    def _guides(self) -> NDArray[np.float32]:
-        """Return what a denoiser looks at, as of `fractals.kernels.light.make_guide_body`."""
+    def guides(self) -> NDArray[np.float32]:
+        """Return the surface of all pixels, as of `fractals.kernels.light.make_guide_body`."""
         backend, (width, height) = self.backend, self.plan.scene.image.size
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
         shot, space = moved(backend, self.shot), moved(backend, self._space)
-        found = np.empty((height, width, 6), np.float32)
+        found = np.empty((height, width, 8), np.float32)
         step = 1 + GUIDED // width
 
         def work(top: int) -> dict[str, float]:

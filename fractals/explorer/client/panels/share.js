@@ -42,6 +42,7 @@ const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], 
 const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "Web page"]];
 const LOUPE = 308; // CSS pixels
 const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
+const LAYERED = [["exr", "EXR"]]; // of a solid
 const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
 
 export function exportPanel({ explorer, canvas, notify, open }) {
@@ -50,7 +51,10 @@ export function exportPanel({ explorer, canvas, notify, open }) {
   let job = /** @type {Table|null} */ (null);
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
-  const format = () => (explorer.placed?.values || FORMATS.some(([name]) => name === own.format) ? own.format : "png");
+  const format = () => {
+    const known = explorer.placed?.camera ? [...FORMATS, ...LAYERED] : FORMATS;
+    return explorer.placed?.values || known.some(([name]) => name === own.format) ? own.format : "png";
+  };
   const message = () => ({ t: "export", size: own.size ?? seen(), supersampling: Number(own.samples), format: format() });
 
   async function estimate(asked) {
@@ -122,10 +126,10 @@ export function exportPanel({ explorer, canvas, notify, open }) {
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
-      ${[["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : [])].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
+      ${[["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
         <${Segments} label=${title} choices=${choices} value=${format()} put=${(chosen) => { own.format = chosen; }} /></div>`)}
       ${format() === "html" && html`<p class="hint">One file for a friend: the picture to zoom into, its scene, and the command that opens it. It needs no server.</p>`}
-      ${RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
+      ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
       <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(on) => { own.loupe = on; }} />
       ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
