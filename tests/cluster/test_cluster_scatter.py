@@ -11,7 +11,8 @@ from support.workers import after
 import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.rendering.cluster import dispatch, job
-from fractals.rendering.scatter import cluster, play
+from fractals.rendering.scatter import play
+from fractals.rendering.sums import cluster
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]

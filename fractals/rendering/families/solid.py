@@ -1,6 +1,7 @@
 """Solids: rays walk to a surface in space, and paths of light are traced from there."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -13,11 +14,17 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io import png
+from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.io.store import SUFFIX
+from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.kept import Kept, kept_beside
+from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
+from fractals.rendering.solid.store import KIND, LightSums, compute_light_to, light_facts
 from fractals.rendering.solid.trace import Tracing, open_tracing
+from fractals.rendering.sums.store import Play, SumStore, check_same, play_here
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
@@ -129,6 +136,7 @@ class Solids(Plain):
     """The family of solids; see `fractals.rendering.families.Family`."""
 
     title = "Solids: rays walk to a surface in space, lit by sun and sky"
+    suffixes = (SUFFIX,)
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
         """Return how a scene is drawn."""
@@ -136,6 +144,13 @@ class Solids(Plain):
         if note:
             options.on_message(note)
         return make_solid_plan(scene, device.kind, options.threads or device.cores or 1, keeps)
+
+    def plan_table(
+        self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
+    ) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        plan = self.plan(scene, options, keeps)
+        return plan.to_table() | ({"file": plan.file_size} if keeps == "store" else {})
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
@@ -157,15 +172,17 @@ class Solids(Plain):
         """Draw a picture into a file, whose rows are written while others are drawn."""
         target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
-            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
+            from fractals.rendering.sums.cluster import render_by
+
+            return render_by(cluster, path, target, scene, options, self)
         if not target.streams:
             return written_to(target, self.render(scene, options))
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
         picture, number, encoding = scene.image, 0, 0.0
         tall, threads = png.strip_rows(picture.size, picture.bits), options.threads or core_count()
-        with target.open() as file:
+        with target.open() as file, kept_of(path, tracing.plan) as kept:
             writer = png.PngWriter(file, png_beginning(scene, picture.size, picture.bits))
-            for _, part in bands(tracing, options, timings, tall):
+            for _, part in bands(tracing, options, timings, tall, kept):
                 begun = perf_counter()
                 number = png.put_rows(writer, number, part, tall, picture.compression, threads)
                 encoding += perf_counter() - begun
@@ -187,9 +204,59 @@ class Solids(Plain):
         open_tracing(scene, options).check(seed)
         return self.render(scene, options)
 
+    def compute(self, scene: Scene, options: RenderOptions) -> LightSums:
+        """Add up the light of a picture."""
+        adder = KIND.open(scene, options)
+        light: LightSums = adder.add(adder.none(), adder.plan.chunks, options.on_progress)
+        return light
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Computed:
+        """Add up the light of a picture into a store, or go on with one."""
+        play: Play = play_here
+        if store_options.cluster is not None:
+            from fractals.rendering.sums.cluster import played_by
+
+            play = played_by(store_options.cluster)
+        return compute_light_to(path, scene, options, store_options, play)
+
+    def load(self, path: Path) -> LightSums:
+        """Return the light of a store."""
+        light: LightSums = SumStore(path, read_store_header(path), KIND).load()
+        return light
+
+    def recolor(self, raw: LightSums, scene: Scene, options: RenderOptions) -> Image:
+        """Show the light of samples with another exposure."""
+        check_same(
+            light_facts(raw.scene),
+            light_facts(scene),
+            "recolor changes the exposure of a solid's light alone",
+            "compute the new scene anew",
+        )
+        sums, samples = raw.even()
+        tracing, begun = open_tracing(scene.replace(samples=samples), options), perf_counter()
+        pixels = tracing.pixels(sums, samples)
+        return Image(pixels, **facts_of(tracing, {"color": perf_counter() - begun}))
+
+
+@contextmanager
+def kept_of(path: str | Path | BinaryIO, plan: SolidPlan) -> Iterator[Kept | None]:
+    """Keep the bands of a picture beside its file, if there are several."""
+    if not isinstance(path, str | Path) or plan.band == plan.scene.image.size[1]:
+        yield None
+        return
+    with kept_beside(Path(path)) as kept:
+        kept.begin({"scene": plan.scene.to_toml(), "precision": plan.precision}, plan.band)
+        yield kept
+
 
 def bands(
-    tracing: Tracing, options: RenderOptions, timings: dict[str, float], tall: int = 1
+    tracing: Tracing,
+    options: RenderOptions,
+    timings: dict[str, float],
+    tall: int = 1,
+    kept: Kept | None = None,
 ) -> Iterator[tuple[range, NDArray[Any]]]:
     """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`."""
     plan = tracing.plan
@@ -197,6 +264,10 @@ def bands(
     step = min(height, max(1, plan.band // tall) * tall)
     for top in range(0, height, step):
         rows, begun = range(top, min(height, top + step)), perf_counter()
+        name = f"rows-{rows.start}-{rows.stop}"
+        if (found := kept.load(name) if kept else None) and "pixels" in found:
+            yield rows, found["pixels"]
+            continue
         sums = np.zeros((len(rows), width, 3), np.int64)
         progress = _part_of(options.on_progress, rows, height)
         tracing.add(sums, rows, 0, samples, progress)
@@ -204,6 +275,8 @@ def bands(
         part = tracing.pixels(sums, samples)
         timings["iterate"] += traced - begun
         timings["color"] += perf_counter() - traced
+        if kept:
+            kept.save(name, pixels=part)
         yield rows, part
 
 
