@@ -72,6 +72,8 @@ def test_more_samples_continue_a_store(tmp_path, whole):
     done = fractals.compute_to(path, TABLE, **{**SMALL, "samples": 3})  # it keeps what it has
     assert done.before == done.tiles
     assert contents(path) == contents(whole)
+    fractals.compute_to(path, TABLE, overwrite=True, **{**SMALL, "samples": 1})
+    assert sorted(contents(path)) == [HEADER, "sums-1-1-24.npy"]
 
 
 def test_an_interrupted_store_goes_on(tmp_path, whole):
