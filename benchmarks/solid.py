@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time solids: rays to the surface, paths of light, and a first picture.
+"""Time solids: rays to the surface, paths of light, steps, another program, and a first picture.
 
     python benchmarks/solid.py                    # all parts: some minutes
     python benchmarks/solid.py paths --runs 5
@@ -8,19 +8,26 @@
 
 One thread, in turns; medians of CPU time. `hits`: rays to the surface, 640x480. `paths`: the light
 of one sample a pixel, two bounces. Both are compared with the same kernel compiled for one ray
-after the other (`plain`), to the same bits. `first`: a process without compiled code that draws
-320x200 pixels.
+after the other (`plain`), to the same bits. `steps`: steps of a Mandelbox beside hand-written C
+(`limit/box.c`), to the same bits. `peer`: pictures of 640x480 beside those of Mandelbulber
+(`mandelbulber2` must be there): a fast look, which has shadows and open surroundings, too, beside
+its picture with and without shadows, less what its start takes. `first`: a process without
+compiled code that draws 320x200 pixels.
 """
 
 import argparse
+import ctypes
 import json
+import math
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -29,12 +36,15 @@ HERE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HERE))  # this checkout, installed or not
 
 import numpy as np
+from limit.yardstick import FLAGS, WIDTHS
 
 import fractals
 from fractals.backends.cpu.ray_lists import PathRange, Tracer
 from fractals.backends.devices import choose, open_backend
+from fractals.backends.features import REGISTER
+from fractals.formulas.solids import mandelbox
 from fractals.kernels import light, march
-from fractals.rendering.solid.plan import make_solid_plan
+from fractals.rendering.solid.plan import make_solid_plan, place_of
 from fractals.rendering.solid.trace import Tracing
 from fractals.tools.bench import report
 
@@ -55,7 +65,35 @@ VIEWS: dict[str, dict[str, Any]] = {
     "sponge": {"formula": "menger"},
 }
 BOUNCES = 2
-PARTS = ("hits", "paths", "first")
+QUIET = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+FIGURES = ("cpu_seconds", "million_paths_a_second", "million_steps_a_second")
+PARTS = ("hits", "paths", "steps", "peer", "first")
+STEPS, ORBITS = 2000, (512, 32)
+# Views of Mandelbulber's solids: its own keys, and ours. Its bulb takes the sine of the angle.
+PEER = {
+    "bulb, near": ("formula_1 2;", {"name": "mandelbulb", "theta": 90}),
+    "bulb, far": ("formula_1 2;", {"name": "mandelbulb", "theta": 90}),
+    "box of -1.5": ("formula_1 8;", {"name": "mandelbox", "scale": -1.5}),
+}
+SETTINGS = """# Mandelbulber settings file
+# version 2.20
+# only modified parameters
+[main_parameters]
+{formula}
+camera {camera};
+camera_distance_to_target {distance};
+camera_top 0 0 1;
+target {target};
+fov {field};
+image_width {width};
+image_height {height};
+limit_CPU_cores 1;
+glow_enabled false;
+shadows_enabled {shadows};
+[fractal_1]
+power 8;
+mandelbox_scale -1,5;
+"""
 
 
 def seconds_of(works: Mapping[str, Callable[[], object]], runs: int) -> dict[str, float]:
@@ -129,6 +167,110 @@ def paths(runs: int) -> Iterator[dict[str, Any]]:
             }
 
 
+def steps(runs: int) -> Iterator[dict[str, Any]]:
+    """Time steps of orbits that never end."""
+    solid = mandelbox.make(scale=-1.5)
+    columns, rows = ORBITS
+    if not (compiler := shutil.which(os.environ.get("CC", "cc"))):
+        return
+    widths = [width for width in WIDTHS if width <= REGISTER * 8]
+    for number, bits in (("float32", 32), ("float64", 64)):
+        with tempfile.TemporaryDirectory() as folder:
+            libraries = {}
+            for width in widths:
+                path = Path(folder, f"box-{width}.so")
+                given = [f"-DREAL_BITS={bits}", f"-DVECTOR_BITS={width}", "-o", str(path)]
+                source = HERE / "benchmarks" / "limit" / "box.c"
+                subprocess.run([compiler, *FLAGS, *WIDTHS[width], *given, str(source)], check=True)
+                libraries[width] = ctypes.CDLL(str(path)).box
+            real = np.dtype(number).type
+            space = march.space_of(solid, STEPS, real)
+            camera = np.zeros(19, number)
+            camera[:12] = 0.3, 0.2, 0.1, 1, 0, 0, 0, 1, 0, 0, 0, 1
+            camera[march.FOCUS] = camera[march.PIXEL] = 1
+            point = camera[:3].copy()
+            options = np.array([*solid.options, solid.bail], number)
+            out, low = np.zeros((rows, columns, 2), number), np.zeros(rows * columns, number)
+            tracer = Tracer(number, solid.walk)
+
+            def written(library: Any) -> None:
+                arrays = (ctypes.c_void_p(each.ctypes.data) for each in (point, options, low))  # noqa: B023
+                library(ctypes.c_long(low.size), ctypes.c_long(STEPS), *arrays)  # noqa: B023
+
+            works: dict[str, Callable[[], object]] = {
+                "packs": lambda: tracer.first(out, camera, space)  # noqa: B023
+            }
+            for width, library in libraries.items():
+                works[f"C, {width} bits"] = partial(written, library)
+            found = seconds_of(works, runs)
+            assert np.array_equal(out[..., 1].ravel(), low)
+            taken = 1e-6 * STEPS * low.size
+            yield {
+                "what": "box of -1.5",
+                "precision": number,
+                "million_steps_a_second": {name: taken / cpu for name, cpu in found.items()},
+            }
+
+
+def peer(runs: int) -> Iterator[dict[str, Any]]:
+    """Draw beside Mandelbulber."""
+    if not shutil.which("mandelbulber2"):
+        return
+    version = subprocess.run(["mandelbulber2", "-v"], capture_output=True, text=True, env=QUIET)
+    for view, (formula, own) in PEER.items():
+        works: dict[str, Callable[[], object]] = {}
+        for number in ("float32", "float64"):
+            keys = {**VIEWS[view], "formula": own, "bounces": 0, "samples": 1}
+            scene = fractals.load_scene(size=SIZE, precision=number, field=46, **keys)
+            plan = make_solid_plan(scene, "cpu", 1)
+            tracing = Tracing(plan, open_backend(choose("cpu").device, number, 1))
+            works[number] = partial(looked, tracing)
+        found = seconds_of(works, runs)
+        position, target = (np.array(place) for place in place_of(scene.camera, plan.solid))
+        with tempfile.TemporaryDirectory() as folder:
+            for name, shadows, size in (
+                ("its start", "false", (16, 12)),
+                ("mandelbulber2", "false", SIZE),
+                ("mandelbulber2, shadows", "true", SIZE),
+            ):
+                text = SETTINGS.format(
+                    formula=formula,
+                    camera=" ".join(f"{part:.9g}" for part in position),
+                    target=" ".join(f"{part:.9g}" for part in target),
+                    distance=f"{np.linalg.norm(position - target):.9g}",
+                    field=f"{2 * math.tan(math.radians(23)):.9g}",
+                    width=size[0],
+                    height=size[1],
+                    shadows=shadows,
+                )
+                path = Path(folder, "a.fract")
+                path.write_text(text.replace(".", ",").replace("version 2,20", "version 2.20"))
+                spent = []
+                for _ in range(runs):
+                    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                    given = ["-n", "-C", "-f", "png", "-o", str(Path(folder, "a.png")), str(path)]
+                    subprocess.run(
+                        ["mandelbulber2", *given], check=True, env=QUIET, capture_output=True
+                    )
+                    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                    spent.append(
+                        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                    )
+                found[name] = statistics.median(spent)
+        start = found.pop("its start")
+        found = {name: t - start if "mandel" in name else t for name, t in found.items()}
+        said = version.stdout.splitlines()[0] if version.stdout else "mandelbulber2"
+        yield {"what": view, "program": said, "size": list(SIZE), "cpu_seconds": found}
+
+
+def looked(tracing: Tracing) -> None:
+    """Draw a fast look: a path a pixel, without bounces."""
+    width, height = tracing.plan.scene.image.size
+    sums = np.zeros((height, width, 3), np.int64)
+    tracing.add(sums, range(height), 0, 1, None)
+    tracing.pixels(sums, 1)
+
+
 def first(runs: int) -> Iterator[dict[str, Any]]:
     """Draw in a process without compiled code, and in one that finds it on the disk."""
     for view in ("bulb, near", "box of -1.5"):
@@ -159,14 +301,13 @@ def tables(made: Mapping[str, Any]) -> Iterator[str]:
         rows = []
         for row in made["results"]:
             if row["part"] == part:
-                figures = row.get("cpu_seconds") or row["million_paths_a_second"]
-                one, other = figures.values()
-                ratio = max(one, other) / min(one, other)
+                (figures,) = (row[name] for name in FIGURES if name in row)
+                ratio = max(figures.values()) / min(figures.values())
                 cells = [f"{name}: {value:.3g}" for name, value in figures.items()]
                 rows.append([row["what"], row.get("precision", ""), *cells, f"{ratio:.1f} times"])
         if rows:
-            unit = {"hits": "CPU-s", "paths": "million paths a second", "first": "CPU-s"}[part]
-            yield f"\n{part}, {unit}"
+            unit = {"paths": "million paths a second", "steps": "million steps a second"}
+            yield f"\n{part}, {unit.get(part, 'CPU-s')}"
             yield from report.align(iter(rows))
 
 
@@ -182,7 +323,8 @@ def main() -> None:
         made = json.loads(Path(given.read).read_text("utf-8"))
     else:
         made = report.make_report([])
-        ways = {"hits": hits, "paths": paths, "first": first}
+        made["load"] = os.getloadavg()
+        ways = {"hits": hits, "paths": paths, "steps": steps, "peer": peer, "first": first}
         made["results"] = [
             {"part": part, **row} for part in given.parts or PARTS for row in ways[part](given.runs)
         ]

@@ -81,8 +81,8 @@ def crossing(ox, oy, oz, dx, dy, dz, bound):  # compiled with `target.jit`
 def make_advance(target, walk):
     """Return ``advance(state, a, b, c, bail, options)``: the state of an orbit, a step later.
 
-    A state is x, y, z, d, r² and the trap, and the fourth coordinate of a solid that has one; an
-    orbit that has ended keeps it.
+    A state is x, y, z, d, r², the trap, and the fourth coordinate, which is 0 for a solid that has
+    none. An orbit that has ended keeps its state.
     """
     step = make_step(target, walk)
 
@@ -98,21 +98,6 @@ def make_advance(target, walk):
     measured = target.jit(measured)
 
     def advance(state, a, b, c, bail, options):
-        x, y, z, d, square, least = state
-        going = square < bail
-        u, v, w, e = step(x, y, z, d, a, b, c, options)
-        found = fma(u, u, fma(v, v, w * w))
-        value = measured(u, v, w, found, options)
-        return (
-            select(going, u, x),
-            select(going, v, y),
-            select(going, w, z),
-            select(going, e, d),
-            select(going, found, square),
-            select(going & (value < least), value, least),
-        )
-
-    def advance_all(state, a, b, c, bail, options):
         x, y, z, d, square, least, fourth = state
         going = square < bail
         u, v, w, other, e = step(x, y, z, fourth, d, a, b, c, options)
@@ -128,7 +113,7 @@ def make_advance(target, walk):
             select(going, other, fourth),
         )
 
-    return target.jit(advance_all if walk.fourth else advance)
+    return target.jit(advance)
 
 
 def make_estimate(target, walk):
@@ -168,15 +153,14 @@ def make_estimate(target, walk):
 
 def make_begin(target, walk):
     """Return ``begin(x, y, z, fourth)``: the state of an orbit before its first step."""
+    whole = walk.fourth
 
     def begin(x, y, z, fourth):
-        return x, y, z, number(1, x), fma(x, x, fma(y, y, z * z)), number(FAR, x)
+        w = fourth if whole else number(0, x)
+        square = fma(x, x, fma(y, y, fma(z, z, w * w)))
+        return x, y, z, number(1, x), square, number(FAR, x), w
 
-    def begin_all(x, y, z, fourth):
-        square = fma(x, x, fma(y, y, fma(z, z, fourth * fourth)))
-        return x, y, z, number(1, x), square, number(FAR, x), fourth
-
-    return target.jit(begin_all if walk.fourth else begin)
+    return target.jit(begin)
 
 
 def make_field(target, walk):

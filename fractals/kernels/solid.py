@@ -210,20 +210,34 @@ class Solid(AnyFormula):
 
 
 def make_step(target: Any, walk: Walk) -> Any:
-    """Return the step of a solid, compiled."""
+    """Return ``step(x, y, z, w, d, a, b, c, options) -> (x, y, z, w, d)`` of a solid, compiled.
+
+    A solid without a fourth coordinate leaves w as it is.
+    """
     if not walk.sequence:
-        return target.jit(walk.step)
+        return _whole(target, walk.step, walk.fourth)
     step, begin = None, 0
     for part in walk.sequence:
-        own = _placed(target, part, walk.fourth, begin)
-        step = own if step is None else _then(target, step, own, walk.fourth)
+        own = _placed(target, part, begin)
+        step = own if step is None else _then(target, step, own)
         begin += part.numbers + 3 * part.constants
     return step
 
 
-def _placed(target: Any, part: Member, fourth: bool, begin: int) -> Any:
+def _whole(target: Any, step: Any, fourth: bool) -> Any:
+    """Return a step with a fourth coordinate."""
+    step = target.jit(step)
+
+    def beside(x, y, z, w, d, a, b, c, options):
+        x, y, z, d = step(x, y, z, d, a, b, c, options)
+        return x, y, z, w, d
+
+    return step if fourth else target.jit(beside)
+
+
+def _placed(target: Any, part: Member, begin: int) -> Any:
     """Return the step of a part, whose options begin at a place of all options."""
-    step, end = target.jit(part.step), begin + part.numbers
+    step, end = _whole(target, part.step, part.fourth), begin + part.numbers
 
     def chosen(a, b, c, options):
         return a, b, c
@@ -233,29 +247,16 @@ def _placed(target: Any, part: Member, fourth: bool, begin: int) -> Any:
 
     choose = target.jit(constant if part.constants else chosen)
 
-    def plain(x, y, z, d, a, b, c, options):
-        a, b, c = choose(a, b, c, options)
-        return step(x, y, z, d, a, b, c, options[begin:end])
-
-    def whole(x, y, z, w, d, a, b, c, options):
+    def placed(x, y, z, w, d, a, b, c, options):
         a, b, c = choose(a, b, c, options)
         return step(x, y, z, w, d, a, b, c, options[begin:end])
 
-    def beside(x, y, z, w, d, a, b, c, options):
-        a, b, c = choose(a, b, c, options)
-        x, y, z, d = step(x, y, z, d, a, b, c, options[begin:end])
-        return x, y, z, w, d
-
-    return target.jit((whole if part.fourth else beside) if fourth else plain)
+    return target.jit(placed)
 
 
-def _then(target: Any, first: Any, second: Any, fourth: bool) -> Any:
-    def both(x, y, z, d, a, b, c, options):
-        x, y, z, d = first(x, y, z, d, a, b, c, options)
-        return second(x, y, z, d, a, b, c, options)
-
-    def both_whole(x, y, z, w, d, a, b, c, options):
+def _then(target: Any, first: Any, second: Any) -> Any:
+    def both(x, y, z, w, d, a, b, c, options):
         x, y, z, w, d = first(x, y, z, w, d, a, b, c, options)
         return second(x, y, z, w, d, a, b, c, options)
 
-    return target.jit(both_whole if fourth else both)
+    return target.jit(both)

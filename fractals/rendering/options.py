@@ -252,7 +252,7 @@ class StoreOptions(FileOptions):
         "Compute part I of N of a store, counted from 0, beside the other parts, on any machines "
         "that share the folder; a call without a part then puts them together.",
         "That call also computes what is missing. A part is every N-th tile, from tile I on, or "
-        "some of the points of a scatter image.",
+        "some of the points of a scatter image, or rows of a solid.",
     )
 
 

@@ -147,7 +147,6 @@ def _formula(given: Any) -> Any:
     return given
 
 
-
 class Iteration(Table):
     """When iterating ends: after how many steps, and at which |z|."""
 

@@ -13,7 +13,8 @@ import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.io import png
 from fractals.rendering.cluster import dispatch, job
-from fractals.rendering.scatter import cluster, play
+from fractals.rendering.scatter import play
+from fractals.rendering.sums import cluster
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]

@@ -11,10 +11,12 @@ import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb as main
 from fractals.explorer.frames import FrameView, Move
+from fractals.io import png
 from fractals.kernels import light as lights
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import Seen, make_solid_plan
+from fractals.rendering.solid.trace import Tracing
 
 TINY = {"size": (12, 8), "samples": 1, "bounces": 0}
 REFUSED = [
@@ -117,6 +119,7 @@ def test_the_command_line_draws_and_plans(tmp_path, capsys):
 
 
 def test_bands_of_a_picture_are_the_picture(tmp_path, monkeypatch):
+    monkeypatch.setattr(png, "STRIP", 1)
     scene = solid_scene(size=(10, 300), samples=1, bounces=0)
     whole = fractals.render(scene, device="cpu").pixels
     monkeypatch.setattr("fractals.rendering.solid.plan.BAND", 10 * 128)
@@ -126,6 +129,34 @@ def test_bands_of_a_picture_are_the_picture(tmp_path, monkeypatch):
     assert np.array_equal(np.asarray(Image.open(path)), whole)
     assert told == sorted(told)
     assert told[-1] == 1
+
+
+def test_a_poster_that_was_interrupted_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(png, "STRIP", 1)
+    scene = solid_scene(size=(10, 300), samples=1, bounces=0)
+    whole, path = tmp_path / "whole.png", tmp_path / "a.png"
+    fractals.render_to(whole, scene, device="cpu")
+    monkeypatch.setattr("fractals.rendering.solid.plan.BAND", 10 * 128)
+
+    def stop(done, of):
+        if done > of / 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fractals.render_to(path, scene, device="cpu", progress=stop)
+    assert not path.exists()
+    assert len(list((tmp_path / "a.png.bands").glob("rows-*.npz"))) == 1
+    add, traced = Tracing.add, []
+
+    def counted(self, sums, rows, *rest):
+        traced.append(rows)
+        add(self, sums, rows, *rest)
+
+    monkeypatch.setattr(Tracing, "add", counted)
+    fractals.render_to(path, scene, device="cpu")
+    assert traced[0].start > 0  # the first band was kept
+    assert path.read_bytes() == whole.read_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.png", "whole.png"]
 
 
 def test_a_picture_becomes_ever_finer():
@@ -149,14 +180,6 @@ def test_a_picture_is_compared_with_plain_python():
     scene = solid_scene(size=(20, 14), samples=2)
     found = family_of(scene).redraw(scene, RenderOptions(device="cpu"), 5)
     assert np.array_equal(found.pixels, fractals.render(scene, device="cpu").pixels)
-
-
-def test_what_solids_lack_is_said(tmp_path):
-    scene = solid_scene()
-    with pytest.raises(fractals.OptionError, match="no raw numbers"):
-        fractals.compute(scene)
-    with pytest.raises(fractals.OptionError, match="one machine"):
-        fractals.render_to(tmp_path / "a.png", scene, cluster="local:2")
 
 
 def test_a_drag_goes_around_a_solid_and_a_zoom_goes_towards_its_surface():

@@ -303,11 +303,10 @@ def test_a_hybrid_is_its_parts_in_turn(formulas):
                 x, y, z, w, d = part.step(x, y, z, w, d, *c, part.options)
             else:
                 x, y, z, d = part.step(x, y, z, d, *c, part.options)
-        fourth = (0.0,) if hybrid.fourth is not None else ()
-        state = (*point, 1.0, 0.0, 1e30, *fourth)
+        state = (*point, 1.0, 0.0, 1e30, 0.0)
         found = advance(state, *point, 1e4, hybrid.options)
         assert found[:4] == (x, y, z, d)
-        assert found[6:] == ((w,) if fourth else ())
+        assert found[6] == w
 
 
 @pytest.mark.parametrize(

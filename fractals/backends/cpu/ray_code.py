@@ -168,29 +168,6 @@ def make_walk(target):
     return target.jit(walk)
 
 
-def make_first_body(target):
-    """Return ``body(out, camera, space, calls, rays)``: what the rays of pixels meet.
-
-    `out` is that of `fractals.kernels.march.make_first_body`; a row of it fits into the list.
-    """
-    real, ahead, walk = target.real, march.make_ahead(target), make_walk(target)
-
-    def body(out, camera, space, calls, rays):
-        half, columns = real(0.5), out.shape[1]
-        for j in range(out.shape[0]):
-            for i in range(columns):
-                o, d = ahead(real(i) + half, real(j) + half, half, half, camera)
-                for m in range(3):
-                    rays[ORIGIN + m, i], rays[DIRECTION + m, i] = o[m], d[m]
-                rays[LENGTH, i], rays[BASE, i] = real(0), real(0)
-            walk(calls, rays, columns, camera[CONE], space.most, space)
-            for i in range(columns):
-                out[j, i, 0] = rays[ENDED, i] if rays[HITS, i] > real(0) else -real(1)
-                out[j, i, 1] = rays[TRAP, i]
-
-    return body
-
-
 def make_body(target):
     """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
 
@@ -199,7 +176,8 @@ def make_body(target):
     sums : array of int64, shape (3 * pixels,)
     job : fractals.backends.cpu.ray_lists.PathRange
     shot, space
-        As of `fractals.kernels.light.make_body`.
+        As of `fractals.kernels.light.make_body`. Where there are less than 0 bounces, rays through
+        the middle of pixels walk, and what they meet is left in `rays`.
     calls : array of int64
         The address of the solid's program.
     rays, own : array of real
@@ -234,6 +212,8 @@ def make_body(target):
             pixel, sample = place_of(job, i)
             column, row = (job.pixel + pixel) % job.width, (job.pixel + pixel) // job.width
             u, v, p, q = draw(0, column, row, sample, shot)
+            if shot.bounces < 0:
+                u = v = p = q = real(0.5)
             o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
             put(rays, ORIGIN, i, o[0], o[1], o[2])
             put(rays, DIRECTION, i, d[0], d[1], d[2])
@@ -369,6 +349,9 @@ def make_body(target):
         cone, zero = shot.camera[CONE], real(0)
         wide = real(WIDER) * cone
         aim(rays, own, ids, n, job, shot)
+        if shot.bounces < 0:
+            walk(calls, rays, n, cone, space.most, space)
+            return
         live = n
         for k in range(shot.bounces + 1):
             spread = cone if k == 0 else wide

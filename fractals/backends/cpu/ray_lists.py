@@ -34,7 +34,6 @@ NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
 VECTORS, VECTORS_OF_FOLDS = 2, 4 if REGISTER == 64 else 2
 WALK = "fractals.backends.cpu.ray_code:make_walk_body"
 PATHS = "fractals.backends.cpu.ray_code:make_body"
-FIRST = "fractals.backends.cpu.ray_code:make_first_body"
 
 
 class PathRange(NamedTuple):
@@ -64,7 +63,7 @@ class Tracer:
         layout = tuple, array(char), "q", "q", char, "q", space
         self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
         self._calls = np.array([self._walk.code.address], np.int64)
-        self._paths, self._first = program_of(PATHS, number), program_of(FIRST, number)
+        self._paths = program_of(PATHS, number)
         wide = room + PAD
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
         self._rays[NUMBER] = np.arange(wide)
@@ -87,4 +86,14 @@ class Tracer:
 
     def first(self, out: NDArray[Any], camera: NDArray[Any], space: Space) -> None:
         """Fill `out` as `fractals.kernels.march.make_first_body` does; a row fits into the list."""
-        self._first(out, camera, space, self._calls, self._rays)
+        rows, width = out.shape[:2]
+        none, turns, rays = np.zeros((2, 4), self._real), np.zeros(4, np.int64), self._rays
+        shot, own = Shot(camera, none[0], none, turns, -1, 0, 0), np.zeros(0, np.int64)
+        tall = self.room // width
+        for top in range(0, rows, tall):
+            part = out[top : top + tall]
+            n = len(part) * width
+            job = PathRange(width, top * width, 0, n, 0, 1)
+            self._paths(own, job, shot, space, self._calls, rays, self._own, self._ids)
+            met = np.where(rays[HITS, :n] > 0, rays[ENDED, :n], self._real(-1))
+            part[..., 0], part[..., 1] = met.reshape(-1, width), rays[TRAP, :n].reshape(-1, width)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO
@@ -12,7 +11,7 @@ from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
-from fractals.io.store import SUFFIX, claimed, clear
+from fractals.io.store import SUFFIX
 from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Plain, Rendered, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
@@ -21,7 +20,8 @@ from fractals.rendering.scatter.display import Show
 from fractals.rendering.scatter.plan import Hits, ScatterPlan, make_scatter_plan
 from fractals.rendering.scatter.play import Player, open_player, room_of
 from fractals.rendering.scatter.refine import ScatterRefinement
-from fractals.rendering.scatter.store import HitStore, check_same, compute_hits_to, play_here
+from fractals.rendering.scatter.store import KIND, HitAdder, check_hits
+from fractals.rendering.sums.store import Play, SumStore, compute_sums_to, play_here
 from fractals.scene.model import Scene
 
 
@@ -62,11 +62,9 @@ class Scatterer(Plain):
 
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
         """Return the checksum of the sums of some short trajectories, and the device's kind."""
-        from fractals.rendering.scatter.cluster import check_formula, known_sum
-
-        player = open_player(scene, options, "pixels")
-        check_formula(player.plan.formula)
-        return known_sum(player), player.plan.device
+        adder = HitAdder(open_player(scene, options, "pixels"))
+        adder.check_sent()
+        return adder.short_sum(), adder.plan.device
 
     def render_to(
         self,
@@ -79,50 +77,23 @@ class Scatterer(Plain):
         """Draw a picture into a file, band by band where it does not fit into memory."""
         target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
-            return self._render_by(cluster, path, target, scene, options)
+            from fractals.rendering.sums.cluster import render_by
+
+            if self.plan(scene, options, "bands").bands > 1:
+                from fractals.rendering.cluster.job import check_poster
+                from fractals.rendering.scatter.cluster import bands_by
+
+                named, play = check_poster(path, target, False), bands_by(cluster, options)
+                player = open_player(scene, options, "bands")
+                with target.open() as file:
+                    return Rendered(**write_bands(file, player, options, named, play))
+            return render_by(cluster, path, target, scene, options, self)
         if not target.streams:
             return written_to(target, self.render(scene, options))
         player = open_player(scene, options, "bands")
         with target.open() as file:
             beside = Path(path) if isinstance(path, str | Path) else None
             return Rendered(**write_bands(file, player, options, beside))
-
-    def _render_by(
-        self,
-        cluster: Any,
-        path: str | Path | BinaryIO,
-        target: PictureFile,
-        scene: Scene,
-        options: RenderOptions,
-    ) -> Rendered:
-        """Have the hits of a picture counted by a cluster, in a store beside it, and show them."""
-        from fractals.rendering.cluster.job import check_poster
-
-        named = check_poster(path, target, False)
-        plan = self.plan(scene, options, "bands")
-        if plan.bands > 1:
-            from fractals.rendering.scatter.cluster import bands_by
-
-            player = open_player(scene, options, "bands")
-            with target.open() as file:
-                play = bands_by(cluster, options)
-                return Rendered(**write_bands(file, player, options, named, play))
-        store = named.with_name(named.name + SUFFIX)
-        for overwrite in (False, True):
-            given = StoreOptions(cluster=cluster, overwrite=overwrite)
-            computed = self.compute_to(store, scene, options, given)
-            hits = self.load(store)
-            if hits.chunks == plan.chunks:  # else it was begun with a higher quality
-                break
-        image = self.recolor(hits, scene, options)
-        image.timings = computed.timings | image.timings
-        image.summary = replace(hits, sums=hits.sums[:0].copy())  # type: ignore[assignment]
-        del hits  # its file is mapped
-        drawn = written_to(target, image)
-        with claimed(store):
-            clear(store)
-        store.rmdir()
-        return drawn
 
     def refine(
         self,
@@ -149,16 +120,17 @@ class Scatterer(Plain):
         self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
     ) -> Computed:
         """Count the hits of a picture into a store, or go on with one."""
-        play = play_here
+        play: Play = play_here
         if store_options.cluster is not None:
-            from fractals.rendering.scatter.cluster import play_by
+            from fractals.rendering.sums.cluster import played_by
 
-            play = partial(play_by, store_options.cluster)
-        return compute_hits_to(path, scene, options, store_options, play)
+            play = played_by(store_options.cluster)
+        return compute_sums_to(path, scene, options, store_options, KIND, play)
 
     def load(self, path: Path) -> Hits:
         """Return the hits of a store."""
-        return HitStore(path, read_store_header(path)).load()
+        hits: Hits = SumStore(path, read_store_header(path), KIND).load()
+        return hits
 
     def recolor(self, raw: Hits, scene: Scene, options: RenderOptions) -> Image:
         """Show hits with another display."""
@@ -169,7 +141,7 @@ class Scatterer(Plain):
         if not raw.chunks:
             raise OptionError("no point is counted yet: compute the store first")
         player = open_player(scene, options)
-        check_same(
+        check_hits(
             raw, player.plan, "recolor changes the display alone", "compute the new scene anew"
         )
         plan = replace(player.plan, reserve=raw.margin)

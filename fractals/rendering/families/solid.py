@@ -1,6 +1,7 @@
 """Solids: rays walk to a surface in space, and paths of light are traced from there."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -13,13 +14,24 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io import png
-from fractals.io.files import check_output
+from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.io.store import SUFFIX
+from fractals.rendering.compute_store import Computed
 from fractals.rendering.develop import pixel_type
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.kept import Kept, kept_beside
+from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
+from fractals.rendering.solid.store import (
+    KIND,
+    LightAdder,
+    LightSums,
+    compute_light_to,
+    light_facts,
+)
 from fractals.rendering.solid.trace import NOTHING, Tracing, open_tracing
+from fractals.rendering.sums.store import Play, SumStore, check_same, play_here
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
@@ -156,6 +168,7 @@ class Solids(Plain):
 
     title = "Solids: rays walk to a surface in space, lit by sun and sky"
     layered = (".exr",)
+    suffixes = (SUFFIX,)
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
         """Return how a scene is drawn."""
@@ -163,6 +176,13 @@ class Solids(Plain):
         if note:
             options.on_message(note)
         return make_solid_plan(scene, device.kind, options.threads or device.cores or 1, keeps)
+
+    def plan_table(
+        self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
+    ) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        plan = self.plan(scene, options, keeps)
+        return plan.to_table() | ({"file": plan.file_size} if keeps == "store" else {})
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
@@ -192,6 +212,12 @@ class Solids(Plain):
             timings["color"] += perf_counter() - begun
         return Image(pixels, **facts_of(tracing, timings))
 
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Return the checksum of the light of a small picture, and the device's kind."""
+        adder = LightAdder(open_tracing(scene, options))
+        adder.check_sent()
+        return adder.short_sum(), adder.plan.device
+
     def render_to(
         self,
         path: str | Path | BinaryIO,
@@ -201,9 +227,16 @@ class Solids(Plain):
         cluster: Any,
     ) -> Rendered:
         """Draw a picture into a file, whose rows are written while others are drawn."""
+        layered = isinstance(path, str | Path) and Path(path).suffix.lower() in self.layered
         if cluster is not None:
-            raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
-        if isinstance(path, str | Path) and Path(path).suffix.lower() in self.layered:
+            if layered:
+                raise OptionError("an EXR of a solid is written by one machine: leave cluster= out")
+            from fractals.rendering.sums.cluster import render_by
+
+            target = PictureFile(path, scene.image, overwrite)
+            return render_by(cluster, path, target, scene, options, self)
+        if layered:
+            assert isinstance(path, str | Path)
             return self._write_light(Path(path), scene, options, overwrite)
         target = PictureFile(path, scene.image, overwrite)
         if not target.streams or scene.develop.whole:
@@ -211,9 +244,9 @@ class Solids(Plain):
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
         picture, number, encoding = scene.image, 0, 0.0
         tall, threads = png.strip_rows(picture.size, picture.bits), options.threads or core_count()
-        with target.open() as file:
+        with target.open() as file, kept_of(path, tracing.plan) as kept:
             writer = png.PngWriter(file, png_beginning(scene, picture.size, picture.bits))
-            for _, part in bands(tracing, options, timings, tall):
+            for _, part in bands(tracing, options, timings, tall, kept=kept):
                 begun = perf_counter()
                 number = png.put_rows(writer, number, part, tall, picture.compression, threads)
                 encoding += perf_counter() - begun
@@ -262,6 +295,55 @@ class Solids(Plain):
         open_tracing(scene, options).check(seed)
         return self.render(scene, options)
 
+    def compute(self, scene: Scene, options: RenderOptions) -> LightSums:
+        """Add up the light of a picture."""
+        adder = KIND.open(scene, options)
+        light: LightSums = adder.add(adder.none(), adder.plan.chunks, options.on_progress)
+        return light
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Computed:
+        """Add up the light of a picture into a store, or go on with one."""
+        play: Play = play_here
+        if store_options.cluster is not None:
+            from fractals.rendering.sums.cluster import played_by
+
+            play = played_by(store_options.cluster)
+        return compute_light_to(path, scene, options, store_options, play)
+
+    def load(self, path: Path) -> LightSums:
+        """Return the light of a store."""
+        light: LightSums = SumStore(path, read_store_header(path), KIND).load()
+        return light
+
+    def recolor(self, raw: LightSums, scene: Scene, options: RenderOptions) -> Image:
+        """Show the light of samples, developed in another way."""
+        check_same(
+            light_facts(raw.scene),
+            light_facts(scene),
+            "recolor changes how a solid's light is developed alone",
+            "compute the new scene anew",
+        )
+        sums, samples = raw.even()
+        tracing, begun = open_tracing(scene.replace(samples=samples), options), perf_counter()
+        if tracing.whole:
+            pixels = tracing.finished(tracing.light(sums, samples))
+        else:
+            pixels = tracing.pixels(sums, samples)
+        return Image(pixels, **facts_of(tracing, {"color": perf_counter() - begun}))
+
+
+@contextmanager
+def kept_of(path: str | Path | BinaryIO, plan: SolidPlan) -> Iterator[Kept | None]:
+    """Keep the bands of a picture beside its file, if there are several."""
+    if not isinstance(path, str | Path) or plan.band == plan.scene.image.size[1]:
+        yield None
+        return
+    with kept_beside(Path(path)) as kept:
+        kept.begin({"scene": plan.scene.to_toml(), "precision": plan.precision}, plan.band)
+        yield kept
+
 
 def bands(
     tracing: Tracing,
@@ -269,6 +351,7 @@ def bands(
     timings: dict[str, float],
     tall: int = 1,
     light: bool = False,
+    kept: Kept | None = None,
 ) -> Iterator[tuple[range, NDArray[Any]]]:
     """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`.
 
@@ -279,6 +362,10 @@ def bands(
     step = min(height, max(1, plan.band // tall) * tall)
     for top in range(0, height, step):
         rows, begun = range(top, min(height, top + step)), perf_counter()
+        name = f"rows-{rows.start}-{rows.stop}"
+        if (found := kept.load(name) if kept else None) and "pixels" in found:
+            yield rows, found["pixels"]
+            continue
         sums = np.zeros((len(rows), width, 3), np.int64)
         progress = _part_of(options.on_progress, rows, height)
         tracing.add(sums, rows, 0, samples, progress)
@@ -289,6 +376,8 @@ def bands(
             part = tracing.pixels(sums, samples, rows.start)
         timings["iterate"] += traced - begun
         timings["color"] += perf_counter() - traced
+        if kept:
+            kept.save(name, pixels=part)
         yield rows, part
 
 

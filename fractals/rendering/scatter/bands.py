@@ -7,10 +7,7 @@ The bands of a file are kept in a folder beside it until the file is written, so
 picture goes on after an interruption.
 """
 
-import json
-import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -19,20 +16,17 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals import __version__
-from fractals.errors import DeviceMemoryError, FractalsError
+from fractals.errors import DeviceMemoryError
 from fractals.io import png
-from fractals.io.files import HEADER, read_json, written
 from fractals.io.image import Image, png_beginning
-from fractals.io.store import claimed
 from fractals.rendering.develop import check_bands
+from fractals.rendering.kept import Kept, kept_beside
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.display import Show
 from fractals.rendering.scatter.plan import Hits, ScatterPlan, Totals
 from fractals.rendering.scatter.play import Player
 from fractals.threads import Progress, core_count
 
-BANDS = ".bands"  # the name of a file's folder ends so
 LOOPS = {"cpu": "pools", "python": "python"}
 
 
@@ -45,72 +39,7 @@ class Band(NamedTuple):
     timings: dict[str, float]  # so far
 
 
-class Kept:
-    """Bands in a folder: files that appear under their names once they are complete."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def begin(self, plan: ScatterPlan) -> ScatterPlan:
-        """Begin, or go on with what is kept of the same picture; return the plan with its bands."""
-        facts = {
-            "version": __version__,
-            "scene": plan.scene.to_toml(),
-            "precision": plan.precision,
-            "margin": plan.margin,
-        }
-        with suppress(OSError, ValueError, FractalsError):
-            known = dict(read_json(self.folder / HEADER))
-            band = known.pop("band", 0)
-            # A higher band would not fit into memory, a lower one does.
-            if known == facts and isinstance(band, int) and 0 < band <= plan.band:
-                return replace(plan, band=band)
-        self._clear()
-        with written(self.folder / HEADER) as file:
-            file.write(json.dumps({**facts, "band": plan.band}).encode())
-        return plan
-
-    def save(self, name: str, **arrays: Any) -> None:
-        """Keep some arrays."""
-        with written(self.folder / f"{name}.npz") as file:
-            np.savez(file, **arrays)
-
-    def load(self, name: str) -> dict[str, NDArray[Any]] | None:
-        """Return arrays that are kept; None: there are none, or they are damaged."""
-        try:
-            # NumPy does not close a damaged file that it opened.
-            with open(self.folder / f"{name}.npz", "rb") as file, np.load(file) as arrays:
-                return dict(arrays)
-        except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
-            return None
-
-    def remove(self, name: str) -> None:
-        """Remove some arrays."""
-        (self.folder / f"{name}.npz").unlink(missing_ok=True)
-
-    def _clear(self) -> None:
-        for each in [*self.folder.glob("*.npz"), self.folder / HEADER]:
-            with suppress(FileNotFoundError):
-                each.unlink()
-
-    def end(self) -> None:
-        """Remove what is kept; files of others stay."""
-        self._clear()
-        with suppress(OSError):
-            self.folder.rmdir()
-
-
 PlayBand = Callable[[Player, Kept, "Progress | None"], Hits]
-
-
-@contextmanager
-def kept_beside(path: Path) -> Iterator[Kept]:
-    """Keep bands beside a file until it is written."""
-    folder = path.with_name(path.name + BANDS)
-    with claimed(folder):
-        kept = Kept(folder)
-        yield kept
-        kept.end()
 
 
 class Games:
@@ -257,8 +186,10 @@ def write_bands(
     """
     if path is None or player.plan.bands == 1:
         return _write_bands(file, player, options, None, None)
+    plan = player.plan
+    facts = {"scene": plan.scene.to_toml(), "precision": plan.precision, "margin": plan.margin}
     with kept_beside(path) as kept:
-        player.plan = kept.begin(player.plan)
+        player.plan = replace(plan, band=kept.begin(facts, plan.band))
         return _write_bands(file, player, options, kept, play)
 
 

@@ -83,13 +83,18 @@ class SolidPlan:
     @property
     def samples_per_pixel(self) -> int:
         """Return how many paths a pixel has."""
-        given = self.scene.light.samples
-        return PER_SAMPLE * self.scene.image.supersampling**2 if given == "auto" else given
+        return samples_of(self.scene)
 
     @property
     def samples(self) -> int:
         """Return how many paths are traced."""
         return math.prod(self.scene.image.size) * self.samples_per_pixel
+
+    @property
+    def file_size(self) -> int:
+        """Return the bytes of a store."""
+        width, height = self.scene.image.size
+        return width * height * BYTES_OF_SUMS
 
     @property
     def band(self) -> int:
@@ -107,6 +112,8 @@ class SolidPlan:
     def memory(self) -> int:
         """Return about how many bytes the sums and the pixels take."""
         width, height = self.scene.image.size
+        if self.keeps in ("raw", "store"):  # a store's file is mapped, too
+            return 2 * height * width * BYTES_OF_SUMS + self.threads * BYTES_OF_LIST
         kept = self.band if self.keeps == "bands" else height
         pixels = kept * width * 3 * self.scene.image.bits // 8
         if self.scene.develop.whole and self.keeps == "pixels":
@@ -232,6 +239,12 @@ class SolidPlan:
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
         gamut = self.scene.image.primaries
         return np.column_stack([palette.linear(at, gamut).clip(0, 1), given_off])
+
+
+def samples_of(scene: Scene) -> int:
+    """Return how many paths a pixel of a scene has."""
+    given = scene.light.samples
+    return PER_SAMPLE * scene.image.supersampling**2 if given == "auto" else given
 
 
 def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
