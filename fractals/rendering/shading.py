@@ -51,7 +51,7 @@ class _Painted:
     inputs: ColoringInputs  # without `max_iterations` and `count_offset`
     subtracts_offset: bool  # whether the count offset is subtracted from the values
     lookup: Any
-    color: Callable[..., None]  # ``color(pixels or colors, position)``: `paint`, with its tables
+    opacity: Any
     # values, table: of a coloring that ranks values: `values` computes them, `place` then takes
     # values and the table
     values: Run | None
@@ -62,8 +62,8 @@ class _Painted:
     # weights, group_weights: numbers of the opacities of the layer and of its group
     weights: int = 0
     group_weights: int = 0
-    # `place` with its inputs, by the limit of iterations and the count offset
-    bound: dict[tuple[int, float], Callable[..., None]] = field(default_factory=dict)
+    # `place` and `paint` with their last arguments, by what these depend on
+    bound: dict[tuple[Any, ...], Callable[..., None]] = field(default_factory=dict)
 
     def inputs_for(self, max_iterations: int, count_offset: float) -> ColoringInputs:
         """Return what the layer's programs take after the escape data."""
@@ -75,6 +75,13 @@ class _Painted:
         if key not in self.bound:
             self.bound[key] = self.place.bound(self.inputs_for(*key))
         return self.bound[key]
+
+    def painting(self, n: int, encode: Any) -> Callable[..., None]:
+        """Return ``fill(pixels, position)``, for n x n samples a pixel; colors of samples for 0."""
+        if (n,) not in self.bound:
+            last = (encode, np.int32(n), np.float32(1 / n**2)) if n else (self.opacity,)
+            self.bound[n,] = self.paint.bound(self.lookup, *last)
+        return self.bound[n,]
 
 
 class Painter:
@@ -112,7 +119,7 @@ class Painter:
 
     def _compile(self, values: Values | None, placing: "Placing") -> None:
         """Compile the programs, and bring their inputs to the device."""
-        backend, n = self.backend, self.plan.supersampling
+        backend = self.backend
         several, filtered = len(self.layers.drawn) > 1, self.plan.jittered
         self._painted, self._masks = [], self.layers.masks
         self._maps = [mask_map(self.plan, mask) for mask in self._masks]
@@ -133,9 +140,6 @@ class Painter:
             if several:
                 lookup = palette.srgb_from_linear(lookup).astype(np.float32)
             on_device = backend.to_device(lookup, kept=not several)
-            last: tuple[Any, ...] = (np.float32(layer.opacity),)
-            if not (several or filtered):
-                last = self._encode, np.int32(n), np.float32(1 / n**2)
             self._painted.append(
                 _Painted(
                     place,
@@ -143,7 +147,7 @@ class Painter:
                     _inputs_of(self, layer),
                     layer.subtracts_offset,
                     on_device,
-                    paint.bound(on_device, *last),
+                    np.float32(layer.opacity),
                     fill,
                     table,
                     group,
@@ -312,7 +316,8 @@ class Painter:
             else:
                 painted.placing(max_iterations, count_offset)(position, raw)
             if not painted.merge:
-                painted.color(rgb if colors is None else colors, position)
+                n = 0 if kept else self.plan.supersampling
+                painted.painting(n, self._encode)(colors if kept else rgb, position)
             else:
                 if inner is None:
                     assert self._clear
