@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.render import render as render
     from fractals.rendering.render import render_to as render_to
     from fractals.scene.model import Scene as Scene
-    from fractals.scene.view import View as View
+    from fractals.scene.picture import View as View
     from fractals.tools.interesting import Suggestion as Suggestion
     from fractals.tools.interesting import find_interesting as find_interesting
 
@@ -100,7 +100,7 @@ _HOMES = {  # the module of each public name
         "rendering.families": "Rendered",
         "rendering.render": "compute recolor recolor_to render render_to",
         "scene.model": "Scene",
-        "scene.view": "View",
+        "scene.picture": "View",
         "tools.interesting": "Suggestion find_interesting",
     }.items()
     for name in names.split()

@@ -475,7 +475,7 @@ def plan_table(
         Whether the seconds of deep views are measured on some samples, and the limit "auto" is
         found, which compiles programs.
     """
-    from fractals.rendering.develop import developing_of, is_developed
+    from fractals.rendering.develop import developing_of
     from fractals.rendering.families import family_of
     from fractals.rendering.options import RenderOptions
 
@@ -483,7 +483,7 @@ def plan_table(
     with ProgressLine(0, program_of(scene)):
         options = RenderOptions(**own, on_message=tell)
         table = family_of(scene).plan_table(scene, options, keeps, measures)
-    return table | ({"develop": developing_of(scene)} if is_developed(scene) else {})
+    return table | ({"develop": developing_of(scene)} if scene.is_developed else {})
 
 
 def print_plan(table: Mapping[str, Any], as_json: bool) -> None:

@@ -35,8 +35,8 @@ from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
-from fractals.scene.develop import Develop
 from fractals.scene.model import FILTERS, Scene
+from fractals.scene.picture import Develop
 from fractals.tools import sheet
 
 # Small pictures: previews of Julia sets, thumbnails, sheets.

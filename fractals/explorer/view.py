@@ -23,7 +23,7 @@ from fractals.explorer.shown import REST, ShownView
 from fractals.io.escape_data import EscapeData
 from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
-from fractals.rendering.develop import pixel_type, toned
+from fractals.rendering.develop import toned
 from fractals.rendering.drawing import (
     Drawing,
     Recoloring,
@@ -375,7 +375,7 @@ class ClientView(ShownView):
     def _iterating(self, plan: Plan) -> Drawing:
         """Return a drawing that iterates samples and colors them as a plan says."""
         backend = self.drawing.backend
-        painter = Painter(backend, plan, pixel_type(plan.scene))
+        painter = Painter(backend, plan, plan.scene.image.dtype)
         # The source's own plan has the colors of the view that it was opened for.
         return Drawing(plan, backend, self.drawing.source, painter)
 

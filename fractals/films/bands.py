@@ -43,7 +43,7 @@ from fractals.rendering.shading import Painter
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
-from fractals.scene.view import View
+from fractals.scene.picture import View
 
 MIN_BITS, MIN_TURN = 3, 16  # of a band: log2 of its rows, and columns of its coarsest level
 # Share of a column of the coarsest level that may lack, so that it is not a twelfth too much.

@@ -14,7 +14,7 @@ from fractals.films.tracks import Tracks, scene_of
 from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.png import Pixels
-from fractals.rendering.develop import Developer, is_developed
+from fractals.rendering.develop import Developer
 from fractals.rendering.drawing import (
     Drawing,
     compute_data,
@@ -214,7 +214,7 @@ class DevelopedFrames:
         """Yield frames in the order of their numbers."""
         for number, frame in zip(numbers, self._made(numbers), strict=True):
             scene = prepared(self._scene_at(number), NOTHING_SHARED)
-            if not is_developed(scene):
+            if not scene.is_developed:
                 yield frame
                 continue
             values = frame.astype(np.float32) / np.float32(2**16 - 1)

@@ -10,7 +10,6 @@ from typing import Any
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films.flight import Flight, flight_of
 from fractals.films.motion import MAX_RAMP, RAMP, Easing, easing_of
-from fractals.rendering.develop import is_developed
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
@@ -149,7 +148,7 @@ class Tracks:
     @property
     def develops(self) -> bool:
         """Tell whether some frame is more than its light, cut off at white."""
-        return is_developed(self.scene) or any(each.path[0] == "develop" for each in self.tracks)
+        return self.scene.is_developed or any(each.path[0] == "develop" for each in self.tracks)
 
     def recolors(self, begins: float, ends: float) -> bool:
         """Tell whether between two times nothing but colors changes, from the same raw numbers."""

@@ -16,8 +16,8 @@ from fractals import __version__
 from fractals.errors import SceneError, shown
 from fractals.io import color_space
 from fractals.io.summary import RESOLVED
-from fractals.scene.image import ImageSettings
 from fractals.scene.model import Scene
+from fractals.scene.picture import ImageSettings
 
 EXIF, USER_COMMENT, COLOR_SPACE, SOFTWARE = 0x8769, 0x9286, 0xA001, 0x0131
 PROFILE, UNDEFINED = 0x8773, 7

@@ -18,8 +18,8 @@ from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
 from fractals.io.summary import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.kernels.formula import Formula
-from fractals.scene.image import ImageSettings as Picture
 from fractals.scene.model import Scene
+from fractals.scene.picture import ImageSettings as Picture
 from fractals.threads import core_count
 
 FORMATS = {

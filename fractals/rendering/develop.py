@@ -24,27 +24,12 @@ ROWS = 64  # that a thread computes at once
 Light = NDArray[np.floating[Any]]
 
 
-def is_developed(scene: Scene) -> bool:
-    """Tell whether a picture is more than its light, cut off at white.
-
-    `OptionError`: an image of its family can't be developed so.
-    """
-    if scene.develop.denoise and scene.make_any_formula().family != "solid":
-        raise OptionError("denoise=True is for solids, whose light has noise: leave it out")
-    return scene.image.hdr or scene.develop.changes(scene.make_any_formula().family)
-
-
 def developing_of(scene: Scene) -> dict[str, Any]:
     """Return what is done to the light of a picture, as plain values."""
     own = scene.develop
     exposure, curve = own.usual(scene.make_any_formula().family)
     rest = {key: getattr(own, key) for key in ("bloom", "vignette", "denoise", "grain")}
     return {"exposure": exposure, "curve": curve} | {k: v for k, v in rest.items() if v}
-
-
-def pixel_type(scene: Scene) -> np.dtype[Any]:
-    """Return the type of a picture's channels, uint8 or uint16."""
-    return np.dtype(np.uint8 if scene.image.bits == 8 else np.uint16)
 
 
 class Developer:
@@ -62,7 +47,7 @@ class Developer:
         self._backend, self._scene, own = backend, scene, scene.develop
         self.exposure, curve = own.usual(scene.make_any_formula().family)
         self.glows = own.bloom > 0
-        self._dtype = pixel_type(scene)
+        self._dtype = scene.image.dtype
         options = DevelopOptions(curve, scene.image.hdr, own.grain > 0)
         self._develop = backend.compile(linear_light.make_develop_body, options)
         self._numbers: dict[str, Any] = {}
@@ -181,7 +166,7 @@ class Developer:
 
 def toned(scene: Scene, light: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return light as bright as the exposure and the curve make it, for previews."""
-    if not is_developed(scene):
+    if not scene.is_developed:
         return light
     exposure, curve = scene.develop.usual(scene.make_any_formula().family)
     bright = (light * np.float32(exposure)).astype(np.float64)

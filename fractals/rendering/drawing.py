@@ -33,7 +33,6 @@ from fractals.io.png import Pixels
 from fractals.io.summary import PictureFacts, Summary, Tally
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import INSIDE_TOO
-from fractals.rendering.develop import pixel_type
 from fractals.rendering.iteration import (
     LIMIT_SIZE,
     Direct,
@@ -233,7 +232,7 @@ class Drawing:
 
         Such light becomes pixels once that of the whole picture is there (`draw_all`).
         """
-        return np.dtype(np.float32) if self.glows else pixel_type(self.plan.scene)
+        return np.dtype(np.float32) if self.glows else self.plan.scene.image.dtype
 
     @property
     def glows(self) -> bool:
@@ -338,7 +337,7 @@ def open_drawing(
         timings["reference" if plan.deep else "iterate"] += source.probing
     painter = None
     if plan.colors or stored is not None:
-        painter = Painter(backend, plan, pixel_type(plan.scene), values)
+        painter = Painter(backend, plan, plan.scene.image.dtype, values)
     drawing = Drawing(plan, backend, source, painter, timings, room=Room(options.on_message))
     with compilation_explained(plan):
         _draw_one_sample(drawing)

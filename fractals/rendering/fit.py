@@ -11,13 +11,14 @@ from fractals.io.load import Source, load_scene
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
-from fractals.rendering.options import RenderOptions, read_request
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 
 SIZE = (96, 54)  # samples; the fit depends on the scene, and not on the size of its picture
+CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
 SHARES = (0.01, 0.99)  # of the values: those between them are spread over the palette
 # Turns of the palette between them at density 1. Fewer turns leave most of the palette unused.
 LEAST_TURNS = 0.5
@@ -31,20 +32,12 @@ CURVES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def read_fitted_request(
-    sources: Sequence[Source], keywords: Mapping[str, Any], allowed: type, *options: type
-) -> tuple[Scene, *tuple[Any, ...]]:
-    """Return what `read_request` returns, with colors that fit a coloring given as a keyword."""
-    scene, *made = read_request(sources, keywords, allowed, *options)
-    return fit_new_coloring(scene, sources, keywords), *made
-
-
 def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[str, Any]) -> Scene:
     """Return a scene whose colors fit the coloring or the palette among the keywords.
 
     See `chosen`. A scene that is colored as its sources are is returned as it is.
     """
-    if not {"coloring", "palette"} & keywords.keys() or "color" in keywords:
+    if not CHOSEN & keywords.keys() or "color" in keywords:
         return scene
     what = chosen(load_scene(*sources), scene, keywords)
     if what == "coloring":

@@ -25,7 +25,7 @@ from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2, power_of_two, scientific
-from fractals.scene.view import View
+from fractals.scene.picture import View
 
 # Tile, and how a picture is divided into tiles and bands.
 

@@ -18,7 +18,7 @@ from fractals.kernels.formula import Formula
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2, scientific
-from fractals.scene.view import View
+from fractals.scene.picture import View
 
 ESCAPED = 4.0  # |z| beyond which an orbit has escaped
 LOG2_ESCAPED = math.log2(ESCAPED)

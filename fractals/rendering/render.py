@@ -30,7 +30,7 @@ from fractals.rendering.drawing import (
     run,
 )
 from fractals.rendering.families import Rendered, family_of, load_raw, written_to
-from fractals.rendering.fit import fit_new_coloring, read_fitted_request
+from fractals.rendering.fit import CHOSEN, fit_new_coloring
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
 from fractals.rendering.options import (
@@ -87,6 +87,16 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
     """
     scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
     return family_of(scene).render(scene, options)
+
+
+def read_fitted_request(
+    sources: Sequence[Source], keywords: Mapping[str, Any], allowed: type, *options: type
+) -> tuple[Scene, *tuple[Any, ...]]:
+    """Return what `read_request` returns, with colors that fit what is chosen by keywords."""
+    scene, *made = read_request(sources, keywords, allowed, *options)
+    if CHOSEN & keywords.keys():
+        scene = fit_new_coloring(scene, sources, keywords)
+    return scene, *made
 
 
 def draw_image(plan: Plan, backend: Backend, options: RenderOptions) -> Image:

@@ -16,7 +16,7 @@ from fractals.errors import OptionError
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
-from fractals.rendering.develop import Developer, is_developed
+from fractals.rendering.develop import Developer
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
 from fractals.scene.geometry import ResolvedGroup, ResolvedLayer, is_plain, matrix
@@ -108,7 +108,7 @@ class Painter:
         self.backend, self.scene, self.plan, self.layers = backend, plan.scene, plan, plan.layers
         self.dtype = dtype
         self.developer: Developer | None = None
-        if encode is None and is_developed(plan.scene):
+        if encode is None and plan.scene.is_developed:
             self.developer = Developer(backend, plan.scene)
             encode, self.dtype = self.developer.encoding(), np.dtype(np.float32)
         self.projected = plan.view.projection == "exponential"

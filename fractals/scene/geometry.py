@@ -15,7 +15,7 @@ from fractals.kernels.orbit import INSIDE_TOO, Statistics
 from fractals.scene.model import MAX_ITERATIONS, Scene
 from fractals.scene.numbers import log2
 from fractals.scene.paint import Layer, LayerGroup, Over, Paint, PictureMask
-from fractals.scene.view import View
+from fractals.scene.picture import View
 
 # The layers of a scene, resolved: their colorings, and what they need of the iteration.
 

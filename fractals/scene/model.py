@@ -22,15 +22,21 @@ from fractals import catalog
 from fractals.color.palette import parse_color
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import AnyFormula, Formula
-from fractals.scene.develop import Develop, exposed_as_before
 from fractals.scene.film import FilmSettings
-from fractals.scene.image import ImageSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
 from fractals.scene.paint import MAX_LAYERS, Color, plain_name
+from fractals.scene.picture import (
+    SCALES,
+    Develop,
+    Finite,
+    ImageSettings,
+    Point,
+    View,
+    exposed_as_before,
+)
 from fractals.scene.space import Camera, Light
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
-from fractals.scene.view import SCALES, Finite, Point, View
 
 # HTML of scenes, for notebooks.
 
@@ -353,6 +359,17 @@ class Scene(Table):
             return self
         view = self.view.fitted(self.image.size).model_copy(update={"frame": None})
         return self.model_copy(update={"view": view})
+
+    @property
+    def is_developed(self) -> bool:
+        """Tell whether a picture is more than its light, cut off at white.
+
+        `OptionError`: an image of its family can't be developed so.
+        """
+        family = self.make_any_formula().family
+        if self.develop.denoise and family != "solid":
+            raise OptionError("denoise=True is for solids, whose light has noise: leave it out")
+        return self.image.hdr or self.develop.changes(family)
 
     def make_any_formula(self) -> AnyFormula:
         """Return the formula of any family, the same object for the same name and options."""

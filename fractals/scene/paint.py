@@ -21,8 +21,8 @@ from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import shown, to_install
 from fractals.kernels.coloring import Coloring
+from fractals.scene.picture import Finite, View
 from fractals.scene.table import CommandHelp, Instance, Table, make_once
-from fractals.scene.view import Finite, View
 
 MAX_LAYERS = 16  # of a scene, those of groups counted
 Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]

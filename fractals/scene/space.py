@@ -8,8 +8,8 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from fractals.color.palette import parse_color
 from fractals.errors import shown
 from fractals.kernels.light import MOST_BOUNCES
+from fractals.scene.picture import Finite
 from fractals.scene.table import Table
-from fractals.scene.view import Finite
 
 MOST_SAMPLES = 1_000_000
 LARGEST = 1e6  # of a coordinate

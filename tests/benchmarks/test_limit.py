@@ -37,6 +37,9 @@ SAMPLES = {  # views with outside, boundary and inside
 }
 
 
+Library = yardstick.Library  # the fixture below shares what it compiles
+
+
 @pytest.fixture(scope="module")
 def libraries(tmp_path_factory):
     """The C in every number type and width that this machine can run, compiled once for all.
@@ -241,6 +244,7 @@ def test_a_compiler_that_refuses_is_quoted(monkeypatch, tmp_path):
     compiler.write_text("#!/bin/sh\necho 'cc: unknown option' >&2\nexit 1\n")
     compiler.chmod(0o755)
     monkeypatch.setenv("CC", str(compiler))
+    monkeypatch.setattr(yardstick, "Library", Library)
     with pytest.raises(FractalsError, match="can't compile the 256-bit C: cc: unknown option"):
         yardstick.build(["float64"], str(tmp_path))
 

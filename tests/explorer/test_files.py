@@ -145,8 +145,8 @@ def test_a_damaged_link_is_told_in_plain_words(link):
     ("name", "data", "words"),
     [
         ("a.png", b"hello", "a.png: not a PNG, or damaged at its beginning"),
-        ("a.jpg", b"hello", "a.jpg: not a JPEG, WebP or TIFF, or damaged"),
-        ("a.webp", b"RIFF", "a.webp: not a JPEG, WebP or TIFF, or damaged"),
+        ("a.jpg", b"hello", "a.jpg: not a JPEG, WebP, AVIF or TIFF, or damaged"),
+        ("a.webp", b"RIFF", "a.webp: not a JPEG, WebP, AVIF or TIFF, or damaged"),
         ("a.json", b"{", "a.json: not JSON: line 1, column 2"),
         ("a.json", b"\xff", "a.json: not text in UTF-8"),
         ("a.toml", b"\xff", "a.toml: not text in UTF-8"),

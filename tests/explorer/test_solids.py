@@ -75,9 +75,11 @@ def test_a_camera_flies_and_a_pixel_tells_its_focus(server):
         await client.say("view", frame=3, base=2, by=[160, 0])
         await client.until("placed", frame=3)
         await client.exact(3)
+        pixels = client.pixels.copy()
+        link = await client.ask("link", "link", frame=3)
         await client.say("view", frame=4, base=3, fly=[0, 0, -36_000, 0, 0])
         away = await client.until("placed", frame=4)
-        return placed, picked, flown, client.pixels, await client.ask("link", "link", frame=3), away
+        return placed, picked, flown, pixels, link, away
 
     middle = [8 * side for side in SIZE]
     placed, (sky, surface), flown, pixels, link, away = server.run(talk)

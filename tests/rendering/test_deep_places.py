@@ -15,6 +15,7 @@ from support.drawings import opened
 from support.scenes import scene, slow_but
 
 import fractals
+from fractals.backends.base import Run
 from fractals.errors import FractalsError
 from fractals.kernels import la
 from fractals.kernels.layout import BLA_RADIUS
@@ -159,7 +160,7 @@ def passes(drawn, budget):
         run(tile, work, *rest)
         left.append(work.under_way[0, 0])
 
-    source.run = watched
+    source.run = Run(watched, "python")
     source.iterate(Tile(0, 0, *drawn.image.size))
     return left == [0]
 

@@ -168,7 +168,7 @@ def slopes_in(drawn):
     whole = Tile(0, 0, *drawn.image.size)
     raw = drawing.source.iterate(whole)
     n = drawn.image.supersampling
-    arms = drawing.painter.arms(*indices(whole.window(n)))
+    arms = drawing.painter.places(*indices(whole.window(n))).arms
     count, x, y, p, q, _ = drawing.painter._turned(raw[0].shape, raw, arms)
     return count, x + 1j * y, p + 1j * q
 

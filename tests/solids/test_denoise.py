@@ -29,14 +29,15 @@ def traced(device, **keys):
 def test_guides_are_colors_and_normals():
     """The same bits from the CPU and plain Python; the sky has no normal."""
     small = {"size": (4, 3), "max_iterations": 4}
-    assert np.array_equal(traced("cpu", **small)._guides(), traced("python", **small)._guides())
-    colors, normals = np.split(traced("cpu")._guides(), 2, axis=2)
+    assert np.array_equal(traced("cpu", **small).guides(), traced("python", **small).guides())
+    surface = traced("cpu").guides()
+    colors, normals = surface[..., :3], surface[..., 3:6]
     assert 0 <= colors.min() <= colors.max() <= 1
     lengths = np.linalg.norm(normals, axis=2)
     assert lengths.max() <= 1 + 1e-5
     assert lengths.max() > 0.99
-    sky = traced("cpu", position=(9, 0, 0), field=60)._guides()[0, 0]
-    assert sky[3:].tolist() == [0, 0, 0]
+    sky = traced("cpu", position=(9, 0, 0), field=60).guides()[0, 0]
+    assert sky[3:6].tolist() == [0, 0, 0]
     assert sky[:3].min() > 0.1
 
 

@@ -18,7 +18,6 @@ from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.store import SUFFIX
 from fractals.rendering.compute_store import Computed
-from fractals.rendering.develop import pixel_type
 from fractals.rendering.families import Plain, Refined, Rendered, written_to
 from fractals.rendering.kept import Kept, kept_beside
 from fractals.rendering.options import RenderOptions, StoreOptions
@@ -203,7 +202,7 @@ class Solids(Plain):
         tracing = open_tracing(scene, options, seen=shared)
         width, height = scene.image.size
         whole, real = tracing.whole, tracing.backend.real
-        pixels = np.empty((height, width, 3), real if whole else pixel_type(scene))
+        pixels = np.empty((height, width, 3), real if whole else scene.image.dtype)
         for rows, part in bands(tracing, options, timings):
             pixels[rows.start : rows.stop] = part
         if whole:

@@ -11,7 +11,7 @@ from fractals.backends.base import Backend
 from fractals.color.palette import linear_of, parse_color, srgb_from_linear
 from fractals.kernels import display as kernels
 from fractals.kernels.elementary import exp, log
-from fractals.rendering.develop import Developer, is_developed, pixel_type
+from fractals.rendering.develop import Developer
 from fractals.rendering.scatter.filters import filter_taps
 from fractals.rendering.scatter.plan import Exposure, Hits, ScatterPlan, Totals
 from fractals.scene.model import Display, Scene
@@ -40,7 +40,7 @@ class Show:
         scene = plan.scene
         step, taps = plan.step, filter_taps(scene.display, plan.step)
         width, rows = scene.image.size[0], plan.drawn
-        developer = Developer(backend, scene) if is_developed(scene) else None
+        developer = Developer(backend, scene) if scene.is_developed else None
         deep = scene.image.bits == 16
         white, most = (1, LARGEST) if developer else (65535 if deep else 255, 1)
         tone = tone_of(scene, backend.real, white, most)
@@ -49,7 +49,7 @@ class Show:
         tone = tone._replace(numbers=to_device(tone.numbers))
         on_device, taps = to_device(light), to_device(taps.astype(backend.real))
         run = backend.compile(kernels.make_pixel_body)
-        pixels = np.empty((len(rows), width, 3), np.float32 if developer else pixel_type(scene))
+        pixels = np.empty((len(rows), width, 3), np.float32 if developer else scene.image.dtype)
         down = rows.start - plan.counted.start // step  # from rows of the light to the picture's
 
         def draw(top: int, out: NDArray[Any]) -> None:

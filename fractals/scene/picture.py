@@ -1,0 +1,248 @@
+"""The tables of a picture: View, where it lies in the plane; ImageSettings, its pixels; Develop."""
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from fractals.errors import shown
+from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
+from fractals.scene.table import CommandHelp, Table
+
+SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
+BRIGHTEST = 1e6
+# What "auto" means, by family: exposure and curve. A solid's light has no greatest value.
+USUAL: dict[str, tuple[float, Literal["clip", "filmic"]]] = {"solid": (0.7, "filmic")}
+PLAIN: tuple[float, Literal["clip", "filmic"]] = (1.0, "clip")
+
+
+def _positive(text: str) -> str:
+    if not Decimal(text) > 0:
+        raise ValueError(f"'{shown(text, 40)}' is not greater than 0")
+    return text
+
+
+def _frame(sides: tuple[str, str]) -> tuple[str, str]:
+    for text in sides:
+        if Decimal(text) < 0:
+            raise ValueError(f"'{shown(text, 40)}' is less than 0")
+    if not any(Decimal(text) for text in sides):
+        raise ValueError("one of the sides is greater than 0")
+    return sides
+
+
+def _point(given: Any) -> Any:
+    if isinstance(given, str) and (found := point_text(given)):
+        return found
+    if getattr(given, "shape", None) == ():  # a number of NumPy, or an array of one
+        given = given.item()
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        return tuple(given)
+    if getattr(given, "shape", None) == (2,):
+        return tuple(given.tolist())
+    if hasattr(given, "imag") and not hasattr(given, "shape") and not is_real(given):
+        return given.real, given.imag  # of Python, gmpy2 or mpmath
+    raise ValueError(
+        f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
+        "or a complex number"
+    )
+
+
+Coordinate = Annotated[str, BeforeValidator(decimal_text)]
+Length = Annotated[Coordinate, AfterValidator(_positive)]
+Point = Annotated[tuple[Coordinate, Coordinate], BeforeValidator(_point)]
+
+
+class View(Table):
+    """Where the picture lies in the plane."""
+
+    center: Annotated[Point | None, CommandHelp("center of the view; decimals of any length")] = (
+        Field(default=None, description="decimal text; default: the formula's home")
+    )
+    width: Annotated[
+        Length | None,
+        CommandHelp("width of the view in the plane, or relative to the scene: 50%"),
+    ] = Field(default=None, description="full width of the picture in the plane")
+    zoom: Annotated[
+        Length | None,
+        CommandHelp("zoom, counted from the formula's whole view, or relative to the scene: x10"),
+    ] = Field(default=None, description="instead of width: the home width divided by it")
+    frame: Annotated[Point, AfterValidator(_frame)] | None = Field(
+        default=None,
+        description="width and height that a picture of any shape shows in full; the width follows",
+    )
+    rotation: Finite = Field(
+        default=0.0, ge=-360, le=360, description="turn the view counter-clockwise, in degrees"
+    )
+    mirror: bool = Field(default=False, description="point the imaginary axis downwards")
+    stretch: Finite = Field(
+        default=1.0,
+        ge=1e-3,
+        le=1e3,
+        description="stretch the view by this factor along the stretch angle",
+    )
+    stretch_angle: Finite = Field(
+        default=0.0,
+        ge=-360,
+        le=360,
+        description="direction of the stretch, in degrees counter-clockwise from the right",
+    )
+    projection: Literal["plane", "exponential"] = Field(
+        default="plane",
+        description="projection: plane, or exponential (x is the angle, y the logarithm of the "
+        "radius)",
+    )
+
+    @model_validator(mode="after")
+    def _one_scale(self) -> "View":
+        given = [key for key in SCALES if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{' and '.join(given)} are both given: give one of them")
+        return self
+
+    def fitted(self, size: tuple[int, int]) -> "View":
+        """Return the view of a picture of this size: a frame decides the width."""
+        if self.frame is None:
+            return self
+        return self.model_copy(update={"width": width_in(self.frame, size)})
+
+
+def _bits(given: Any) -> int:
+    if str(given) not in ("8", "16"):
+        raise ValueError(f"'{shown(given, 40)}' is not 8 or 16")
+    return int(given)
+
+
+class ImageSettings(Table):
+    """Pixels of the picture, samples of a pixel, and how a file keeps them."""
+
+    size: Annotated[
+        tuple[Side, Side],
+        BeforeValidator(size_of),
+        CommandHelp("pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi"),
+    ] = Field(default=(1920, 1080), description="(width, height) in pixels, or text such as 4k")
+    supersampling: int = Field(
+        default=2, ge=1, le=16, description="N x N samples per pixel, 1 to 16"
+    )
+    antialias: Literal["grid", "jittered", "adaptive"] = Field(
+        default="grid", description="pattern of the samples: grid, jittered or adaptive"
+    )
+    bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
+        default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
+    )
+    gamut: Literal["srgb", "p3"] = Field(
+        default="srgb", description="colors that the file can hold: srgb, or p3 (Display P3)"
+    )
+    hdr: bool = Field(
+        default=False,
+        description="a PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits",
+    )
+    dpi: Finite | None = Field(
+        default=None, ge=1, le=65_535, description="pixels per inch, for printing (PNG, JPEG, TIFF)"
+    )
+    compression: Literal["fast", "small"] = Field(
+        default="fast",
+        description="PNG compression: fast, or small (10 to 30 % smaller files, much slower)",
+    )
+
+    @model_validator(mode="after")
+    def _dynamic(self) -> "ImageSettings":
+        if self.hdr and self.gamut != "srgb":
+            raise ValueError("hdr has the gamut of BT.2020: leave gamut out")
+        if self.hdr:
+            object.__setattr__(self, "bits", 16)
+        return self
+
+    @property
+    def primaries(self) -> str:
+        """Return the gamut in which colors are mixed and written: "srgb", "p3" or "bt2020"."""
+        return "bt2020" if self.hdr else self.gamut
+
+    @property
+    def dtype(self) -> "np.dtype[Any]":
+        """Return the type of a channel, uint8 or uint16."""
+        return np.dtype(np.uint8 if self.bits == 8 else np.uint16)
+
+    def as_srgb(self) -> "ImageSettings":
+        """Return the same for a screen or a file that shows sRGB alone."""
+        return self.model_copy(update={"gamut": "srgb", "hdr": False})
+
+
+def _exposure(given: Any) -> Any:
+    if given == "auto":
+        return given
+    try:
+        number = float(given)
+    except (TypeError, ValueError, OverflowError):
+        number = 0.0
+    if isinstance(given, bool) or not 0 < number <= BRIGHTEST:
+        raise ValueError(
+            f"'{shown(given, 40)}' is not 'auto' or a number more than 0, at most {BRIGHTEST:g}"
+        )
+    return number
+
+
+class Develop(Table):
+    """How linear light becomes a picture."""
+
+    exposure: Annotated[float | Literal["auto"], BeforeValidator(_exposure)] = Field(
+        default="auto", description="factor of all light; auto: 0.7 for solids, 1 for other images"
+    )
+    curve: Literal["auto", "clip", "filmic"] = Field(
+        default="auto",
+        description="what becomes of light brighter than white: clip cuts it off, filmic bends "
+        "all light towards white as film does; auto: filmic for solids, clip for other images",
+    )
+    bloom: Finite = Field(
+        default=0.0, ge=0, le=100, description="strength of the glow around what is bright; 0: none"
+    )
+    bloom_threshold: Finite = Field(
+        default=0.6, ge=0, le=BRIGHTEST, description="light from which on it glows; white is 1"
+    )
+    bloom_radius: Finite = Field(
+        default=0.06, gt=0, le=0.5, description="how far it glows, in heights of the picture"
+    )
+    vignette: Finite = Field(
+        default=0.0, ge=0, le=1, description="how much darker the corners are, 0 to 1"
+    )
+    denoise: bool = Field(
+        default=False,
+        description="remove the noise of a solid's light by Open Image Denoise, an optional extra; "
+        "other machines may round otherwise",
+    )
+    grain: Finite = Field(
+        default=0.0, ge=0, le=1, description="strength of film grain, 0 to 1, such as 0.03"
+    )
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether pixels depend on the light of the whole picture."""
+        return self.bloom > 0 or self.denoise
+
+    def usual(self, family: str) -> tuple[float, Literal["clip", "filmic"]]:
+        """Return exposure and curve of an image of a family."""
+        exposure, curve = USUAL.get(family, PLAIN)
+        return (
+            exposure if self.exposure == "auto" else self.exposure,
+            curve if self.curve == "auto" else self.curve,
+        )
+
+    def changes(self, family: str) -> bool:
+        """Tell whether a picture differs from its light, cut off at white."""
+        return self.usual(family) != PLAIN or any((self.bloom, self.vignette, self.grain))
+
+
+def exposed_as_before(table: Any) -> Any:
+    """Return a scene's table with the exposure of a solid where it belongs, out of [light]."""
+    light = table.get("light") if isinstance(table, Mapping) else None
+    if not isinstance(light, Mapping) or "exposure" not in light:
+        return table
+    own, rest = table.get("develop", {}), dict(light)
+    exposure = rest.pop("exposure")
+    if isinstance(own, Mapping) and "exposure" not in own and exposure != USUAL["solid"][0]:
+        own = {**own, "exposure": exposure}
+    return {**table, "light": rest, "develop": own}
