@@ -309,10 +309,11 @@ MAX_FILES, MAX_CALLS = 46, 900
 def test_a_warm_start_is_a_short_walk_to_the_first_tile(tmp_path):
     """The files and calls that a newcomer passes with a debugger, from the command line on."""
     command = [sys.executable, "-c", WALK, "render", "seahorse", "--cpu"]
+    own = {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "code")}
     for name in ("first.png", "second.png"):  # the first may compile
         found = subprocess.run(
             [*command, "-o", tmp_path / name],
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env={**os.environ, **own},
             check=True,
             capture_output=True,
             text=True,
