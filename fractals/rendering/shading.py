@@ -114,7 +114,8 @@ class Painter:
         self.projected = plan.view.projection == "exponential"
         self._painted: list[_Painted] = []
         table = palette.encoding(plan.scene.image.bits) if encode is None else encode
-        self._encode = backend.to_device(table, kept=encode is None)
+        shared = encode is None or encode is palette.encoding()
+        self._encode = backend.to_device(table, kept=shared)
         self._compile(values, placing or place_samples)
 
     def _compile(self, values: Values | None, placing: "Placing") -> None:
