@@ -15,6 +15,7 @@ from support.limits import limit_tiles
 from support.scenes import scene
 
 import fractals
+from fractals.backends.base import Run
 from fractals.backends.cuda.backend import gpu_of
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
@@ -78,7 +79,7 @@ def test_a_deep_tile_whose_samples_need_several_launches(device):
     drawing, launches = opened(drawn, device), []
     source, run_once = drawing.source, drawing.source.run
     source.view = source.view._replace(step_budget=20)
-    source.run = lambda *arguments: launches.append(run_once(*arguments))
+    source.run = Run(lambda *arguments: launches.append(run_once(*arguments)), run_once.loop)
     expected = opened(drawn, "cpu")
     pictures = [draw_all(each) for each in (drawing, expected)]
     assert len(launches) > 2 * len(drawing.plan.tiles)
