@@ -499,6 +499,11 @@ LESSON_KERNELS = [  # file, kernel, types of its arguments
         "look",
         ("int64[::1]", DOUBLES, "int32[::1]", "float64[::1]", "boolean[::1]", "int64"),
     ),
+    (
+        "step_g_opencl",
+        "kernel",
+        ("int32[:,::1]", "float64", "float64", "float64", "int64"),
+    ),
     ("solutions/step_10_vector_add", "saxpy", ("float32", *(VECTOR,) * 3)),
     ("solutions/step_11_mandelbrot_gpu", "kernel", ("float64", "int64", "int32[:,::1]")),
     ("solutions/step_a_shared_memory", "multiply", (MATRIX,) * 3),
