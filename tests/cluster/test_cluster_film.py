@@ -175,8 +175,18 @@ def test_frames_of_a_flame(tmp_path, client, ffmpeg, returns):
     assert sorted(os.listdir(tmp_path)) == ["a.mp4", "whole.mp4"]
 
 
-def test_frames_of_a_solid_are_drawn_by_one_machine(tmp_path, ffmpeg):
-    film = {"fps": 4, "seconds": 1, "tracks": {"offset": [[0, 0], [1, 1]]}}
-    made = fractals.film(formula="mandelbox", size=(16, 10), device="cpu", film=film)
-    with pytest.raises(OptionError, match="drawn by one machine: leave cluster= out"):
-        made.save(tmp_path / "a.mp4", cluster=2)
+def test_frames_of_a_solid(tmp_path, client, ffmpeg):
+    """The camera moves: each machine finds haze and colors of the whole film, which are equal."""
+    tracks = {"camera.position.0": [[0, 4], [1, 6]]}
+    film = fractals.film(
+        formula="mandelbox",
+        position=(4, -8, 4),
+        size=(32, 20),
+        samples=2,
+        device="cpu",
+        on_message=str,
+        film={"fps": 6, "seconds": 1, "tracks": tracks},
+    )
+    film.save(tmp_path / "whole.mp4")
+    film.save(tmp_path / "a.mp4", cluster=client)
+    assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "whole.mp4").read_bytes()
