@@ -28,7 +28,7 @@ MAX_FRAMES = 256  # of a client
 
 HALF_TURN = 180.0  # degrees that a drag over a whole solid turns it by
 STILL = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)  # the map of a move that moves nothing
-FLIGHT = 1000  # parts of the distance to the nearest surface, in which flights are told
+FLIGHT = 1000  # the unit of a flight is this part of the distance to the nearest surface
 NEAREST = 2.0**40  # how many times nearer to its surface a camera goes
 
 Offset = tuple[Fraction, Fraction]

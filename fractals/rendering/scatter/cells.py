@@ -5,10 +5,10 @@ finds. What a cell's own samples show is mixed with what the cells around it sho
 samples miss much. A share of all samples lies wherever orbits are drawn, in view or not. It bounds
 the weights (a defensive mixture, Hesterberg 1995): otherwise single points would be too bright.
 
-An orbit's noise in the picture grows with its points, and with their square where it has so many
-that they fall into each other's pixels. The best number of samples of a cell is its area times the
-root of mean noise over mean time. The pilot looks at the view alone, so pictures of any size and
-quality have the same samples.
+The noise of an orbit in the picture grows with the number of its points. It grows with the square
+of the number where an orbit has so many points that several fall into one pixel. The best number
+of samples of a cell is its area times the root of mean noise over mean time. The pilot looks at the
+view alone, so pictures of any size and quality have the same samples.
 """
 
 import math

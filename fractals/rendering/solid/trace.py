@@ -157,7 +157,7 @@ class Tracing:
     def finished(self, light: NDArray[Any]) -> NDArray[Any]:
         """Return the pixels of the light of the whole picture, without noise where that is asked.
 
-        The library that removes it is told colors and normals of the surface.
+        Open Image Denoise removes the noise. It takes colors and normals of the surface, too.
         """
         if not self.plan.scene.develop.denoise:
             return self.developer.pixels(light)
