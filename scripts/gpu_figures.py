@@ -12,9 +12,11 @@ import numpy as np
 
 from fractals.backends.cuda.backend import BLOCK
 from fractals.errors import OptionError
+from fractals.io.load import load_scene
 from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
+from fractals.rendering.render import render
 from fractals.threads import run_tiles
 from fractals.tools.bench import measure as bench
 
@@ -45,6 +47,9 @@ def measure(request, device, tiny, say):
     found["c_in_4k"] = on_device(request, (96, 54) if tiny else (3840, 2160), runs)
     for key in ("launch", "copy_bytes_per_second", "frames_per_second", "c_in_4k"):
         say(f"{key}: {found[key]}")
+    found["pictures"] = pictures(request, (32, 18) if tiny else (1920, 1080), 1 if tiny else 3)
+    for name, figures in found["pictures"].items():
+        say(f"{name}: {figures}")
     return found
 
 
@@ -195,3 +200,32 @@ def on_device(request, size, runs):
             shade_tile(drawing, tile, drawing.source.iterate(tile))
 
     return statistics.median(drawing.backend.seconds(draw) for _ in range(runs))
+
+
+# Scenes of the gallery that throw points, and of solids, with samples a pixel for the latter.
+OTHER_FAMILIES = {"plume": {}, "garland": {}, "shroud": {}, "saint": {}} | dict.fromkeys(
+    ("ruin", "caldera", "reef", "spire"), {"samples": 4}
+)
+
+
+def pictures(request, size, runs):
+    """Draw pictures of other families on the CPU and the device; return the seconds of each.
+
+    The first picture of each device is not counted: it compiles.
+    """
+    found = {}
+    for name, changes in OTHER_FAMILIES.items():
+        scene = load_scene(name).replace(size=size, **changes)
+        figures = {"size": list(size), **changes}
+        pixels = []
+        for device in ("cpu", request):
+            times = []
+            for _ in range(runs + 1):
+                begun = perf_counter()
+                image = render(scene, device=device)
+                times.append(perf_counter() - begun)
+            pixels.append(image.pixels)
+            figures[device] = {"first": times[0], "seconds": statistics.median(times[1:])}
+        figures["differing_pixels"] = int(np.count_nonzero((pixels[0] != pixels[1]).any(axis=2)))
+        found[name] = figures
+    return found

@@ -26,7 +26,9 @@ PI_1, PI_2, PI_3, PI_4 = (
     2.912732056093356e-20,
 )
 LN_1, LN_2, LN_3 = 0.6931467056274414, 4.7493244892393705e-07, 5.4979370506398e-14
-MAX_EXPONENT = 700.0  # exp of more is exp(700): e**709 is the largest that float64 holds
+# exp of more is exp of this, and of less than its negative exp of that: half of it and its inverse
+# are normal numbers, in float64 and in float32. A CPU may take numbers below the normal ones as 0.
+MAX_EXPONENT, MAX_EXPONENT_32 = 700.0, 86.0
 # arctan(t) / t as a polynomial in t², for t up to tan(22.5°): fitted at Chebyshev's points.
 ARCTAN = (
     1.0,
@@ -56,7 +58,7 @@ LOW_SLOPE, ROOT = 0.41421356237309503, 1.4142135623730951  # tan(22.5°), sqrt(2
 
 
 def exp(x: Any) -> Any:
-    """Return e**x, at most e**700.
+    """Return e**x, at most e**700; in float32 at most e**86.
 
     >>> exp(0.0), round(exp(1.0), 12)
     (1.0, 2.718281828459)
@@ -159,7 +161,9 @@ def _of_library(name: str, *numbers: Any) -> Any:
 
 def exp_series(x):
     """Return e**x: 2**k times the power series of the rest of x."""
-    far = number(MAX_EXPONENT, x)
+    one = number(1, x)
+    double = one + number(2**-30, x) > one
+    far = select(double, number(MAX_EXPONENT, x), number(MAX_EXPONENT_32, x))
     x = select(x < far, select(x > -far, x, -far), far)
     k = nearest(x * number(1 / (LN_1 + LN_2), x))
     r = fma(-k, number(LN_1, x), x)
@@ -177,7 +181,7 @@ def exp_series(x):
     s = fma(r, s, number(1 / 6, x))
     s = fma(r, s, number(0.5, x))
     s = fma(r * r, s, r)
-    return scaled(s + number(1, x), k)
+    return scaled(s + one, k)
 
 
 def sincos_series(x):

@@ -18,7 +18,7 @@ from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.python import PythonBackend
 from fractals.kernels import primitives
 from fractals.kernels.coloring_math import make_cbrt
-from fractals.kernels.elementary import make_log2
+from fractals.kernels.elementary import exp, make_log2, sinhcosh
 from fractals.kernels.shade import make_transfer
 from fractals.rendering.render import EscapeData
 
@@ -159,6 +159,20 @@ def test_fma_of_subnormal_numbers_is_rounded_once(precision, digits, smallest):
     """3.5 last bits less something: rounded to all digits first it is 3.5, which goes to 4."""
     product = (1 - 2.0**-digits) * 2.0 ** (smallest + 74), 2.0**-75
     assert check_fma(*product, 3 * 2.0**smallest, precision) == 3 * 2.0**smallest
+
+
+@pytest.mark.parametrize("real", [np.float64, np.float32])
+def test_exponentials_use_no_subnormal_number(real):
+    """A CPU takes those as 0 where it iterates, and a GPU does not."""
+    for x in (*range(80, 100), 699, 700, 701, 1e4, math.inf):
+        up, down = exp(real(x)), exp(real(-x))
+        assert type(up) is real
+        assert down / 2 >= np.finfo(real).tiny, x
+        assert np.isfinite(up)
+        for sign in (1, -1):
+            sine, cosine = sinhcosh(real(sign * x))
+            assert sine * sign == pytest.approx(cosine, rel=1e-6)
+            assert cosine == pytest.approx(up / 2, rel=1e-6)
 
 
 def test_fma_of_big_floats():
