@@ -202,10 +202,8 @@ def on_device(request, size, runs):
     return statistics.median(drawing.backend.seconds(draw) for _ in range(runs))
 
 
-# Scenes of the gallery that throw points, and of solids, with samples a pixel for the latter.
-OTHER_FAMILIES = {"plume": {}, "garland": {}, "shroud": {}, "saint": {}} | dict.fromkeys(
-    ("ruin", "caldera", "reef", "spire"), {"samples": 4}
-)
+# Scenes of the gallery that throw points, and of solids, with their samples a pixel.
+THROWN, SOLIDS, SAMPLES = ("plume", "garland", "shroud", "saint"), ("ruin", "caldera", "reef"), 4
 
 
 def pictures(request, size, runs):
@@ -214,9 +212,10 @@ def pictures(request, size, runs):
     The first picture of each device is not counted: it compiles.
     """
     found = {}
-    for name, changes in OTHER_FAMILIES.items():
-        scene = load_scene(name).replace(size=size, **changes)
-        figures = {"size": list(size), **changes}
+    for name in (*THROWN, *SOLIDS):
+        samples = {"samples": SAMPLES} if name in SOLIDS else {}
+        scene = load_scene(name).replace(size=size, **samples)
+        figures = {"size": list(size), **samples}
         pixels = []
         for device in ("cpu", request):
             times = []
