@@ -20,6 +20,7 @@ from fractals.rendering.render import render
 from fractals.threads import run_tiles
 from fractals.tools.bench import measure as bench
 
+LARGE = 4
 ARITHMETIC = 4  # floating-point instructions of a Mandelbrot iteration
 NUMBERS = ("float32", "float64")
 WORKLOADS = ("a", "b", "c", "d", "e")
@@ -62,16 +63,20 @@ def start(scene, request, interior_shortcuts=True, shading=False):
 
 
 def kernel(name, precision, device, tiny, runs):
-    """Time the iteration of a workload: as it is, and without shortcuts in blocks of all shapes."""
-    size = (64, 36) if tiny else None
-    workload = bench.load_workload(name).change(size, precision)
+    """Time the iteration of a workload: as it is, and without shortcuts in blocks of all shapes.
+
+    Without shortcuts it is drawn LARGE times as wide: a launch then takes longer than the host
+    needs to begin it.
+    """
+    workload = bench.load_workload(name).change((64, 36) if tiny else None, precision)
     request = bench.label(device)
     usual = start(workload.scene, request, workload.interior_shortcuts)
-    plain = start(workload.scene, request, interior_shortcuts=False)
-    counts = np.empty(usual.plan.size[::-1], np.int32)
-    usual.backend.to_host(usual.source.iterate(whole(usual))[0], counts)
-    executed = np.empty_like(counts)
+    large = [LARGE * side for side in usual.plan.size]
+    whole_picture = workload if tiny else workload.change(tuple(large))
+    plain = start(whole_picture.scene, request, interior_shortcuts=False)
+    executed = np.empty(plain.plan.size[::-1], np.int32)
     plain.backend.to_host(plain.source.iterate(whole(plain))[0], executed)
+    differing = differing_counts(workload, request, usual)
     shapes = {}
     for block in BLOCKS[:2] if tiny else BLOCKS:
         plain.backend.block = block
@@ -83,14 +88,25 @@ def kernel(name, precision, device, tiny, runs):
     return {
         "workload": name,
         "precision": precision,
+        "method": usual.plan.method,
         "seconds": seconds(usual, runs),
+        "large": list(plain.plan.size),
         "seconds_without_shortcuts": best,
         "iterations_per_second": rate,
         "max_iterations": limit,
         "share_of_limit": rate / limit if limit else None,
-        "differing_counts": int(np.count_nonzero(counts != executed)),
+        "differing_counts": differing,
         "blocks": shapes,
     }
+
+
+def differing_counts(workload, request, usual):
+    """Return how many counts differ between a picture with shortcuts and one without."""
+    plain = start(workload.scene, request, interior_shortcuts=False)
+    counts = [np.empty(usual.plan.size[::-1], np.int32) for _ in range(2)]
+    for drawing, found in zip((usual, plain), counts, strict=True):
+        drawing.backend.to_host(drawing.source.iterate(whole(drawing))[0], found)
+    return int(np.count_nonzero(counts[0] != counts[1]))
 
 
 def line_of(figures):

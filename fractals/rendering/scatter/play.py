@@ -28,8 +28,10 @@ CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
 ORBITS = 4096  # samples that a thread iterates together
-# Chunks that one launch plays.
+# Chunks that one launch plays; a GPU of NVIDIA is not busy with the least, and fastest with the most.
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "opencl": 64, "cuda": 64}
+MOST_CHUNKS = 4096
+POINT = 80  # iterations of a picture that take as long as a point, which waits for the GPU's memory
 
 
 class Throw(NamedTuple):
@@ -315,7 +317,15 @@ class KernelCounter:
             return {}
 
         threads = backend.threads if plan.device == "cpu" else 0
-        run_tiles(_jobs(throws, CHUNK * LAUNCH[plan.device]), work, threads, progress)
+        run_tiles(_jobs(throws, CHUNK * self._chunks_at_once()), work, threads, progress)
+
+    def _chunks_at_once(self) -> int:
+        """Return how many chunks a launch plays, which must not take long."""
+        least = LAUNCH[self._plan.device]
+        if self._plan.device != "cuda":
+            return least
+        most = self._backend.steps // (POINT * CHUNK * self._plan.steps)
+        return max(least, min(MOST_CHUNKS, most))
 
     def _on_device(self, throw: Throw) -> Throw:
         if throw.data is not self._data:
