@@ -1,7 +1,8 @@
 """From hits to light: density, its estimate, and pixels, as flam3 shows flames.
 
 Arrays of light have four values in each bucket: red, green, blue, and the density. A bucket's
-neighbors are gathered in one fixed order, so that the bits are the same on every device.
+neighbors are gathered in one fixed order, so that the bits are the same on every device. A program
+fills the rows of `out` from `top` to `until`.
 """
 
 from typing import Any, NamedTuple
@@ -29,27 +30,26 @@ def power(v, exponent):  # compiled with `target.jit`
 
 
 def make_density_body(target):
-    """Return ``body(i0, j0, di, dj, out, sums, top, k1, k2, gains)``: log density as light.
+    """Return ``body(i0, j0, di, dj, out, sums, k1, k2, gains, top, until)``: log density as light.
 
     Parameters
     ----------
     out : array of real, shape (rows, columns, 4)
-    sums : array of int64, shape (all rows, columns, 4)
+    sums : array of int64, shape (rows, columns, 4)
         Red, green, blue and count of hits.
-    top : int64
-        The row of `sums` that is the first of `out`.
     k1, k2 : real
         Brightness, and the density of one hit.
     gains : array of real, shape (4,)
         Factors of the channels.
+    top, until : int64
     """
     real = target.real
 
-    def body(i0, j0, di, dj, out, sums, top, k1, k2, gains):
+    def body(i0, j0, di, dj, out, sums, k1, k2, gains, top, until):
         one, zero = real(1), real(0)
-        for j in range(j0, out.shape[0], dj):
+        for j in range(top + j0, until, dj):
             for i in range(i0, out.shape[1], di):
-                n = real(sums[top + j, i, 3])
+                n = real(sums[j, i, 3])
                 scale = zero
                 if n > zero:
                     t = n * k2
@@ -57,41 +57,106 @@ def make_density_body(target):
                     logarithm = t if u == one else log(u) * (t / (u - one))
                     scale = k1 * logarithm / n
                 for m in range(4):
-                    out[j, i, m] = real(sums[top + j, i, m]) * gains[m] * scale
+                    out[j, i, m] = real(sums[j, i, m]) * gains[m] * scale
+
+    return body
+
+
+def make_kind_body(target):
+    """Return ``body(i0, j0, di, dj, out, sums, numbers, weight, step, top, until)``.
+
+    It finds the spread of each bucket's light: the fewer hits around, the wider.
+
+    Parameters
+    ----------
+    out : array of int32, shape (rows, columns)
+        Of each bucket, the last of `numbers` that is at most its hits; 0 where there is none.
+    sums : array of int64, shape (rows, columns, 4)
+    numbers : array of int64
+        Numbers of hits, in rising order.
+    weight, step : int64
+        What a hit adds to a count; buckets a pixel. Of several, those around a bucket count.
+    top, until : int64
+    """
+    int64 = target.int64
+
+    def body(i0, j0, di, dj, out, sums, numbers, weight, step, top, until):
+        rows, columns, reach = sums.shape[0], sums.shape[1], step // 2
+        for j in range(top + j0, until, dj):
+            for i in range(i0, columns, di):
+                hits = int64(0)
+                for y in range(max(0, j - reach), min(rows, j + reach + 1)):
+                    for x in range(max(0, i - reach), min(columns, i + reach + 1)):
+                        hits += sums[y, x, 3] // weight
+                if step % 2 == 0:  # one column and one row too many
+                    hits = hits * step * step // ((step + 1) * (step + 1))
+                low, high = 0, len(numbers)
+                while low < high:
+                    middle = (low + high) // 2
+                    if numbers[middle] <= hits:
+                        low = middle + 1
+                    else:
+                        high = middle
+                out[j, i] = max(low - 1, 0)
+
+    return body
+
+
+def make_reach_body(target):
+    """Return ``body(i0, j0, di, dj, out, kinds, reaches, near)``.
+
+    Parameters
+    ----------
+    out : array of int32, shape (blocks of rows, blocks of columns)
+        The longest reach of light in each block of 32x32 buckets and the `near` blocks around it.
+    kinds, reaches
+        As of `make_estimate_body`.
+    near : int64
+    """
+
+    def body(i0, j0, di, dj, out, kinds, reaches, near):
+        rows, columns = kinds.shape[0], kinds.shape[1]
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                least = len(reaches) - 1  # the kind of least hits reaches farthest
+                for y in range(max(0, (j - near) << 5), min(rows, (j + near + 1) << 5)):
+                    for x in range(max(0, (i - near) << 5), min(columns, (i + near + 1) << 5)):
+                        if kinds[y, x] < least:
+                            least = kinds[y, x]
+                out[j, i] = reaches[least]
 
     return body
 
 
 def make_estimate_body(target):
-    """Return ``body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, top)``.
+    """Return ``body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, top, until)``.
 
     It spreads the light of each bucket over its neighbors, the farther the fewer hits there are.
 
     Parameters
     ----------
     out : array of real, shape (rows, columns, 4)
-    light : array of real, shape (all rows, columns, 4)
-    kinds : array of int32, shape (all rows, columns)
+    light : array of real, shape (rows, columns, 4)
+    kinds : array of int32, shape (rows, columns)
         The spread of each bucket, a row of `weights`.
     weights : array of real, shape (kinds, squares)
         By the square of the distance.
     reaches : array of int32, shape (kinds,)
-        How many buckets away a spread ends.
-    far : array of int32, shape (all rows, blocks)
-        The longest reach of light that arrives in a row's block of 32 buckets.
-    top : int64
-        The row of `light` that is the first of `out`.
+        How many buckets away a spread ends; none is longer than the one before it.
+    far : array of int32, shape (blocks of rows, blocks of columns)
+        The longest reach of light that arrives in a block of 32x32 buckets.
+    top, until : int64
     """
     real = target.real
 
-    def body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, top):
+    def body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, top, until):
         rows, columns = light.shape[0], light.shape[1]
-        for j in range(j0, out.shape[0], dj):
+        for j in range(top + j0, until, dj):
             for i in range(i0, out.shape[1], di):
                 red, green, blue, density = real(0), real(0), real(0), real(0)
-                reach = far[top + j, i >> 5]
-                for y in range(max(0, top + j - reach), min(rows, top + j + reach + 1)):
-                    down = y - top - j
+                reach = far[j >> 5, i >> 5]
+                for y in range(max(0, j - reach), min(rows, j + reach + 1)):
+                    down = y - j
                     for x in range(max(0, i - reach), min(columns, i + reach + 1)):
                         across, kind = x - i, kinds[y, x]
                         if max(abs(across), abs(down)) <= reaches[kind]:
@@ -106,7 +171,7 @@ def make_estimate_body(target):
 
 
 def make_pixel_body(target):
-    """Return ``body(i0, j0, di, dj, out, light, taps, step, first, top, tone)``.
+    """Return ``body(i0, j0, di, dj, out, light, taps, step, first, down, tone, top, until)``.
 
     It takes the mean of each pixel's buckets, weighted by the filter, and makes it a color.
 
@@ -117,10 +182,11 @@ def make_pixel_body(target):
     light : array of real, shape (bucket rows, bucket columns, 4)
     taps : array of real, shape (width,)
         The filter, across and down.
-    step, first, top : int64
+    step, first, down : int64
         Buckets a pixel; the bucket of a pixel's first tap; the picture's row that is the first of
         `out`.
     tone : Tone
+    top, until : int64
     """
     real, real32 = target.real, target.real32
     power_of = target.jit(power)
@@ -147,17 +213,17 @@ def make_pixel_body(target):
 
     alpha_of = target.jit(alpha_of)
 
-    def body(i0, j0, di, dj, out, light, taps, step, first, top, tone):
+    def body(i0, j0, di, dj, out, light, taps, step, first, down, tone, top, until):
         v, zero, one = tone.numbers, real(0), real(1)
         gamma, threshold, slope, vibrancy, highlight = v[0], v[1], v[2], v[3], v[4]
         unit = one / real(WHITE)
-        for j in range(j0, out.shape[0], dj):
+        for j in range(top + j0, until, dj):
             for i in range(i0, out.shape[1], di):
                 red, green, blue, density = zero, zero, zero, zero
                 for y in range(len(taps)):
                     for x in range(len(taps)):
                         weight = taps[y] * taps[x]
-                        row, column = (top + j) * step + first + y, i * step + first + x
+                        row, column = (down + j) * step + first + y, i * step + first + x
                         red = fma(weight, light[row, column, 0], red)
                         green = fma(weight, light[row, column, 1], green)
                         blue = fma(weight, light[row, column, 2], blue)

@@ -9,16 +9,16 @@ from fractals.kernels.primitives import fma
 
 
 def make_body(target):
-    """Return ``body(out, light, kinds, weights, reaches, far, top)`` for a band of rows.
+    """Return ``body(out, light, kinds, weights, reaches, far, top, until)`` for a band of rows.
 
     The parameters are those of `fractals.kernels.display.make_estimate_body`.
     """
     real = target.real
 
-    def give(out, red, green, blue, density, weights, reach, x, y, top):
+    def give(out, red, green, blue, density, weights, reach, x, y, rows):
         first, end = max(0, x - reach), min(out.shape[1], x + reach + 1)
-        for j in range(max(0, y - reach - top), min(out.shape[0], y + reach + 1 - top)):
-            down = y - top - j
+        for j in range(max(rows[0], y - reach), min(rows[1], y + reach + 1)):
+            down = y - j
             line, square = out[j], down * down
             for i in range(first, end):
                 weight = weights[square + (i - x) * (i - x)]
@@ -29,14 +29,14 @@ def make_body(target):
 
     give = target.jit(give)
 
-    def body(out, light, kinds, weights, reaches, far, top):
-        rows, columns = out.shape[0], out.shape[1]
-        for j in range(rows):
+    def body(out, light, kinds, weights, reaches, far, top, until):
+        columns = out.shape[1]
+        for j in range(top, until):
             line = out[j]
             for i in range(columns):
                 line[i, 0] = line[i, 1] = line[i, 2] = line[i, 3] = real(0)
-        most = reaches[0]  # of a single hit
-        for y in range(max(0, top - most), min(light.shape[0], top + rows + most)):
+        most, rows = reaches[0], (top, until)  # the reach of a single hit
+        for y in range(max(0, top - most), min(light.shape[0], until + most)):
             source = light[y]
             for x in range(columns):
                 density = source[x, 3]
@@ -44,7 +44,7 @@ def make_body(target):
                     kind = kinds[y, x]
                     give(
                         out, source[x, 0], source[x, 1], source[x, 2], density, weights[kind],
-                        reaches[kind], x, y, top,
+                        reaches[kind], x, y, rows,
                     )  # fmt: skip
 
     return body

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,12 @@ from fractals.rendering.scatter.plan import Exposure, Hits, ScatterPlan, Totals
 from fractals.scene.model import Display, Scene
 from fractals.threads import Progress, run_tiles
 
-BLOCK = 32  # columns for which the estimate knows one longest reach
+BLOCK = 32  # rows and columns for which the estimate knows one longest reach
 EXACT = 100  # hits up to which each number of hits has a spread of its own
 LARGEST = 8.0  # sRGB value of light that is developed: about 140 times as bright as white
 FINER = 1.05  # the ratio of two numbers of hits with another spread, beyond that
-SHOWN_SIDE = 32  # bands of rows that threads show at once
+SHOWN_SIDE = 32  # rows that a thread shows at once
+LAUNCHED_SIDE = 256  # rows of a launch of a GPU
 
 
 class Show:
@@ -47,57 +48,64 @@ class Show:
         first = plan.margin - (len(taps) - step) // 2
         to_device = backend.to_device
         tone = tone._replace(numbers=to_device(tone.numbers))
-        on_device, taps = to_device(light), to_device(taps.astype(backend.real))
+        taps = to_device(taps.astype(backend.real))
         run = backend.compile(kernels.make_pixel_body)
-        pixels = np.empty((len(rows), width, 3), np.float32 if developer else scene.image.dtype)
+        shape = len(rows), width, 3
+        rgb = backend.empty(shape, np.float32)
         down = rows.start - plan.counted.start // step  # from rows of the light to the picture's
+        self._fill(run, rgb, light, taps, step, first, down, tone)
+        found = np.empty(shape, np.float32)
+        backend.to_host(rgb, found)
+        if developer:
+            return developer.of_values(found, rows.start)
+        found += np.float32(0.5)
+        return np.floor(found, found).astype(scene.image.dtype)
 
-        def draw(top: int, out: NDArray[Any]) -> None:
-            rgb = backend.empty(out.shape, np.float32)
-            run(rgb, on_device, taps, step, first, down + top, tone)
-            found = np.empty(out.shape, np.float32)
-            backend.to_host(rgb, found)
-            out[...] = found if developer else np.floor(found + np.float32(0.5))
+    def _light(self, hits: Hits, exposure: Exposure) -> Any:
+        """Return the light of all buckets: the logarithm of the hits, and its estimate.
 
-        self._in_bands(pixels, draw)
-        return developer.of_values(pixels, rows.start) if developer else pixels
-
-    def _light(self, hits: Hits, exposure: Exposure) -> NDArray[Any]:
-        """Return the light of all buckets: the logarithm of the hits, and its estimate."""
+        It lies on the device.
+        """
         plan, backend = self._plan, self._backend
         display, real = plan.scene.display, backend.real
         k1, k2, gains, weight = exposure
-        light = np.empty((*plan.shape, 4), real)
-        run, sums = backend.compile(kernels.make_density_body), backend.to_device(hits.sums)
+        light = backend.empty((*plan.shape, 4), real)
+        sums = backend.to_device(hits.sums)
         constants = real(k1), real(k2), backend.to_device(gains.astype(real))
-        self._in_bands(light, lambda top, out: self._fill(run, out, sums, top, *constants))
+        self._fill(backend.compile(kernels.make_density_body), light, sums, *constants)
         radius = max(display.estimator_radius, display.estimator_minimum)
         if not radius:
             return light
-        kinds, weights, reaches = spreads(display, plan.step, hits.sums[..., 3] // weight)
-        far = longest_reaches(kinds, reaches)
-        inputs = light, kinds, weights.astype(real), reaches, far
-        moved = [backend.to_device(part) for part in inputs]
+        spread = spreads(display, plan.step)
+        numbers, weights, reaches = (
+            backend.to_device(part)
+            for part in (spread.numbers, spread.weights.astype(real), spread.reaches)
+        )
+        kinds = backend.empty(plan.shape, np.int32)
+        self._fill(
+            backend.compile(kernels.make_kind_body), kinds, sums, numbers, weight, plan.step
+        )
+        far = kinds  # the CPU needs no blocks: it gives light where the others gather it
+        if backend.kind != "cpu":
+            far = backend.empty(tuple(-(-side // BLOCK) for side in plan.shape), np.int32)
+            near = max(1, math.ceil(int(spread.reaches[0]) / BLOCK))
+            backend.compile(kernels.make_reach_body)(far, kinds, reaches, near)
+        out = backend.empty((*plan.shape, 4), real)
         run = backend.compile(kernels.make_estimate_body)
-        spread = np.empty_like(light)
-        self._in_bands(spread, lambda top, out: self._fill(run, out, *moved, top))
-        return spread
+        self._fill(run, out, light, kinds, weights, reaches, far)
+        return out
 
-    def _fill(self, run: Callable[..., None], out: NDArray[Any], *arguments: Any) -> None:
-        on_device = self._backend.empty(out.shape, out.dtype)
-        run(on_device, *arguments)
-        self._backend.to_host(on_device, out)
-
-    def _in_bands(self, whole: NDArray[Any], draw: Callable[[int, NDArray[Any]], None]) -> None:
-        """Have each band of rows of an array be filled, on all threads."""
-        bands = range(0, len(whole), SHOWN_SIDE)
+    def _fill(self, run: Callable[..., None], out: Any, *arguments: Any) -> None:
+        """Have an array be filled in bands of rows: by all threads, or by short launches."""
+        on_cpu = self._plan.device == "cpu"
+        height, side = out.shape[0], SHOWN_SIDE if on_cpu else LAUNCHED_SIDE
 
         def work(top: int) -> Mapping[str, float]:
-            draw(top, whole[top : top + SHOWN_SIDE])
+            run(out, *arguments, top, min(height, top + side))
             return {}
 
-        threads = self._backend.threads if self._plan.device == "cpu" else 0
-        run_tiles(bands, work, threads, self._progress)
+        threads = self._backend.threads if on_cpu else 0
+        run_tiles(range(0, height, side), work, threads, self._progress)
 
 
 def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
@@ -116,18 +124,20 @@ def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
 # The spread of the density estimate, by the number of hits.
 
 
-def spreads(
-    display: Display, step: int, hits: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int32]]:
-    """Return the kinds, the weights and the reaches of `fractals.kernels.display`.
+class Spreads(NamedTuple):
+    """How far the light of buckets is spread, by their hits."""
+
+    numbers: NDArray[np.int64]  # of hits at which another spread begins
+    weights: NDArray[np.float64]  # of each spread, by the square of the distance
+    reaches: NDArray[np.int32]  # of each spread, in buckets; the first is the longest
+
+
+def spreads(display: Display, step: int) -> Spreads:
+    """Return the spreads of `fractals.kernels.display`.
 
     The radius is (estimator_radius * step + 1) / n ** estimator_curve, where n is how many hits
     there are in a bucket, or of several buckets a pixel around it.
     """
-    if step > 1:
-        hits = _around(hits, step // 2)
-        if step % 2 == 0:
-            hits = hits * step**2 // (step + 1) ** 2
     least = display.estimator_minimum * step + 1
     most = max(display.estimator_radius * step + 1, least)
     numbers = [*range(1, EXACT + 1)]
@@ -137,7 +147,6 @@ def spreads(
     radii = [max(least, most / by) for by in falls_by]
     ends = next((k for k, radius in enumerate(radii) if radius <= least), len(radii) - 1)
     radii = radii[: ends + 1]
-    kinds = np.searchsorted(np.array(numbers[: ends + 1]), hits, side="right") - 1
     reach = math.ceil(radii[0]) - 1
     weights = np.zeros((len(radii), 2 * reach**2 + 1))
     reaches = np.zeros(len(radii), np.int32)
@@ -147,32 +156,4 @@ def spreads(
         falls = np.where(distance <= 1, exp(-2 * (1.5 * distance) ** 2), 0)
         weights[k] = falls / falls[squares].sum()
         reaches[k] = math.ceil(radius) - 1
-    return kinds.clip(0).astype(np.int32), weights, reaches
-
-
-def _around(values: NDArray[np.int64], reach: int) -> NDArray[np.int64]:
-    """Return the sum of the values around each, over a square."""
-    rows, columns = values.shape
-    found = np.zeros_like(values)
-    wide = np.pad(values, reach)
-    for y in range(2 * reach + 1):
-        for x in range(2 * reach + 1):
-            found += wide[y : y + rows, x : x + columns]
-    return found
-
-
-def longest_reaches(kinds: NDArray[np.int32], reaches: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the longest reach of light around each block of columns, for each row."""
-    rows, columns = kinds.shape
-    own = reaches[kinds]
-    across = -(-columns // BLOCK)
-    padded = np.zeros((-(-rows // BLOCK) * BLOCK, across * BLOCK), np.int32)
-    padded[:rows, :columns] = own
-    blocks = padded.reshape(-1, BLOCK, across, BLOCK).max(axis=(1, 3))
-    near = max(1, math.ceil(int(reaches.max(initial=0)) / BLOCK))
-    wide = np.pad(blocks, near)
-    found = blocks
-    for y in range(2 * near + 1):
-        for x in range(2 * near + 1):
-            found = np.maximum(found, wide[y : y + len(blocks), x : x + across])
-    return np.ascontiguousarray(np.repeat(found, BLOCK, axis=0)[:rows])
+    return Spreads(np.array(numbers[: ends + 1]), weights, reaches)
