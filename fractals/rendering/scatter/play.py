@@ -28,7 +28,7 @@ CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
 ORBITS = 4096  # samples that a thread iterates together
-# Chunks that one launch plays. A GPU of NVIDIA is not busy with so few: up to MOST_CHUNKS are faster.
+# Chunks that one launch plays. A GPU of NVIDIA is faster with more, up to MOST_CHUNKS.
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "opencl": 64, "cuda": 64}
 MOST_CHUNKS = 4096
 POINT = 80  # iterations of a picture that take as long as a point, which waits for the GPU's memory
