@@ -31,8 +31,8 @@ def table(head, rows):
 
 
 def formulas(folder):
-    """Yield a table of the formulas: thumbnail, name, map, options and depth."""
-    rows = []
+    """Yield a section of each group of formulas: thumbnail, name, map, options and depth."""
+    groups = {}
     for name in catalog.names("formula"):
         make = catalog.load("formula", name)
         made = make()
@@ -41,9 +41,16 @@ def formulas(folder):
             for key, part in inspect.signature(make).parameters.items()
         ]
         depth = "any" if made.perturbed or made.sequence else "float64"
-        picture = copied(folder, "formula", name)
-        rows.append([picture, "<br>".join([f"**`{name}`**", *options]), made.title, depth])
-    yield table(["", "name and options", "map", "depth"], rows)
+        row = [copied(folder, "formula", name), "<br>".join([f"**`{name}`**", *options])]
+        groups.setdefault(made.group, []).append([*row, made.title, source_of(make), depth])
+    for group in sorted(groups, key=lambda group: (group == "Others", group)):
+        yield f"## {group}\n"
+        yield table(["", "name and options", "map", "source", "depth"], groups[group])
+
+
+def source_of(make):
+    """Return who described a formula of the table; files say so in their first lines."""
+    return (inspect.getdoc(make) or "").removeprefix("Return the formula.").strip(" .")
 
 
 def attractors(_folder):

@@ -180,6 +180,17 @@ export function Still({ src, ...rest }) {
   return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
 }
 
+/** Follow the pointer of an event while it is held. @param {PointerEvent} event @param {(moved: PointerEvent) => void} move @param {() => void} [ended] */
+export function whileHeld(event, move, ended = () => {}) {
+  const target = /** @type {HTMLElement} */ (event.currentTarget);
+  target.setPointerCapture(event.pointerId);
+  target.addEventListener("pointermove", move);
+  target.addEventListener("lostpointercapture", () => {
+    target.removeEventListener("pointermove", move);
+    ended();
+  }, { once: true });
+}
+
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const NUDGE = 4; // CSS pixels
 let drags = 0;
@@ -189,11 +200,8 @@ let drags = 0;
 export function Knob({ label, kind, at, style = {}, put }) {
   const grab = (event) => {
     event.preventDefault();
-    const target = event.currentTarget, step = `gesture point ${drags += 1}`, off = [event.clientX - at[0], event.clientY - at[1]];
-    const move = ({ clientX, clientY }) => put([clientX - off[0], clientY - off[1]], step);
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", () => target.removeEventListener("pointermove", move), { once: true });
+    const step = `gesture point ${drags += 1}`, off = [event.clientX - at[0], event.clientY - at[1]];
+    whileHeld(event, ({ clientX, clientY }) => put([clientX - off[0], clientY - off[1]], step));
   };
   const nudge = (event) => {
     const by = ARROWS[event.key];

@@ -48,6 +48,30 @@ export function path(distance, octaves, speed = PER_SECOND) {
   return { at, seconds };
 }
 
+/**
+ * Fly: call `frame` with the seconds since the start, until it tells that it arrived; a gesture of the user ends the flight.
+ * @param {import("../explorer.js").Explorer} explorer @param {(time: number) => boolean} frame
+ * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
+ */
+function flown(explorer, frame) {
+  let end = (/** @type {boolean} */ _arrived) => {};
+  const done = new Promise((resolve) => {
+    let time = 0;
+    const stop = explorer.animate((seconds) => {
+      time += seconds;
+      if (frame(time)) end(true);
+    });
+    end = (arrived) => {
+      stop();
+      explorer.removeEventListener("gesture", interrupt);
+      resolve(arrived);
+    };
+  });
+  const interrupt = () => end(false);
+  explorer.addEventListener("gesture", interrupt);
+  return { done, stop: interrupt };
+}
+
 const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 
@@ -63,34 +87,21 @@ export const canFly = ({ scene, placed }) => (scene.view?.stretch ?? 1) === 1 &&
 export function flyTo(explorer, { center, octaves, step, speed, told }) {
   const mirror = explorer.scene.view?.mirror, first = explorer.placed, start = offset(center, explorer, mirror);
   const way = path(Math.hypot(...start) / first.size[0], octaves + Math.log2(explorer.seen.share) - first.octaves, speed);
-  let end = (/** @type {boolean} */ _arrived) => {};
-  const done = new Promise((resolve) => {
-    let time = 0;
-    const stop = explorer.animate((seconds) => {
-      time += seconds;
-      const { octaves: deeper, share } = way.at(time);
-      told?.(time / way.seconds);
-      // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
-      const [a, b, c, d, e, f] = explorer.map;
-      const { size, octaves: placed } = explorer.placed;
-      const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
-      const here = [a * x + b * y + e, c * x + d * y + f];
-      const scale = Math.round(STEPS * (first.octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
-      // From where the target is seen at first to the middle of what is seen.
-      const aim = explorer.seen.middle.map((part) => part / SIXTEENTHS);
-      const by = start.map((value, k) => aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k]);
-      if (scale) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step });
-      if (time >= way.seconds) end(true);
-    });
-    end = (arrived) => {
-      stop();
-      explorer.removeEventListener("gesture", interrupt);
-      resolve(arrived);
-    };
+  return flown(explorer, (time) => {
+    const { octaves: deeper, share } = way.at(time);
+    told?.(time / way.seconds);
+    // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
+    const [a, b, c, d, e, f] = explorer.map;
+    const { size, octaves: placed } = explorer.placed;
+    const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
+    const here = [a * x + b * y + e, c * x + d * y + f];
+    const scale = Math.round(STEPS * (first.octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
+    // From where the target is seen at first to the middle of what is seen.
+    const aim = explorer.seen.middle.map((part) => part / SIXTEENTHS);
+    const by = start.map((value, k) => aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k]);
+    if (scale) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step });
+    return time >= way.seconds;
   });
-  const interrupt = () => end(false);
-  explorer.addEventListener("gesture", interrupt);
-  return { done, stop: interrupt };
 }
 
 const ALONG = 6; // seconds of a flight along a way
@@ -102,29 +113,13 @@ const ALONG = 6; // seconds of a flight along a way
  * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
  */
 export function flyAlong(explorer, { camera, way, step, told }) {
-  let end = (/** @type {boolean} */ _arrived) => {};
-  const done = new Promise((resolve) => {
-    let time = 0;
-    const stop = explorer.animate((seconds) => {
-      time += seconds;
-      const share = way.length > 1 ? time / ALONG : 1, at = Math.min(share, 1) * (way.length - 1), k = Math.min(Math.floor(at), way.length - 2);
-      told?.(share);
-      if (share >= 1) {
-        explorer.change({ camera }, step);
-        return end(true);
-      }
-      const place = way[k].map((part, m) => part + (at - k) * (way[k + 1][m] - part));
-      explorer.change({ camera: { ...camera, position: place.slice(0, 3), target: place.slice(3) } }, step);
-    });
-    end = (arrived) => {
-      stop();
-      explorer.removeEventListener("gesture", interrupt);
-      resolve(arrived);
-    };
+  return flown(explorer, (time) => {
+    const share = way.length > 1 ? time / ALONG : 1, at = Math.min(share, 1) * (way.length - 1), k = Math.min(Math.floor(at), way.length - 2);
+    told?.(share);
+    const place = share < 1 && way[k].map((part, m) => part + (at - k) * (way[k + 1][m] - part));
+    explorer.change({ camera: place ? { ...camera, position: place.slice(0, 3), target: place.slice(3) } : camera }, step);
+    return share >= 1;
   });
-  const interrupt = () => end(false);
-  explorer.addEventListener("gesture", interrupt);
-  return { done, stop: interrupt };
 }
 
 const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));

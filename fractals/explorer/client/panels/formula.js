@@ -22,11 +22,13 @@ function tableOf(formula = "mandelbrot") {
 export function formulaPanel({ explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
-  const cards = catalog.formulas.filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title, values }) => {
-    const [first, ...rest] = /^[A-Z]/.test(title) ? title.split(", ") : [words(name), title];
-    return { name, first, rest: rest.join(", "), values };
+  const cards = catalog.formulas.filter(({ name }) => name !== "expression").sort(byFame).map(({ name, title, values, group }) => {
+    const [first, ...rest] = /^\p{Lu}/u.test(title) ? title.split(", ") : [words(name), title];
+    return { name, first, rest: rest.join(", "), values, group, found: `${words(name)} ${title} ${group}`.toLowerCase() };
   });
-  const own = observe({ draft: null, waiting: false, failed: "" }); // draft: what is typed, until it is drawn
+  const groups = Map.groupBy(cards, ({ group }) => group);
+  // draft: what is typed, until it is drawn; wanted: words that a formula is searched by
+  const own = observe({ draft: null, waiting: false, failed: "", wanted: "" });
   explorer.addEventListener("placed", () => Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }));
   explorer.addEventListener("message", ({ detail }) => {
     if (detail.kind !== "error" || !own.waiting) return;
@@ -69,6 +71,18 @@ export function formulaPanel({ explorer, ui, canvas, space }) {
         hint="Paths of light for each pixel." put=${(samples) => explorer.change({ light: { ...light, samples: Math.max(1, Math.round(samples)) } })} /><//>`}`;
   }
 
+  /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
+  function Formulas({ now }) {
+    const wanted = own.wanted.toLowerCase().split(/\s+/), fits = ({ found }) => wanted.every((word) => found.includes(word));
+    const choose = ({ name, values }) => (values === explorer.placed?.values ? explorer.changeFormula(name) : explorer.open({ formula: name }));
+    return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${({ target }) => { own.wanted = target.value; }} />
+      <p class="hint" role="status">${cards.some(fits) ? "" : "No formula has these words."}</p>
+      ${[...groups].filter(([, members]) => members.some(fits)).map(([group, members]) => html`<h3 key=${group} class="group">${group}</h3>
+        <ul key=${`${group} cards`} class="cards small" aria-label=${group}>${members.filter(fits).map((card) => html`<li key=${card.name}>
+          <${Card} title=${card.first} below=${card.rest} aria-pressed=${String(card.name === now.name)} onClick=${() => choose(card)}>
+            <${Thumbnail} src=${`/thumbnail/formula/${card.name}`} /><//></li>`)}</ul>`)}`;
+  }
+
   function View() {
     const now = tableOf(explorer.scene?.formula), known = catalog.formulas.find(({ name }) => name === now.name);
     const options = now.name === "expression" ? [] : optionsOf(known);
@@ -78,9 +92,7 @@ export function formulaPanel({ explorer, ui, canvas, space }) {
       ${!points && html`<${Section} title="Your own"><${Own} step=${now.step} /><//>`}
       ${!points && options.length > 0 && html`<${Section} title="Options">${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
         value=${now[option.name] ?? option.default} put=${(value) => explorer.changeFormula({ ...now, [option.name]: value })} />`)}<//>`}
-      <${Section} title="Formulas"><ul class="cards small" aria-label="Formulas">${cards.map(({ name, first, rest, values }) => html`<li key=${name}>
-        <${Card} title=${first} below=${rest} aria-pressed=${String(name === now.name)} onClick=${() => (values === explorer.placed?.values ? explorer.changeFormula(name) : explorer.open({ formula: name }))}>
-          <${Thumbnail} src=${`/thumbnail/formula/${name}`} /><//></li>`)}</ul><//></div>`;
+      <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;
   }
   return { View, Over: transforms.Handles };
 }

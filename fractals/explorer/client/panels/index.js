@@ -154,8 +154,8 @@ export function mountPanels(explorer) {
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
-      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
-        onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${key.toUpperCase()}>${title}</span></button>`)}
+      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
+        onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${space.keyOf(key).replace(/^.$/, (letter) => letter.toUpperCase())}>${title}</span></button>`)}
       <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
   }
 
@@ -226,15 +226,16 @@ export function mountPanels(explorer) {
   render(html`<${App} />`, root);
   drop(ui, upload);
   paste(context);
+  const opening = PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) }));
   addCommands(
-    ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
+    ...opening,
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
     { id: "second", group: "Panels", title: "A second view beside the picture: a Julia set, or the same place", keys: ["t"], run: () => void second() },
     { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...past.commands,
     ...autopilot.commands,
-    ...space.commands, // the last: where there is a camera, its keys are not those of panels
+    ...space.withOthers([...opening, ...autopilot.commands]), // the last: where there is a camera, its keys are not those of panels
     ...favorites(context),
   );
   addCommands({ id: "nucleus", group: "Find", title: "Fly to the minibrot in view", keys: ["n"], run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()) });

@@ -1,7 +1,7 @@
 /** The stack of layers and groups: which one is edited, order, blend, opacity, mask. */
 import { html } from "../html.js";
 import { paintsOf } from "../paints.js";
-import { Button, Select, Slider, words } from "../ui.js";
+import { Button, Select, Slider, whileHeld, words } from "../ui.js";
 import { coloringName, gradient, shownPalette } from "./colors.js";
 import { at, dropped, grouped, moved, MOST, ungrouped, withAt, without } from "./layering.js";
 
@@ -35,7 +35,7 @@ export function Layers({ color, picked, inGroup, catalog, pick, change, Mask }) 
   /** Drag a row by its grip: it is dropped above the row below the pointer, or into that group. */
   const grab = (where) => (event) => {
     event.preventDefault();
-    const target = event.currentTarget, rowAt = ({ clientX, clientY }) => document.elementFromPoint(clientX, clientY)?.closest("li.layer[data-path]");
+    const rowAt = ({ clientX, clientY }) => document.elementFromPoint(clientX, clientY)?.closest("li.layer[data-path]");
     let over = /** @type {Element|null|undefined} */ (null);
     const move = (moved) => {
       over?.classList.remove("target");
@@ -43,14 +43,11 @@ export function Layers({ color, picked, inGroup, catalog, pick, change, Mask }) 
       over?.classList.add("target");
     };
     const end = () => {
-      target.removeEventListener("pointermove", move);
       over?.classList.remove("target");
       const to = over?.getAttribute("data-path"), now = to && dropped(layers, where, to.split(",").map(Number));
       if (now && now.layers !== layers) put(now.layers, now.path, Boolean(at(layers, where)?.layers));
     };
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", end, { once: true });
+    whileHeld(event, move, end);
   };
   const grip = (name, where) => where.length > 0 && html`<${Button} label=${`Drag ${name}`} symbol="grip" bare kind="quiet grip-button" tabindex="-1" onPointerDown=${grab(where)} />`;
   const last = (where) => (where.length > 1 ? false : where[0] === layers.length - 1);

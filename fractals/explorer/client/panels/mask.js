@@ -2,7 +2,7 @@
 import { html, useEffect, useRef } from "../html.js";
 import { newCanvas } from "../picture.js";
 import { observe } from "../state.js";
-import { Button, FileButton, Segments, Slider } from "../ui.js";
+import { Button, FileButton, Segments, Slider, whileHeld } from "../ui.js";
 
 const SIDE = 256, LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
 const TINT = [255, 40, 60], STRONG = 0.55; // of what is hidden, while it is painted
@@ -133,17 +133,14 @@ export function Brush({ explorer, brush }) {
   const down = (event) => {
     if (event.button > 0 || !own.current || !explorer.placed) return;
     event.preventDefault();
-    const target = event.currentTarget;
     let at = place(event);
     stroke(at, at);
-    target.setPointerCapture(event.pointerId);
     const move = (moved) => {
       const next = place(moved);
       stroke(at, next);
       at = next;
     };
     const end = () => {
-      target.removeEventListener("pointermove", move);
       const canvas = own.current;
       if (!canvas || !brush.on) return;
       const where = brush.mask ? brush.mask.view && { view: brush.mask.view } : { view: viewOf(explorer) };
@@ -151,8 +148,7 @@ export function Brush({ explorer, brush }) {
       brush.mask = { picture: made.current, ...where };
       brush.put(brush.mask);
     };
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", end, { once: true });
+    whileHeld(event, move, end);
   };
   return html`<canvas class="mask-brush" aria-label="The mask: paint on the picture" ref=${shown} onPointerDown=${down}></canvas>`;
 }

@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import { dome, onDome } from "../points.js";
 import { observe } from "../state.js";
-import { Button, Knob, Row, Section, Slider, TextField, Toggle, words } from "../ui.js";
+import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
 const LIGHT = { sun_power: [0, 20], sun_size: [0, 45], haze: [0, 2], gloss: [0, 2], bounces: [0, 16, false, true],
@@ -146,23 +146,26 @@ export function spaceTool({ explorer, notify }) {
     const [x, y] = own.stick ?? [0, 0];
     const grab = (event) => {
       event.preventDefault();
-      const target = event.currentTarget, box = target.getBoundingClientRect();
+      const box = event.currentTarget.getBoundingClientRect();
       const move = ({ clientX, clientY }) => {
         const to = [(clientX - box.left) / (box.width / 2) - 1, (clientY - box.top) / (box.height / 2) - 1], far = Math.max(1, Math.hypot(...to));
         own.stick = to.map((part) => part / far);
       };
       move(event);
       const end = fly(() => [(own.stick ?? [0])[0], 0, -(own.stick ?? [0, 0])[1]]);
-      target.setPointerCapture(event.pointerId);
-      target.addEventListener("pointermove", move);
-      target.addEventListener("lostpointercapture", () => {
-        target.removeEventListener("pointermove", move);
+      whileHeld(event, move, () => {
         own.stick = null;
         end();
-      }, { once: true });
+      });
     };
     return html`<div class="pad glass" style=${{ width: `${PAD}px`, height: `${PAD}px` }} aria-hidden="true" onPointerDown=${grab}>
       <i style=${{ left: `${50 * (1 + 0.6 * x)}%`, top: `${50 * (1 + 0.6 * y)}%` }}></i></div>`;
   }
-  return { View, Camera, focusAt, land, commands };
+  const flies = (/** @type {string} */ key) => commands.some(({ keys }) => keys.includes(key));
+  /** Return the key of a command: where it flies over the solid that is shown, Shift is held, too. @param {string} key */
+  const keyOf = (key) => (isSolid(explorer) && flies(key) ? `Shift+${key.toUpperCase()}` : key);
+  /** Return the commands of flights, and those of others whose keys fly, with Shift. @param {import("../keys.js").Command[]} others */
+  const withOthers = (others) => [...commands, ...others.filter(({ keys }) => flies(keys[0]))
+    .map((each) => ({ ...each, id: `${each.id}-solid`, group: "Fly over a solid", keys: [`Shift+${each.keys[0].toUpperCase()}`], when: isSolid }))];
+  return { View, Camera, focusAt, land, keyOf, withOthers };
 }

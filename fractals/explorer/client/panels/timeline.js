@@ -1,6 +1,6 @@
 /** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
 import { html, useEffect, useSignal } from "../html.js";
-import { Button, Drawn } from "../ui.js";
+import { Button, Drawn, whileHeld } from "../ui.js";
 import { Tracks } from "./tracks.js";
 
 const PICTURES = 6; // along the line
@@ -63,15 +63,12 @@ export function Timeline({ explorer, film, length, backwards, keys, put, tracks,
   const times = drag.value ?? keys.map(({ at }) => at), end = Math.max(length, times.at(-1) ?? 0);
   const place = (time) => `${100 * (backwards ? 1 - time / end : time / end)}%`;
   const grab = (index) => (event) => {
-    const target = event.currentTarget, line = target.parentNode.getBoundingClientRect(), from = event.clientX, begun = keys[index].at;
+    const line = event.currentTarget.parentNode.getBoundingClientRect(), from = event.clientX, begun = keys[index].at;
     const move = ({ clientX }) => { drag.value = retimed(keys.map(({ at }) => at), index, begun + ((backwards ? from - clientX : clientX - from) / line.width) * length); };
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", () => {
-      target.removeEventListener("pointermove", move);
+    whileHeld(event, move, () => {
       if (drag.value) put(drag.value);
       drag.value = null;
-    }, { once: true });
+    });
   };
   const nudge = (index) => (event) => {
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];

@@ -1,7 +1,7 @@
 /** Numbers of the scene over the time of a film: density, offset, opacities, options of coloring and formula. */
 import { html, useSignal } from "../html.js";
 import { paintsOf } from "../paints.js";
-import { Button, Select, TextField, words } from "../ui.js";
+import { Button, Select, TextField, whileHeld, words } from "../ui.js";
 import { coloringName, coloringOf } from "./colors.js";
 
 const GAP = 0.005; // of the film, between two keys of a track
@@ -73,17 +73,14 @@ export function Tracks({ tracks, choices, length, backwards, moment, put, look }
     if (points !== tracks[index].points) change(index, points);
   };
   const grab = (index, which) => (event) => {
-    const target = event.currentTarget, line = target.parentNode.getBoundingClientRect();
+    const line = event.currentTarget.parentNode.getBoundingClientRect();
     picked.value = [index, which];
     look(mirrored(tracks[index].points[which][0]) * length);
     const move = ({ clientX }) => { drag.value = tracks.with(index, { ...tracks[index], points: shifted(tracks[index].points, which, mirrored((clientX - line.left) / line.width)) }); };
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", () => {
-      target.removeEventListener("pointermove", move);
+    whileHeld(event, move, () => {
       if (drag.value) put(drag.value);
       drag.value = null;
-    }, { once: true });
+    });
   };
   const nudge = (index, which) => (event) => {
     const { points } = tracks[index], by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];

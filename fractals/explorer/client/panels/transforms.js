@@ -3,7 +3,7 @@ import { apply, compose, inverse } from "../frames.js";
 import { html } from "../html.js";
 import { cornersOf, dragged, FINAL, ORIGIN, transformsOf, UNIT, withTransform } from "../points.js";
 import { observe } from "../state.js";
-import { Button, Row, Section, Select, Slider, TextField, words } from "../ui.js";
+import { Button, Row, Section, Select, Slider, TextField, whileHeld, words } from "../ui.js";
 
 const NAMES = ["Middle", "End of x", "End of y"], NUMBERS = ["a", "b", "c", "d", "e", "f"];
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -32,7 +32,7 @@ export function transformsTool({ explorer, canvas }) {
     event.stopPropagation();
     const plane = onScreen();
     if (!plane) return;
-    const target = event.currentTarget, step = `gesture handle ${drags += 1}`;
+    const step = `gesture handle ${drags += 1}`;
     own.picked = key;
     const begun = affineOf(picked()), [at] = [apply(plane, cornersOf(begun)[corner])];
     const off = [event.clientX - at[0], event.clientY - at[1]];
@@ -43,15 +43,12 @@ export function transformsTool({ explorer, canvas }) {
       put({ affine: last }, step);
     };
     const end = () => {
-      target.removeEventListener("pointermove", move);
       own.draft = last;
       const done = () => { own.draft = null; };
       if (last === begun) done();
       else explorer.addEventListener("placed", done, { once: true });
     };
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", end, { once: true });
+    whileHeld(event, move, end);
   }
 
   function nudge(event, key, corner) {
