@@ -40,9 +40,9 @@ export class Paints {
     explorer.scene = { ...explorer.scene, color };
     explorer.drawn = null;
     if (quick) {
-      const paints = paintsOf(color), overOf = (g, layers) => paints[layers.findIndex((layer) => layer.group === g)]?.over;
-      explorer.stage.adjust((layer, k) => numbersOf(paints[k]?.paint, layer, paints[k]?.over === paints[k]?.paint),
-        (group, g, layers) => numbersOf(overOf(g, layers), group));
+      const paints = paintsOf(color), groups = [...new Set(paints.flatMap(({ overs }) => overs))]; // in the order of the message `colors`
+      explorer.stage.adjust((layer, k) => numbersOf(paints[k]?.paint, layer, paints[k]?.overs.at(-1) === paints[k]?.paint),
+        (group, g) => numbersOf(groups[g], group));
     }
     if (live && quick) return;
     this.#wanted = color;
@@ -119,23 +119,23 @@ export class Paints {
   }
 }
 
-/** Return the base and the layers, also of groups, from the bottom: `path` leads to a layer, and `over` is what is blended
- * with a mask or as a group, the group or the layer itself. @returns {{paint: Table, path: number[], over: Table|null}[]} */
+/** Return the base and the layers, also of groups, from the bottom: `path` leads to a layer, and `overs` are the groups that it
+ * is in, from outside; a layer with a mask in no group is a group by itself.
+ * @param {Table} color @returns {{paint: Table, path: number[], overs: Table[]}[]} */
 export function paintsOf(color) {
-  const found = [{ paint: color, path: /** @type {number[]} */ ([]), over: /** @type {Table|null} */ (null) }];
-  (color.layers ?? []).forEach((each, k) => {
-    if (each.layers) each.layers.forEach((paint, m) => found.push({ paint, path: [k, m], over: each }));
-    else found.push({ paint: each, path: [k], over: each.picture_mask ? each : null });
+  const found = [{ paint: color, path: /** @type {number[]} */ ([]), overs: /** @type {Table[]} */ ([]) }];
+  const add = (/** @type {Table[]} */ layers, /** @type {number[]} */ path, /** @type {Table[]} */ overs) => layers.forEach((each, k) => {
+    if (each.layers) add(each.layers, [...path, k], [...overs, each]);
+    else found.push({ paint: each, path: [...path, k], overs: each.picture_mask && !overs.length ? [each] : overs });
   });
+  add(color.layers ?? [], [], []);
   return found;
 }
 
 /** Return a table of colors in which the base (0) or a layer has other values. */
 export function changed(color, layer, values) {
-  const [k, m] = paintsOf(color)[layer].path;
-  if (k === undefined) return { ...color, ...values };
-  const own = color.layers[k];
-  return { ...color, layers: color.layers.with(k, m === undefined ? { ...own, ...values } : { ...own, layers: own.layers.with(m, { ...own.layers[m], ...values }) }) };
+  const put = (/** @type {Table} */ own, /** @type {number[]} */ [k, ...rest]) => (k === undefined ? { ...own, ...values } : { ...own, layers: own.layers.with(k, put(own.layers[k], rest)) });
+  return put(color, paintsOf(color)[layer].path);
 }
 
 /** Tell whether two tables of colors differ at most in what the shader takes as it is. */

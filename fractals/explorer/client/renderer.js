@@ -204,7 +204,7 @@ export class Renderer {
       gl.uniform4fv(at.numbers, spread.flat());
       const number = (blend) => Math.max(0, BLENDS.indexOf(blend)), groups = picture.colors.groups;
       gl.uniform4iv(at.ways, layers.flatMap(({ cyclic, blend, group, mask }) => [cyclic ? 1 : 0, number(blend), group ?? -1, mask ?? -1]));
-      if (groups.length) gl.uniform4fv(at.groups, groups.flatMap(({ blend, opacity, mask }) => [number(blend), opacity, mask ?? -1, 0]));
+      if (groups.length) gl.uniform4fv(at.groups, groups.flatMap(({ blend, opacity, mask, outer }) => [number(blend), opacity, mask ?? -1, outer ?? -1]));
       gl.uniform1fv(at.opacities, layers.map(({ opacity }) => opacity ?? 1));
     }
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);

@@ -70,12 +70,12 @@ export class Stage {
   }
 
   /** Change numbers of the layers and of their groups at once.
-   * @param {(layer: Table, k: number) => Table} change @param {(group: Table, g: number, layers: Table[]) => Table} changeGroup */
+   * @param {(layer: Table, k: number) => Table} change @param {(group: Table, g: number) => Table} changeGroup */
   adjust(change, changeGroup) {
     this.peek(null);
     for (const colors of [this.picture?.colors, this.coming]) {
       colors?.layers.forEach((layer, k) => Object.assign(layer, change(layer, k)));
-      colors?.groups.forEach((group, g) => Object.assign(group, changeGroup(group, g, colors.layers)));
+      colors?.groups.forEach((group, g) => Object.assign(group, changeGroup(group, g)));
     }
     this.picture?.forgetExact();
     for (const each of this.older) each.stale = true;

@@ -22,7 +22,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
   const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
   const plainFirst = [...catalog.colorings].sort((one, other) => Number(one.statistic) - Number(other.statistic)); // no sums along orbits
-  const own = observe({ picked: 0, inGroup: false, counts: /** @type {Table|null} */ (null) }); // of `Layers`
+  const own = observe({ picked: 0, level: 0, counts: /** @type {Table|null} */ (null) }); // of `Layers`
   const brush = makeBrush();
   const Editor = signal(/** @type {((given: any) => any)|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
@@ -130,7 +130,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
         <${Row} label="Inside color" control=${(id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
       <${Section} title="Layers" open=${false}>
-        <${Layers} color=${color()} picked=${picked} inGroup=${own.inGroup} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(layer, inGroup = false) => Object.assign(own, { picked: layer, inGroup })} />
+        <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
       <${Section} title="Motion" open=${false}>
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`

@@ -87,5 +87,5 @@ export function Timeline({ explorer, film, length, backwards, keys, put, tracks,
     <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
       : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
       ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
-    <${Tracks} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
+    <${Tracks} catalog=${explorer.catalog} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
 }
