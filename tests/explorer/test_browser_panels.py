@@ -142,7 +142,7 @@ def test_formulas_are_found_by_words_of_their_names_titles_and_groups(tab):
     expect(part.get_by_role("status")).to_have_text("No formula has these words.")
     search.fill("sierpinski triangle")
     part.get_by_role("button").click()
-    tab.until("explorer.placed.formula === 'sierpinski_triangle'")
+    tab.until("explorer.scene.formula === 'sierpinski_triangle'")
 
 
 def test_equalize_blends_the_rank_over_the_values(tab):

@@ -5,13 +5,13 @@ const PER_SECOND = 2.2; // of the path's length: about 4.5 octaves a second
 const LONGEST = 20; // seconds
 
 /** Return the digits of decimal text, and a power of ten. @returns {[bigint, number]} */
-function parts(text) {
+function parts(/** @type {string} */ text) {
   const [, sign, whole, fraction = "", power = "0"] = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
   return [BigInt(sign + (whole || "") + fraction || "0"), Number(power) - fraction.length];
 }
 
 /** Return (a − b) / width as a number: exact digits first, because the difference may be 1e-1000. */
-export function difference(a, b, width) {
+export function difference(/** @type {string} */ a, /** @type {string} */ b, /** @type {string} */ width) {
   const [[x, xp], [y, yp]] = [parts(a), parts(b)];
   const power = Math.min(xp, yp);
   const gap = x * 10n ** BigInt(xp - power) - y * 10n ** BigInt(yp - power);
@@ -30,7 +30,7 @@ export function path(distance, octaves, speed = PER_SECOND) {
   const [w0, w1] = [1, 2 ** -octaves];
   const u1 = Math.max(Math.abs(distance), 1e-9);
   const near = u1 < 1e-6;
-  const bend = (w, sign) => {
+  const bend = (/** @type {number} */ w, /** @type {number} */ sign) => {
     const b = (w1 * w1 - w0 * w0 + sign * RHO ** 4 * u1 * u1) / (2 * w * RHO * RHO * u1);
     return -Math.asinh(b);
   };
@@ -38,7 +38,7 @@ export function path(distance, octaves, speed = PER_SECOND) {
   const r1 = near ? 0 : bend(w1, -1);
   const length = near ? (Math.abs(octaves) * Math.LN2) / RHO : (r1 - r0) / RHO;
   const seconds = Math.min(LONGEST, Math.max(0.8, length / speed));
-  const at = (time) => {
+  const at = (/** @type {number} */ time) => {
     const s = length * Math.min(1, time / seconds);
     if (near) return { octaves: (octaves * s) / (length || 1), share: s / (length || 1) };
     const width = (w0 * Math.cosh(r0)) / Math.cosh(RHO * s + r0);
@@ -76,7 +76,7 @@ const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 
 /** Tell whether pixels of the view lie on the plane as a flight needs it. */
-export const canFly = ({ scene, placed }) => (scene.view?.stretch ?? 1) === 1 && !placed.julia;
+export const canFly = (/** @type {Table} */ { scene, placed }) => (scene.view?.stretch ?? 1) === 1 && !placed.julia;
 
 /**
  * Move the picture along a path into the part that no panel covers; a gesture of the user ends the flight.
@@ -122,10 +122,10 @@ export function flyAlong(explorer, { camera, way, step, told }) {
   });
 }
 
-const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
+const sixteenths = (/** @type {number[]} */ point) => point.map((/** @type {any} */ value) => Math.round(SIXTEENTHS * value));
 
 /** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
-export function offset(center, { placed }, mirror) {
+export function offset(/** @type {string[]} */ center, /** @type {Table} */ { placed }, /** @type {boolean} */ mirror) {
   const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
   const turn = (-placed.rotation * Math.PI) / 180;
   const up = x * Math.sin(turn) + y * Math.cos(turn);

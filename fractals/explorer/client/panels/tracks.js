@@ -31,7 +31,7 @@ export function choicesOf({ color, formula }, catalog) {
   }
   const given = typeof color.coloring === "object" ? color.coloring : {}, own = typeof formula === "object" ? formula : { name: formula };
   for (const { name, type, default: usual } of coloringOf(color, catalog)?.options ?? []) if (type === "float") found.push({ name: `coloring.${name}`, title: `${words(name)} of the coloring`, value: given[name] ?? usual });
-  const known = catalog.formulas.find((each) => each.name === own.name), { options = {}, whole = [] } = known ?? {};
+  const known = catalog.formulas.find((/** @type {Table} */ each) => each.name === own.name), { options = {}, whole = [] } = known ?? {};
   for (const [name, usual] of Object.entries(options)) if (!whole.includes(name)) found.push({ name: `formula.${name}`, title: `${words(name)} of the formula`, value: own[name] ?? usual });
   return found.filter(({ name, value }) => typeof value === "number" || isPalette(name));
 }
@@ -70,34 +70,34 @@ export function keyed(points, share) {
 export function Tracks({ catalog, tracks, choices, length, backwards, moment, put, look }) {
   const picked = useSignal(/** @type {[number, number]|null} */ (null)), drag = useSignal(/** @type {Track[]|null} */ (null));
   const shown = drag.value ?? tracks, [of, key] = picked.value ?? [-1, -1], point = shown[of]?.points[key];
-  const mirrored = (share) => (backwards ? 1 - share : share);
-  const change = (index, points) => put(tracks.with(index, { ...tracks[index], points }));
-  const remove = (index) => {
+  const mirrored = (/** @type {number} */ share) => (backwards ? 1 - share : share);
+  const change = (/** @type {number} */ index, /** @type {any[]} */ points) => put(tracks.with(index, { ...tracks[index], points }));
+  const remove = (/** @type {number} */ index) => {
     picked.value = null;
     put(tracks.toSpliced(index, 1));
   };
-  const add = (name) => {
+  const add = (/** @type {string} */ name) => {
     const choice = choices.find((each) => each.name === name);
     if (!choice || tracks.length >= MOST) return;
     picked.value = [tracks.length, 1];
     put([...tracks, { name, title: choice.title, points: [[0, choice.value], [1, choice.value]] }]);
   };
-  const addKey = (index) => {
+  const addKey = (/** @type {number} */ index) => {
     const share = mirrored(moment / length), points = keyed(tracks[index].points, share);
     picked.value = [index, points.findIndex(([at]) => Math.abs(at - share) < GAP)];
     if (points !== tracks[index].points) change(index, points);
   };
-  const grab = (index, which) => (event) => {
+  const grab = (/** @type {number} */ index, /** @type {any} */ which) => (/** @type {any} */ event) => {
     const line = event.currentTarget.parentNode.getBoundingClientRect();
     picked.value = [index, which];
     look(mirrored(tracks[index].points[which][0]) * length);
-    const move = ({ clientX }) => { drag.value = tracks.with(index, { ...tracks[index], points: shifted(tracks[index].points, which, mirrored((clientX - line.left) / line.width)) }); };
+    const move = (/** @type {Table} */ { clientX }) => { drag.value = tracks.with(index, { ...tracks[index], points: shifted(tracks[index].points, which, mirrored((clientX - line.left) / line.width)) }); };
     whileHeld(event, move, () => {
       if (drag.value) put(drag.value);
       drag.value = null;
     });
   };
-  const nudge = (index, which) => (event) => {
+  const nudge = (/** @type {number} */ index, /** @type {any} */ which) => (/** @type {KeyboardEvent} */ event) => {
     const { points } = tracks[index], by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
     if (event.key === "Delete" && points.length > 1) {
       picked.value = null;
@@ -107,15 +107,15 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     event.preventDefault();
     event.stopPropagation();
   };
-  const typed = (text) => {
+  const typed = (/** @type {string} */ text) => {
     const value = Number(text.replace(",", "."));
     if (text.trim() && Number.isFinite(value)) change(of, tracks[of].points.with(key, [tracks[of].points[key][0], value]));
   };
-  const paletteOf = (value) => (typeof value === "string" ? catalog.palettes.find(({ name }) => name === value) : value);
+  const paletteOf = (/** @type {any} */ value) => (typeof value === "string" ? catalog.palettes.find((/** @type {Table} */ { name }) => name === value) : value);
   /** Palettes that the first one of a track can become, and a key's own where that is no name. */
   const palettes = (/** @type {[number, Value][]} */ points, /** @type {Value} */ own) => [...(typeof own === "string" ? [] : [["", textOf(own)]]),
-    ...catalog.palettes.filter(({ cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true)).map(({ name, title }) => [name, title])];
-  const choose = (value) => value && change(of, tracks[of].points.with(key, [tracks[of].points[key][0], value]));
+    ...catalog.palettes.filter((/** @type {Table} */ { cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true)).map((/** @type {Table} */ { name, title }) => [name, title])];
+  const choose = (/** @type {any} */ value) => value && change(of, tracks[of].points.with(key, [tracks[of].points[key][0], value]));
   const free = choices.filter(({ name }) => !tracks.some((track) => track.name === name));
   return html`<div class="stack" role="group" aria-label="Values over time">
     ${shown.map(({ name, title, points }, index) => html`<div key=${name} class="film-track">
