@@ -1,6 +1,7 @@
 """Directives that list formulas, solids, colorings, palettes, scenes, and a scene's keys."""
 
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -49,8 +50,11 @@ def formulas(folder):
 
 
 def source_of(make):
-    """Return who described a formula of the table; files say so in their first lines."""
-    return (inspect.getdoc(make) or "").removeprefix("Return the formula.").strip(" .")
+    """Return who described a formula: as its maker says, or its file in brackets."""
+    if text := inspect.getdoc(make):
+        return text.removeprefix("Return the formula.").strip(" .")
+    found = re.search(r"\(([^()]*\d{4})\)", inspect.getmodule(make).__doc__ or "")
+    return found[1].replace("\n", " ") if found else ""
 
 
 def attractors(_folder):

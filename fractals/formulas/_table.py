@@ -195,7 +195,7 @@ GROUPS: dict[str, dict[str, Row]] = {
             width="4",
         ),
         "inverse_mandelbrot": Row(
-            "Inverse Mandelbrot set, z² + 1 / c {shift:+g}",
+            "Inverse Mandelbrot set, z² + 1 / c + s, s = {shift:g}",
             "z^2 + 1/c + {shift!r}",
             "The plane of 1 / c (Benoit Mandelbrot, 1982)",
             center=("1.5", "0"),
@@ -236,13 +236,13 @@ GROUPS: dict[str, dict[str, Row]] = {
             options=_power(3),
         ),
         "partial_ship_real": Row(
-            "Partial Burning Ship, (|x| + iy)^{power} + c",
+            "Partial Burning Ship Real, (|x| + iy)^{power} + c",
             "absx(z)^{power} + c",
             KF,
             options=_power(3),
         ),
         "partial_ship_imaginary": Row(
-            "Partial Burning Ship, (x + i|y|)^{power} + c",
+            "Partial Burning Ship Imag, (x + i|y|)^{power} + c",
             "absy(z)^{power} + c",
             KF,
             options=_power(3),
@@ -260,13 +260,13 @@ GROUPS: dict[str, dict[str, Row]] = {
             options=_power(3),
         ),
         "celtic_partial_real": Row(
-            "Celtic Partial Ship, |Re w| + i Im w + c, w = (|x| + iy)^{power}",
+            "Celtic Partial Ship Real, |Re w| + i Im w + c, w = (|x| + iy)^{power}",
             "absx(absx(z)^{power}) + c",
             KF,
             options=_power(4),
         ),
         "celtic_partial_imaginary": Row(
-            "Celtic Partial Ship, |Re w| + i Im w + c, w = (x + i|y|)^{power}",
+            "Celtic Partial Ship Imag, |Re w| + i Im w + c, w = (x + i|y|)^{power}",
             "absx(absy(z)^{power}) + c",
             KF,
             options=_power(4),

@@ -235,7 +235,7 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     assert float(value.input_value()) == pytest.approx(1 + 2 * shares[1] / 0.98, rel=1e-3)
     tracks.get_by_role("slider", name="Key 2").press("Delete")
     tracks.get_by_label("Change over time").select_option("palette")
-    tracks.get_by_label("Palette at").select_option("ember")
+    tracks.get_by_role("combobox", name="Palette at").select_option("ember")
     asked = tab.run("""async () => {
         const { connection } = explorer, { send } = connection;
         return new Promise((resolve) => {
