@@ -247,7 +247,7 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
         });
     }""")
     palettes = asked.pop("palette")
-    assert palettes == [[0, tab.run("explorer.scene.color.palette")], [length, "ember"]]
+    assert palettes == [[0, "lagoon"], [length, "ember"]]  # lagoon is that of the coloring
     assert asked == {"density": [[0, 1], [pytest.approx(0.98 * length), 3]]}
     for name in ("Density", "Palette"):
         tracks.get_by_role("button", name=f"Remove {name}").click()
