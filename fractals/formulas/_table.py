@@ -301,20 +301,6 @@ GROUPS: dict[str, dict[str, Row]] = {
             f"After HPDZ's Buffalo. {KF}",
             width="6",
         ),
-        "szegedi_butterfly_1": Row(
-            "Szegedi Butterfly 1, y² - sqrt|x| + i (x² - sqrt|y|) + c",
-            "im(z)^2 - sqrt(abs(re(z))) + i*(re(z)^2 - sqrt(abs(im(z)))) + c",
-            ZOOMER,
-            start="c",
-            width="6",
-        ),
-        "szegedi_butterfly_2": Row(
-            "Szegedi Butterfly 2, x² - sqrt|y| + i (y² - sqrt|x|) + c",
-            "re(z)^2 - sqrt(abs(im(z))) + i*(im(z)^2 - sqrt(abs(re(z)))) + c",
-            ZOOMER,
-            start="c",
-            width="6",
-        ),
     },
     "Polynomials": {
         "power_lambda": Row(
@@ -484,14 +470,6 @@ GROUPS: dict[str, dict[str, Row]] = {
             "exp(-{alpha!r}*z^2) + c",
             "The mouse map on the line (Robert Hilborn, 1994), in the plane",
             options={"alpha": Reach(4.9, 0.1, 20.0)},
-            width="4",
-        ),
-        "arnold": Row(
-            "Arnold's circle map, c z exp({strength:g} (z - 1 / z) / 2)",
-            "c*z*exp({strength!r}/2*(z - 1/z))",
-            "Vladimir Arnold, 1961; in the plane by Núria Fagella, 1999",
-            start=lambda strength: f"{-1 / strength!r} - sqrt({1 / strength**2 - 1!r} + 0*i)",
-            options={"strength": Reach(0.5, 0.05, 1.0)},
             width="4",
         ),
         "sine_times": Row(

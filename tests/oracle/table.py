@@ -73,16 +73,6 @@ def moth_buffalo(z, c, before):
     return mpc(x * x - y * y - x, 2 * x * y - y) + c
 
 
-def szegedi_butterfly_1(z, c, before):
-    x, y = parts(z)
-    return mpc(y * y - sqrt(abs(x)), x * x - sqrt(abs(y))) + c
-
-
-def szegedi_butterfly_2(z, c, before):
-    x, y = parts(z)
-    return mpc(x * x - sqrt(abs(y)), y * y - sqrt(abs(x))) + c
-
-
 # Polynomials
 
 
@@ -200,10 +190,6 @@ def power_tower(z, c, before, power=2):
 
 def gauss_map(z, c, before, alpha=4.9):
     return exponential(-mpf(alpha) * z * z) + c
-
-
-def arnold(z, c, before, strength=0.5):
-    return c * z * exponential(mpf(strength) / 2 * (z * z - 1) / z)
 
 
 def sine_times(z, c, before):
@@ -364,7 +350,7 @@ MAPS = SHIPS | {
     made.__name__: made
     for made in (
         *(glynn, marks_mandelbrot, inverse_mandelbrot, modulus_power),
-        *(moth_buffalo, szegedi_butterfly_1, szegedi_butterfly_2),
+        moth_buffalo,
         *(power_lambda, inverse_lambda, cubic, cactus, trice),
         *(
             mcmullen,
@@ -375,7 +361,7 @@ MAPS = SHIPS | {
         ),
         *(manowar, power_phoenix, ushiki),
         *(cosine, sine_plus, cosine_plus, sine_of_square, pickover, cosine_square, cosh_square),
-        *(exponential_square, capture_zones, tetration, power_tower, gauss_map, arnold),
+        *(exponential_square, capture_zones, tetration, power_tower, gauss_map),
         sine_times,
         *(barnsley1, barnsley2, barnsley3, sierpinski_triangle, henon_basin),
         *(newton_cubics, newton_cycle, newton_sine, newton_cosh, newton_exponential),
@@ -401,7 +387,7 @@ CRITICAL = {
 # Orbits that start elsewhere: at the sample, at 1, at an asymptotic value, or at 0.
 ELSEWHERE = {
     *("glynn", "marks_mandelbrot", "modulus_power", "moth_buffalo"),
-    *("szegedi_butterfly_1", "szegedi_butterfly_2", "talis"),
+    "talis",
     *("tetration", "power_tower", "barnsley1", "barnsley2", "barnsley3"),
     *(
         "sierpinski_triangle",
