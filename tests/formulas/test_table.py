@@ -191,5 +191,5 @@ def test_compiled_programs_agree_in_every_bit(name):
 def test_home_view_shows_something(name):
     drawn = scene(name, coloring="count", size=(64, 36), max_iterations=200)
     counts = fractals.compute(drawn, device="cpu").count
-    assert len(np.unique(counts)) >= 5
+    assert len(np.unique(counts)) >= 3  # methods for roots need few steps
     assert np.max(np.bincount(counts.ravel())) < 0.9 * counts.size
