@@ -38,6 +38,9 @@ PLURALS = {
     "family": "families",
 }
 
+# Modules whose ``MAKERS`` are the ``make`` functions of more names of a kind.
+TABLES = {"formula": "fractals.formulas._table"}
+
 # The kinds by the words for people: of `fractals list` and `fractals.names`.
 KINDS = {
     "formulas": "formula",
@@ -92,7 +95,7 @@ def names(kind: str) -> tuple[str, ...]:
 @functools.cache
 def _names(kind: str) -> tuple[str, ...]:
     if kind in CODE:
-        return tuple(sorted({*_modules(kind), *_installed(kind)}))
+        return tuple(sorted({*_modules(kind), *_rows(kind), *_installed(kind)}))
     return tuple(sorted(_data_files(kind)))
 
 
@@ -108,7 +111,10 @@ def _modules(kind: str) -> frozenset[str]:
 @functools.cache
 def load(kind: str, name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula, coloring or format; see `unknown`."""
-    if name not in _modules(kind):  # of other packages, which take milliseconds to find
+    if name not in _modules(kind):
+        if name in _rows(kind):
+            return _rows(kind)[name]
+        # of other packages, which take milliseconds to find
         if name not in _installed(kind):
             raise unknown(kind, name)
         make: Callable[..., Any] = _installed(kind)[name].load()
@@ -117,10 +123,17 @@ def load(kind: str, name: str) -> Callable[..., Any]:
     return module.make  # type: ignore[no-any-return]
 
 
+@functools.cache
+def _rows(kind: str) -> dict[str, Callable[..., Any]]:
+    """Return the ``make`` functions of a kind's table, by name."""
+    return importlib.import_module(TABLES[kind]).MAKERS if kind in TABLES else {}
+
+
 def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
     kinds = [kind for kind in FORMULAS if name in _modules(kind)]
-    kinds = kinds or [kind for kind in FORMULAS if name in _installed(kind)]
+    if not kinds and name not in _rows("formula"):
+        kinds = [kind for kind in FORMULAS if name in _installed(kind)]
     return load(kinds[0] if kinds else "formula", name)
 
 

@@ -12,7 +12,7 @@ from fractals.explorer.pages import THUMBNAILS, WRITTEN, formula_scene
 GALLERY = Path(__file__).parents[1] / "gallery"
 SIZE = (256, 144)  # pixels
 SAMPLES = 3  # a pixel and axis, of a formula
-QUALITY = 74  # all files together stay below 700 kB
+QUALITY = 74  # all files together stay below 1 MB
 
 
 def main(wanted: list[str]) -> None:

@@ -1,6 +1,7 @@
 """Directives that list formulas, solids, colorings, palettes, scenes, and a scene's keys."""
 
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,8 @@ def table(head, rows):
 
 
 def formulas(folder):
-    """Yield a table of the formulas: thumbnail, name, map, options and depth."""
-    rows = []
+    """Yield a section of each group of formulas: thumbnail, name, map, options and depth."""
+    groups = {}
     for name in catalog.names("formula"):
         make = catalog.load("formula", name)
         made = make()
@@ -41,9 +42,19 @@ def formulas(folder):
             for key, part in inspect.signature(make).parameters.items()
         ]
         depth = "any" if made.perturbed or made.sequence else "float64"
-        picture = copied(folder, "formula", name)
-        rows.append([picture, "<br>".join([f"**`{name}`**", *options]), made.title, depth])
-    yield table(["", "name and options", "map", "depth"], rows)
+        row = [copied(folder, "formula", name), "<br>".join([f"**`{name}`**", *options])]
+        groups.setdefault(made.group, []).append([*row, made.title, source_of(make), depth])
+    for group in sorted(groups, key=lambda group: (group == "Others", group)):
+        yield f"## {group}\n"
+        yield table(["", "name and options", "map", "source", "depth"], groups[group])
+
+
+def source_of(make):
+    """Return who described a formula: as its maker says, or its file in brackets."""
+    if text := inspect.getdoc(make):
+        return text.removeprefix("Return the formula.").strip(" .")
+    found = re.search(r"\(([^()]*\d{4})\)", inspect.getmodule(make).__doc__ or "")
+    return found[1].replace("\n", " ") if found else ""
 
 
 def attractors(_folder):

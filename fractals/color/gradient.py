@@ -14,6 +14,8 @@ from fractals.color.palette import (
     Floats,
     Palette,
     hexadecimal,
+    linear_from_oklab,
+    oklab_from_linear,
     parse,
     srgb_from_linear,
 )
@@ -25,11 +27,27 @@ Piece = tuple[float, float, Callable[[float], Srgb]]
 TOLERANCE = 0.4 / 255  # of straight pieces; rounding colors to bytes adds 0.5
 # Further tolerances, for a gradient whose stops are too many. A wider one never takes more stops.
 WIDER = tuple(TOLERANCE * 2**k for k in range(1, 10))
+STEPS = 256  # of a turn, of a palette between two others
 DEEPEST = 18  # halvings of a piece; a sphere's edge needs 16
 MAX_TITLE = 200  # characters; the rest is cut off
 DROPPED = 512  # more points than `_rising` drops of a gradient that narrows towards its end
 GAP = 1e-6  # between two stops where a gradient jumps
 PROBES = tuple(k / 8 for k in range(1, 8))
+
+
+def between(one: Palette, other: Palette, share: float) -> Palette:
+    """Return the palette a share of the way from one to another, place by place, in OKLab."""
+    if share <= 0 or one == other:
+        return one
+    if share >= 1:
+        return other
+    given = {place for each in (one, other) for place, _ in each.stops}
+    places = sorted({*(k / STEPS for k in range(STEPS + (not one.cyclic))), *given})
+    first, second = (oklab_from_linear(each.linear(np.array(places))) for each in (one, other))
+    light = linear_from_oklab(first + share * (second - first))
+    colors = map(hexadecimal, srgb_from_linear(np.clip(light, 0, 1)))
+    stops = [[place, color] for place, color in zip(places, colors, strict=True)]
+    return Palette(stops, cyclic=one.cyclic)
 
 
 def evenly(colors: list[str], title: str = "") -> dict[str, Any]:

@@ -240,6 +240,7 @@ def catalog_table() -> dict[str, Any]:
         facts = {
             "name": name,
             "title": formula.title,
+            "group": getattr(formula, "group", "Others"),
             "options": {key: _plain(value) for key, value in options},
             "whole": [key for key, value in options if type(value) is int],
             "values": families.load(formula.family).single_pixels,

@@ -210,7 +210,8 @@ class Export(ExportKeys):
 
 
 TrackName = Annotated[str, Field(max_length=80)]
-TrackPoints = Annotated[list[tuple[Seconds, float]], Field(min_length=1, max_length=60)]
+TrackValue = float | Annotated[str, Field(max_length=80)] | dict[str, Any]  # of palettes: or a name
+TrackPoints = Annotated[list[tuple[Seconds, TrackValue]], Field(min_length=1, max_length=60)]
 
 
 class FilmKeys(Message):
@@ -223,7 +224,7 @@ class FilmKeys(Message):
     places: Annotated[list[str], Field(max_length=60)] = []  # links
     # Seconds of each place, in place of `seconds`
     times: Annotated[list[Seconds], Field(max_length=60)] | None = None
-    # Numbers of the scene over time, as of film.tracks: [seconds, value], ... as it runs forwards
+    # Values of the scene over time, as of film.tracks: [seconds, value], ... as it runs forwards
     tracks: Annotated[dict[TrackName, TrackPoints], Field(max_length=12)] = {}
     backwards: bool = False
     seconds: Annotated[float, Field(ge=0.2, le=1800)] | None = None

@@ -60,11 +60,11 @@ def same_values(old: Scene, scene: Scene) -> bool:
         mask = getattr(paint, "picture_mask", None)
         return paint.coloring, paint.transfer, paint.mask, paint.range, mask
 
-    def groups(color: Color) -> list[Any]:
+    def groups(over: Color | LayerGroup) -> list[Any]:
         return [
-            (over.picture_mask, len(over.layers))
-            for over in color.layers
-            if isinstance(over, LayerGroup)
+            (k, each.picture_mask, len(each.layers), groups(each))
+            for k, each in enumerate(over.layers)
+            if isinstance(each, LayerGroup)
         ]
 
     one, two = old.color, scene.color
@@ -167,7 +167,7 @@ class ViewValues:
     def described(self) -> dict[str, Any]:
         """Return the descriptions of the layers and of the groups, as of PROTOCOL.md."""
         space, masks = "srgb" if len(self.layers) > 1 else "linear", self.resolved.masks
-        groups = list(dict.fromkeys(each.layer.group for each in self.layers if each.layer.group))
+        groups = self.resolved.groups
 
         def plane(mask: PictureMask | None) -> int | None:
             return len(self.layers) + [each is mask for each in masks].index(True) if mask else None
@@ -194,6 +194,7 @@ class ViewValues:
                 "blend": group.blend,
                 "opacity": group.over.opacity,
                 "mask": plane(group.over.picture_mask),
+                "outer": groups.index(group.outer) if group.outer else None,
             }
             for group in groups
         ]

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fractals.color.gradient import between
+from fractals.color.palette import Palette, load
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films.flight import Flight, flight_of
 from fractals.films.motion import MAX_RAMP, RAMP, Easing, easing_of
-from fractals.scene.film import FilmSettings, Key
+from fractals.scene.film import PALETTES, FilmSettings, Key
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
 
@@ -79,10 +81,15 @@ class Track:
     path: tuple[str | int, ...]  # where the value is in the scene's table
     curves: tuple[Curve, ...]  # one, or one for each part of a point such as julia
     points: bool  # whether the value is a list of numbers
+    palettes: tuple[Palette, ...] = ()  # by number, where the curve is that of a number of them
 
     def at(self, seconds: float) -> Any:
         """Return the value at a time."""
         values = [curve(seconds) for curve in self.curves]
+        if self.palettes:
+            share, number = math.modf(values[0])
+            one, two = (self.palettes[min(int(number) + k, len(self.palettes) - 1)] for k in (0, 1))
+            return between(one, two, share)
         return values if self.points else values[0]
 
     def moves(self, begins: float, ends: float) -> bool:
@@ -183,12 +190,28 @@ def _track(name: str, points: Sequence[tuple[float, Any]]) -> Track:
     parts = [int(part) if part.isdecimal() and len(part) < 6 else part for part in name.split(".")]
     path = _path(name, parts)
     times = [time for time, _ in points]
+    if PALETTES.fullmatch(name):
+        palettes = _palettes(name, [value for _, value in points])
+        return Track(name, path, (Curve(times, [*map(float, range(len(times)))]),), False, palettes)
     listed = isinstance(points[0][1], tuple)
     columns = zip(*(value if listed else (value,) for _, value in points), strict=True)
     curves = tuple(Curve(times, [float(text) for text in column]) for column in columns)
     if not all(math.isfinite(value) for curve in curves for value in curve.values):
         raise SceneError(f"film.tracks.{shown(name)}: a value is beyond float64")
     return Track(name, path, curves, listed)
+
+
+def _palettes(name: str, values: Sequence[str | Palette]) -> tuple[Palette, ...]:
+    """Return the palettes of a track, which all go round, or all have two ends."""
+    if "auto" in values:
+        raise SceneError(f"film.tracks.{shown(name)}: 'auto' is the coloring's palette: name one")
+    found = tuple(load(value) if isinstance(value, str) else value for value in values)
+    if len({each.cyclic for each in found}) > 1:
+        raise SceneError(
+            f"film.tracks.{shown(name)}: palettes that go round, and palettes with two ends, do "
+            "not become each other: set cyclic of their tables"
+        )
+    return found
 
 
 def _formula_tracks(scene: Scene, keys: Sequence[Key]) -> Iterator[Track]:

@@ -46,4 +46,5 @@ def make():
         center=("-0.5", "-0.4"),
         width="5.0",
         holomorphic=False,
+        group="Absolute values",
     )

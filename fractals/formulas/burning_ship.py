@@ -45,4 +45,5 @@ def make():
         center=("-0.45", "-0.5"),
         width="5.2",
         holomorphic=False,
+        group="Absolute values",
     )

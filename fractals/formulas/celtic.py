@@ -43,4 +43,5 @@ def make():
         center=("-0.6", "0"),
         width="4.8",
         holomorphic=False,
+        group="Absolute values",
     )

@@ -13,4 +13,5 @@ def make():
         "(2 + 7*z - (2 + 5*z)*cos(pi*z))/4",
         start="c",
         width="6",
+        group="Functions",
     )

@@ -139,6 +139,14 @@ def _kink_distance(degrees: tuple[int, ...]) -> Any:
     return function("kink_distance", arguments, lines, [f"select(known, {far}, zero)"])
 
 
+def deepened(formula, tree):
+    """Return the formula of a step from 0, drawn at any depth where it is a chain plus c."""
+    own = chain_of(tree)
+    if own is None:
+        return formula
+    return replace(formula, tangent=None, start=None, can_return=False, **functions_of(own))
+
+
 MAX_STEPS = 8  # expressions in turn
 MAX_REPEATS = 1000  # of each
 
@@ -228,7 +236,6 @@ def make(step="z**2 + c", start="", degree=0, tolerance=0.0, escapes=True, repea
             loop=loop,
             holomorphic=all(formula.holomorphic for formula in formulas),
         )
-    own = chain_of(trees[0])
-    if own is None or first != ("number", 0j) or tolerance or degree > 1:
+    if first != ("number", 0j) or tolerance or degree > 1:
         return formulas[0]
-    return replace(formulas[0], tangent=None, start=None, can_return=False, **functions_of(own))
+    return deepened(formulas[0], trees[0])

@@ -41,4 +41,5 @@ def make():
         center=("-0.5", "0"),
         width="5",
         holomorphic=False,
+        group="Absolute values",
     )

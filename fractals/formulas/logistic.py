@@ -11,4 +11,5 @@ def make():
         start="1/2",
         center=("1", "0"),
         width="7.2",
+        group="Polynomials",
     )

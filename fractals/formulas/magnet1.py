@@ -15,4 +15,5 @@ def make():
         tolerance=1e-6,
         center=("1.2", "0"),
         width="7",
+        group="Rational maps",
     )

@@ -14,4 +14,5 @@ def make():
         tolerance=1e-6,
         center=("1.4", "0"),
         width="5.4",
+        group="Rational maps",
     )

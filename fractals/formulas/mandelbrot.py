@@ -48,4 +48,5 @@ def make():
         perturbed=perturbed,
         inside=inside,
         symmetric=True,
+        group="Powers",
     )

@@ -55,4 +55,5 @@ def make(power=3):
         width="4.2",
         parameters={"power": power},
         symmetric=True,
+        group="Powers",
     )

@@ -60,6 +60,7 @@ def composed(name, title, step_of, power, relaxation, polynomial, start):
         tolerance=TOLERANCE,
         escapes=False,
         width="4.5",
+        group="Root finding",
         parameters={"power": power, **changed},
     )
 

@@ -18,4 +18,5 @@ def make(power=3, relaxation=1.0):
         center=("-0.4", "0"),
         width="4",
         parameters={"power": power, **({"relaxation": relaxation} if relaxation != 1 else {})},
+        group="Root finding",
     )

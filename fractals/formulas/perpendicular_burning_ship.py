@@ -42,4 +42,5 @@ def make():
         center=("-0.5", "-0.2"),
         width="5.0",
         holomorphic=False,
+        group="Absolute values",
     )

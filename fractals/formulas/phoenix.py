@@ -36,4 +36,5 @@ def make(memory=-0.5):
         width="6",
         can_return=True,
         parameters={"memory": memory},
+        group="With memory",
     )

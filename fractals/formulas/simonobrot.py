@@ -41,4 +41,5 @@ def make():
         center=("-0.1", "0"),
         width="3.6",
         holomorphic=False,
+        group="Powers",
     )

@@ -4,4 +4,4 @@ from fractals.formulas.language.codegen import compose
 
 
 def make():
-    return compose("sine", "Sine, c sin z", "c*sin(z)", start="pi/2", width="14")
+    return compose("sine", "Sine, c sin z", "c*sin(z)", start="pi/2", width="14", group="Functions")

@@ -39,4 +39,5 @@ def make():
         center=("-0.3", "0"),
         width="5",
         can_return=True,
+        group="With memory",
     )

@@ -31,4 +31,5 @@ def make():
         center=("-0.2", "0"),
         width="6.0",
         holomorphic=False,
+        group="Powers",
     )

@@ -23,10 +23,11 @@ from fractals.io.files import (
 )
 from fractals.io.foreign import Imported
 from fractals.io.summary import RESOLVED, checked
-from fractals.scene.film import MAX_POINTS, flattened
+from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.model import Scene, merge, nest, validate
+from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
 from fractals.scene.numbers import plain_minus
+from fractals.scene.paint import MAX_NESTING
 
 # Reads the files that a film names: tracks from CSV become points; sound keeps its path.
 
@@ -48,6 +49,8 @@ def embed(film: Mapping[str, Any], folder: Path, from_file: bool) -> dict[str, A
         embedded["tracks"] = {
             name: read_points(_found(points, folder, from_file))
             if isinstance(points, str) and points.lower().endswith(TABLE_SUFFIXES)
+            else _with_palettes(points, folder, from_file)
+            if PALETTES.fullmatch(name)
             else points
             for name, points in tracks.items()
         }
@@ -64,6 +67,24 @@ def _found(name: str, folder: Path, from_file: bool) -> Path:
         except InputError as error:
             raise SceneError(str(error).replace("palette= or coloring=", "sound=")) from None
     return folder / name if os.path.isfile(folder / name) else Path(name)
+
+
+def _with_palettes(points: Any, folder: Path, from_file: bool) -> Any:
+    """Return the points of a track of palettes, with the palettes of files as values."""
+
+    def found(value: Any) -> Any:
+        if not isinstance(value, str) or value in ("auto", *catalog.names("palette")):
+            return value
+        return palettes.find(value, folder, from_file)[0] or value
+
+    if not isinstance(points, list | tuple):
+        return points
+    return [
+        [point[0], found(point[1])]
+        if isinstance(point, list | tuple) and len(point) == 2
+        else point
+        for point in points
+    ]
 
 
 def read_points(path: Path) -> list[list[Any]]:
@@ -127,7 +148,7 @@ def embed_files(
     if isinstance(table.get("film"), Mapping):
         table = {**table, "film": embed(table["film"], folder, from_file)}
     color = table.get("color")
-    if not isinstance(color, Mapping):
+    if not isinstance(color, Mapping) or nested_deeper(color, MAX_NESTING + 1):  # an error later
         return table
     embedded = _embed_paint(color, folder, lost, from_file)
     return {**table, "color": embedded}

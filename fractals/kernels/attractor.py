@@ -64,6 +64,7 @@ class Attractor(AnyFormula):
     """
 
     family: ClassVar[str] = "scatter"
+    group: ClassVar[str] = "Attractors"
     method: ClassVar[str] = "trajectories"
 
     name: str

@@ -148,6 +148,43 @@ def make_member_body(target, mode):
     return body
 
 
+def make_nested_body(target, mode):
+    """Return the body that blends a group of layers into the group that it is in.
+
+    ``body(i0, j0, di, dj, outer, group, weights)``: both groups are as of `make_member_body`, and
+    the weights as of `make_group_body`.
+    """
+    real32, int32 = target.real32, target.int32
+    zero, one = real32(0), real32(1)
+    change = make_change(target, mode)
+
+    def body(i0, j0, di, dj, outer, group, weights):
+        bottom, right = int32(weights.shape[0] - 1), int32(weights.shape[1] - 1)
+        j = j0
+        while j < outer.shape[0]:
+            i = i0
+            while i < outer.shape[1]:
+                own = group[j, i, 3]
+                own_divisor = select(own > zero, own, one)
+                part = own * weights[min(int32(j), bottom), min(int32(i), right)]
+                below = outer[j, i, 3]
+                divisor = select(below > zero, below, one)
+                for c in range(3):
+                    a = group[j, i, c] / own_divisor
+                    a = select(a < one, a, one)
+                    b = outer[j, i, c] / divisor
+                    b = select(b < one, b, one)
+                    mixed = fma(below, change(b, a), fma(below, b - a, a))  # as in a member
+                    mixed = select(mixed > zero, mixed, zero)
+                    mixed = select(mixed < one, mixed, one)
+                    outer[j, i, c] = fma(part, mixed, outer[j, i, c] * (one - part))
+                outer[j, i, 3] = fma(part, one - below, below)
+                i += di
+            j += dj
+
+    return body
+
+
 def make_clear_body(target):
     """Return ``body(i0, j0, di, dj, group)``, which makes a group of no layers."""
     zero = target.real32(0)

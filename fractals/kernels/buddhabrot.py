@@ -62,6 +62,7 @@ class Buddhabrot(AnyFormula):
     """
 
     family: ClassVar[str] = "scatter"
+    group: ClassVar[str] = "Flames and orbits"
     method: ClassVar[str] = "orbits"
     settle: ClassVar[int] = 0
 

@@ -70,6 +70,7 @@ class Flame(AnyFormula):
     """
 
     family: ClassVar[str] = "scatter"
+    group: ClassVar[str] = "Flames and orbits"
     method: ClassVar[str] = "chaos game"
     settle: ClassVar[int] = 0  # a scene says how many steps are not drawn
 

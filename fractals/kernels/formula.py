@@ -62,7 +62,7 @@ class AnyFormula:
 
     A family is a way to make images: it decides how a formula is planned, computed, colored and
     forecast (`fractals.rendering.families`). Every formula has a name, a title, a home view and
-    parameters, as those of `Formula`.
+    parameters, as those of `Formula`; and its class or the formula has a group.
     """
 
     family: ClassVar[str]
@@ -165,6 +165,8 @@ class Formula(AnyFormula):
         The phase that follows the last one.
     coloring : str
         Name of the coloring that takes the place of `smooth`; "" for none.
+    group : str
+        The heading of lists under which the formula is found.
     remember : callable, optional
         ``remember(a, b)``: the numbers that an orbit carries besides z, its memory, before the
         first step, as a tuple; a + ib is the sample. The memory then comes last among the arguments
@@ -206,6 +208,7 @@ class Formula(AnyFormula):
     phases: tuple[tuple["Formula", int], ...] = ()
     loop: int = 0
     coloring: str = ""
+    group: str = field(default="Others", compare=False)
     remember: Callable[[Any, Any], tuple[Any, ...]] | None = None
     memory_stays: bool = False
     goes_on: Callable[[Any, Any, tuple[Any, ...]], Any] | None = None

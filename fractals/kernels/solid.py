@@ -155,6 +155,7 @@ class Solid(AnyFormula):
     """
 
     family: ClassVar[str] = "solid"
+    group: ClassVar[str] = "Solids"
 
     name: str
     title: str

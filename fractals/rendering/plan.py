@@ -302,7 +302,7 @@ class Plan:
             kept += width * height * BYTES_OF_GLOW
         tile = max(tile.width * tile.height for tile in self.tiles)
         kept += (self.threads + 1) * BYTES_A_THREAD + BYTES_A_TILE * len(self.tiles)
-        blended = BYTES_A_GROUP * self.layers.grouped + BYTES_A_MASK * bool(self.layers.masks)
+        blended = BYTES_A_GROUP * self.layers.nesting + BYTES_A_MASK * bool(self.layers.masks)
         return kept + self.threads * tile * n2 * (a_sample + blended) + self.orbit_memory
 
     @property

@@ -56,12 +56,10 @@ class _Painted:
     # values and the table
     values: Run | None
     table: Any
-    # group, merge: the group of the layer, and what blends the group over what is below
-    group: ResolvedGroup | None = None
-    merge: Run | None = None
-    # weights, group_weights: numbers of the opacities of the layer and of its group
+    # chain: the groups that the layer is in, from outside
+    chain: tuple[ResolvedGroup, ...] = ()
+    # weights: number of the opacities of the layer
     weights: int = 0
-    group_weights: int = 0
     # `place` and `paint` with their last arguments, by what these depend on
     bound: dict[tuple[Any, ...], Callable[..., None]] = field(default_factory=dict)
 
@@ -125,17 +123,16 @@ class Painter:
         self._painted, self._masks = [], self.layers.masks
         self._maps = [mask_map(self.plan, mask) for mask in self._masks]
         self._opacities: list[tuple[PictureMask | None, Any]] = []  # masks, and arrays of 1 x 1
-        self._clear = backend.compile(blend.make_clear_body) if self.layers.grouped else None
+        self._clear = backend.compile(blend.make_clear_body) if self.layers.groups else None
         for k, layer in enumerate(self.layers.drawn):
             colors = layer.paint.make_palette()
             placed = PlaceOptions(layer.transfer, colors.cyclic, layer.paint.range is not None)
             place, fill, table = placing(self, layer, placed, values)
             paint = backend.compile(shade.make_body)
             lookup = colors.lookup(self.scene.color.inside, self.scene.image.primaries)
-            group, merge = layer.group, None
-            if group:
+            chain = layer.group.chain if layer.group else ()
+            if chain:
                 paint = backend.compile(blend.make_member_body, layer.blend)
-                merge = backend.compile(blend.make_group_body, group.blend)
             elif several or filtered:
                 paint = backend.compile(blend.make_layer_body, layer.blend if k else "first")
             if several:
@@ -151,12 +148,16 @@ class Painter:
                     np.float32(layer.opacity),
                     fill,
                     table,
-                    group,
-                    merge,
-                    self._weighted(layer.mask, layer.opacity) if group else 0,
-                    self._weighted(group.over.picture_mask, group.over.opacity) if group else 0,
+                    chain,
+                    self._weighted(layer.mask, layer.opacity) if chain else 0,
                 )
             )
+        # Of each group what blends it over what is below, and the number of its opacities
+        self._merges: dict[ResolvedGroup, tuple[Run, int]] = {}
+        for group in self.layers.groups:
+            body = blend.make_nested_body if group.outer else blend.make_group_body
+            opacities = self._weighted(group.over.picture_mask, group.over.opacity)
+            self._merges[group] = backend.compile(body, group.blend), opacities
         self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
         self._to_linear = backend.compile(shade.make_decode_body) if several and filtered else None
         self._decode = backend.to_device(palette.decoding(), kept=True) if several else None
@@ -307,7 +308,8 @@ class Painter:
         raw = self._turned(samples, raw, places.arms)
         position = backend.empty(samples, np.float32)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
-        inner, weights = None, places.weights or [opacity for _, opacity in self._opacities]
+        weights = places.weights or [opacity for _, opacity in self._opacities]
+        open_groups: list[tuple[ResolvedGroup, Any]] = []  # from outside, and their buffers
         for k, painted in enumerate(self._painted):
             if painted.values:
                 inputs = painted.inputs_for(max_iterations, count_offset)
@@ -316,19 +318,20 @@ class Painter:
                 painted.place(position, values, painted.table, inputs)
             else:
                 painted.placing(max_iterations, count_offset)(position, raw)
-            if not painted.merge:
+            if not painted.chain:
                 n = 0 if kept else self.plan.supersampling
                 painted.painting(n, self._encode)(colors if kept else rgb, position)
-            else:
-                if inner is None:
-                    assert self._clear
-                    inner = backend.empty((*samples, 4), np.float32)
-                    self._clear(inner)
-                painted.paint(inner, position, painted.lookup, weights[painted.weights])
-                above = self._painted[k + 1] if k + 1 < len(self._painted) else None
-                if above is None or above.group is not painted.group:
-                    painted.merge(colors, inner, weights[painted.group_weights])
-                    inner = None
+                continue
+            for group in painted.chain[len(open_groups) :]:
+                assert self._clear
+                open_groups.append((group, backend.empty((*samples, 4), np.float32)))
+                self._clear(open_groups[-1][1])
+            painted.paint(open_groups[-1][1], position, painted.lookup, weights[painted.weights])
+            above = self._painted[k + 1].chain if k + 1 < len(self._painted) else ()
+            while open_groups and open_groups[-1][0] not in above:
+                group, inner = open_groups.pop()
+                merge, opacities = self._merges[group]
+                merge(open_groups[-1][1] if open_groups else colors, inner, weights[opacities])
         return colors
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:

@@ -7,10 +7,19 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+    model_validator,
+)
 
 from fractals.errors import shown
 from fractals.scene.numbers import decimal_text
+from fractals.scene.paint import PaletteValue, plain_palette
 from fractals.scene.space import LARGEST as LARGEST_PLACE
 from fractals.scene.space import Place
 from fractals.scene.table import Table
@@ -18,7 +27,9 @@ from fractals.scene.table import Table
 SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s|distances/s)?\s*", re.ASCII)
 MAX_SECONDS = 24 * 3600.0
 MAX_KEYS, MAX_TRACKS, MAX_POINTS = 1000, 50, 100_000
-MAX_DOTS = 4  # in the name of a track
+MAX_DOTS = 12  # in the name of a track; a layer in four groups has 10
+PALETTES = re.compile(r"(.*\.)?palette", re.DOTALL)  # names of tracks of palettes
+MAX_PALETTES = 100  # points of such a track
 MAX_TURNS = 10_000  # of a key's rotation
 # Of a key's formula: its tables and lists, and its numbers
 MAX_DEPTH, MAX_VALUES, LARGEST = 8, 20_000, 1e300
@@ -56,7 +67,7 @@ def _points(given: Any) -> Any:
     return given
 
 
-def _in_order(points: tuple[tuple[float, Value], ...]) -> tuple[tuple[float, Value], ...]:
+def _in_order(points: tuple[tuple[float, Any], ...]) -> tuple[tuple[float, Any], ...]:
     sizes = {len(value) if isinstance(value, tuple) else 0 for _, value in points}
     if len(sizes) > 1:
         raise ValueError("its points have different numbers of values")
@@ -66,8 +77,14 @@ def _in_order(points: tuple[tuple[float, Value], ...]) -> tuple[tuple[float, Val
     return points
 
 
+class _PalettePoints(list[Any]):
+    """The points of a track of palettes, before they are validated."""
+
+
 def flattened(tracks: Any, before: str = "") -> Any:
     """Return tracks by their whole names: TOML reads ``formula.power`` as a table in a table.
+
+    Points of palettes are marked, because a palette may be text or a list as other values are.
 
     Examples
     --------
@@ -80,6 +97,8 @@ def flattened(tracks: Any, before: str = "") -> Any:
     for name, points in tracks.items():
         whole = f"{before}{name}"
         deeper = isinstance(points, Mapping) and whole.count(".") < MAX_DOTS
+        if isinstance(points, list | tuple) and PALETTES.fullmatch(whole):
+            points = _PalettePoints(points)
         found |= flattened(points, f"{whole}.") if deeper else {whole: points}
     return found
 
@@ -170,6 +189,27 @@ Points = Annotated[
 ]
 
 
+PalettePoints = Annotated[
+    tuple[tuple[Finite, PaletteValue], ...],
+    BeforeValidator(_points),
+    AfterValidator(_in_order),
+    Field(max_length=MAX_PALETTES),
+]
+AnyPoints = Annotated[
+    Annotated[Points, Tag("numbers")] | Annotated[PalettePoints, Tag("palettes")],
+    Discriminator(lambda given: "palettes" if isinstance(given, _PalettePoints) else "numbers"),
+]
+
+
+def _plain(tracks: Mapping[str, Any]) -> dict[str, Any]:
+    """Return tracks as plain values."""
+
+    def value(given: Any) -> Any:
+        return list(given) if isinstance(given, tuple) else plain_palette(given)
+
+    return {name: [[at, value(each)] for at, each in points] for name, points in tracks.items()}
+
+
 class Sound(Table):
     """Sound from a file, cut to the length of the film."""
 
@@ -197,8 +237,12 @@ class FilmSettings(Table):
         default=0.5, ge=0, le=1, description="exposure of a frame, as a part of it"
     )
     keys: tuple[Key, ...] = Field(default=(), max_length=MAX_KEYS)
-    tracks: Annotated[dict[str, Points], BeforeValidator(flattened)] = Field(
-        default={}, max_length=MAX_TRACKS, description="keys of the scene: [seconds, value], ..."
+    tracks: Annotated[dict[str, AnyPoints], BeforeValidator(flattened), PlainSerializer(_plain)] = (
+        Field(
+            default={},
+            max_length=MAX_TRACKS,
+            description="keys of the scene: [seconds, value], ...; of palette, palettes",
+        )
     )
     sound: Sound | None = None
 

@@ -1,7 +1,7 @@
 """The exact geometry of a view: width, center, and the matrix of rotation, stretch and mirror."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -88,12 +88,31 @@ class ResolvedGroup:
 
     over: Over
     blend: str
+    outer: "ResolvedGroup | None" = None  # the group that this one is in
 
     @staticmethod
-    def of(over: Over, layers: Sequence[Paint]) -> "ResolvedGroup":
-        """Return the group of these layers."""
-        own = "normal" if isinstance(over, LayerGroup) else layers[0].coloring.make().blend
-        return ResolvedGroup(over, own if over.blend == "auto" else over.blend)
+    def of(over: Layer | LayerGroup, outer: "ResolvedGroup | None" = None) -> "ResolvedGroup":
+        """Return the group of a layer with a mask, or of a group of layers."""
+        own = "normal" if isinstance(over, LayerGroup) else over.coloring.make().blend
+        return ResolvedGroup(over, own if over.blend == "auto" else over.blend, outer)
+
+    @property
+    def chain(self) -> tuple["ResolvedGroup", ...]:
+        """Return the groups that this one is in, from outside, and itself."""
+        return (*(self.outer.chain if self.outer else ()), self)
+
+
+def _grouped(
+    layers: Iterable[Layer | LayerGroup], outer: ResolvedGroup | None = None
+) -> Iterator[tuple[Paint, ResolvedGroup | None]]:
+    """Yield layers and their groups, from the bottom to the top."""
+    for each in layers:
+        if isinstance(each, LayerGroup):
+            yield from _grouped(each.layers, ResolvedGroup.of(each, outer))
+        elif each.picture_mask and not outer:
+            yield each, ResolvedGroup.of(each)
+        else:
+            yield each, outer
 
 
 @dataclass(frozen=True)
@@ -115,17 +134,21 @@ class Layers:
         return any(layer.coloring.rank_table for layer in self.drawn)
 
     @property
-    def grouped(self) -> bool:
-        """Tell whether some layers are blended together, or have a mask."""
-        return any(layer.group for layer in self.drawn)
+    def groups(self) -> list[ResolvedGroup]:
+        """Return the groups, each after the one that it is in."""
+        chains = (layer.group.chain for layer in self.drawn if layer.group)
+        return list(dict.fromkeys(group for chain in chains for group in chain))
+
+    @property
+    def nesting(self) -> int:
+        """Return how many groups lie in one another; a layer with a mask counts as a group."""
+        return max((len(group.chain) for group in self.groups), default=0)
 
     @property
     def masks(self) -> list[PictureMask]:
         """Return the pictures that say how much of layers and groups is drawn."""
         found = [layer.mask for layer in self.drawn if layer.mask]
-        for layer in self.drawn:
-            if layer.group and layer.group.over.picture_mask:
-                found.append(layer.group.over.picture_mask)
+        found += [each.over.picture_mask for each in self.groups if each.over.picture_mask]
         return list({id(mask): mask for mask in found}.values())
 
     def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
@@ -195,13 +218,7 @@ def make_layers(scene: Scene) -> Layers:
     """Return the resolved layers of a scene, from the bottom to the top."""
     drawn = []
     formula = scene.make_formula()
-    grouped: list[tuple[Paint, ResolvedGroup | None]] = [(scene.color, None)]
-    for over in scene.color.layers:
-        layers = over.layers if isinstance(over, LayerGroup) else (over,)
-        apart = isinstance(over, LayerGroup) or over.picture_mask
-        group = ResolvedGroup.of(over, layers) if apart else None
-        grouped += [(paint, group) for paint in layers]
-    for paint, group in grouped:
+    for paint, group in ((scene.color, None), *_grouped(scene.color.layers)):
         coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(ResolvedLayer(paint, coloring, side, group))

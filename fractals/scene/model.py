@@ -25,7 +25,7 @@ from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
-from fractals.scene.paint import MAX_LAYERS, Color, plain_name
+from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
     SCALES,
     Develop,
@@ -55,6 +55,7 @@ MAX_ITERATIONS = 2_000_000_000  # counts are int32
 
 MAX_JULIA = 30  # decimal exponent of c, as of a center; every orbit escapes at once from 1e9 on
 MAX_KEYS = 100  # of a table
+NAMED = 8  # formulas that a message names
 
 NAME = re.compile(r"\w+", re.ASCII)  # of a formula; another text is an expression
 
@@ -118,20 +119,23 @@ class FormulaName(Table):
             options = ", ".join(f"'{key}'" for key in self.model_extra or {})
             known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
             others = self._with_options()
-            hint = f"; it is an option of {', '.join(others)}" if others else ""
+            more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+            hint = f"; it is an option of {', '.join(others[:NAMED])}{more}" if others else ""
             raise ValueError(
                 f"{self.name}: unknown option {options}; known options: {known}{hint}"
             ) from None
         return formula
 
     def _with_options(self) -> list[str]:
-        """Return the formulas that have all options of this one."""
+        """Return the formulas that have all options of this one, those of the table last."""
         given = (self.model_extra or {}).keys()
-        found = []
-        for name in catalog.names("formula"):
-            if given <= inspect.signature(catalog.load("formula", name)).parameters.keys():
-                found.append(name)
-        return found
+        makers = {name: catalog.load("formula", name) for name in catalog.names("formula")}
+        found = [
+            name
+            for name, make in makers.items()
+            if given <= inspect.signature(make).parameters.keys()
+        ]
+        return sorted(found, key=lambda name: makers[name].__module__ in catalog.TABLES.values())
 
 
 def expression_name(text: str) -> str:
@@ -444,7 +448,7 @@ class Scene(Table):
         return toml_text(self.to_table())
 
 
-def painted(color: Any, depth: int = 2) -> Iterator[Any]:
+def painted(color: Any, depth: int = MAX_NESTING + 1) -> Iterator[Any]:
     """Yield the table of colors, and the tables of its layers and groups, as far as they are."""
     if isinstance(color, Mapping):
         yield color
@@ -533,11 +537,21 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
     raise SceneError("\n".join(prefix + line for line in lines))
 
 
+def nested_deeper(color: Any, depth: int) -> bool:
+    """Tell whether groups lie in one another deeper than this, the table of colors counted."""
+    if not isinstance(color, Mapping) or "layers" not in color:
+        return False
+    layers = color["layers"] if isinstance(color["layers"], list | tuple) else ()
+    return depth == 0 or any(nested_deeper(layer, depth - 1) for layer in layers)
+
+
 def _overfull(table: Mapping[str, Any]) -> str:
     """Say which table has more keys or layers than errors can be listed for; "" if none has."""
     layers = list(painted(table.get("color")))[1:]
     if (count := sum("layers" not in layer for layer in layers)) > MAX_LAYERS:
         return f"color.layers: {count} layers, and {MAX_LAYERS} are the most"
+    if nested_deeper(table.get("color"), MAX_NESTING + 1):
+        return f"color.layers: groups lie in one another, and {MAX_NESTING} deep is the most"
     parts = dict(table)
     parts |= {f"color.layers.{k}": layer for k, layer in enumerate(layers)}
     for name, part in [("the scene", table), *parts.items()]:

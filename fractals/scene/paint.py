@@ -1,7 +1,7 @@
 """Paint, Layer and Color: the keys of a scene that turn raw numbers into colors."""
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -25,6 +25,7 @@ from fractals.scene.picture import Finite, View
 from fractals.scene.table import CommandHelp, Instance, Table, make_once
 
 MAX_LAYERS = 16  # of a scene, those of groups counted
+MAX_NESTING = 4  # groups in one another; each has a buffer of all samples of a tile
 Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
 
 
@@ -51,8 +52,19 @@ def _palette(given: Any) -> Any:
     return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
 
 
-def _plain_palette(given: str | Palette) -> Any:
+def plain_palette(given: str | Palette) -> Any:
+    """Return a palette as a name or a table."""
     return given if isinstance(given, str) else given.to_table()
+
+
+PaletteValue = Annotated[
+    str | Annotated[Palette, Instance()],
+    BeforeValidator(_palette),
+    PlainSerializer(plain_palette),
+    WithJsonSchema(
+        {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
+    ),
+]
 
 
 class ColoringName(Table):
@@ -97,15 +109,9 @@ class Paint(Table):
         CommandHelp("coloring, such as smooth or stripe_average,density=7"),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = ColoringName()
-    palette: Annotated[
-        str | Annotated[Palette, Instance()],
-        BeforeValidator(_palette),
-        PlainSerializer(_plain_palette),
-        CommandHelp("palette: a name, cmap:NAME, or FILE[#ENTRY]"),
-        WithJsonSchema(
-            {"type": ["string", "array", "object"], "description": "a name, a file, or stops"}
-        ),
-    ] = "auto"
+    palette: Annotated[PaletteValue, CommandHelp("palette: a name, cmap:NAME, or FILE[#ENTRY]")] = (
+        "auto"
+    )
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
         default="auto",
         description="curve from values v to the palette: auto, linear, sqrt, cbrt, "
@@ -193,17 +199,39 @@ class Layer(Over, Paint):
     """A paint that is blended over the layers below, in sRGB values, as CSS does."""
 
 
-class LayerGroup(Over):
-    """Layers that are blended with each other, and then as one over what is below."""
+def _kind(given: Any) -> str:
+    grouped = isinstance(given, LayerGroup) or (isinstance(given, Mapping) and "layers" in given)
+    return "LayerGroup" if grouped else "Layer"
 
-    layers: tuple[Layer, ...] = Field(
+
+class LayerGroup(Over):
+    """Layers, and groups, that are blended with each other, and then as one over what is below."""
+
+    layers: tuple["LayerOrGroup", ...] = Field(
         min_length=1, max_length=MAX_LAYERS, description="of the group, from the bottom to the top"
     )
 
 
-def _kind(given: Any) -> str:
-    grouped = isinstance(given, LayerGroup) or (isinstance(given, Mapping) and "layers" in given)
-    return "LayerGroup" if grouped else "Layer"
+LayerOrGroup = Annotated[
+    Annotated[Layer, Tag("Layer")] | Annotated[LayerGroup, Tag("LayerGroup")],
+    Discriminator(_kind),
+]
+LayerGroup.model_rebuild()
+
+
+def paints_of(layers: Iterable[Layer | LayerGroup]) -> Iterator[Layer]:
+    """Yield layers, and those of groups, from the bottom to the top."""
+    for each in layers:
+        if isinstance(each, LayerGroup):
+            yield from paints_of(each.layers)
+        else:
+            yield each
+
+
+def _nesting(layers: Iterable[Layer | LayerGroup]) -> int:
+    """Return how many groups lie in one another."""
+    groups = [each for each in layers if isinstance(each, LayerGroup)]
+    return max((1 + _nesting(group.layers) for group in groups), default=0)
 
 
 class Color(Paint):
@@ -213,13 +241,7 @@ class Color(Paint):
         default="#000000",
         description="color of the points inside the set: '#rrggbb', or a name of CSS such as navy",
     )
-    layers: tuple[
-        Annotated[
-            Annotated[Layer, Tag("Layer")] | Annotated[LayerGroup, Tag("LayerGroup")],
-            Discriminator(_kind),
-        ],
-        ...,
-    ] = Field(
+    layers: tuple[LayerOrGroup, ...] = Field(
         default=(),
         max_length=MAX_LAYERS,
         description="from the bottom to the top; one that has layers is a group",
@@ -228,11 +250,12 @@ class Color(Paint):
     @property
     def paints(self) -> tuple[Paint, ...]:
         """Return the first layer, and those over it, also of groups, from the bottom to the top."""
-        over = [each.layers if isinstance(each, LayerGroup) else (each,) for each in self.layers]
-        return (self, *(layer for part in over for layer in part))
+        return (self, *paints_of(self.layers))
 
     @model_validator(mode="after")
     def _few_layers(self) -> "Color":
         if (count := len(self.paints) - 1) > MAX_LAYERS:
             raise ValueError(f"{count} layers with those of groups, and {MAX_LAYERS} are the most")
+        if _nesting(self.layers) > MAX_NESTING:
+            raise ValueError(f"groups lie in one another, and {MAX_NESTING} deep is the most")
         return self

@@ -33,6 +33,8 @@ WRONG = {
     "string_type": "a text",
     "tuple_type": "a list of values such as [1920, 1080]",
 }
+# Parts of the place of an error that name kinds of values, and no keys
+TAGS = ("FormulaName", "int", "Layer", "LayerGroup", "numbers", "palettes")
 MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again
 _MADE: dict[tuple[Any, str], Any] = {}
 
@@ -112,11 +114,7 @@ def explained(error: ValidationError, model: type[BaseModel]) -> list[str]:
 
 
 def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
-    path = [
-        str(part)
-        for part in error["loc"]
-        if "[" not in str(part) and part not in ("FormulaName", "int", "Layer", "LayerGroup")
-    ]
+    path = [str(part) for part in error["loc"] if "[" not in str(part) and part not in TAGS]
     if error["type"] == "extra_forbidden":
         return _unknown_key(path or [str(error["loc"][-1])], model)
     kind, given, facts = error["type"], error.get("input"), error.get("ctx", {})

@@ -124,9 +124,11 @@ def blending(mode, bits=8):
     return functools.partial(fractals.recolor, raw, device="cuda")
 
 
-def grouping(mode):
-    """Return what compiles the kernels of a group: the last blend a layer, and the group."""
+def grouping(mode, nested=False):
+    """Return what compiles the kernels of groups: the last blend a layer, and the inner group."""
     group = {"layers": [{"coloring": "count", "blend": mode}], "blend": mode}
+    if nested:
+        group = {"layers": [group], "blend": mode}
     drawn = scene(size=(1, 1), coloring="count", layers=[group])
     raw = fractals.compute(drawn, device="python", precision="float32")
     return functools.partial(fractals.recolor, raw, device="cuda")
@@ -215,8 +217,8 @@ BLENDS = {
     if mode != "auto"
 }
 BLENDS |= {
-    f"{part} {mode} float32": functools.partial(grouping, mode)
-    for part in ("member", "group")
+    f"{part} {mode} float32": functools.partial(grouping, mode, part == "nested")
+    for part in ("member", "group", "nested")
     for mode in typing.get_args(Layer.model_fields["blend"].annotation)
     if mode != "auto"
 }

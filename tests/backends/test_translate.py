@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from support.scenes import slow_but
+from support.scenes import FILES, slow_but
 
 from fractals import catalog
 from fractals.backends import opencl
@@ -79,7 +79,7 @@ def test_what_is_known_is_left_out():
     assert "dx.data[" not in text
 
 
-NAMES = catalog.names("formula")
+NAMES = FILES
 
 
 @pytest.mark.parametrize(

@@ -220,7 +220,7 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     tab.until(f"{times}[2] === 6 && Math.abs({times}[1] - 6 + 0.6 / {last}) < 0.01")
     panel.get_by_text("180 frames in about").wait_for()
     panel.get_by_role("button", name="Whole set").click()
-    tracks = panel.get_by_role("group", name="Numbers over time")
+    tracks = panel.get_by_role("group", name="Values over time")
     tracks.get_by_label("Change over time").select_option("density")
     value = tracks.get_by_label("Value at")  # of the last key
     value.fill("3")
@@ -234,6 +234,8 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     assert (len(shares), shares[0], shares[2]) == (3, 0, pytest.approx(0.98))
     assert float(value.input_value()) == pytest.approx(1 + 2 * shares[1] / 0.98, rel=1e-3)
     tracks.get_by_role("slider", name="Key 2").press("Delete")
+    tracks.get_by_label("Change over time").select_option("palette")
+    tracks.get_by_role("combobox", name="Palette at").select_option("ember")
     asked = tab.run("""async () => {
         const { connection } = explorer, { send } = connection;
         return new Promise((resolve) => {
@@ -244,8 +246,11 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
             explorer.scene = { ...explorer.scene };
         });
     }""")
+    palettes = asked.pop("palette")
+    assert palettes == [[0, "lagoon"], [length, "ember"]]  # lagoon is that of the coloring
     assert asked == {"density": [[0, 1], [pytest.approx(0.98 * length), 3]]}
-    tracks.get_by_role("button", name="Remove Density").click()
+    for name in ("Density", "Palette"):
+        tracks.get_by_role("button", name=f"Remove {name}").click()
     assert tracks.get_by_role("slider").count() == 0
     tab.run("() => { delete explorer.connection.send; }")
     tab.run("() => explorer.home()")

@@ -80,6 +80,31 @@ def test_layers_are_dragged_into_a_group_which_is_blended_as_one(stack):
     tab.settle()
 
 
+def test_groups_lie_in_groups(stack):
+    tab, part = stack
+    inner = {"layers": [BLUE, {**RED, "blend": "screen"}], "blend": "multiply", "opacity": 0.6}
+    outer = {"layers": [GREEN, inner, {"layers": [RED]}], "blend": "overlay", "opacity": 0.9}
+    color = {"palette": "hokusai", "density": 0.7, "layers": [outer, {**BLUE, "blend": "screen"}]}
+    tab.run("color => explorer.paint(color)", color)
+    tab.until("explorer.scene.color.layers.length === 2")
+    tab.settle()
+    assert len(shaded_as_exact(tab)["layers"][0]["layers"]) == 3
+    assert part.locator(".group").count() == 3  # from the top: the outer one, then those in it
+    part.locator(".group .layer-name").nth(2).click()
+    part.get_by_role("textbox", name="Opacity").fill("0.3")
+    tab.page.keyboard.press("Enter")
+    tab.until("explorer.scene.color.layers[0].layers[1].opacity === 0.3")
+    shaded_as_exact(tab)
+    part.get_by_role("button", name="Make a group of it").click()
+    tab.until("explorer.scene.color.layers[0].layers[1].layers[0].layers")
+    shaded_as_exact(tab)
+    part.get_by_role("button", name="Ungroup").click()
+    tab.until("!explorer.scene.color.layers[0].layers[1].layers[0].layers")
+    part.get_by_role("button", name="Move group up").click()
+    tab.until("explorer.scene.color.layers[0].layers.length === 2")
+    assert shaded_as_exact(tab)["layers"][0]["layers"][1]["layers"][0]["opacity"] == 0.3
+
+
 def test_a_mask_is_painted_on_the_picture_and_undone(stack):
     tab, part = stack
     before = tab.pixels()

@@ -128,6 +128,23 @@ def test_the_options_of_a_formula_are_a_form(tab):
     assert tab.assert_exact()["formula"] == {"name": "multibrot", "power": 4}
 
 
+def test_formulas_are_found_by_words_of_their_names_titles_and_groups(tab):
+    from playwright.sync_api import expect
+
+    panel = opened(tab, "Formula")
+    part = section(panel, "Formulas")
+    assert part.get_by_role("list").count() > 10  # groups
+    search = part.get_by_role("searchbox", name="Search the formulas")
+    search.fill("memory manowar")
+    expect(part.get_by_role("button")).to_have_count(1)
+    expect(part.get_by_role("list", name="With memory")).to_be_visible()
+    search.fill("no such thing")
+    expect(part.get_by_role("status")).to_have_text("No formula has these words.")
+    search.fill("sierpinski triangle")
+    part.get_by_role("button").click()
+    tab.until("explorer.scene.formula === 'sierpinski_triangle'")
+
+
 def test_equalize_blends_the_rank_over_the_values(tab):
     panel = opened(tab, "Color")
     field = panel.get_by_role("textbox", name="Equalize")

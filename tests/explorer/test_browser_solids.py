@@ -93,6 +93,16 @@ def test_a_click_focuses_and_keys_fly(panels):
     panels.page.locator(".pad").click()
     panels.page.keyboard.press("Escape")
     panels.until("!explorer.flying")
+    for key, title in (("Shift+S", "Share"), ("Shift+E", "Export")):  # S and E fly
+        panels.page.keyboard.press(key)
+        panels.page.get_by_role("region", name=title, exact=True).wait_for()
+        panels.page.get_by_role("button", name=title, exact=True).and_(
+            panels.page.locator(f"[aria-keyshortcuts='{key}']")
+        ).wait_for()
+        panels.page.keyboard.press("Escape")
+    panels.page.keyboard.press("Shift+A")
+    panels.page.get_by_text("The autopilot flies on").wait_for()
+    panels.page.keyboard.press("Escape")
     panels.run("explorer.home()")
     panels.until("!explorer.scene.camera.position")
 

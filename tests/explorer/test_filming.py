@@ -54,7 +54,11 @@ KINDS = {
     "places backwards": {"what": "places", "places": links(SEAHORSE, DEEPER), "backwards": True},
     "tracks backwards": {
         "backwards": True,
-        "tracks": {"density": [[0, 1], [0.5, 3]], "offset": [[0.1, 0], [0.4, 0.7]]},
+        "tracks": {
+            "density": [[0, 1], [0.5, 3]],
+            "offset": [[0.1, 0], [0.4, 0.7]],
+            "palette": [[0, "hokusai"], [0.5, "ember"]],
+        },
     },
     "tracks through places": {
         "what": "places",

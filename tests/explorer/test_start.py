@@ -161,7 +161,7 @@ def test_every_scene_and_formula_has_a_thumbnail():
     wanted |= {("formula", name) for name in catalog.names("formula") if name not in pages.WRITTEN}
     files = pages.thumbnail_files()
     assert files.keys() == wanted
-    assert sum(path.stat().st_size for path in files.values()) < 700_000
+    assert sum(path.stat().st_size for path in files.values()) < 1_000_000
 
 
 @pytest.mark.parametrize("name", catalog.names("gallery"))
@@ -204,7 +204,7 @@ def test_the_page_names_its_modules_so_that_they_are_loaded_at_once():
     assert listed == sorted(known)
     assert imported("start.js") == set()  # the page is painted before other scripts run
     loaded = sum(len(gzip.compress(files[name].read_bytes())) for name in known)
-    assert loaded < 93_000  # bytes of a first visit, compressed
+    assert loaded < 95_000  # bytes of a first visit, compressed, with the types in comments
 
 
 def test_libraries_of_the_page_have_licences_and_name_no_host():

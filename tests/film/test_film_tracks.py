@@ -1,18 +1,22 @@
 """Values of a scene over time: monotone curves, names, CSV files, colors alone."""
 
 import itertools
+import tomllib
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import fractals
 from fractals import SceneError, load_scene
-from fractals.color.palette import srgb_from_linear
+from fractals.color.palette import load as load_palette
+from fractals.color.palette import oklab_from_linear, srgb_from_linear
 from fractals.films.frames import DevelopedFrames
 from fractals.films.tracks import Curve, Tracks, replaced
 from fractals.io import load
 
+OFTEN = ("hokusai", "hokusai", "ember")
 number = st.floats(-1e6, 1e6).map(lambda v: round(v, 3))
 points = st.lists(
     st.tuples(st.integers(0, 1000), number), min_size=1, max_size=8, unique_by=lambda p: p[0]
@@ -68,6 +72,58 @@ def test_names_of_numbers(name, find):
     assert tracks.length == 2
 
 
+ENDS = {"stops": ["#000000", "#ffffff"], "cyclic": False}
+SUNSET = {"stops": [[0, "#ff8000"], [0.4, "#102040"]]}
+
+
+def test_palettes_become_each_other():
+    points = [[0, "hokusai"], [2, "ember"], [3, SUNSET]]
+    scene = scene_with(
+        {"palette": points, "layers.0.palette": [[1, ENDS], [2, ENDS | {"stops": ["#00f"]}]]},
+        layers=[{"coloring": "count"}],
+    )
+    assert load_scene(tomllib.loads(scene.to_toml())) == scene
+    tracks = Tracks(scene)
+    assert [tracks.at(at).color.palette for at in (-1, 0, 2)] == [*map(load_palette, OFTEN)]
+    assert tracks.at(9).color.palette.stops == ((0, "#ff8000"), (0.4, "#102040"))
+    places = np.arange(64) / 64
+    for at, one, two in ((1, 0, 2), (2.5, 2, 3)):
+        labs = [
+            oklab_from_linear(tracks.at(t).color.palette.linear(places)) for t in (one, at, two)
+        ]
+        share = tracks.tracks[0].curves[0](at) % 1
+        assert 0.3 < share < 0.7
+        assert np.abs(labs[1] - (labs[0] + share * (labs[2] - labs[0]))).max() < 0.01
+    blue = [tracks.at(at).color.layers[0].palette.linear(places)[-1] for at in (0, 1.5, 5)]
+    assert blue[0] == pytest.approx([1, 1, 1], abs=0.1)
+    assert blue[0][0] > blue[1][0] > blue[2][0] == pytest.approx(0, abs=0.01)
+    assert tracks.recolors(0, 3)
+
+
+def test_frames_have_the_palettes_of_their_moments(tmp_path):
+    film = fractals.film(
+        scene_with({"palette": [[0, "hokusai"], [1, "ember"]], "density": [[0, 1], [1, 2]]}),
+        fps=4,
+        device="python",
+        on_message=str,
+    )
+    frames = list(film.frames())
+    assert len(frames) == 4
+    for k in (0, 2):
+        still = fractals.render(film.scene_at(k), bits=16, device="python").pixels
+        assert np.array_equal(frames[k], still)
+    assert (frames[0] != frames[2]).any()
+
+
+def test_a_palette_of_a_track_may_be_a_file(tmp_path):
+    (tmp_path / "own.gpl").write_text("GIMP Palette\n255 0 0 red\n0 0 255 blue\n")
+    (tmp_path / "a.toml").write_text('[film.tracks]\npalette = [[0, "own.gpl"], [1, "ember"]]\n')
+    scene = load_scene(tmp_path / "a.toml")
+    (tmp_path / "own.gpl").unlink()
+    assert Tracks(scene).at(0).color.palette.stops[0][1] == "#ff0000"
+    assert load_scene(tomllib.loads(scene.to_toml())) == scene
+
+
 def test_points_and_options_of_a_name():
     tracks = Tracks(scene_with({"julia": [[0, ["-0.8", "0.156"]], [1, [-0.7, 0.2]]]}))
     assert [float(part) for part in tracks.at(1).julia] == [-0.7, 0.2]
@@ -83,7 +139,13 @@ def test_points_and_options_of_a_name():
         ({"center": [[0, 1]]}, "views are set by"),
         ({"view.rotation": [[0, 1]]}, "views are set by"),
         ({"size": [[0, [16, 9]]]}, "not a number of the scene"),
-        ({"palette": [[0, 1]]}, "film.tracks, at 0 s: color.palette"),
+        ({"palette": [[0, 1]]}, "film.tracks.palette.0.1: a palette has 1 to 4096 stops"),
+        ({"palette": [[0, "hokusay"]]}, "did you mean 'hokusai'"),
+        ({"palette": [[0, "auto"]]}, "'auto' is the coloring's palette"),
+        ({"palette": [[0]]}, "film.tracks.palette.0: value 2 is missing"),
+        ({"palette": [[1, "ember"], [0, "ember"]]}, "seconds must grow"),
+        ({"palette": [[0, ENDS], [1, "ember"]]}, "do not become each other"),
+        ({"layers.0.palette": [[0, "ember"]]}, "the scene has no such value"),
         ({"coloring.nothing": [[0, 1]]}, "has no option 'nothing'"),
         ({"layers.3.opacity": [[0, 1]]}, "the scene has no such value"),
         ({"density": [[0, 1], [0, 2]]}, "seconds must grow"),

@@ -67,6 +67,79 @@ def test_a_group_is_blended_as_one(mode):
     assert (picture[~outside] == [32, 64, 96]).all()
 
 
+NESTED = {
+    "layers": [
+        flat("#e0a010", opacity=0.5),
+        {**GROUP, "picture_mask": None, "blend": "overlay"},
+        {
+            "layers": [{"layers": [{"coloring": "slopes", "opacity": 0.8}], "opacity": 0.5}],
+            "blend": "multiply",
+        },
+        flat("#30f0f0", blend="screen", opacity=0.3),
+    ],
+    "blend": "soft_light",
+    "opacity": 0.9,
+    "picture_mask": RAMP,
+}
+
+
+def nothing(shape):
+    return np.zeros((*shape, 3)), np.zeros(shape)
+
+
+def composed(layers, below, alpha):
+    """Return color and opacity of flat layers and groups over what is below, as W3C defines it."""
+    for each in layers:
+        if "layers" in each:
+            color, part = composed(each["layers"], *nothing(alpha.shape))
+        else:
+            color = np.broadcast_to(palette.parse_color(each["palette"][0]), below.shape)
+            part = np.ones(alpha.shape)
+        part = part * each.get("opacity", 1)
+        mode = each.get("blend", "normal")
+        mixed = [
+            [naive.blended(mode, b, a, 1) for b, a in zip(*pair, strict=True)]
+            for pair in zip(below.reshape(-1, 3), color.reshape(-1, 3), strict=True)
+        ]
+        mixed = np.reshape(mixed, below.shape)
+        own = (1 - alpha)[..., None] * color + alpha[..., None] * mixed
+        whole = part + alpha * (1 - part)
+        under = (alpha * (1 - part))[..., None] * below
+        safe = np.where(whole > 0, whole, 1)[..., None]
+        below, alpha = (part[..., None] * own + under) / safe, whole
+    return below, alpha
+
+
+@pytest.mark.parametrize("mode", ["normal", "multiply", "screen", "overlay", "add"])
+def test_groups_in_groups_are_blended_as_wholes(mode):
+    """Against compositing of colors and opacities, group by group."""
+    inner = {
+        "layers": [flat("#e0a010", opacity=0.5), flat("#3080f0", blend=mode, opacity=0.6)],
+        "blend": "screen",
+        "opacity": 0.75,
+    }
+    deeper = {"layers": [flat("#c03060", opacity=0.5), inner], "blend": mode, "opacity": 0.9}
+    layers = [flat("#10c040", opacity=0.4), deeper, flat("#808080", opacity=0.25)]
+    own = drawn({"layers": layers, "opacity": 0.8, "blend": "overlay"})
+    base = np.array([[palette.parse_color("#204060")]], float)
+    whole = {"layers": layers, "opacity": 0.8, "blend": "overlay"}
+    wanted, alpha = composed([whole], base, np.ones((1, 1)))
+    assert alpha == 1
+    outside = fractals.compute(own, device="python").count < 60
+    picture = fractals.render(own, device="python").pixels
+    assert np.abs(picture[outside] - 255 * wanted[0, 0]).max() <= 0.6
+
+
+def test_a_group_in_a_group_of_its_own_changes_nothing():
+    group = {"layers": GROUP["layers"][:3]}
+    alone = fractals.render(drawn({**group, "opacity": 0.6}), device="python").pixels.astype(int)
+    for _ in range(3):
+        group = {"layers": [group]}
+    picture = fractals.render(drawn({**group, "opacity": 0.6}), device="python").pixels
+    assert np.abs(picture - alone).max() <= 1
+    assert len(np.unique(alone)) > 10
+
+
 def test_a_group_of_one_layer_is_that_layer():
     layer = {"coloring": "slopes", "blend": "overlay"}
     alone = fractals.render(drawn({**layer, "opacity": 0.6}), device="cpu").pixels.astype(int)
@@ -77,7 +150,7 @@ def test_a_group_of_one_layer_is_that_layer():
 
 
 def test_every_device_draws_the_same_groups_and_masks(compiled):
-    own = drawn(GROUP, flat("#ff00ff", opacity=0.3, picture_mask=RAMP), supersampling=2)
+    own = drawn(NESTED, flat("#ff00ff", opacity=0.3, picture_mask=RAMP), supersampling=2)
     expected = fractals.render(own, device="python").pixels
     assert len(np.unique(expected)) > 20
     found = fractals.render(own, device=compiled).pixels
@@ -156,6 +229,14 @@ def test_a_mask_comes_from_a_file_and_travels_with_the_scene(tmp_path):
     assert [len(make_layers(own).drawn), len(make_layers(own).masks)] == [3, 2]
 
 
+def test_opacities_in_groups_in_groups_change_over_time():
+    film = {"tracks": {"layers.0.layers.2.layers.0.opacity": [[0, 0], [2, 1]]}}
+    own = fractals.load_scene({**drawn(NESTED).to_table(), "film": film})
+    later = Tracks(own).at(1.0).color.layers[0]
+    assert later.layers[2].layers[0].opacity == 0.5
+    assert own.replace() == fractals.load_scene(own.to_table())
+
+
 def test_opacities_in_groups_change_over_time():
     own = drawn(GROUP)
     film = {
@@ -177,11 +258,18 @@ def test_a_zoom_through_a_mask_is_made_frame_by_frame():
     assert (part.method, "mask" in part.reason) == ("frames", True)
 
 
+def nested(depth, **keys):
+    """Return a layer in so many groups."""
+    return {"layers": [nested(depth - 1, **keys)]} if depth else keys
+
+
 @pytest.mark.parametrize(
     ("layers", "message"),
     [
         ([{"layers": []}], "color.layers.0.layers"),
-        ([{"layers": [{"layers": [{}]}]}], r"color.layers.0.layers.0.layers: unknown key"),
+        ([nested(5)], "groups lie in one another, and 4 deep is the most"),
+        ([nested(900)], "groups lie in one another, and 4 deep is the most"),
+        ([nested(3, opacty=1)], "layers.0.layers.0.layers.0.opacty: unknown key; did you mean"),
         (
             [{"layers": [{"opacty": 1}]}],
             "color.layers.0.layers.0.opacty: unknown key; did you mean 'opacity'",

@@ -5,8 +5,11 @@ from itertools import product
 import pytest
 
 from fractals import catalog, load_scene
+from fractals.formulas._table import MAKERS
 
 SIZE = (16, 9)
+# Formulas that have files; those of the table are tested by `formulas/test_table.py`.
+FILES = [name for name in catalog.names("formula") if name not in MAKERS]
 JULIA = ["-0.4", "0.59"]  # c of a Julia set that has escaped and inside samples in every formula
 PRECISIONS = ("float64", "float32")
 
@@ -40,9 +43,9 @@ def formula_for(coloring):
 
 
 def variants(powers=range(2, 9)):
-    """Return every formula of the form f(z) + c; multibrot once for each power."""
+    """Return every file's formula of the form f(z) + c; multibrot once for each power."""
     found = []
-    for name in catalog.names("formula"):
+    for name in FILES:
         if not catalog.load("formula", name)().additive:
             continue
         if name == "multibrot":
@@ -64,7 +67,7 @@ def name_and_power(formula):
 
 FORMULAS = variants()
 # Maps that are not f(z) + c, that use the previous z, or that converge.
-OTHERS = [name for name in catalog.names("formula") if not catalog.load("formula", name)().additive]
+OTHERS = [name for name in FILES if not catalog.load("formula", name)().additive]
 # For tests that compile a program for each formula. KIN resemble others: their tests are slow.
 KIN = (
     *("buffalo", "celtic", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_fin"),

@@ -30,13 +30,13 @@ export class PlainRenderer {
   values = false;
   lost = false;
 
-  constructor(canvas) {
+  constructor(/** @type {HTMLCanvasElement} */ canvas) {
     this.canvas = canvas;
-    this.context = canvas.getContext("2d", { alpha: false });
-    this.planes = {};
+    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    /** @type {Table} */ this.planes = {};
   }
 
-  draw(under, picture, { map, coarse, exact, beyond }) {
+  draw(/** @type {Table[]} */ under, /** @type {import("./picture.js").Picture|null} */ picture, /** @type {Table} */ { map, coarse, exact, beyond }) {
     const { context, canvas } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = GROUND;
@@ -55,7 +55,7 @@ export class PlainRenderer {
     if (exact) this.#show(this.#plane(picture, "exact"), map);
   }
 
-  bake(picture) {
+  bake(/** @type {import("./picture.js").Picture} */ picture) {
     const images = ["coarse", "exact"].map((name) => this.#plane(picture, name)).filter(Boolean);
     this.planes = {};
     return picture.complete ? images.slice(-1) : images;
@@ -70,7 +70,7 @@ export class PlainRenderer {
   }
 
   /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
-  #beyond({ image, map: [a, b, c, d, e, f] }) {
+  #beyond(/** @type {Table} */ { image, map: [a, b, c, d, e, f] }) {
     const { context } = this, [w, h] = image.size;
     image.around ??= surrounded(image.canvas, w, h);
     context.setTransform(a, c, b, d, e, f);
@@ -82,18 +82,18 @@ export class PlainRenderer {
 
   read() {
     const { width, height } = this.canvas, { data } = this.context.getImageData(0, 0, width, height);
-    return data.filter((_, k) => k % 4 !== 3);
+    return data.filter((/** @type {any} */ _, /** @type {number} */ k) => k % 4 !== 3);
   }
 
-  #show(image, [a, b, c, d, e, f]) {
+  #show(/** @type {Table} */ image, /** @type {any[]} */ [a, b, c, d, e, f]) {
     if (!image) return;
     this.context.setTransform(a, c, b, d, e, f);
     this.context.imageSmoothingEnabled = Math.abs(a - 1) > 1e-6 || Math.abs(b) > 1e-6;
-    this.context.drawImage(image.canvas, 0, 0, ...image.extent);
+    this.context.drawImage(image.canvas, 0, 0, image.extent[0], image.extent[1]);
   }
 
   /** Bring what is new into a canvas of the newest picture, and return its image. */
-  #plane(picture, name) {
+  #plane(/** @type {any} */ picture, /** @type {string} */ name) {
     if (this.picture !== picture) {
       this.picture = picture;
       this.planes = {};

@@ -14,7 +14,7 @@ export const NO_VALUE = -3e38, HOLE = 3e38;
 /** Read the header. @param {ArrayBuffer} buffer @returns {Message} */
 export function parse(buffer) {
   const view = new DataView(buffer);
-  const short = (at) => view.getUint16(at, true);
+  const short = (/** @type {number} */ at) => view.getUint16(at, true);
   return {
     kind: view.getUint8(0), format: view.getUint8(1), layer: short(2),
     frame: view.getUint32(4, true), x: short(8), y: short(10), w: short(12), h: short(14),
@@ -47,7 +47,7 @@ export async function inflated(message, buffer) {
 }
 
 /** Undo the differences between rows, and the shuffling of bytes. */
-function valuesOf({ w, h, low, high }, bytes) {
+function valuesOf(/** @type {Message} */ { w, h, low, high }, /** @type {Uint8Array} */ bytes) {
   const count = w * h, steps = new Uint16Array(count), values = new Float32Array(count);
   const unit = (high - low) / 65534;
   for (let k = 0; k < count; k++) {

@@ -28,7 +28,7 @@ export class Explorer extends EventTarget {
   /** @type {Arrived} */ catalog = null; // `/catalog.json`
   /** @type {Arrived} */ placed = null; // the message `placed` of the newest frame
   /** @type {Arrived} */ scene = null; // the whole table of the scene, with the place and colors of now
-  layers = []; // the newest `layers`
+  layers = /** @type {Table[]} */ ([]); // the newest `layers`
   /** @type {Arrived} */ drawn = null; // the newest `drawn` of the newest frame
   /** @type {Arrived} */ status = null; // the newest `status`, until something was drawn
   /** @type {Arrived} */ paused = null; // the message `paused`, until the view goes on
@@ -262,7 +262,7 @@ export class Explorer extends EventTarget {
     this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => void this.open({ scene })]);
   }
 
-  #remember(step) {
+  #remember(/** @type {string} */ step) {
     const noted = this.#history.note(step, () => this.#now());
     this.#still = "";
     return noted;
@@ -281,7 +281,7 @@ export class Explorer extends EventTarget {
   get steps() { return { back: this.#history.back, forth: [...this.#history.forth].reverse() }; }
   /** Undo (below 0) or redo some steps at once. @param {number} count */
   step(count) {
-    let state;
+    let state = /** @type {import("./history.js").State|undefined} */ (undefined);
     for (let k = Math.abs(count); k > 0; k--) state = this.#history[count < 0 ? "undo" : "redo"](() => state ?? this.#now()) ?? state;
     this.#turn(state);
   }
@@ -298,7 +298,7 @@ export class Explorer extends EventTarget {
   get past() { return this.#history.toJSON(); }
 
   /** Show a state of undo; the browser's list follows. */
-  #turn(state) {
+  #turn(/** @type {import("./history.js").State|undefined} */ state) {
     if (!state) return;
     const by = state.entry - this.entry;
     this.entry = state.entry;
@@ -306,7 +306,7 @@ export class Explorer extends EventTarget {
     if (by) this.#say("turned", { by });
   }
 
-  #show(state) {
+  #show(/** @type {import("./history.js").State|undefined} */ state) {
     if (!state) return;
     this.#fit = null;
     this.#still = "";
@@ -316,7 +316,7 @@ export class Explorer extends EventTarget {
   }
 
   /** Return the message for a state: a kept frame, or its scene. */
-  #restoring(state) {
+  #restoring(/** @type {Table} */ state) {
     if (!state.scene) return null;
     const kept = state.origin === this.#origin && state.frame > this.#frame - KEPT;
     if (!kept || state.scene.image?.size?.join() !== this.size.join()) return { t: "open", scene: state.scene };
@@ -386,7 +386,7 @@ export class Explorer extends EventTarget {
   /** Whether nothing was drawn since a change of an image of points: the next one would replace it unseen. */
   get #isHasty() { return performance.now() - this.#changed < HASTY; }
 
-  #sendPaint(message) {
+  #sendPaint(/** @type {Table} */ message) {
     if (!this.connected || this.#opening || !this.placed) return false;
     if (!this.placed.values) {
       if (this.#isHasty) return !setTimeout(() => this.#paints.next(), HASTY);
@@ -417,13 +417,13 @@ export class Explorer extends EventTarget {
   }
 
   /** Ask for a preview of the Julia set of a point of the canvas; the newest wins. */
-  julia({ at, size = 256 }, onPreview) {
+  julia(/** @type {Table} */ { at, size = 256 }, /** @type {any} */ onPreview) {
     if (this.connected && this.placed) this.requests.julia({ at: this.#here(at), size }, onPreview);
   }
 
   /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
   pixelsOf(preview) { return canvasOf(preview); }
-  /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array} */
+  /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array|Uint8ClampedArray} */
   readPixels() { return this.stage.read(this.map); }
   /** Let a paused view go on. */
   goOn() {
@@ -444,7 +444,7 @@ export class Explorer extends EventTarget {
     this.#ticking = requestAnimationFrame((time) => this.#tick(time));
   }
 
-  #tick(time) {
+  #tick(/** @type {number} */ time) {
     this.#ticking = 0;
     if (document.hidden) return; // it goes on once the page is seen
     const seconds = Math.min(0.1, (time - this.#time) / 1000);
@@ -458,7 +458,7 @@ export class Explorer extends EventTarget {
   }
 
   /** Send the next move, unless one is unanswered. */
-  #send(time) {
+  #send(/** @type {number} */ time) {
     if (!this.#queue.length || this.#flight || !this.connected) return;
     if (time - this.#sent < BETWEEN || (this.#queue[0].keys && this.#isHasty)) return this.#wake();
     const entry = /** @type {Table} */ (this.#queue.shift());
@@ -478,7 +478,7 @@ export class Explorer extends EventTarget {
     this.#expect(() => this.#flight?.id === id);
   }
 
-  #text(message) {
+  #text(/** @type {Table} */ message) {
     if (this.requests.text(message)) return;
     if (message.t === "welcome") this.#welcomed(message);
     else if (message.t === "placed") this.#place(message);
@@ -491,7 +491,7 @@ export class Explorer extends EventTarget {
     else if (message.t === "paused") this.paused = message;
   }
 
-  #welcomed(message) {
+  #welcomed(/** @type {Table} */ message) {
     this.connected = true;
     this.lost = "";
     this.welcome = message;
@@ -501,7 +501,7 @@ export class Explorer extends EventTarget {
     this.#wake();
   }
 
-  #place(message) {
+  #place(/** @type {Table} */ message) {
     const flight = this.#flight;
     if (!flight || message.frame !== flight.id) return;
     this.#flight = null;
@@ -534,19 +534,19 @@ export class Explorer extends EventTarget {
     this.#wake();
   }
 
-  #painted(message) {
+  #painted(/** @type {Table} */ message) {
     this.#paints.accepted(message);
     this.#say("painted", message);
     this.#paints.next();
   }
 
-  #described(message) {
+  #described(/** @type {Table} */ message) {
     const fresh = this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
     this.layers = message.layers;
     this.stage.colors(message, fresh);
   }
 
-  #finished(message) {
+  #finished(/** @type {Table} */ message) {
     if (message.paint !== this.#paints.seq) return;
     this.drawn = message;
     this.status = null;
@@ -561,7 +561,7 @@ export class Explorer extends EventTarget {
     if (trial && message.pass === "coarse" && this.placed.values && message.least === message.most) this.#leave(trial, false);
   }
 
-  #failed(message) {
+  #failed(/** @type {Table} */ message) {
     const flight = this.#flight;
     if (flight?.trial && message.frame === flight.id && !message.message.startsWith("formula:")) { // whose text is right
       this.#flight = null;
@@ -592,12 +592,12 @@ export class Explorer extends EventTarget {
   }
 
   /** Tell whether a binary message belongs to what is shown now. */
-  #wanted({ kind, frame, paint }) {
+  #wanted(/** @type {Table} */ { kind, frame, paint }) {
     if (kind === PREVIEW || kind === TABLE) return true;
     return frame === this.#chain.newest && paint === this.#paints.seq;
   }
 
-  #binary(message) {
+  #binary(/** @type {import("./decode.js").Message} */ message) {
     if (message.kind === PREVIEW) this.requests.preview(message);
     else if (message.kind === TABLE && this.requests.table(message)) return;
     else if (message.frame !== this.#chain.newest || message.paint !== this.#paints.seq) return;
@@ -606,7 +606,7 @@ export class Explorer extends EventTarget {
     else if (message.kind === PIXELS && (this.#paints.settled || this.#paints.cycling || !this.placed.values)) this.stage.add(message);
   }
 
-  #lost(line) {
+  #lost(/** @type {string} */ line) {
     this.requests.lost();
     if (this.#flight && !this.#flight.open) this.#queue.unshift(this.#flight);
     this.#flight = null;
@@ -622,7 +622,7 @@ export class Explorer extends EventTarget {
   #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
 
   /** @param {string} text @param {string} [kind] @param {[string, () => void]|null} [action] */
-  #tell(text, kind = "info", action = null) { this.#say("message", { text, kind, action }); }
+  #tell(/** @type {string} */ text, kind = "info", action = /** @type {[string, () => void]|null} */ (null)) { this.#say("message", { text, kind, action }); }
 }
 
 /** Return a message with the user's name, if what it makes is kept. @param {Table} message */

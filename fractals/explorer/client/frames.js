@@ -13,7 +13,7 @@ const MOST = 2 ** 20, MOST_SCALE = 4096, CIRCLE = 36_000, MOST_FLOWN = 36_000;
 export const IDENTITY = [1, 0, 0, 1, 0, 0];
 
 /** Return the map that is `first`, then `second`. @returns {Matrix} */
-export function compose(first, second) {
+export function compose(/** @type {number[]} */ first, /** @type {number[]} */ second) {
   const [a, b, c, d, e, f] = first, [p, q, r, s, u, v] = second;
   return [p * a + q * c, p * b + q * d, r * a + s * c, r * b + s * d, p * e + q * f + u, r * e + s * f + v];
 }
@@ -57,7 +57,7 @@ export function merged(first, second) {
   }
   const sum = [first.by[0] + second.by[0], first.by[1] + second.by[1]];
   const scale = first.scale + second.scale, turn = (first.turn + second.turn) % CIRCLE;
-  const still = (move) => !move.scale && !move.turn;
+  const still = (/** @type {any} */ move) => !move.scale && !move.turn;
   let at = first.at, by = sum;
   if (first.about) {
     if (sum[0] || sum[1]) return null;
@@ -65,7 +65,7 @@ export function merged(first, second) {
     at = second.at.map((part, k) => part - first.by[k]);
   } else if (!still(second) && second.at.some((part, k) => part !== first.at[k] + first.by[k])) {
     const total = compose(mapOf(first), mapOf(second));
-    const pixel = (point) => point.map((part) => part / 16);
+    const pixel = (/** @type {number[]} */ point) => point.map((/** @type {number} */ part) => part / 16);
     at = apply(inverse(mapOf(first)), pixel(second.at)).map((part) => Math.round(16 * part));
     by = apply(total, pixel(at)).map((part, k) => Math.round(16 * part) - at[k]);
   }
@@ -108,10 +108,10 @@ export class Chain {
   }
 
   /** Return the map from a frame's pixels to those of the newest one. @returns {Matrix|null} */
-  of(frame) { return this.#maps.get(frame) ?? null; }
+  of(/** @type {number} */ frame) { return this.#maps.get(frame) ?? null; }
 }
 
-function related(map) {
+function related(/** @type {number[]} */ map) {
   const scale = scaleOf(map);
   return scale > 1 / FAR && scale < FAR && map.every(Number.isFinite);
 }

@@ -15,12 +15,12 @@ export function attachGestures(explorer, canvas) {
   let count = 0, wheel = 0, fingers = false, pressed = 0;
 
   /** Return where an event is, in device pixels of the canvas. */
-  const place = (event) => {
+  const place = (/** @type {MouseEvent} */ event) => {
     const box = canvas.getBoundingClientRect();
     return [(event.clientX - box.left) * canvas.width / box.width, (event.clientY - box.top) * canvas.height / box.height];
   };
   const begun = () => explorer.dispatchEvent(new Event("gesture")); // ends a flight
-  const fine = (point) => point.map((part) => Math.round(16 * part));
+  const fine = (/** @type {number[]} */ point) => point.map((/** @type {number} */ part) => Math.round(16 * part));
 
   canvas.addEventListener("wheel", (event) => {
     event.preventDefault();
@@ -72,12 +72,12 @@ export function attachGestures(explorer, canvas) {
     });
   }
   canvas.addEventListener("pointerleave", () => tell(null));
-  const menu = (event) => explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
+  const menu = (/** @type {MouseEvent} */ event) => explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
     menu(event);
   });
-  const press = (event) => {
+  const press = (/** @type {PointerEvent} */ event) => {
     if (gesture?.kind !== "drag" || !gesture.slack) return;
     gesture = null;
     menu(event);
@@ -87,12 +87,12 @@ export function attachGestures(explorer, canvas) {
     explorer.move({ at: fine(place(event)), scale: event.shiftKey || event.altKey ? -DOUBLE : DOUBLE });
   });
 
-  function tell(point) {
+  function tell(/** @type {number[]|null} */ point) {
     explorer.pointer = point && { x: point[0], y: point[1] };
     explorer.dispatchEvent(new CustomEvent("pointer", { detail: explorer.pointer }));
   }
 
-  function begin(kind, event) {
+  function begin(/** @type {string} */ kind, /** @type {PointerEvent} */ event) {
     const points = [...down.values()], step = `gesture ${++count}`;
     if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, since: event.timeStamp };
     else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
@@ -100,11 +100,11 @@ export function attachGestures(explorer, canvas) {
   }
 
   /** Move by whole pixels, so that pixels stay pixels. */
-  function drag(point, gesture) {
-    const { from, moved: before, slack, step } = gesture, moved = point.map((part, k) => Math.round(part - from[k]));
+  function drag(/** @type {number[]} */ point, /** @type {any} */ gesture) {
+    const { from, moved: before, slack, step } = gesture, moved = point.map((/** @type {number} */ part, /** @type {number} */ k) => Math.round(part - from[k]));
     if (slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
     gesture.slack = false;
-    const by = moved.map((part, k) => 16 * (part - before[k]));
+    const by = moved.map((/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - before[k]));
     gesture.moved = moved;
     if (!by[0] && !by[1]) return;
     const fly = explorer.looking(by);
@@ -112,14 +112,14 @@ export function attachGestures(explorer, canvas) {
   }
 
   /** Follow two fingers: their middle, distance and angle. */
-  function pinch(gesture) {
+  function pinch(/** @type {any} */ gesture) {
     const { middle, length, angle } = spread([...down.values()]);
     const { start } = gesture;
     const scale = Math.round(64 * Math.log2(length / start.length));
     const twist = (angle - start.angle + 540) % 360 - 180;
     if (Math.abs(twist) > SLACK_ANGLE) gesture.slack ||= Math.sign(twist) * SLACK_ANGLE;
     const turn = gesture.slack ? Math.round(100 * (twist - gesture.slack)) : 0;
-    const at = fine(gesture.middle), by = fine(middle).map((part, k) => part - at[k]);
+    const at = fine(gesture.middle), by = fine(middle).map((/** @type {number} */ part, /** @type {number} */ k) => part - at[k]);
     let turned = (turn - gesture.turn) % 36_000;
     if (Math.abs(turned) > 18_000) turned -= Math.sign(turned) * 36_000;
     explorer.move({ at, by, scale: scale - gesture.scale, turn: turned, stage: "moving", step: gesture.step, focus: fine(middle) });
@@ -133,17 +133,17 @@ function spread([[a, b], [c, d]]) {
 }
 
 /** Draw a box from a point on; its end zooms into it, unless a listener of "selection" takes it. */
-function box(explorer, canvas, from) {
+function box(/** @type {import("./explorer.js").Explorer} */ explorer, /** @type {HTMLCanvasElement} */ canvas, /** @type {number[]} */ from) {
   const frame = document.createElement("div");
   frame.className = "selection";
   canvas.after(frame);
-  const rectOf = (to) => [Math.min(from[0], to[0]), Math.min(from[1], to[1]), Math.max(from[0], to[0]), Math.max(from[1], to[1])];
-  const show = (to) => {
+  const rectOf = (/** @type {number[]} */ to) => [Math.min(from[0], to[0]), Math.min(from[1], to[1]), Math.max(from[0], to[0]), Math.max(from[1], to[1])];
+  const show = (/** @type {number[]} */ to) => {
     const [x0, y0, x1, y1] = rectOf(to), ratio = canvas.clientWidth / canvas.width;
-    const px = (length) => `${length * ratio}px`;
+    const px = (/** @type {number} */ length) => `${length * ratio}px`;
     Object.assign(frame.style, { position: "absolute", left: `${canvas.offsetLeft + x0 * ratio}px`, top: `${canvas.offsetTop + y0 * ratio}px`, width: px(x1 - x0), height: px(y1 - y0) });
   };
-  const end = (to) => {
+  const end = (/** @type {number[]|null} */ to) => {
     frame.remove();
     if (!to) return;
     const rect = rectOf(to).map((part) => Math.round(16 * part)), [x0, y0, x1, y1] = rect;

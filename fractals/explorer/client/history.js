@@ -7,9 +7,12 @@ const TOGETHER = 700; // ms between moves of one step
 /** @typedef {{frame: number, scene: Table|null, origin: number, entry: number, still?: string}} State `scene` null: not placed
  * yet; `entry`: of the browser's list of pages, which has one for each jump; `still`: a small picture's address, if it was settled */
 
+/** @typedef {"back"|"forth"} Side */
+const BACK = /** @type {Side} */ ("back"), FORTH = /** @type {Side} */ ("forth");
+
 export class History {
-  back = [];
-  forth = [];
+  back = /** @type {State[]} */ ([]);
+  forth = /** @type {State[]} */ ([]);
   #step = "";
   #when = 0;
 
@@ -34,28 +37,28 @@ export class History {
   }
 
   /** @param {() => State} now @returns {State|undefined} the state to show */
-  undo(now) { return this.#go("back", "forth", now); }
+  undo(now) { return this.#go(BACK, FORTH, now); }
 
-  redo(now) { return this.#go("forth", "back", now); }
+  redo(/** @type {() => State} */ now) { return this.#go(FORTH, BACK, now); }
 
   /** Return to the newest state before a jump, or to the first one after it. @param {number} entry
    * @param {() => State} now @returns {State|undefined} */
   turnTo(entry, now) {
     const here = now(), past = here.entry > entry;
-    const [from, to] = past ? ["back", "forth"] : ["forth", "back"];
+    const [from, to] = past ? [BACK, FORTH] : [FORTH, BACK];
     const there = this[from].findLastIndex((state) => (past ? state.entry <= entry : state.entry >= entry));
-    let state;
+    let state = /** @type {State|undefined} */ (undefined);
     while (there >= 0 && this[from].length > there) state = this.#go(from, to, () => state ?? here);
     return state;
   }
 
   /** Keep what is known of the states, for the page's next life. @returns {Table} */
   toJSON() {
-    const plain = (states) => states.filter(({ scene }) => scene).map(({ scene, entry, still }) => ({ frame: 0, scene, origin: -1, entry, still }));
+    const plain = (/** @type {State[]} */ states) => states.filter(({ scene }) => scene).map(({ scene, entry, still }) => ({ frame: 0, scene, origin: -1, entry, still }));
     return { back: plain(this.back), forth: plain(this.forth) };
   }
 
-  #go(from, to, now) {
+  #go(/** @type {Side} */ from, /** @type {Side} */ to, /** @type {() => State} */ now) {
     this.#step = "";
     const state = this[from].at(-1);
     if (state === undefined) return undefined;
@@ -65,7 +68,7 @@ export class History {
   }
 
   /** Forget states whose frame was never placed. */
-  clean(isLost) {
+  clean(/** @type {(state: State) => boolean} */ isLost) {
     this.back = this.back.filter((state) => !isLost(state));
     this.forth = this.forth.filter((state) => !isLost(state));
   }

@@ -23,21 +23,21 @@ export const commands = [];
 /** @param {...Command} added */
 export function addCommands(...added) { commands.push(...added); }
 
-const pan = (x, y) => (explorer) => {
+const pan = (/** @type {number} */ x, /** @type {number} */ y) => (/** @type {import("./explorer.js").Explorer} */ explorer) => {
   const step = 16 * Math.max(1, Math.round(ARROW * Math.min(...explorer.size)));
   explorer.move({ by: [x * step, y * step], step: `pan ${x} ${y}` });
 };
-const zoom = (scale) => (explorer) => explorer.move({ scale, step: `zoom ${scale}` });
-const turn = (angle) => (explorer) => explorer.move({ turn: angle, step: `turn ${angle}` });
+const zoom = (/** @type {number} */ scale) => (/** @type {import("./explorer.js").Explorer} */ explorer) => explorer.move({ scale, step: `zoom ${scale}` });
+const turn = (/** @type {number} */ angle) => (/** @type {import("./explorer.js").Explorer} */ explorer) => explorer.move({ turn: angle, step: `turn ${angle}` });
 
 /** Zoom about the pointer, or the middle, as long as the key is held. */
-function dive(direction) {
+function dive(/** @type {number} */ direction) {
   let end = /** @type {(() => void)|null} */ (null);
   return {
-    start(explorer) {
+    start(/** @type {import("./explorer.js").Explorer} */ explorer) {
       let rest = 0;
       end?.();
-      end = explorer.animate((seconds) => {
+      end = explorer.animate((/** @type {number} */ seconds) => {
         rest += direction * 64 * OCTAVES_A_SECOND * seconds;
         const scale = Math.trunc(rest), at = explorer.pointer;
         rest -= scale;
@@ -93,7 +93,7 @@ function isTyping({ target, key, ctrlKey, metaKey }) {
 export function attachKeys(explorer, canvas) {
   /** @type {Map<string, () => void>} what ends held keys, by their code: another modifier changes a key's name */
   const held = new Map();
-  const release = (code) => {
+  const release = (/** @type {string} */ code) => {
     held.get(code)?.();
     held.delete(code);
   };

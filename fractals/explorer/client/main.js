@@ -21,7 +21,7 @@ function isRemote() {
 }
 
 /** Keep the scene's link in the address, with an entry for each jump; Back and Forward return to them. */
-function keepLink(explorer) {
+function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
   let timer = 0;
   const soon = () => {
     clearTimeout(timer);
@@ -45,7 +45,7 @@ function keepLink(explorer) {
     else if (state.entry !== explorer.entry && !explorer.turnTo(state.entry) && link) explorer.open({ link }, "", { jump: false });
   });
   addEventListener("pagehide", () => {
-    const bare = (key, value) => (key === "still" ? undefined : value);
+    const bare = (/** @type {string} */ key, /** @type {any} */ value) => (key === "still" ? undefined : value);
     for (const replace of [undefined, bare]) { // without pictures, where there is no room for them
       try {
         return sessionStorage.setItem(PAST, JSON.stringify(explorer.past, replace));

@@ -11,7 +11,7 @@ export class Connection {
   #timer = 0;
   #room = BURST;
   #filled = performance.now();
-  #waiting = [];
+  #waiting = /** @type {any[]} */ ([]);
   /** @type {Worker|null} */ #worker = null;
   #decoding = new Map();
   #beside = true; // whether a worker decodes
@@ -67,7 +67,7 @@ export class Connection {
   }
 
   /** Send a message as soon as the rate allows it. */
-  send(message) {
+  send(/** @type {Table} */ message) {
     if (!this.open) return;
     this.#waiting.push(JSON.stringify(message));
     this.#flush();
@@ -84,7 +84,7 @@ export class Connection {
     if (this.#waiting.length) setTimeout(() => this.#flush(), 1000 / RATE);
   }
 
-  #text(data) {
+  #text(/** @type {any} */ data) {
     const message = JSON.parse(data);
     if (message.t === "welcome") this.#tries = 0;
     // These end what binary messages began, so they wait for those that are being decoded.
@@ -93,7 +93,7 @@ export class Connection {
     else this.on.text(message);
   }
 
-  #binary(buffer) {
+  #binary(/** @type {ArrayBuffer} */ buffer) {
     const message = parse(buffer);
     if (!this.on.wanted(message)) return;
     if (message.format === 0 && !this.#busy) {
@@ -109,7 +109,7 @@ export class Connection {
     }).catch((error) => console.error(error)).finally(() => { this.#busy--; });
   }
 
-  #inflate(message, buffer) {
+  #inflate(/** @type {import("./decode.js").Message} */ message, /** @type {ArrayBuffer} */ buffer) {
     if (!this.#beside) return inflated(message, buffer);
     let worker = this.#worker;
     if (!worker) {
@@ -135,7 +135,7 @@ export class Connection {
     });
   }
 
-  async #closed(code, reason) {
+  async #closed(/** @type {number} */ code, /** @type {string} */ reason) {
     this.#socket = null;
     this.#waiting = [];
     this.#timer = -1;

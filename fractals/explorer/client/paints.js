@@ -26,7 +26,7 @@ export class Paints {
   get cycling() { return this.speed !== 0; }
 
   /** Start with the colors of a scene that was opened. */
-  start(color) {
+  start(/** @type {Table} */ color) {
     this.seq = 0;
     this.#flight = this.#wanted = null;
     this.#live = this.#fresh = this.#returns = false;
@@ -40,9 +40,9 @@ export class Paints {
     explorer.scene = { ...explorer.scene, color };
     explorer.drawn = null;
     if (quick) {
-      const paints = paintsOf(color), overOf = (g, layers) => paints[layers.findIndex((layer) => layer.group === g)]?.over;
-      explorer.stage.adjust((layer, k) => numbersOf(paints[k]?.paint, layer, paints[k]?.over === paints[k]?.paint),
-        (group, g, layers) => numbersOf(overOf(g, layers), group));
+      const paints = paintsOf(color), groups = [...new Set(paints.flatMap(({ overs }) => overs))]; // in the order of the message `colors`
+      explorer.stage.adjust((layer, k) => numbersOf(paints[k]?.paint, layer, paints[k]?.overs.at(-1) === paints[k]?.paint),
+        (group, g) => numbersOf(groups[g], group));
     }
     if (live && quick) return;
     this.#wanted = color;
@@ -65,7 +65,7 @@ export class Paints {
   }
 
   /** Take the answer `painted`. */
-  accepted({ seq, color, values, title, author, note }) {
+  accepted(/** @type {Table} */ { seq, color, values, title, author, note }) {
     const { explorer } = this;
     this.#flight = null;
     this.#returns = false;
@@ -77,7 +77,7 @@ export class Paints {
   }
 
   /** Return to the accepted colors, because newer ones are not valid. @returns {boolean} whether it did */
-  refused(seq) {
+  refused(/** @type {number} */ seq) {
     if (!this.#flight || seq !== this.#flight.seq) return false; // what was accepted can't be drawn
     this.#flight = null;
     if (this.#wanted || this.#live || this.#returns) return false;
@@ -88,7 +88,7 @@ export class Paints {
 
   /** Tell whether values for other colors follow. @param {Table[]} before @param {Table[]} after layers */
   takeFresh(before, after) {
-    const same = (layer, k) => ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
+    const same = (/** @type {Table} */ layer, /** @type {number} */ k) => ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
     const fresh = this.#fresh || before.length !== after.length || !after.every(same);
     this.#fresh = false;
     return fresh;
@@ -107,7 +107,7 @@ export class Paints {
     stage.hideExact = speed !== 0;
     if (speed || !phase) return;
     stage.phase = 0;
-    const turned = (table, k) => layers[k]?.cyclic === false ? table
+    const turned = (/** @type {Table} */ table, /** @type {number} */ k) => layers[k]?.cyclic === false ? table
       : { ...table, offset: Math.round(((table.offset ?? 0) + phase) % 1 * 1e6) / 1e6 };
     explorer.paint(paintsOf(scene.color).reduce((color, { paint }, k) => changed(color, k, turned(paint, k)), scene.color));
   }
@@ -119,35 +119,36 @@ export class Paints {
   }
 }
 
-/** Return the base and the layers, also of groups, from the bottom: `path` leads to a layer, and `over` is what is blended
- * with a mask or as a group, the group or the layer itself. @returns {{paint: Table, path: number[], over: Table|null}[]} */
+/** Return the base and the layers, also of groups, from the bottom: `path` leads to a layer, and `overs` are the groups that it
+ * is in, from outside; a layer with a mask in no group is a group by itself.
+ * @param {Table} color @returns {{paint: Table, path: number[], overs: Table[]}[]} */
 export function paintsOf(color) {
-  const found = [{ paint: color, path: /** @type {number[]} */ ([]), over: /** @type {Table|null} */ (null) }];
-  (color.layers ?? []).forEach((each, k) => {
-    if (each.layers) each.layers.forEach((paint, m) => found.push({ paint, path: [k, m], over: each }));
-    else found.push({ paint: each, path: [k], over: each.picture_mask ? each : null });
+  const found = [{ paint: color, path: /** @type {number[]} */ ([]), overs: /** @type {Table[]} */ ([]) }];
+  const add = (/** @type {Table[]} */ layers, /** @type {number[]} */ path, /** @type {Table[]} */ overs) => layers.forEach((each, k) => {
+    if (each.layers) add(each.layers, [...path, k], [...overs, each]);
+    else found.push({ paint: each, path: [...path, k], overs: each.picture_mask && !overs.length ? [each] : overs });
   });
+  add(color.layers ?? [], [], []);
   return found;
 }
 
 /** Return a table of colors in which the base (0) or a layer has other values. */
-export function changed(color, layer, values) {
-  const [k, m] = paintsOf(color)[layer].path;
-  if (k === undefined) return { ...color, ...values };
-  const own = color.layers[k];
-  return { ...color, layers: color.layers.with(k, m === undefined ? { ...own, ...values } : { ...own, layers: own.layers.with(m, { ...own.layers[m], ...values }) }) };
+export function changed(/** @type {Table} */ color, /** @type {number} */ layer, /** @type {Table} */ values) {
+  /** @type {(own: Table, path: number[]) => Table} */
+  const put = (/** @type {Table} */ own, /** @type {number[]} */ [k, ...rest]) => (k === undefined ? { ...own, ...values } : { ...own, layers: own.layers.with(k, put(own.layers[k], rest)) });
+  return put(color, paintsOf(color)[layer].path);
 }
 
 /** Tell whether two tables of colors differ at most in what the shader takes as it is. */
-function sameButNumbers(one, other) {
-  const text = (color) => JSON.stringify(color, (key, value) => NUMBERS.includes(key) ? undefined : value);
+function sameButNumbers(/** @type {any} */ one, /** @type {any} */ other) {
+  const text = (/** @type {Table} */ color) => JSON.stringify(color, (key, value) => NUMBERS.includes(key) ? undefined : value);
   return text(one) === text(other);
 }
 
 /** Return what a table says of the numbers of a layer or a group; `alone`: blend and opacity are those of its group. */
-function numbersOf(table, layer, alone = false) {
-  const { density, offset, opacity, blend } = { ...table, ...(alone && { opacity: 1, blend: "normal" }) };
-  const number = (value, otherwise) => Number.isFinite(value) ? value : otherwise;
+function numbersOf(/** @type {Table} */ table, /** @type {Table} */ layer, alone = false) {
+  const { density, offset, opacity, blend } = /** @type {Table} */ ({ ...table, ...(alone && { opacity: 1, blend: "normal" }) });
+  const number = (/** @type {any} */ value, /** @type {any} */ otherwise) => Number.isFinite(value) ? value : otherwise;
   return {
     density: number(density, layer.density), offset: number(offset, layer.offset), opacity: number(opacity, layer.opacity),
     blend: blend && blend !== "auto" ? blend : layer.blend,

@@ -19,7 +19,7 @@ export function meaningOf(text) {
   return /^[\w."]+ *= *\S/m.test(given) ? { toml: given } : null;
 }
 
-function placeOf(text) {
+function placeOf(/** @type {string} */ text) {
   const numbers = text.match(NUMBER)?.map((number) => number.replace(/[\s+]+(?=[\d.])|^\+/g, "")) ?? [];
   if (![2, 3].includes(numbers.length) || !WORDS.test(text.replace(NUMBER, " "))) return null;
   const [re, im, size] = numbers, small = size && (/width/i.test(text) || size.includes("e-") || Number(size) < 1);

@@ -70,7 +70,7 @@ export class Picture {
     this.#changed("exact", { x, y, w, h, data: pixels });
   }
 
-  #changed(plane, tile) {
+  #changed(/** @type {"coarse"|"fine"|"exact"} */ plane, /** @type {Table} */ tile) {
     if (this.changes[plane]) return;
     this.changes.tiles.push({ plane, ...tile });
     if (this.changes.tiles.length > MOST_CHANGES) {

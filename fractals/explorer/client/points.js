@@ -13,7 +13,7 @@ export const UNIT = [1, 0, 0, 0, 1, 0];
 export const ORIGIN = 0;
 export const FINAL = "final"; // key of the final transform, among numbers
 
-const rounded = (value) => Number(value.toFixed(DIGITS));
+const rounded = (/** @type {any} */ value) => Number(value.toFixed(DIGITS));
 
 /** Return where the corners of a map's triangle lie in the plane. @param {Affine} affine @returns {number[][]} */
 export function cornersOf([a, b, c, d, e, f]) { return [[c, f], [a + c, d + f], [b + c, e + f]]; }
@@ -33,21 +33,21 @@ export function dragged(affine, corner, [x, y], whole = false) {
 }
 
 /** Return the transforms of a formula as [key, transform, name for people]; the final one comes last. */
-export function transformsOf(formula, known) {
+export function transformsOf(/** @type {Table} */ formula, /** @type {Table} */ known) {
   const given = formula?.transforms ?? known?.tables?.transforms ?? [];
-  const listed = given.map((transform, k) => [k, transform, `${k + 1}`]);
+  const listed = given.map((/** @type {Table} */ transform, /** @type {number} */ k) => [k, transform, `${k + 1}`]);
   return formula?.final ? [...listed, [FINAL, formula.final, "Final"]] : listed;
 }
 
 /** Return a formula in which a transform has other values. */
-export function withTransform(formula, known, key, values) {
+export function withTransform(/** @type {Table} */ formula, /** @type {Table} */ known, /** @type {string} */ key, /** @type {any} */ values) {
   if (key === FINAL) return { ...formula, final: { ...formula.final, ...values } };
-  const transforms = transformsOf(formula, known).filter(([own]) => own !== FINAL).map(([, each]) => each);
+  const transforms = transformsOf(formula, known).filter((/** @type {any[]} */ [own]) => own !== FINAL).map((/** @type {any[]} */ [, each]) => each);
   return { ...formula, transforms: transforms.with(key, { ...transforms[key], ...values }) };
 }
 
 /** Return the values of a scene's display; the schema has those that it does not name. */
-export function displayOf(scene, schema) {
+export function displayOf(/** @type {Table} */ scene, /** @type {Table} */ schema) {
   const known = schema.$defs.Display.properties;
   return { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...scene.display };
 }

@@ -26,7 +26,7 @@ export class Renderer {
   /** @type {Table} */ programs = {};
   values = true; // it colors values, and not only pixels
 
-  constructor(gl, canvas) {
+  constructor(/** @type {WebGL2RenderingContext} */ gl, /** @type {HTMLCanvasElement} */ canvas) {
     this.gl = gl;
     this.canvas = canvas;
     this.begin();
@@ -40,10 +40,10 @@ export class Renderer {
     /** @type {Table} */ this.textures = {}; // of the newest picture
     this.tables = /** @type {Table|null} */ (null);
     this.programs = { colors: program(gl, CORNERS, COLORS), image: program(gl, CORNERS, IMAGE), beyond: program(gl, CORNERS, BEYOND) };
-    this.buffer = gl.createFramebuffer();
+    this.buffer = /** @type {WebGLFramebuffer|null} */ (gl.createFramebuffer());
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-    gl.clearColor(...BACKGROUND);
+    gl.clearColor(BACKGROUND[0], BACKGROUND[1], BACKGROUND[2], BACKGROUND[3]);
     const encoding = new Uint8Array(LEVELS);
     for (let k = 0; k < LEVELS; k++) {
       const light = k / (LEVELS - 1);
@@ -84,37 +84,37 @@ export class Renderer {
   }
 
   /** Return what has arrived of a picture as images of its own: {size, step, texture}. */
-  bake(picture, how) {
+  bake(/** @type {any} */ picture, /** @type {Table} */ how) {
     const images = [], { gl } = this;
     for (const plane of ["coarse", "fine"]) {
       const step = plane === "coarse" ? picture.coarse?.step : 1;
       if (plane === "coarse" ? !picture.coarse || picture.complete : !picture.fine && !picture.exact) continue;
-      const extent = picture.size.map((side) => Math.ceil(side / step));
+      const extent = picture.size.map((/** @type {number} */ side) => Math.ceil(side / step));
       const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
-      gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, ...extent);
-      gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer);
+      gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, extent[0], extent[1]);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer ?? null);
       gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-      gl.viewport(0, 0, ...extent);
+      gl.viewport(0, 0, extent[0], extent[1]);
       gl.clearColor(0, 0, 0, 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
-      gl.clearColor(...BACKGROUND);
+      gl.clearColor(BACKGROUND[0], BACKGROUND[1], BACKGROUND[2], BACKGROUND[3]);
       gl.disable(gl.BLEND);
-      this.#colors(picture, plane, { map: [1, 0, 0, 1, 0, 0], size: extent.map((side) => side * step), flip: 0 }, how);
+      this.#colors(picture, plane, { map: [1, 0, 0, 1, 0, 0], size: extent.map((/** @type {number} */ side) => side * step), flip: 0 }, how);
       gl.bindTexture(gl.TEXTURE_2D, texture);
       gl.generateMipmap(gl.TEXTURE_2D);
-      images.push({ texture, step, size: picture.size, extent: extent.map((side) => side * step), bytes: 6 * extent[0] * extent[1] });
+      images.push({ texture, step, size: picture.size, extent: extent.map((/** @type {number} */ side) => side * step), bytes: 6 * extent[0] * extent[1] });
     }
     return images;
   }
 
-  free(image) { this.gl.deleteTexture(image.texture); }
+  free(/** @type {Table} */ image) { this.gl.deleteTexture(image.texture); }
 
   /** Return a small image of the canvas as it was just drawn. */
   keep() {
     const { gl, canvas: { width, height } } = this, extent = [width, height].map((side) => Math.max(1, side >> 2));
     const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
-    gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, ...extent);
-    gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer);
+    gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, extent[0], extent[1]);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer ?? null);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
     gl.blitFramebuffer(0, 0, width, height, 0, extent[1], extent[0], 0, gl.COLOR_BUFFER_BIT, gl.LINEAR);
@@ -124,14 +124,14 @@ export class Renderer {
   }
 
   /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
-  #beyond({ image, map }, target) {
+  #beyond(/** @type {Table} */ { image, map }, /** @type {any} */ target) {
     const { gl } = this, use = this.programs.beyond, [a, b, c, d, e, f] = inverse(map);
     gl.disable(gl.BLEND);
     gl.useProgram(use.program);
     this.#corners(use, target.size, { ...target, map: [1, 0, 0, 1, 0, 0] });
     gl.uniformMatrix3fv(use.at.back, false, [a, c, 0, b, d, 0, e, f, 1]);
-    gl.uniform2f(use.at.extent, ...image.extent);
-    gl.uniform3f(use.at.ground, ...BACKGROUND.slice(0, 3));
+    gl.uniform2fv(use.at.extent, image.extent);
+    gl.uniform3f(use.at.ground, BACKGROUND[0], BACKGROUND[1], BACKGROUND[2]);
     gl.uniform1i(use.at.image, 0);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, image.texture);
@@ -155,11 +155,11 @@ export class Renderer {
     return pixels;
   }
 
-  #image(image, { map, size, flip }) {
+  #image(/** @type {Table} */ image, /** @type {Table} */ { map, size, flip }) {
     const { gl } = this, use = this.programs.image;
     gl.useProgram(use.program);
     this.#corners(use, image.size, { map, size, flip });
-    gl.uniform2f(use.at.extent, ...image.extent);
+    gl.uniform2fv(use.at.extent, image.extent);
     gl.uniform1i(use.at.image, 0);
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, image.texture);
@@ -170,15 +170,15 @@ export class Renderer {
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
-  #corners({ at }, size, { map: [a, b, c, d, e, f], size: canvas, flip }) {
+  #corners(/** @type {Table} */ { at }, /** @type {number[]} */ size, /** @type {Table} */ { map: [a, b, c, d, e, f], size: canvas, flip }) {
     const { gl } = this;
-    gl.uniform2f(at.size, ...size);
-    gl.uniform2f(at.canvas, ...canvas);
+    gl.uniform2fv(at.size, size);
+    gl.uniform2fv(at.canvas, canvas);
     gl.uniform1f(at.flip, flip);
     gl.uniformMatrix3fv(at.map, false, [a, c, 0, b, d, 0, e, f, 1]);
   }
 
-  #colors(picture, plane, target, { exact, phase }) {
+  #colors(/** @type {any} */ picture, /** @type {string} */ plane, /** @type {Table} */ target, /** @type {Table} */ { exact, phase }) {
     this.#upload(picture);
     const { gl } = this, use = this.programs.colors, { at } = use;
     const values = (plane === "coarse" ? picture.coarse?.layers : picture.fine) && picture.colors;
@@ -200,23 +200,24 @@ export class Renderer {
     gl.uniform1i(at.has_exact, shown ? 1 : 0);
     gl.uniform1i(at.has_values, values ? 1 : 0);
     if (values) {
-      const spread = layers.map((layer, k) => [layer.density, offsetOf(layer, phase), layer.entries, this.tables?.first[k]]);
+      const spread = layers.map((/** @type {Table} */ layer, /** @type {number} */ k) => [layer.density, offsetOf(layer, phase), layer.entries, this.tables?.first[k]]);
       gl.uniform4fv(at.numbers, spread.flat());
-      const number = (blend) => Math.max(0, BLENDS.indexOf(blend)), groups = picture.colors.groups;
-      gl.uniform4iv(at.ways, layers.flatMap(({ cyclic, blend, group, mask }) => [cyclic ? 1 : 0, number(blend), group ?? -1, mask ?? -1]));
-      if (groups.length) gl.uniform4fv(at.groups, groups.flatMap(({ blend, opacity, mask }) => [number(blend), opacity, mask ?? -1, 0]));
-      gl.uniform1fv(at.opacities, layers.map(({ opacity }) => opacity ?? 1));
+      const number = (/** @type {string} */ blend) => Math.max(0, BLENDS.indexOf(blend)), groups = picture.colors.groups;
+      gl.uniform4iv(at.ways, layers.flatMap((/** @type {Table} */ { cyclic, blend, group, mask }) => [cyclic ? 1 : 0, number(blend), group ?? -1, mask ?? -1]));
+      if (groups.length) gl.uniform4fv(at.groups, groups.flatMap((/** @type {Table} */ { blend, opacity, mask, outer }) => [number(blend), opacity, mask ?? -1, outer ?? -1]));
+      gl.uniform1fv(at.opacities, layers.map((/** @type {Table} */ { opacity }) => opacity ?? 1));
     }
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
   /** Bring what is new into the textures of the newest picture. */
-  #upload(picture) {
+  #upload(/** @type {any} */ picture) {
     const { changes, coarse, fine, exact, size } = picture;
     if (this.picture !== picture) {
       picture.restore();
       this.picture = picture;
-      return this.#upload(picture);
+      this.#upload(picture);
+      return;
     }
     if (changes.coarse && coarse?.layers) this.#layers("coarse", [coarse.w, coarse.h], coarse.layers);
     if (changes.fine && fine) this.#layers("fine", size, fine);
@@ -226,34 +227,34 @@ export class Renderer {
     if (picture.colors && this.tables?.of !== picture.colors) this.#uploadTables(picture.colors);
   }
 
-  #layers(name, [w, h], layers) {
+  #layers(/** @type {string} */ name, /** @type {any[]} */ [w, h], /** @type {Table[]} */ layers) {
     layers.forEach((data, layer) => this.#tile(name, [w, h], { layer, x: 0, y: 0, w, h, data }, layers.length));
   }
 
-  #tile(name, size, { layer = 0, x, y, w, h, data }, count = this.textures[name]?.count) {
+  #tile(/** @type {string} */ name, /** @type {number[]} */ size, /** @type {Table} */ { layer = 0, x, y, w, h, data }, count = this.textures[name]?.count) {
     const { gl } = this, flat = name === "exact", kind = flat ? gl.TEXTURE_2D : gl.TEXTURE_2D_ARRAY;
     const old = this.textures[name];
     gl.activeTexture(gl.TEXTURE0);
     if (!old || old.size.join() !== size.join() || old.count !== count) {
       if (old) gl.deleteTexture(old.texture);
       this.textures[name] = { texture: this.#texture(kind, gl.NEAREST), size, count };
-      if (flat) gl.texStorage2D(kind, 1, gl.RGBA8, ...size);
-      else gl.texStorage3D(kind, 1, gl.R32F, ...size, count);
+      if (flat) gl.texStorage2D(kind, 1, gl.RGBA8, size[0], size[1]);
+      else gl.texStorage3D(kind, 1, gl.R32F, size[0], size[1], count);
     }
     gl.bindTexture(kind, this.textures[name].texture);
     if (flat) gl.texSubImage2D(kind, 0, x, y, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data);
     else gl.texSubImage3D(kind, 0, x, y, layer, w, h, 1, gl.RED, gl.FLOAT, data);
   }
 
-  #uploadTables(colors) {
-    const { gl } = this, first = [];
+  #uploadTables(/** @type {Table} */ colors) {
+    const { gl } = this, first = /** @type {number[]} */ ([]);
     let rows = 0;
     for (const table of colors.tables) {
       first.push(rows);
       rows += Math.ceil(table.length / 3 / TABLE_WIDTH);
     }
     const texels = new Float32Array(TABLE_WIDTH * rows * 4);
-    colors.tables.forEach((table, k) => {
+    colors.tables.forEach((/** @type {Uint16Array} */ table, /** @type {number} */ k) => {
       for (let from = 0, to = first[k] * TABLE_WIDTH * 4; from < table.length; to++) {
         for (let channel = 0; channel < 3; channel++) texels[to++] = table[from++] / 65535;
       }
@@ -265,7 +266,7 @@ export class Renderer {
     this.tables = { of: colors, texture, first };
   }
 
-  #texture(kind, mag, min = mag) {
+  #texture(/** @type {number} */ kind, /** @type {number} */ mag, min = mag) {
     const { gl } = this, texture = gl.createTexture();
     gl.bindTexture(kind, texture);
     gl.texParameteri(kind, gl.TEXTURE_MAG_FILTER, mag);
@@ -277,15 +278,15 @@ export class Renderer {
 }
 
 /** Return density * c0 + offset, modulo 1 where the palette is cyclic: c0 needs doubles. */
-function offsetOf({ density, c0, offset, cyclic }, phase) {
+function offsetOf(/** @type {Table} */ { density, c0, offset, cyclic }, /** @type {number} */ phase) {
   const sum = density * c0 + offset + (cyclic ? phase : 0);
   return cyclic && Math.abs(sum) < 1e9 ? sum - Math.floor(sum) : sum;
 }
 
-/** @param {WebGL2RenderingContext} gl @returns {{program: WebGLProgram, at: Object<string, WebGLUniformLocation>}} */
+/** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment @returns {{program: WebGLProgram, at: Object<string, WebGLUniformLocation>}} */
 function program(gl, vertex, fragment) {
   const made = /** @type {WebGLProgram} */ (gl.createProgram());
-  for (const [kind, text] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+  for (const [kind, text] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
     const shader = gl.createShader(kind);
     if (!shader) continue; // the context is lost
     gl.shaderSource(shader, text);
@@ -296,7 +297,7 @@ function program(gl, vertex, fragment) {
   if (!gl.getProgramParameter(made, gl.LINK_STATUS) && !gl.isContextLost()) {
     throw new Error(gl.getAttachedShaders(made)?.map((each) => gl.getShaderInfoLog(each)).join("\n"));
   }
-  const at = {};
+  /** @type {Table} */ const at = {};
   for (let k = gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS) - 1; k >= 0; k--) {
     const name = gl.getActiveUniform(made, k)?.name.replace("[0]", "");
     if (name) at[name] = gl.getUniformLocation(made, name);

@@ -1,5 +1,6 @@
 /** Questions to the server, and the answers that belong to them. */
 
+/** @type {Record<string, string>} */
 const ANSWERS = {
   pick: "picked", fit: "fit", histogram: "histogram", link: "link", bookmarks: "bookmarks",
   bookmark: "bookmarks", film: "forecast", export: "forecast", lookup: "table",
@@ -8,7 +9,7 @@ const OF_A_FRAME = ["pick", "fit", "histogram", "link", "export", "film", "find"
 
 export class Requests {
   #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same
-  #waiting = []; // {answer, key, resolve, reject}
+  #waiting = /** @type {Table[]} */ ([]); // {answer, key, resolve, reject}
   #jobs = new Map(); // id -> {onProgress, resolve, reject, sheet: Map}
   /** @type {{seq: number, onPreview: (message: Table) => void}|null} */ #julia = null; // {seq, onPreview} of the preview under way
   /** @type {[Table, (message: Table) => void]|null} */ #wanted = null; // the next preview
@@ -20,12 +21,12 @@ export class Requests {
   }
 
   /** Send a question. @returns {Promise<Table|null>} null: a newer `pick` has replaced this one */
-  ask(message) {
+  ask(/** @type {Table} */ message) {
     const sent = { ...message }, { t } = message;
     if (OF_A_FRAME.includes(t) || (t === "bookmark" && !message.remove && !message.rename && !message.link)) sent.frame = this.frame();
     if (t === "export" || t === "film") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
-    if (t === "pick") this.#take(({ answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
+    if (t === "pick") this.#take((/** @type {Table} */ { answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ answer: ANSWERS[t], key: sent.job ?? sent.seq ?? sent.frame, resolve, reject });
       this.send(sent);
@@ -33,7 +34,7 @@ export class Requests {
   }
 
   /** Start a search, a sheet, an export or a film, or follow a film of a page before this one. */
-  job(message, onProgress = (_told) => {}) {
+  job(/** @type {Table} */ message, onProgress = (/** @type {any} */ _told) => {}) {
     const id = ++this.#count;
     const done = new Promise((resolve, reject) => {
       this.#jobs.set(id, { onProgress, resolve, reject, sheet: new Map() });
@@ -43,7 +44,7 @@ export class Requests {
   }
 
   /** Ask for a preview of a Julia set; while one is drawn, only the newest wish is kept. */
-  julia(where, onPreview) {
+  julia(/** @type {Table} */ where, /** @type {any} */ onPreview) {
     if (this.#julia) {
       this.#wanted = [where, onPreview];
       return;
@@ -54,7 +55,7 @@ export class Requests {
   }
 
   /** Take a text message. @returns {boolean} whether it was an answer */
-  text(message) {
+  text(/** @type {Table} */ message) {
     if (message.job && this.#jobs.has(message.job)) return this.#progress(message, this.#jobs.get(message.job));
     if (message.t === "error") return this.#error(message);
     if (!Object.values(ANSWERS).includes(message.t)) return false;
@@ -62,7 +63,7 @@ export class Requests {
     return true;
   }
 
-  #progress(message, job) {
+  #progress(/** @type {Table} */ message, /** @type {Table} */ job) {
     const { t } = message;
     if (t === "progress" || t === "started") job.onProgress(message);
     else if (t === "surprised") job.sheet.set(message.index, message);
@@ -71,41 +72,41 @@ export class Requests {
     return true;
   }
 
-  #end(id) {
+  #end(/** @type {number} */ id) {
     const job = this.#jobs.get(id);
     this.#jobs.delete(id);
     return job;
   }
 
-  #error(message) {
+  #error(/** @type {Table} */ message) {
     if (message.re === "julia") {
       this.#nextJulia();
       return true;
     }
     const key = message.job ?? message.seq ?? message.frame;
-    const [first] = this.#take((_, k, all) => {
-      const belongs = (each) => each.answer === ANSWERS[message.re] && (key === undefined || each.key === key);
+    const [first] = this.#take((/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) => {
+      const belongs = (/** @type {Table} */ each) => each.answer === ANSWERS[message.re] && (key === undefined || each.key === key);
       return all.findIndex(belongs) === k;
     });
     first?.reject(failure(message));
     return Boolean(first);
   }
 
-  #answer(answer, key, value) {
-    const belongs = (each) => each.answer === answer && (key === undefined || each.key === key);
-    const [first] = this.#take((_, k, all) => all.findIndex(belongs) === k);
+  #answer(/** @type {string} */ answer, /** @type {number} */ key, /** @type {any} */ value) {
+    const belongs = (/** @type {Table} */ each) => each.answer === answer && (key === undefined || each.key === key);
+    const [first] = this.#take((/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) => all.findIndex(belongs) === k);
     first?.resolve(value);
   }
 
   /** Take a table or a preview. @returns {boolean} whether somebody has asked for it */
-  table(message) {
+  table(/** @type {Table} */ message) {
     if (!this.#waiting.some(({ answer, key }) => answer === "table" && key === message.frame)) return false;
     const entries = message.data.length / 3 - 2;
     this.#answer("table", message.frame, { entries, rows: message.data });
     return true;
   }
 
-  preview(message) {
+  preview(/** @type {Table} */ message) {
     const asked = this.#julia;
     if (asked && asked.seq === message.frame) {
       this.#nextJulia();
@@ -120,7 +121,7 @@ export class Requests {
     this.#julia = null;
     const next = this.#wanted;
     this.#wanted = null;
-    if (next) this.julia(...next);
+    if (next) this.julia(next[0], next[1]);
   }
 
   /** Fail all that is unanswered, because the connection is lost. */
@@ -131,11 +132,11 @@ export class Requests {
     this.#julia = this.#wanted = null;
   }
 
-  #take(wanted) {
+  #take(/** @type {any} */ wanted) {
     const taken = this.#waiting.filter(wanted);
     this.#waiting = this.#waiting.filter((each) => !taken.includes(each));
     return taken;
   }
 }
 
-function failure({ message, cancelled = false }) { return Object.assign(new Error(message), { cancelled }); }
+function failure(/** @type {Table} */ { message, cancelled = false }) { return Object.assign(new Error(message), { cancelled }); }

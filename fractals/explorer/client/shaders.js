@@ -1,6 +1,8 @@
 /** Shaders in GLSL ES 3.0: values to colors as PROTOCOL.md says, and pictures under a map. */
 
 export const MAX_LAYERS = 17;
+export const DEEPEST = 4; // groups of layers in one another
+const MAX_GROUPS = (MAX_LAYERS - 1) * DEEPEST;
 export const TABLE_WIDTH = 1024; // entries in a row of the texture of lookup tables
 export const LEVELS = 16_384; // of linear light, of the table that encodes sRGB
 export const BLENDS = ["normal", "multiply", "screen", "overlay", "add", "soft_light"];
@@ -55,7 +57,7 @@ uniform sampler2D exact, tables;
 uniform usampler2D encoding;
 uniform vec4 numbers[${MAX_LAYERS}]; // density, density * c0 + offset, entries, first row
 uniform ivec4 ways[${MAX_LAYERS}];   // cyclic, blend, group or -1, plane of the mask or -1
-uniform vec4 groups[${MAX_LAYERS}];  // blend, opacity, plane of the mask or -1
+uniform vec4 groups[${MAX_GROUPS}];  // blend, opacity, plane of the mask or -1, the group that it is in or -1
 uniform float opacities[${MAX_LAYERS}];
 uniform int layers, planes, step_, has_exact, has_values;
 in vec2 pixel;
@@ -93,10 +95,25 @@ vec3 change(int blend, vec3 b, vec3 a) {
 
 float weight(int plane, ivec2 sample_) { return plane < 0 ? 1.0 : texelFetch(values, ivec3(sample_, plane), 0).r; }
 
-vec3 joined(int group, vec3 below, vec4 inner, ivec2 sample_) {
-  float part = inner.a * groups[group].y * weight(int(groups[group].z), sample_);
-  vec3 a = min(inner.rgb / (inner.a > 0.0 ? inner.a : 1.0), 1.0);
-  return clamp(below + part * change(int(groups[group].x), below, a), 0.0, 1.0);
+vec3 plain(vec4 group) { return min(group.rgb / (group.a > 0.0 ? group.a : 1.0), 1.0); }
+
+// A color over a group of layers, which may be transparent.
+vec4 over(vec4 group, int blend, vec3 a, float part) {
+  vec3 b = plain(group), own = clamp(a + group.a * (change(blend, b, a) + b - a), 0.0, 1.0);
+  return vec4(group.rgb * (1.0 - part) + part * own, group.a + part * (1.0 - group.a));
+}
+
+int outer_of(int group) { return group < 0 ? -1 : int(groups[group].w); }
+
+bool within(int group, int other) {
+  for (int k = 0; k < ${DEEPEST} && group >= 0; k++, group = outer_of(group)) if (group == other) return true;
+  return false;
+}
+
+int depth_of(int group) {
+  int depth = 0;
+  for (int k = 0; k < ${DEEPEST} && group >= 0; k++, group = outer_of(group)) depth++;
+  return depth;
 }
 
 float encoded(float light) {
@@ -119,22 +136,26 @@ void main() {
     color = vec4(encoded(sum.r), encoded(sum.g), encoded(sum.b), 1.0);
     return;
   }
-  vec4 inner = vec4(0.0);
+  vec4 inner[${DEEPEST}]; // of the groups that are open, from outside
+  int open = 0;
   for (int layer = 1; layer < layers; layer++) {
-    int group = ways[layer].z;
-    if (group >= 0 && group != ways[layer - 1].z) inner = vec4(0.0);
+    int group = ways[layer].z, depth = depth_of(group);
+    for (; open < depth; open++) inner[open] = vec4(0.0);
     float value = texelFetch(values, ivec3(sample_, layer), 0).r;
     if (value > -1e38) {
       vec3 a = colored(layer, value);
       if (group < 0) sum = clamp(sum + opacities[layer] * change(ways[layer].y, sum, a), 0.0, 1.0);
-      else {
-        float part = opacities[layer] * weight(ways[layer].w, sample_);
-        vec3 b = min(inner.rgb / (inner.a > 0.0 ? inner.a : 1.0), 1.0);
-        vec3 own = clamp(a + inner.a * (change(ways[layer].y, b, a) + b - a), 0.0, 1.0);
-        inner = vec4(inner.rgb * (1.0 - part) + part * own, inner.a + part * (1.0 - inner.a));
-      }
+      else inner[depth - 1] = over(inner[depth - 1], ways[layer].y, a, opacities[layer] * weight(ways[layer].w, sample_));
     }
-    if (group >= 0 && (layer + 1 == layers || ways[layer + 1].z != group)) sum = joined(group, sum, inner, sample_);
+    int next = layer + 1 < layers ? ways[layer + 1].z : -1;
+    for (; open > 0 && !within(next, group); group = outer_of(group)) { // the group ends, and is blended as a whole
+      open--;
+      int blend = int(groups[group].x);
+      vec3 a = plain(inner[open]);
+      float part = inner[open].a * groups[group].y * weight(int(groups[group].z), sample_);
+      if (open > 0) inner[open - 1] = over(inner[open - 1], blend, a, part);
+      else sum = clamp(sum + part * change(blend, sum, a), 0.0, 1.0);
+    }
   }
   color = vec4(sum, 1.0);
 }`;

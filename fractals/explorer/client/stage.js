@@ -41,7 +41,7 @@ export class Stage {
       if (map) each.map = compose(each.map, map);
       else each.foreign = true; // shown until the new scene has a picture
     }
-    this.#drop(({ map: its, foreign }) => !foreign && !near(its));
+    this.#drop((/** @type {Table} */ { map: its, foreign }) => !foreign && !near(its));
     this.changed();
   }
 
@@ -54,11 +54,11 @@ export class Stage {
       for (const each of this.older) each.stale = true;
       this.picture = new Picture(frame, size);
     }
-    const copied = (list) => list.map((each) => ({ ...each }));
+    const copied = (/** @type {any[]} */ list) => list.map((/** @type {Table} */ each) => ({ ...each }));
     this.coming = { layers: copied(layers), groups: copied(groups), planes, tables: [] };
   }
 
-  table({ layer, data }) {
+  table(/** @type {Table} */ { layer, data }) {
     const { coming, picture } = this;
     if (!coming || !picture) return;
     coming.tables[layer] = data;
@@ -70,12 +70,12 @@ export class Stage {
   }
 
   /** Change numbers of the layers and of their groups at once.
-   * @param {(layer: Table, k: number) => Table} change @param {(group: Table, g: number, layers: Table[]) => Table} changeGroup */
+   * @param {(layer: Table, k: number) => Table} change @param {(group: Table, g: number) => Table} changeGroup */
   adjust(change, changeGroup) {
     this.peek(null);
     for (const colors of [this.picture?.colors, this.coming]) {
       colors?.layers.forEach((layer, k) => Object.assign(layer, change(layer, k)));
-      colors?.groups.forEach((group, g) => Object.assign(group, changeGroup(group, g, colors.layers)));
+      colors?.groups.forEach((group, g) => Object.assign(group, changeGroup(group, g)));
     }
     this.picture?.forgetExact();
     for (const each of this.older) each.stale = true;
@@ -113,7 +113,7 @@ export class Stage {
   /** Note that a pass has arrived whole. @param {string} pass */
   arrived(pass) {
     if (pass !== "coarse" && this.picture) this.picture.complete = true;
-    this.#drop(({ foreign, stale }) => foreign || (stale && pass !== "coarse"));
+    this.#drop((/** @type {Table} */ { foreign, stale }) => foreign || (stale && pass !== "coarse"));
     this.changed();
   }
 
@@ -136,7 +136,7 @@ export class Stage {
   }
 
   /** Return the picture that reaches farthest, with its map: it goes on beyond its edges. Null where none of them is seen. */
-  #widest(map) {
+  #widest(/** @type {number[]} */ map) {
     const own = this.edge && { image: this.edge.image, map: compose(this.edge.map, map) };
     if (own && surrounds(own, this.canvas)) return null;
     const older = this.older.filter(({ foreign }) => !foreign).map(({ image, map: its }) => ({ image, map: compose(its, map) }));
@@ -149,13 +149,13 @@ export class Stage {
     this.edge = null;
   }
 
-  /** Return the canvas as it is now: RGB, rows from the top. @param {number[]} map @returns {Uint8Array} */
+  /** Return the canvas as it is now: RGB, rows from the top. @param {number[]} map @returns {Uint8Array|Uint8ClampedArray} */
   read(map) {
     this.draw(map);
     return this.renderer.read();
   }
 
-  #under({ image, map: its, stale, foreign }, map, coarse) {
+  #under(/** @type {Table} */ { image, map: its, stale, foreign }, /** @type {number[]} */ map, /** @type {number} */ coarse) {
     const total = compose(its, map), grain = Math.max(1, image.step * scaleOf(total));
     return { image, map: total, grain, above: !stale && !foreign && grain < coarse };
   }
@@ -168,10 +168,10 @@ export class Stage {
     for (const image of images) this.older.push({ image, map: IDENTITY, stale: false, foreign: false });
     let bytes = 0;
     const kept = [...this.older].reverse().filter(({ image }, k) => k < MOST_IMAGES && (bytes += image.bytes) < MOST_BYTES);
-    this.#drop((each) => !kept.includes(each));
+    this.#drop((/** @type {any} */ each) => !kept.includes(each));
   }
 
-  #drop(unwanted) {
+  #drop(/** @type {any} */ unwanted) {
     this.older = this.older.filter((each) => {
       if (!unwanted(each)) return true;
       this.renderer.free(each.image);
@@ -193,7 +193,7 @@ export class Stage {
 export function watchSize(canvas, changed) {
   const exact = "devicePixelContentBoxSize" in ResizeObserverEntry.prototype;
   const watch = new ResizeObserver(([entry]) => {
-    const sides = (box) => [box.inlineSize, box.blockSize];
+    const sides = (/** @type {ResizeObserverSize} */ box) => [box.inlineSize, box.blockSize];
     const near = sides(entry.contentBoxSize[0]).map((side) => side * devicePixelRatio);
     const found = exact ? sides(entry.devicePixelContentBoxSize[0]) : near;
     // A device scale that is only emulated is missing from the exact box.
@@ -219,20 +219,20 @@ function enlarged(message, size) {
 }
 
 /** Tell whether a picture covers a canvas. */
-function surrounds({ image: { size: [w, h] }, map }, { width, height }) {
+function surrounds(/** @type {Table} */ { image: { size: [w, h] }, map }, /** @type {Table} */ { width, height }) {
   const back = inverse(map), corners = [[0, 0], [width, 0], [0, height], [width, height]].map((corner) => apply(back, corner));
   return corners.every(([x, y]) => x >= 0 && y >= 0 && x <= w && y <= h);
 }
 
-const reach = ({ image, map }) => image.size[0] * scaleOf(map);
+const reach = (/** @type {Table} */ { image, map }) => image.size[0] * scaleOf(map);
 
 /** Return 16 bits of sRGB of 16 bits of linear light. */
-function encoded(value) {
+function encoded(/** @type {any} */ value) {
   const light = value / 65535;
   return Math.round(65535 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
 }
 
-function near(map) {
+function near(/** @type {number[]} */ map) {
   const scale = scaleOf(map);
   return scale >= 1 / FARTHEST && scale <= FARTHEST;
 }

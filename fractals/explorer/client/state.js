@@ -18,8 +18,8 @@ const cells = new Map();
 
 /** Values kept in the browser; a browser without storage keeps them until the page closes. */
 export const kept = {
-  get(key, missing) { return cellOf(key).value ?? missing; },
-  set(key, value) {
+  get(/** @type {string} */ key, /** @type {any} */ missing) { return cellOf(key).value ?? missing; },
+  set(/** @type {string} */ key, /** @type {any} */ value) {
     cellOf(key).value = value;
     try {
       localStorage.setItem(`fractals.${key}`, JSON.stringify(value));
@@ -29,12 +29,12 @@ export const kept = {
   },
 };
 
-function cellOf(key) {
+function cellOf(/** @type {string} */ key) {
   if (!cells.has(key)) cells.set(key, signal(stored(key)));
   return cells.get(key);
 }
 
-function stored(key) {
+function stored(/** @type {string} */ key) {
   try {
     return JSON.parse(localStorage.getItem(`fractals.${key}`) ?? "null");
   } catch {

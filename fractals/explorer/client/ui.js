@@ -2,6 +2,7 @@
 import { html, useSignal } from "./html.js";
 
 /** Outlines on a grid of 24 x 24. */
+/** @type {Record<string, string>} */
 const ICONS = {
   gallery: "M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z",
   color: "M12 3.5c3.2 3.7 6 7 6 10.300a6 6 0 0 1-12 0C6 10.500 8.800 7.200 12 3.500zM9 14a3 3 0 0 0 3 3",
@@ -40,47 +41,47 @@ const ICONS = {
 };
 
 /** An icon, hidden from screen readers: its button has a name. */
-export const Icon = ({ name }) => html`<svg viewBox="0 0 24 24" aria-hidden="true" class="icon"><path d=${ICONS[name]} /></svg>`;
+export const Icon = (/** @type {Table} */ { name }) => html`<svg viewBox="0 0 24 24" aria-hidden="true" class="icon"><path d=${ICONS[name]} /></svg>`;
 
 /** A button with text, an icon, or both; if `bare`, an icon alone, whose name is `label`. */
-export function Button({ label, symbol = "", bare = false, kind = "", ...rest }) {
+export function Button(/** @type {Table} */ { label, symbol = "", bare = false, kind = "", ...rest }) {
   return html`<button type="button" class=${`${kind}${bare ? " bare" : ""}`} aria-label=${bare ? label : undefined} title=${bare ? label : undefined} ...${rest}>
     ${symbol && html`<${Icon} name=${symbol} />`}${!bare && html`<span>${label}</span>`}
   </button>`;
 }
 
 /** A button that opens a file: dropping one needs a mouse. */
-export function FileButton({ label, take, kind = "", accept = "", ...rest }) {
+export function FileButton(/** @type {Table} */ { label, take, kind = "", accept = "", ...rest }) {
   let input = /** @type {any} */ (null);
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
     input.value = "";
   };
   return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} ...${rest} />
-    <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(made) => { input = made; }} onChange=${chosen} /></span>`;
+    <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(/** @type {any} */ made) => { input = made; }} onChange=${chosen} /></span>`;
 }
 
-const idOf = (label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
+const idOf = (/** @type {string} */ label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
 
 /** A labelled row. @param {{label: string, hint?: string, control: (id: string) => any}} options */
 export const Row = ({ label, hint = "", control }) => html`<div class="row"><div class="row-head"><label for=${idOf(label)}>${label}</label></div>
   ${control(idOf(label))}${hint && html`<p class="hint">${hint}</p>`}</div>`;
 
 /** A field of text that is put when the user is done; until then it keeps what is typed. */
-export function TextField({ value, put, ...rest }) {
+export function TextField(/** @type {Table} */ { value, put, ...rest }) {
   const draft = useSignal(null);
-  const done = ({ target }) => {
+  const done = (/** @type {Table} */ { target }) => {
     const typed = target.value;
     draft.value = null;
     put(typed);
   };
-  const leave = (event) => {
+  const leave = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape" || draft.value === null) return;
     event.preventDefault(); // it ends the typing, and no more
     draft.value = null;
   };
   return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
-    onInput=${({ target }) => { draft.value = target.value; }} onChange=${done} onBlur=${() => { draft.value = null; }} ...${rest} />`;
+    onInput=${(/** @type {Table} */ { target }) => { draft.value = target.value; }} onChange=${done} onBlur=${() => { draft.value = null; }} ...${rest} />`;
 }
 
 /**
@@ -91,9 +92,9 @@ export function TextField({ value, put, ...rest }) {
  */
 export function Slider({ label, value, least, most, step = 0, log = false, hint = "", digits = 3, track = "", live = false, put }) {
   const draft = useSignal(/** @type {number|null} */ (null)); // while it is dragged
-  const place = (given) => (log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given);
-  const rounded = (given) => (step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2)));
-  const drag = ({ target }) => {
+  const place = (/** @type {any} */ given) => (log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given);
+  const rounded = (/** @type {any} */ given) => (step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2)));
+  const drag = (/** @type {Table} */ { target }) => {
     const at = Number(target.value);
     draft.value = rounded(log ? least * (most / least) ** at : at);
     if (live) live(draft.value);
@@ -104,7 +105,7 @@ export function Slider({ label, value, least, most, step = 0, log = false, hint 
     draft.value = null;
     put(now);
   };
-  const typed = (text) => {
+  const typed = (/** @type {string} */ text) => {
     const given = Number(text.replace(",", "."));
     if (text.trim() && Number.isFinite(given)) put(given);
   };
@@ -121,18 +122,18 @@ export function Slider({ label, value, least, most, step = 0, log = false, hint 
 }
 
 /** A drop-down list; choices are texts or [value, text]. */
-export const Select = ({ label, choices, value, put }) => html`<${Row} label=${label} control=${(id) => html`<select id=${id} value=${value} onChange=${({ target }) => put(target.value)}>
-  ${pairs(choices).map(([name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
+export const Select = (/** @type {Table} */ { label, choices, value, put }) => html`<${Row} label=${label} control=${(/** @type {string} */ id) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
+  ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
 
 /** A group of buttons of which one is pressed. */
-export const Segments = ({ label, choices, value, put }) => html`<div class="segments" role="group" aria-label=${label}>
-  ${pairs(choices).map(([name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
+export const Segments = (/** @type {Table} */ { label, choices, value, put }) => html`<div class="segments" role="group" aria-label=${label}>
+  ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
 
-const pairs = (choices) => choices.map((choice) => (Array.isArray(choice) ? choice : [choice, words(choice)]));
+const pairs = (/** @type {any} */ choices) => choices.map((/** @type {string} */ choice) => (Array.isArray(choice) ? choice : [choice, words(choice)]));
 
 /** A switch with its label. */
-export const Toggle = ({ label, value, put }) => html`<label class="toggle"><span>${label}</span>
-  <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${({ target }) => put(target.checked)} /></label>`;
+export const Toggle = (/** @type {Table} */ { label, value, put }) => html`<label class="toggle"><span>${label}</span>
+  <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {Table} */ { target }) => put(target.checked)} /></label>`;
 
 /** The field of one option of a coloring or a formula. @param {{option: Table, value: any, put: (value: any, live?: boolean) => void}} given */
 export function OptionField({ option, value, put }) {
@@ -140,20 +141,20 @@ export function OptionField({ option, value, put }) {
   if (type === "choice" || choices?.length) return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
   if (type === "bool") return html`<${Toggle} label=${label} value=${value} put=${put} />`;
   if (type === "text" || least === undefined) {
-    const typed = (text) => (type === "text" ? put(text) : Number.isFinite(Number(text)) && put(Number(text)));
-    return html`<${Row} label=${label} hint=${meaning} control=${(id) => html`<${TextField} id=${id} value=${value} put=${typed} />`} />`;
+    const typed = (/** @type {string} */ text) => (type === "text" ? put(text) : Number.isFinite(Number(text)) && put(Number(text)));
+    return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${typed} />`} />`;
   }
   // Bounds above zero that are decades apart are for equal factors.
   return html`<${Slider} label=${label} value=${value} least=${least} most=${most} log=${least > 0 && most / least > 500} step=${type === "int" ? 1 : 0}
-    hint=${meaning} live=${option.part === "color" && ((now) => put(now, true))} put=${put} />`;
+    hint=${meaning} live=${option.part === "color" && ((/** @type {Table} */ now) => put(now, true))} put=${put} />`;
 }
 
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
-const folds = {}; // whether the parts of panels are open, by their names
+const folds = /** @type {Record<string, boolean>} */ ({}); // whether the parts of panels are open, by their names
 
 /** A foldable part of a panel; it stays as the user left it. `name`: where another panel has a part of this title */
-export const Section = ({ title, name = title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[name] ?? open}
-  onToggle=${({ target }) => { if ((folds[name] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
+export const Section = (/** @type {Table} */ { title, name = title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[name] ?? open}
+  onToggle=${(/** @type {Table} */ { target }) => { if ((folds[name] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
@@ -162,12 +163,12 @@ export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=
   <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */
-export const Drawn = ({ picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+export const Drawn = (/** @type {Table} */ { picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {any} */ made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
 
 const addresses = new Map();
 
 /** A small picture that was kept as text, "data:image/jpeg;base64,...": the page may show its own blobs only. */
-export function Still({ src, ...rest }) {
+export function Still(/** @type {Table} */ { src, ...rest }) {
   if (!addresses.has(src)) {
     const bytes = Uint8Array.from(atob(src.slice(src.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
     addresses.set(src, URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })));
@@ -180,22 +181,30 @@ export function Still({ src, ...rest }) {
   return html`<img alt="" src=${addresses.get(src)} ...${rest} />`;
 }
 
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+/** Follow the pointer of an event while it is held. @param {PointerEvent} event @param {(moved: PointerEvent) => void} move @param {() => void} [ended] */
+export function whileHeld(event, move, ended = () => {}) {
+  const target = /** @type {HTMLElement} */ (event.currentTarget);
+  target.setPointerCapture(event.pointerId);
+  target.addEventListener("pointermove", move);
+  target.addEventListener("lostpointercapture", () => {
+    target.removeEventListener("pointermove", move);
+    ended();
+  }, { once: true });
+}
+
+const ARROWS = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
 const NUDGE = 4; // CSS pixels
 let drags = 0;
 
 /** A point over the picture. @param {{label: string, kind: string, at: number[], style?: Table, put: (at: number[], step: string) => void}} options
  * `at`: CSS pixels; `put` gets where it was dragged or moved by an arrow key, and the name of this step of undo */
 export function Knob({ label, kind, at, style = {}, put }) {
-  const grab = (event) => {
+  const grab = (/** @type {PointerEvent} */ event) => {
     event.preventDefault();
-    const target = event.currentTarget, step = `gesture point ${drags += 1}`, off = [event.clientX - at[0], event.clientY - at[1]];
-    const move = ({ clientX, clientY }) => put([clientX - off[0], clientY - off[1]], step);
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", () => target.removeEventListener("pointermove", move), { once: true });
+    const step = `gesture point ${drags += 1}`, off = [event.clientX - at[0], event.clientY - at[1]];
+    whileHeld(event, ({ clientX, clientY }) => put([clientX - off[0], clientY - off[1]], step));
   };
-  const nudge = (event) => {
+  const nudge = (/** @type {KeyboardEvent} */ event) => {
     const by = ARROWS[event.key];
     if (!by) return;
     event.preventDefault();
@@ -205,51 +214,51 @@ export function Knob({ label, kind, at, style = {}, put }) {
 }
 
 /** A button with a picture and a name. */
-export const Card = ({ title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}
+export const Card = (/** @type {Table} */ { title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}
   <span class="caption">${title}</span>${below && html`<span class="faint mono">${below}</span>`}</button>`;
 
 const RETRIES = 30; // of a thumbnail that the server has not drawn yet
 const AT_ONCE = 3; // of the 6 connections that a browser opens: uploads and downloads need the others
-const queue = []; // thumbnails that are in view
+const queue = /** @type {HTMLImageElement[]} */ ([]); // thumbnails that are in view
 const loaded = new Set();
 let loading = 0;
 const inView = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue;
     inView.unobserve(target);
-    queue.push(target);
+    queue.push(/** @type {HTMLImageElement} */ (target));
   }
   loadNext();
 });
 
 function loadNext() {
   while (loading < AT_ONCE && queue.length) {
-    const image = queue.shift();
+    const image = /** @type {HTMLImageElement} */ (queue.shift());
     if (!image.isConnected) continue; // its panel was closed
     loading += 1;
     image.counted = true;
-    image.src = image.dataset.src;
+    image.src = image.dataset.src ?? "";
   }
 }
 
 /** Stay the same function, or each rendering would watch the image again. */
-const watch = (image) => image && !image.src && inView.observe(image);
+const watch = (/** @type {HTMLImageElement} */ image) => image && !image.src && inView.observe(image);
 
-function ended({ target }) {
+function ended(/** @type {Table} */ { target }) {
   if (target.counted) loading -= 1;
   target.counted = false;
   loadNext();
 }
 
 /** A picture. The server may have to draw it first; busy, it asks to come back. */
-export function Thumbnail({ src }) {
+export function Thumbnail(/** @type {Table} */ { src }) {
   const known = useSignal(loaded.has(src)).peek();
-  const arrived = (event) => {
+  const arrived = (/** @type {any} */ event) => {
     event.target.classList.remove("waiting");
     loaded.add(src);
     ended(event);
   };
-  const again = (event) => {
+  const again = (/** @type {any} */ event) => {
     const { target } = event;
     target.removeAttribute("src");
     target.left = (target.left ?? RETRIES) - 1;
@@ -260,7 +269,7 @@ export function Thumbnail({ src }) {
 }
 
 /** Copy a text, and say so. */
-export async function copyText(text, notify) {
+export async function copyText(/** @type {string} */ text, /** @type {(text: string, kind?: string) => void} */ notify) {
   try {
     await navigator.clipboard.writeText(text);
     notify("Copied.");
@@ -270,26 +279,26 @@ export async function copyText(text, notify) {
 }
 
 /** Have the browser save a text as a file. */
-export function download(name, text) {
+export function download(/** @type {string} */ name, /** @type {string} */ text) {
   const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: name });
   link.click();
   URL.revokeObjectURL(link.href);
 }
 
 /** "soft_light" -> "Soft light". */
-export function words(name) {
+export function words(/** @type {string} */ name) {
   const text = String(name).replaceAll("_", " ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /** Return text with "1.2 s", "3 min" or "2.5 h". */
-export function duration(seconds) {
+export function duration(/** @type {number} */ seconds) {
   if (seconds < 1) return "less than a second";
   if (seconds < 100) return `${Math.round(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }
 
-export function bytes(count) {
+export function bytes(/** @type {number} */ count) {
   const [unit, size] = /** @type {[string, number][]} */ ([["kB", 1e3], ["MB", 1e6], ["GB", 1e9]])[Number(count >= 1e6) + Number(count >= 1e9)];
   return `${Number((count / size).toPrecision(2))} ${unit}`;
 }

@@ -10,7 +10,7 @@ const HOPS = 6; // from view to view of a solid, each nearer; then it begins ane
 const RISE = 4; // octaves, where nothing is found
 const REST_MS = 1500; // at a place, at least; the next one is searched for meanwhile
 
-export function autopilotTool({ explorer, notify, ui }) {
+export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
   const own = observe({ on: false });
   let flight = /** @type {Table|null} */ (null), job = /** @type {Table|null} */ (null), count = 0;
 
@@ -22,12 +22,12 @@ export function autopilotTool({ explorer, notify, ui }) {
     job?.cancel();
     return true;
   }
-  const rest = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+  const rest = (/** @type {number} */ ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
   /** Return a view to fly to: {center, octaves}; null where nothing in the view differs. */
   async function next() {
     const mine = job = explorer.job({ t: "find", what: "interesting" });
-    const { views = [] } = await mine.done.catch((error) => {
+    const { views = [] } = await mine.done.catch((/** @type {any} */ error) => {
       if (error.cancelled) stop();
       return {};
     });

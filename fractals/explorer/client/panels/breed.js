@@ -20,4 +20,4 @@ export function children(one, other, count, random, between) {
   return [...found.values()];
 }
 
-const placeOf = (scene) => Object.fromEntries(Object.entries(PLACE).map(([key, missing]) => [key, scene[key] ?? missing]));
+const placeOf = (/** @type {Table} */ scene) => Object.fromEntries(Object.entries(PLACE).map(([key, missing]) => [key, scene[key] ?? missing]));

@@ -18,11 +18,11 @@ const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
 const MASKS = [["auto", "As the coloring needs"], ["escaped", "Orbits escape"], ["inside", "Orbits stay"], ["all", "Everywhere"]];
 
-export function colorPanel({ explorer, notify, upload, open, ui }) {
+export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
-  const colorings = catalog.colorings.map(({ name: id, title }) => [id, `${words(id)}: ${title}`]);
+  const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [id, `${words(id)}: ${title}`]);
   const plainFirst = [...catalog.colorings].sort((one, other) => Number(one.statistic) - Number(other.statistic)); // no sums along orbits
-  const own = observe({ picked: 0, inGroup: false, counts: /** @type {Table|null} */ (null) }); // of `Layers`
+  const own = observe({ picked: 0, level: 0, counts: /** @type {Table|null} */ (null) }); // of `Layers`
   const brush = makeBrush();
   const Editor = signal(/** @type {((given: any) => any)|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
@@ -31,8 +31,8 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
 
   /** @param {Table} now @param {boolean} [live] @param {number} [fit] as of `paint` */
   const change = (now, live = false, fit) => explorer.paint(now, { live, fit });
-  const edit = (changes, live = false) => change(changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }), live);
-  const choose = (changes) => change(changed(color(), index(), changes), false, index()); // what has other values
+  const edit = (/** @type {Table} */ changes, live = false) => change(changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }), live);
+  const choose = (/** @type {Table} */ changes) => change(changed(color(), index(), changes), false, index()); // what has other values
 
   async function fit() {
     try {
@@ -44,8 +44,8 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
   }
 
   /** Blend the base with the same palette over the rank: one layer whose opacity is the slider. */
-  function balance(share, live = false) {
-    const now = color(), old = now.layers?.find(isRank), others = (now.layers ?? []).filter((layer) => !isRank(layer));
+  function balance(/** @type {number} */ share, live = false) {
+    const now = color(), old = now.layers?.find(isRank), others = (now.layers ?? []).filter((/** @type {Table} */ layer) => !isRank(layer));
     const layer = { coloring: "rank", palette: shownPalette(now, catalog), density: 1, offset: 0, blend: "normal", ...old, opacity: share };
     own.picked = 0;
     change({ ...now, layers: share > 0 ? [layer, ...others] : others }, live && Boolean(old) && share > 0);
@@ -53,7 +53,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
 
   /** Show a palette on the picture as long as it is pointed at: by the shader, or as a small picture laid over it. */
   let over = /** @type {Table|null} */ (null);
-  async function peek(palette) {
+  async function peek(/** @type {string|Table|null} */ palette) {
     over?.cancel();
     over = null;
     ui.over = null;
@@ -62,7 +62,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
     const drawn = over = drawSheet(explorer, { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 }, (_, { picture }) => { ui.over = { picture, title: "" }; });
     drawn.done.catch(() => {});
   }
-  const choosePalette = (palette) => {
+  const choosePalette = (/** @type {string|Table} */ palette) => {
     peek(null);
     edit({ palette });
   };
@@ -72,18 +72,18 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
   const toggleEditor = async () => { Editor.value = Editor.value ? null : (await import("./editor.js")).Editor; };
 
   function measure() {
-    explorer.request({ t: "histogram", layer: index(), bins: BINS }).then((told) => { own.counts = told; }, () => {
+    explorer.request({ t: "histogram", layer: index(), bins: BINS }).then((/** @type {Table} */ told) => { own.counts = told; }, () => {
       // A view without values has no histogram; the old one stays until the next view.
     });
   }
 
-  function Options({ paint }) {
+  function Options(/** @type {Table} */ { paint }) {
     const known = coloringOf(paint, catalog), given = typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) };
-    return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map((option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
-      option=${option} value=${given[option.name] ?? option.default} put=${(value, live) => edit({ coloring: { ...given, [option.name]: value } }, live === true)} />`)}</div>`;
+    return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map((/** @type {Table} */ option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
+      option=${option} value=${given[option.name] ?? option.default} put=${(/** @type {any} */ value, /** @type {boolean} */ live) => edit({ coloring: { ...given, [option.name]: value } }, live === true)} />`)}</div>`;
   }
 
-  const MaskOf = (given) => html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
+  const MaskOf = (/** @type {any} */ given) => html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
 
   function View() {
     useSignalEffect(() => {
@@ -96,7 +96,7 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
     const previews = plainFirst.map(({ name: id }) => ({ id, title: words(id), change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
     const looks = Looks.value?.(color(), catalog) ?? [];
     const points = explorer.placed?.values === false; // an image of points: no values, layers or inside
-    const inside = (live) => ({ target }) => change({ ...color(), inside: target.value }, live);
+    const inside = (/** @type {boolean} */ live) => (/** @type {Table} */ { target }) => change({ ...color(), inside: target.value }, live);
     return html`<div><${Road} at="color" open=${open} />
       ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
         <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => { own.picked = 0; }} /></div>`}
@@ -106,35 +106,35 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
           <${Button} label="Edit" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
           <${FileButton} label="Import" kind="quiet" title="A palette of a file, or the colors of a photograph" take=${upload} /></div>
-        ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(table, live) => edit({ palette: table }, live)} />`}
+        ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(/** @type {Table} */ table, /** @type {boolean} */ live) => edit({ palette: table }, live)} />`}
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
       <//>
       ${explorer.placed?.camera ? null : points ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />` : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
-        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${({ change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
+        <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
-        <${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(offset, live) => edit({ offset: wrapped(offset) }, live)} />
+        <${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} />
         <${Button} label="Fit to view" kind="wide-button" onClick=${fit} />
-        <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(density) => edit({ density }, true)} put=${(density) => edit({ density })} />
-        <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(offset) => edit({ offset }, true)} put=${(offset) => edit({ offset })} />
-        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(transfer) => choose({ transfer })} />
+        <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+        <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
+        <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />
         <${Slider} label="Equalize" value=${color().layers?.find(isRank)?.opacity ?? 0} least=${0} most=${1}
-          hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(share) => balance(share, true)} put=${(share) => balance(share)} />
+          hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
       <//>
       <${Section} title="Coloring" open=${false}>
-        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} put=${(coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
-        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${({ id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
+        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
+        <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${(/** @type {Table} */ { id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
-        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(mask) => edit({ mask })} />
-        <${Row} label="Inside color" control=${(id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
+        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {Table} */ mask) => edit({ mask })} />
+        <${Row} label="Inside color" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
       <${Section} title="Layers" open=${false}>
-        <${Layers} color=${color()} picked=${picked} inGroup=${own.inGroup} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(layer, inGroup = false) => Object.assign(own, { picked: layer, inGroup })} />
+        <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {Table} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
       <${Section} title="Motion" open=${false}>
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
-          : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(speed) => explorer.cycle(speed)} put=${(speed) => explorer.cycle(speed)} />`}
+          : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`}
       <//>`}
       <${Develop} explorer=${explorer} /></div>`;
   }
@@ -143,10 +143,10 @@ export function colorPanel({ explorer, notify, upload, open, ui }) {
   return { View, Over, cancel: endPainting, hidden: () => (endPainting(), peek(null)) };
 }
 
-const isRank = (layer) => coloringName(layer) === "rank" && layer.blend === "normal";
-const wrapped = (value) => Number((value - Math.floor(value)).toFixed(6));
+const isRank = (/** @type {Table} */ layer) => coloringName(layer) === "rank" && layer.blend === "normal";
+const wrapped = (/** @type {any} */ value) => Number((value - Math.floor(value)).toFixed(6));
 
 /** A base's new palette goes to the rank over it as well. */
-function equalized({ layers }, { palette }) {
-  return palette && layers?.some(isRank) ? { layers: layers.map((layer) => (isRank(layer) ? { ...layer, palette } : layer)) } : {};
+function equalized(/** @type {Table} */ { layers }, /** @type {Table} */ { palette }) {
+  return palette && layers?.some(isRank) ? { layers: layers.map((/** @type {Table} */ layer) => (isRank(layer) ? { ...layer, palette } : layer)) } : {};
 }

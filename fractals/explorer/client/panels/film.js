@@ -10,6 +10,7 @@ import { choicesOf, tracksOf } from "./tracks.js";
 const REST_MS = 300; // after the last change, before the server is asked
 const SETTLED_MS = 3000; // of frames, before the time left is told
 const KINDS = [["dive", "Whole set"], ["onward", "From here"], ["places", "Places"]];
+/** @type {Record<string, string>} */
 const HINTS = {
   dive: "Begins with the whole set and ends with what is shown now.",
   onward: "Begins with what is shown now and goes on into the middle of the picture.",
@@ -34,11 +35,11 @@ function stored() {
 }
 
 /** Open the panel again in a page that is loaded again, if a film is being made. */
-export function resumeFilm({ open }) {
+export function resumeFilm(/** @type {Table} */ { open }) {
   if (stored().name) open("film", { focus: false });
 }
 
-export function filmPanel({ explorer, ui, open, notify }) {
+export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
   const { name = "", places = [], times = null, tracks = [] } = stored();
   const own = observe({
@@ -58,7 +59,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
   /** What the film shows. `times`: of all places, also of those that are left out. */
   const film = () => ({
     tracks: own.tracks.length ? tracksOf(own.tracks.filter(({ name }) => choices().some((each) => each.name === name)), own.length) : {},
-    what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map(({ link }) => link) : [], backwards: own.backwards,
+    what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [], backwards: own.backwards,
     seconds: own.seconds, times: own.what === "places" ? own.times : null, fps: Number(own.fps), size: own.size,
   });
   const choices = () => choicesOf(explorer.scene, explorer.catalog);
@@ -66,8 +67,8 @@ export function filmPanel({ explorer, ui, open, notify }) {
     t: "film", ...film(), format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
   });
 
-  async function estimate(asked) {
-    const told = await explorer.request({ ...asked, forecast: true }).catch((error) => ({ error }));
+  async function estimate(/** @type {Table} */ asked) {
+    const told = await explorer.request({ ...asked, forecast: true }).catch((/** @type {Error} */ error) => ({ error }));
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
     if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [], known: [], ready: false });
     const { seconds, frames, length, left_out: leftOut, times: known } = told;
@@ -75,10 +76,10 @@ export function filmPanel({ explorer, ui, open, notify }) {
   }
 
   /** Follow the messages of a film to its end. */
-  async function follow(asked, preview) {
+  async function follow(/** @type {Table} */ asked, /** @type {any} */ preview) {
     let begun = /** @type {{done: number, now: number}|null} */ (null);
     Object.assign(own, { told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview } });
-    const mine = job = explorer.job(asked, ({ t, name, done, of }) => {
+    const mine = job = explorer.job(asked, (/** @type {Table} */ { t, name, done, of }) => {
       if (t === "started") {
         own.name = name;
         own.told = { share: null, text: "Preparing", preview };
@@ -102,7 +103,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
       own.told = null;
     }
   }
-  const make = (preview) => {
+  const make = (/** @type {any} */ preview) => {
     if (job) return;
     own.film = null;
     follow({ ...message(), preview, keep: own.keep }, preview);
@@ -111,18 +112,18 @@ export function filmPanel({ explorer, ui, open, notify }) {
     if (explorer.connected && own.name) untracked(() => job || follow({ t: "follow", name: own.name }, false));
   });
 
-  const change = (places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
+  const change = (/** @type {Table[]} */ places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
   /** The keys of the timeline: places that are not left out. */
   const keys = () => {
     if (own.what !== "places") return [];
-    const shown = own.places.map((place, index) => ({ ...place, index })).filter(({ index }) => !own.leftOut.includes(index));
-    return shown.length === own.known.length ? shown.map(({ title, index }, k) => ({ title, index, at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k] })) : [];
+    const shown = own.places.map((/** @type {Table} */ place, /** @type {number} */ index) => ({ ...place, index })).filter((/** @type {Table} */ { index }) => !own.leftOut.includes(index));
+    return shown.length === own.known.length ? shown.map((/** @type {Table} */ { title, index }, /** @type {number} */ k) => ({ title, index, at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k] })) : [];
   };
-  const retime = (times) => {
-    const at = new Map(keys().map(({ index }, k) => [index, times[k]]));
-    Object.assign(own, { seconds: null, times: own.places.map((_, index) => at.get(index) ?? 0) });
+  const retime = (/** @type {number[]} */ times) => {
+    const at = new Map(keys().map((/** @type {Table} */ { index }, /** @type {number} */ k) => [index, times[k]]));
+    Object.assign(own, { seconds: null, times: own.places.map((/** @type {any} */ _, /** @type {number} */ index) => at.get(index) ?? 0) });
   };
-  const lengthen = (wish) => {
+  const lengthen = (/** @type {any} */ wish) => {
     const seconds = Math.max(0.2, Math.min(1800, wish)), end = keys().at(-1)?.at;
     if (own.times && end) own.times = own.times.map((time) => Math.round((100 * time * seconds) / end) / 100);
     else own.seconds = seconds;
@@ -139,12 +140,12 @@ export function filmPanel({ explorer, ui, open, notify }) {
     try {
       const { items } = await explorer.request({ t: "bookmarks" });
       if (!items.length) notify("There are no bookmarks yet.");
-      change([...own.places, ...items.reverse().map(({ title, link, thumbnail }) => ({ id: ++count, title: title || "Untitled", link, thumbnail }))]);
+      change([...own.places, ...items.reverse().map((/** @type {Table} */ { title, link, thumbnail }) => ({ id: ++count, title: title || "Untitled", link, thumbnail }))]);
     } catch (error) {
       notify(error.message, "error");
     }
   }
-  async function hear(file) {
+  async function hear(/** @type {File} */ file) {
     try {
       const answer = await fetch(`/sound?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
       const told = await answer.json();
@@ -155,17 +156,17 @@ export function filmPanel({ explorer, ui, open, notify }) {
     }
   }
 
-  const Side = ({ name, index }) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
-    onChange=${({ target }) => { own.size = own.size.with(index, Math.max(16, Math.min(4096, Math.round(Number(target.value) / 2) * 2))); }} />`;
+  const Side = (/** @type {Table} */ { name, index }) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
+    onChange=${(/** @type {Table} */ { target }) => { own.size = own.size.with(index, Math.max(16, Math.min(4096, Math.round(Number(target.value) / 2) * 2))); }} />`;
 
   function Places() {
-    const move = (from, to) => {
+    const move = (/** @type {number} */ from, /** @type {number} */ to) => {
       if (to < 0 || to >= own.places.length || to === from) return from;
       change(own.places.toSpliced(from, 1).toSpliced(to, 0, own.places[from]));
       return to;
     };
     return html`<div class="stack">
-      <ol class="places" aria-label="Places of the film">${own.places.map((place, index) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
+      <ol class="places" aria-label="Places of the film">${own.places.map((/** @type {Table} */ place, /** @type {number} */ index) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
         <${Handle} title=${place.title} index=${index} move=${move} />
         ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
         <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> of another formula: left out</span>`}</span>
@@ -182,7 +183,7 @@ export function filmPanel({ explorer, ui, open, notify }) {
       : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label="The film" ref=${seen}></video>`;
     return html`${moving}
       ${film.flashes && html`<p class="hint strong">A part flashes more than three times a second, which can cause seizures: choose more seconds, or a lower density.</p>`}
-      ${film.notes.map((note) => html`<p key=${note} class="hint">${note}</p>`)}
+      ${film.notes.map((/** @type {string} */ note) => html`<p key=${note} class="hint">${note}</p>`)}
       ${film.preview ? html`<p class="hint">A preview: a quarter of the size, with fewer samples.</p>`
         : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focused}>Download (${bytes(film.bytes)})</a>
           <p class="hint">${film.frames} frames, made in ${duration(film.seconds)}. The server keeps the file for 10 minutes. “fractals film film.toml” makes the same one elsewhere.</p>
@@ -198,23 +199,23 @@ export function filmPanel({ explorer, ui, open, notify }) {
     });
     const busy = Boolean(own.told);
     return html`<div class="stack">
-      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
+      <${Segments} label="From where to where" choices=${KINDS} value=${own.what} put=${(/** @type {any} */ what) => Object.assign(own, { what, seconds: null, leftOut: [], known: [], ready: false })} />
       <p class="hint">${HINTS[own.what]}</p>
-      ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
+      ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(/** @type {number} */ factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
-      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} put=${retime} tracks=${own.tracks} choices=${choices()} putTracks=${(tracks) => { own.tracks = tracks; }} />`}
+      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} put=${retime} tracks=${own.tracks} choices=${choices()} putTracks=${(/** @type {any} */ tracks) => { own.tracks = tracks; }} />`}
       <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
       <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>
       <${Section} title="More" name="film" open=${false}>
         <div class="line"><${Side} name="Width of the film in pixels" index=${0} /><span class="faint">×</span><${Side} name="Height of the film in pixels" index=${1} /><span class="faint">pixels</span></div>
-        <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(fps) => { own.fps = fps; }} />
-        <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(format) => { own.format = format; }} />
+        <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(/** @type {string} */ fps) => { own.fps = fps; }} />
+        <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(/** @type {string} */ format) => { own.format = format; }} />
           ${own.format === "webp" && html`<p class="hint">Repeats for ever, has no sound, and needs no ffmpeg.</p>`}</div>
         ${own.format !== "webp" && html`<div class="line">${own.sound ? html`<span class="grow">${own.sound.name}</span><${Button} label="Remove the sound" symbol="close" bare kind="quiet" onClick=${() => { own.sound = null; }} />`
           : html`<span class="grow">Sound</span><${FileButton} label="Choose a file" accept=${SOUNDS} take=${hear} />`}</div>`}
-        <${Toggle} label="Backwards" value=${own.backwards} put=${(backwards) => { own.backwards = backwards; }} />
-        <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} />
+        <${Toggle} label="Backwards" value=${own.backwards} put=${(/** @type {boolean} */ backwards) => { own.backwards = backwards; }} />
+        <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
       <p class="forecast" role="status">${own.forecast}</p>
       <div class="line actions"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
@@ -222,18 +223,18 @@ export function filmPanel({ explorer, ui, open, notify }) {
       ${busy && html`<div ref=${seen}><${Progress} told=${own.told} cancel=${() => job?.cancel()} /></div>`}
       <div class="stack" aria-live="polite"><${Made} /></div></div>`;
   }
-  return { View, add: (items) => { own.what = "places"; return items.length ? change(items) : addBookmarks(); } };
+  return { View, add: (/** @type {Table[]} */ items) => { own.what = "places"; return items.length ? change(items) : addBookmarks(); } };
 }
 
-const seen = (node) => node?.scrollIntoView({ block: "nearest" });
-const focused = (node) => node?.focus({ preventScroll: true });
+const seen = (/** @type {HTMLElement} */ node) => node?.scrollIntoView({ block: "nearest" });
+const focused = (/** @type {HTMLElement} */ node) => node?.focus({ preventScroll: true });
 
 /** What a place is dragged by, also with the arrow keys. */
-function Handle({ title, index, move }) {
-  const start = ({ currentTarget, pointerId }) => {
-    const list = currentTarget.closest("ol"), middle = (row) => row.getBoundingClientRect().top + row.offsetHeight / 2;
+function Handle(/** @type {Table} */ { title, index, move }) {
+  const start = (/** @type {Table} */ { currentTarget, pointerId }) => {
+    const list = currentTarget.closest("ol"), middle = (/** @type {HTMLElement} */ row) => row.getBoundingClientRect().top + row.offsetHeight / 2;
     let at = index;
-    const drag = (event) => {
+    const drag = (/** @type {any} */ event) => {
       if (event.pointerId === pointerId) at = move(at, [...list.children].filter((row, k) => k !== at && middle(row) < event.clientY).length);
     };
     const end = () => { // on the window: rows that change places lose the pointer
@@ -243,8 +244,8 @@ function Handle({ title, index, move }) {
     addEventListener("pointermove", drag);
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end);
   };
-  const key = (event) => {
-    const step = { ArrowUp: -1, ArrowDown: 1 }[event.key], button = event.currentTarget;
+  const key = (/** @type {any} */ event) => {
+    const step = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 })[event.key], button = event.currentTarget;
     if (!step) return;
     event.preventDefault();
     move(index, index + step);

@@ -8,7 +8,7 @@ import { decimal } from "./scale.js";
 
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
-export function findPanel({ explorer, notify, julia, ui, close, autopilot, second }) {
+export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, close, autopilot, second }) {
   // Progress, what was found, and small pictures of the views of a solid
   const own = observe({ told: /** @type {Table|null} */ (null), answer: /** @type {Table|null} */ (null), views: /** @type {Table[]} */ ([]) });
   let job = /** @type {Table|null} */ (null);
@@ -22,10 +22,10 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
     return busy;
   }
 
-  async function search(message, title) {
+  async function search(/** @type {Table} */ message, /** @type {string} */ title) {
     cancel();
     Object.assign(own, { answer: null, told: { share: null, text: title } });
-    const mine = explorer.job({ t: "find", ...message }, ({ t, of, done, what }) => {
+    const mine = explorer.job({ t: "find", ...message }, (/** @type {Table} */ { t, of, done, what }) => {
       if (t === "progress") own.told = { share: of ? done / of : null, text: what };
     });
     job = mine;
@@ -43,7 +43,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
   }
 
   /** Fly to what was found, then open it: exact, and upright. */
-  async function fly({ center, scene, octaves }) {
+  async function fly(/** @type {Table} */ { center, scene, octaves }) {
     if (narrow()) close(); // the sheet would cover the minibrot; a touch still ends the flight
     flights += 1;
     const step = `flight ${flights}`;
@@ -62,7 +62,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
     await search({ what: "interesting" }, "Searching for views");
     const views = own.answer?.views ?? [];
     if (!views.length) return;
-    const sheet = drawSheet(explorer, { scenes: views.map(({ camera }) => ({ camera })), width: 256 }, (index, { picture }) => {
+    const sheet = drawSheet(explorer, { scenes: views.map((/** @type {Table} */ { camera }) => ({ camera })), width: 256 }, (index, { picture }) => {
       own.views = [...own.views, { ...views[index], picture }];
     });
     sheet.done.catch(() => {});
@@ -80,7 +80,7 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
   }
 
   const nucleus = () => search({ what: "nucleus" }, "Searching for a minibrot");
-  explorer.addEventListener("selection", (event) => {
+  explorer.addEventListener("selection", (/** @type {any} */ event) => {
     if (ui.open !== "find") return;
     event.preventDefault();
     search({ what: "nucleus", rect: event.detail.rect }, "Searching for a minibrot in the box");
@@ -121,6 +121,6 @@ export function findPanel({ explorer, notify, julia, ui, close, autopilot, secon
       <${Button} label="Eye of the spiral" title="A Misiurewicz point" kind="quiet" onClick=${() => search({ what: "misiurewicz" }, "Searching for the eye of a spiral")} /></div>
       <p class="hint">The eye of a spiral is a Misiurewicz point: the middle of a spiral that goes on at any depth. The period is that of the largest minibrot in view.</p>
     <//></div>`;
-  const near = (what, rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
+  const near = (/** @type {any} */ what, /** @type {number[]} */ rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
   return { View, nucleus, near, cancel };
 }

@@ -5,13 +5,13 @@ const PER_SECOND = 2.2; // of the path's length: about 4.5 octaves a second
 const LONGEST = 20; // seconds
 
 /** Return the digits of decimal text, and a power of ten. @returns {[bigint, number]} */
-function parts(text) {
+function parts(/** @type {string} */ text) {
   const [, sign, whole, fraction = "", power = "0"] = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
   return [BigInt(sign + (whole || "") + fraction || "0"), Number(power) - fraction.length];
 }
 
 /** Return (a − b) / width as a number: exact digits first, because the difference may be 1e-1000. */
-export function difference(a, b, width) {
+export function difference(/** @type {string} */ a, /** @type {string} */ b, /** @type {string} */ width) {
   const [[x, xp], [y, yp]] = [parts(a), parts(b)];
   const power = Math.min(xp, yp);
   const gap = x * 10n ** BigInt(xp - power) - y * 10n ** BigInt(yp - power);
@@ -30,7 +30,7 @@ export function path(distance, octaves, speed = PER_SECOND) {
   const [w0, w1] = [1, 2 ** -octaves];
   const u1 = Math.max(Math.abs(distance), 1e-9);
   const near = u1 < 1e-6;
-  const bend = (w, sign) => {
+  const bend = (/** @type {number} */ w, /** @type {number} */ sign) => {
     const b = (w1 * w1 - w0 * w0 + sign * RHO ** 4 * u1 * u1) / (2 * w * RHO * RHO * u1);
     return -Math.asinh(b);
   };
@@ -38,7 +38,7 @@ export function path(distance, octaves, speed = PER_SECOND) {
   const r1 = near ? 0 : bend(w1, -1);
   const length = near ? (Math.abs(octaves) * Math.LN2) / RHO : (r1 - r0) / RHO;
   const seconds = Math.min(LONGEST, Math.max(0.8, length / speed));
-  const at = (time) => {
+  const at = (/** @type {number} */ time) => {
     const s = length * Math.min(1, time / seconds);
     if (near) return { octaves: (octaves * s) / (length || 1), share: s / (length || 1) };
     const width = (w0 * Math.cosh(r0)) / Math.cosh(RHO * s + r0);
@@ -48,39 +48,18 @@ export function path(distance, octaves, speed = PER_SECOND) {
   return { at, seconds };
 }
 
-const SIXTEENTHS = 16;
-const STEPS = 64; // of an octave
-
-/** Tell whether pixels of the view lie on the plane as a flight needs it. */
-export const canFly = ({ scene, placed }) => (scene.view?.stretch ?? 1) === 1 && !placed.julia;
-
 /**
- * Move the picture along a path into the part that no panel covers; a gesture of the user ends the flight.
- * @param {import("../explorer.js").Explorer} explorer
- * @param {{center: string[], octaves: number, step: string, speed?: number, told?: (share: number) => void}} target
+ * Fly: call `frame` with the seconds since the start, until it tells that it arrived; a gesture of the user ends the flight.
+ * @param {import("../explorer.js").Explorer} explorer @param {(time: number) => boolean} frame
  * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
  */
-export function flyTo(explorer, { center, octaves, step, speed, told }) {
-  const mirror = explorer.scene.view?.mirror, first = explorer.placed, start = offset(center, explorer, mirror);
-  const way = path(Math.hypot(...start) / first.size[0], octaves + Math.log2(explorer.seen.share) - first.octaves, speed);
+function flown(explorer, frame) {
   let end = (/** @type {boolean} */ _arrived) => {};
   const done = new Promise((resolve) => {
     let time = 0;
     const stop = explorer.animate((seconds) => {
       time += seconds;
-      const { octaves: deeper, share } = way.at(time);
-      told?.(time / way.seconds);
-      // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
-      const [a, b, c, d, e, f] = explorer.map;
-      const { size, octaves: placed } = explorer.placed;
-      const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
-      const here = [a * x + b * y + e, c * x + d * y + f];
-      const scale = Math.round(STEPS * (first.octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
-      // From where the target is seen at first to the middle of what is seen.
-      const aim = explorer.seen.middle.map((part) => part / SIXTEENTHS);
-      const by = start.map((value, k) => aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k]);
-      if (scale) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step });
-      if (time >= way.seconds) end(true);
+      if (frame(time)) end(true);
     });
     end = (arrived) => {
       stop();
@@ -91,6 +70,38 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
   const interrupt = () => end(false);
   explorer.addEventListener("gesture", interrupt);
   return { done, stop: interrupt };
+}
+
+const SIXTEENTHS = 16;
+const STEPS = 64; // of an octave
+
+/** Tell whether pixels of the view lie on the plane as a flight needs it. */
+export const canFly = (/** @type {Table} */ { scene, placed }) => (scene.view?.stretch ?? 1) === 1 && !placed.julia;
+
+/**
+ * Move the picture along a path into the part that no panel covers; a gesture of the user ends the flight.
+ * @param {import("../explorer.js").Explorer} explorer
+ * @param {{center: string[], octaves: number, step: string, speed?: number, told?: (share: number) => void}} target
+ * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
+ */
+export function flyTo(explorer, { center, octaves, step, speed, told }) {
+  const mirror = explorer.scene.view?.mirror, first = explorer.placed, start = offset(center, explorer, mirror);
+  const way = path(Math.hypot(...start) / first.size[0], octaves + Math.log2(explorer.seen.share) - first.octaves, speed);
+  return flown(explorer, (time) => {
+    const { octaves: deeper, share } = way.at(time);
+    told?.(time / way.seconds);
+    // Each move is relative to the newest frame, whose text is exact, so errors do not add up.
+    const [a, b, c, d, e, f] = explorer.map;
+    const { size, octaves: placed } = explorer.placed;
+    const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
+    const here = [a * x + b * y + e, c * x + d * y + f];
+    const scale = Math.round(STEPS * (first.octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
+    // From where the target is seen at first to the middle of what is seen.
+    const aim = explorer.seen.middle.map((part) => part / SIXTEENTHS);
+    const by = start.map((value, k) => aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k]);
+    if (scale) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step });
+    return time >= way.seconds;
+  });
 }
 
 const ALONG = 6; // seconds of a flight along a way
@@ -102,35 +113,19 @@ const ALONG = 6; // seconds of a flight along a way
  * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
  */
 export function flyAlong(explorer, { camera, way, step, told }) {
-  let end = (/** @type {boolean} */ _arrived) => {};
-  const done = new Promise((resolve) => {
-    let time = 0;
-    const stop = explorer.animate((seconds) => {
-      time += seconds;
-      const share = way.length > 1 ? time / ALONG : 1, at = Math.min(share, 1) * (way.length - 1), k = Math.min(Math.floor(at), way.length - 2);
-      told?.(share);
-      if (share >= 1) {
-        explorer.change({ camera }, step);
-        return end(true);
-      }
-      const place = way[k].map((part, m) => part + (at - k) * (way[k + 1][m] - part));
-      explorer.change({ camera: { ...camera, position: place.slice(0, 3), target: place.slice(3) } }, step);
-    });
-    end = (arrived) => {
-      stop();
-      explorer.removeEventListener("gesture", interrupt);
-      resolve(arrived);
-    };
+  return flown(explorer, (time) => {
+    const share = way.length > 1 ? time / ALONG : 1, at = Math.min(share, 1) * (way.length - 1), k = Math.min(Math.floor(at), way.length - 2);
+    told?.(share);
+    const place = share < 1 && way[k].map((part, m) => part + (at - k) * (way[k + 1][m] - part));
+    explorer.change({ camera: place ? { ...camera, position: place.slice(0, 3), target: place.slice(3) } : camera }, step);
+    return share >= 1;
   });
-  const interrupt = () => end(false);
-  explorer.addEventListener("gesture", interrupt);
-  return { done, stop: interrupt };
 }
 
-const sixteenths = (point) => point.map((value) => Math.round(SIXTEENTHS * value));
+const sixteenths = (/** @type {number[]} */ point) => point.map((/** @type {any} */ value) => Math.round(SIXTEENTHS * value));
 
 /** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
-export function offset(center, { placed }, mirror) {
+export function offset(/** @type {string[]} */ center, /** @type {Table} */ { placed }, /** @type {boolean} */ mirror) {
   const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
   const turn = (-placed.rotation * Math.PI) / 180;
   const up = x * Math.sin(turn) + y * Math.cos(turn);

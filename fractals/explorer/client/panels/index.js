@@ -57,7 +57,7 @@ export function mountPanels(explorer) {
   let wanted = /** @type {object|null} */ (null); // the newest call of `open`
 
   /** Show a panel, and return what it offers; null if it can't be loaded. */
-  async function open(id, { focus = true } = {}) {
+  async function open(/** @type {string} */ id, { focus = true } = {}) {
     const mine = wanted = {};
     if (!explorer.catalog) await new Promise((resolve) => { explorer.addEventListener("catalog", resolve, { once: true }); });
     if (!built.has(id)) {
@@ -93,7 +93,7 @@ export function mountPanels(explorer) {
     canvas.focus({ preventScroll: true });
     return true;
   }
-  const toggle = (id) => (ui.open === id ? close() : open(id));
+  const toggle = (/** @type {string} */ id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
   const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || space.land() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
@@ -105,7 +105,7 @@ export function mountPanels(explorer) {
     return other;
   };
 
-  const dismiss = (id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
+  const dismiss = (/** @type {string} */ id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
   let count = 0;
 
   /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
@@ -128,7 +128,7 @@ export function mountPanels(explorer) {
     });
   });
 
-  async function upload(file) {
+  async function upload(/** @type {File} */ file) {
     try {
       const answer = await fetch(`/upload?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
       const told = await answer.json();
@@ -144,7 +144,7 @@ export function mountPanels(explorer) {
   }
 
   /** Make the colors of a photograph the palette. @returns {Promise<boolean>} whether the browser can read it */
-  async function photo(file) {
+  async function photo(/** @type {File} */ file) {
     const palette = await import("./photo.js").then(({ paletteOf }) => paletteOf(file)).catch(() => null);
     if (palette) explorer.paint({ ...explorer.scene.color, palette });
     notify(palette ? `The palette has the colors of ${file.name}.` : `${file.name}: the browser can't read this picture`, palette ? "info" : "error");
@@ -154,19 +154,19 @@ export function mountPanels(explorer) {
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
-      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${key}
-        onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${key.toUpperCase()}>${title}</span></button>`)}
+      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
+        onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${space.keyOf(key).replace(/^.$/, (letter) => letter.toUpperCase())}>${title}</span></button>`)}
       <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
   }
 
   const Corner = () => html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
     kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)}
-    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => explorer[name]() }} />`)}</div>`;
+    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => /** @type {any} */ (explorer)[name]() }} />`)}</div>`;
 
   /** Buttons for whom has neither wheel nor keys; the compass is there while the picture is turned. */
   function Zooms() {
     const angle = explorer.placed?.rotation ?? 0;
-    const zoom = (scale) => () => explorer.move({ scale, step: "zoom button" });
+    const zoom = (/** @type {number} */ scale) => () => explorer.move({ scale, step: "zoom button" });
     const full = () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen());
     return html`<div class="zooms glass" role="group" aria-label="View">
       ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
@@ -176,7 +176,7 @@ export function mountPanels(explorer) {
       ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
   }
 
-  function Panel({ id, title, wide }) {
+  function Panel(/** @type {Table} */ { id, title, wide }) {
     const { View, Actions, shown, hidden } = built.get(id);
     let head = /** @type {any} */ (null);
     useLayoutEffect(() => { if (focusing) head.querySelector("h2").focus({ preventScroll: true }); }, []);
@@ -204,7 +204,7 @@ export function mountPanels(explorer) {
       };
     }, []);
     return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
-      <header ref=${(made) => { head = made; }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
+      <header ref=${(/** @type {any} */ made) => { head = made; }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
         <${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
       <div class="body"><${View} /></div></section>`;
   }
@@ -226,15 +226,16 @@ export function mountPanels(explorer) {
   render(html`<${App} />`, root);
   drop(ui, upload);
   paste(context);
+  const opening = PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) }));
   addCommands(
-    ...PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) })),
+    ...opening,
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
     { id: "second", group: "Panels", title: "A second view beside the picture: a Julia set, or the same place", keys: ["t"], run: () => void second() },
     { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...past.commands,
     ...autopilot.commands,
-    ...space.commands, // the last: where there is a camera, its keys are not those of panels
+    ...space.withOthers([...opening, ...autopilot.commands]), // the last: where there is a camera, its keys are not those of panels
     ...favorites(context),
   );
   addCommands({ id: "nucleus", group: "Find", title: "Fly to the minibrot in view", keys: ["n"], run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()) });
@@ -249,7 +250,7 @@ export function mountPanels(explorer) {
 }
 
 /** A tap hides the bars or closes the panel; a tap or a click shows the bars; on a full screen they hide while the pointer rests. */
-function hideBars({ explorer, ui, close }, bars) {
+function hideBars(/** @type {Table} */ { explorer, ui, close }, /** @type {(shown: boolean) => boolean} */ bars) {
   let waiting = 0, resting = 0, rested = false;
   explorer.addEventListener("tap", (/** @type {any} */ { detail }) => {
     const second = waiting;
@@ -273,10 +274,10 @@ function hideBars({ explorer, ui, close }, bars) {
 }
 
 /** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
-function startPage({ explorer, ui, open, close }) {
+function startPage(/** @type {Table} */ { explorer, ui, open, close }) {
   addEventListener("popstate", ({ state }) => { if (state?.gallery && state.entry !== explorer.entry) open("gallery"); });
   if (location.hash) return;
-  explorer.addEventListener("welcome", ({ detail }) => {
+  explorer.addEventListener("welcome", (/** @type {Table} */ { detail }) => {
     if (!detail.gallery) return;
     open("gallery");
     explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
@@ -284,7 +285,7 @@ function startPage({ explorer, ui, open, close }) {
 }
 
 /** The commands that choose favorite palettes. */
-function favorites({ explorer, notify }) {
+function favorites(/** @type {Table} */ { explorer, notify }) {
   return FAVORITE_KEYS.map((key, index) => ({
     id: `favorite-${key}`,
     group: "Color",
@@ -300,20 +301,20 @@ function favorites({ explorer, notify }) {
 }
 
 /** Return the listeners of a panel's head: on a phone it is dragged down to close it. */
-function swipe(close) {
-  const end = ({ currentTarget: head, clientY }) => {
+function swipe(/** @type {() => boolean} */ close) {
+  const end = (/** @type {Table} */ { currentTarget: head, clientY }) => {
     const far = clientY - (head.from ?? clientY) > 80;
     head.from = undefined;
     head.parentNode.style.transform = "";
     if (far) close();
   };
   return {
-    onPointerDown: (event) => {
+    onPointerDown: (/** @type {any} */ event) => {
       if (event.target.closest("button, input") || !narrow()) return;
       event.currentTarget.from = event.clientY;
       event.currentTarget.setPointerCapture(event.pointerId);
     },
-    onPointerMove: ({ currentTarget: head, clientY }) => {
+    onPointerMove: (/** @type {Table} */ { currentTarget: head, clientY }) => {
       if (head.from !== undefined) head.parentNode.style.transform = `translateY(${Math.max(0, clientY - head.from)}px)`;
     },
     onPointerUp: end,
@@ -322,7 +323,7 @@ function swipe(close) {
 }
 
 /** Open what is pasted anywhere but into a field of text: a link, a scene, a place, a file. */
-function paste({ explorer, notify, upload }) {
+function paste(/** @type {Table} */ { explorer, notify, upload }) {
   addEventListener("paste", (event) => {
     const { target, clipboardData: data } = event;
     if (!explorer.scene || !data || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
@@ -336,10 +337,10 @@ function paste({ explorer, notify, upload }) {
 }
 
 /** Take a file that is dropped anywhere. */
-function drop(ui, take) {
+function drop(/** @type {Table} */ ui, /** @type {any} */ take) {
   let depth = 0;
-  const files = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
-  const show = (step) => {
+  const files = (/** @type {DragEvent} */ event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  const show = (/** @type {number} */ step) => {
     depth = Math.max(0, depth + step);
     ui.dragged = depth > 0;
   };

@@ -5,7 +5,7 @@ import { Button, copyText, Row, Section, TextField, Toggle } from "../ui.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
 
-export function inspectPanel({ explorer, canvas, notify }) {
+export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) {
   const own = observe({ full: false, point: /** @type {{x: number, y: number}|null} */ (null), told: /** @type {Table|null} */ (null) }); // `point`: in device pixels; null: the middle
   let busy = false;
   const pointed = () => { own.point = explorer.pointer ?? own.point; };
@@ -26,7 +26,7 @@ export function inspectPanel({ explorer, canvas, notify }) {
     }
   }
 
-  function Coordinate({ name, digits }) {
+  function Coordinate(/** @type {Table} */ { name, digits }) {
     const count = digits.replace(/e.*$/i, "").replace(/\D/g, "").replace(/^0+/, "").length;
     return html`<div class="coordinate">
       <div class="line"><span class="grow strong">${name}</span><span class="faint">${count > 20 && `${count} digits`}</span>
@@ -35,16 +35,16 @@ export function inspectPanel({ explorer, canvas, notify }) {
   }
 
   /** Fields: the middle of the picture, and how much of the plane it shows. */
-  function Place({ center: [x, y], zoom, width, rotation }) {
+  function Place(/** @type {Table} */ { center: [x, y], zoom, width, rotation }) {
     const fields = [
-      ["Center, real part", x, (text) => (asked) => ({ center: [text, asked.center[1]] })],
-      ["Center, imaginary part", y, (text) => (asked) => ({ center: [asked.center[0], text] })],
-      ["Zoom", zoom, (text) => ({ zoom: text })],
-      ["Picture width", width, (text) => ({ width: text })],
-      ["Rotation in degrees", String(rotation), (text) => ({ rotation: Number(text.replace("°", "")) })],
+      ["Center, real part", x, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [text, asked.center[1]] })],
+      ["Center, imaginary part", y, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [asked.center[0], text] })],
+      ["Zoom", zoom, (/** @type {string} */ text) => ({ zoom: text })],
+      ["Picture width", width, (/** @type {string} */ text) => ({ width: text })],
+      ["Rotation in degrees", String(rotation), (/** @type {string} */ text) => ({ rotation: Number(text.replace("°", "")) })],
     ];
     return html`${fields.map(([label, value, view]) => html`<${Row} key=${label} label=${label}
-      control=${(id) => html`<${TextField} id=${id} class="mono" value=${value} put=${(text) => explorer.place(view(text.trim().replaceAll("−", "-")))} />`} />`)}
+      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${value} put=${(/** @type {string} */ text) => explorer.place(view(text.trim().replaceAll("−", "-")))} />`} />`)}
       <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
   }
 
@@ -64,7 +64,7 @@ export function inspectPanel({ explorer, canvas, notify }) {
     return html`<div>
       ${!explorer.placed?.values ? html`<p class="hint">Counts, distances and periods are of escape-time images: this one is of points.</p>` : html`<${Section} title="Point under the pointer">
         <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
-        <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(full) => { own.full = full; }} /><//>`}
+        <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(/** @type {boolean} */ full) => { own.full = full; }} /><//>`}
       <${Section} title="Coordinates">
         <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} /><//>
       ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;

@@ -8,7 +8,7 @@ import { Button, Drawn } from "../ui.js";
 
 const SIZE = 256; // of the preview, in pixels
 
-export function juliaTool({ explorer, canvas, ui }) {
+export function juliaTool(/** @type {Table} */ { explorer, canvas, ui }) {
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
   const own = observe({ mode: "", picture: /** @type {Table|null} */ (null), place: {}, map: /** @type {Table|null} */ (null) });
   let pointer = /** @type {number[]|null} */ (null); // device pixels
@@ -18,7 +18,7 @@ export function juliaTool({ explorer, canvas, ui }) {
     if (!own.mode || !pointer || explorer.placed?.julia || !explorer.placed?.values) return;
     const at = pointer.map((value) => Math.round(value * 16));
     if (ui.second?.show(at, "gesture preview")) return;
-    explorer.julia({ at, size: SIZE }, (preview) => {
+    explorer.julia({ at, size: SIZE }, (/** @type {any} */ preview) => {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
     // Where the point is in the window: above an open sheet the canvas is moved.
@@ -37,7 +37,7 @@ export function juliaTool({ explorer, canvas, ui }) {
     show();
   };
   const stop = () => Object.assign(own, { mode: "", picture: null });
-  explorer.addEventListener("pointer", ({ detail }) => {
+  explorer.addEventListener("pointer", (/** @type {Table} */ { detail }) => {
     pointer = detail ? [detail.x, detail.y] : null;
     show();
   });
@@ -58,7 +58,7 @@ export function juliaTool({ explorer, canvas, ui }) {
     return true;
   };
   // In the capture phase: a click while J is held goes in, and moves nothing.
-  canvas.addEventListener("pointerdown", (event) => {
+  canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
     if (!own.mode) return;
     event.stopImmediatePropagation();
     event.preventDefault();
@@ -66,7 +66,7 @@ export function juliaTool({ explorer, canvas, ui }) {
     finger = event.pointerId;
     touch(event);
   }, { capture: true });
-  const touch = (event) => {
+  const touch = (/** @type {PointerEvent} */ event) => {
     if (!own.mode || event.pointerId !== finger) return;
     event.stopImmediatePropagation();
     const { left, top, width, height } = canvas.getBoundingClientRect();
@@ -79,7 +79,7 @@ export function juliaTool({ explorer, canvas, ui }) {
   addEventListener("blur", stop);
 
   function View() {
-    const touched = own.mode === "touched", done = (event) => (event.stopPropagation(), stop());
+    const touched = own.mode === "touched", done = (/** @type {PointerEvent} */ event) => (event.stopPropagation(), stop());
     return html`${own.picture && html`<figure class=${`julia glass${touched ? " touched" : ""}`} style=${own.place} onClick=${() => enter()}><${Drawn} picture=${own.picture} />
       <figcaption><span>${touched ? "Tap here to go in" : "Click to go in"}</span><${Button} label="Done" kind="quiet" onClick=${done} /></figcaption></figure>`}
       ${own.map && explorer.placed?.julia && html`<div class="back glass"><${Button} label="Back to the map" symbol="back" kind="quiet" onClick=${leave} /></div>`}`;

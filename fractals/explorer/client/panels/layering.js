@@ -1,75 +1,83 @@
 /**
- * The list `layers` of a scene's colors, from the bottom: layers, and groups of layers.
+ * The list `layers` of a scene's colors, from the bottom: layers, and groups of layers and groups.
  *
- * @typedef {number[]} Path where a layer or a group is in the list; of a layer in a group, the group and its place there
+ * @typedef {number[]} Path where a layer or a group is: places in the list, in the group there, and so on
  */
+
+import { DEEPEST } from "../shaders.js";
 
 export const MOST = 16; // layers of a scene, those of groups counted
 
 /** Return what lies at a path. @param {Table[]} layers @param {Path} path @returns {Table|undefined} */
-export const at = (layers, [k, m]) => (m === undefined ? layers[k] : layers[k]?.layers?.[m]);
+export const at = (layers, [k, ...rest]) => (rest.length ? at(layers[k]?.layers ?? [], rest) : layers[k]);
 
-/** Return the list with another thing at a path. @param {Table[]} layers @param {Path} path @param {Table} thing @returns {Table[]} */
-export function withAt(layers, [k, m], thing) {
-  return layers.with(k, m === undefined ? thing : { ...layers[k], layers: layers[k].layers.with(m, thing) });
+/** Return the list after what lies around the end of a path has changed.
+ * @param {Table[]} layers @param {Path} path @param {(own: Table[], k: number) => Table[]} change of the innermost list @returns {Table[]} */
+function around(layers, [k, ...rest], change) {
+  return rest.length ? layers.with(k, { ...layers[k], layers: around(layers[k].layers, rest, change) }) : change(layers, k);
 }
+
+/** Return the list with another thing at a path. @param {Table[]} layers @param {Path} path @param {Table} thing */
+export const withAt = (layers, path, thing) => around(layers, path, (own, k) => own.with(k, thing));
+
+/** Return the list with a thing put at a path. @param {Table[]} layers @param {Path} path @param {Table} thing */
+export const putAt = (layers, path, thing) => around(layers, path, (own, k) => own.toSpliced(k, 0, thing));
 
 /** Return the list without what lies at a path; a group whose last layer is taken ends.
  * @param {Table[]} layers @param {Path} path @returns {Table[]} */
-export function without(layers, [k, m]) {
-  if (m === undefined || layers[k].layers.length === 1) return layers.toSpliced(k, 1);
-  return layers.with(k, { ...layers[k], layers: layers[k].layers.toSpliced(m, 1) });
+export function without(layers, path) {
+  const outer = path.slice(0, -1);
+  if (outer.length && at(layers, outer)?.layers.length === 1) return without(layers, outer);
+  return around(layers, path, (own, k) => own.toSpliced(k, 1));
 }
 
-/** Return the list with a thing put at a path. @param {Table[]} layers @param {Path} path @param {Table} thing @returns {Table[]} */
-export function putAt(layers, [k, m], thing) {
-  if (m === undefined) return layers.toSpliced(k, 0, thing);
-  return layers.with(k, { ...layers[k], layers: layers[k].layers.toSpliced(m, 0, thing) });
-}
+/** Return how many groups lie in one another, from this thing on. @param {Table} thing @returns {number} */
+const depthOf = (thing) => (thing.layers ? 1 + Math.max(...thing.layers.map(depthOf)) : 0);
 
-/** Move what lies at a path one step up (1) or down (-1). A layer goes into the group beside it, and out of its own at its end.
+/** Move what lies at a path one step up (1) or down (-1): into a group beside it, and out of its own at its end.
  * @param {Table[]} layers @param {Path} path @param {number} step @returns {{layers: Table[], path: Path}} */
 export function moved(layers, path, step) {
-  const thing = /** @type {Table} */ (at(layers, path)), [k, m] = path;
-  if (m === undefined) {
-    const beside = layers[k + step];
-    if (!beside) return { layers, path };
-    if (thing.layers || !beside.layers) return { layers: layers.toSpliced(k, 1).toSpliced(k + step, 0, thing), path: [k + step] };
-    const group = step > 0 ? k : k - 1, to = [group, step > 0 ? 0 : beside.layers.length];
-    return { layers: putAt(without(layers, path), to, thing), path: to };
-  }
-  const own = layers[k].layers, inside = m + step >= 0 && m + step < own.length;
-  if (inside) return { layers: putAt(without(layers, path), [k, m + step], thing), path: [k, m + step] };
-  const to = [step > 0 && own.length > 1 ? k + 1 : k];
-  return { layers: putAt(without(layers, path), to, thing), path: to };
+  const k = /** @type {number} */ (path.at(-1)), outer = path.slice(0, -1), beside = at(layers, path.with(-1, k + step));
+  const thing = /** @type {Table} */ (at(layers, path)), enters = beside?.layers && outer.length + 1 + depthOf(thing) <= DEEPEST;
+  if (k + step >= 0 && beside) return transferred(layers, path, enters ? [...path.with(-1, k + step), step > 0 ? 0 : beside.layers.length] : path.with(-1, step > 0 ? k + 2 : k - 1));
+  if (!outer.length) return { layers, path };
+  return transferred(layers, path, step > 0 ? outer.with(-1, /** @type {number} */ (outer.at(-1)) + 1) : outer);
 }
 
-/** Put what lies at one path above what lies at another; a layer that is put on a group goes into it, on top.
+/** Put what lies at one path above what lies at another; what is put on a group goes into it, on top.
  * @param {Table[]} layers @param {Path} from @param {Path} to @returns {{layers: Table[], path: Path}} */
 export function dropped(layers, from, to) {
-  const thing = at(layers, from), target = at(layers, to);
-  if (!thing || !target || from.join() === to.join() || (thing.layers && (to.length > 1 || from[0] === to[0]))) return { layers, path: from };
-  if (target.layers && !thing.layers && from[0] === to[0] && from.length > 1) return { layers, path: from }; // it is there
-  const marked = /** @type {Table} */ ({ ...thing, moving: true }), enters = target.layers && !thing.layers;
-  const path = enters ? [to[0], target.layers.length] : to.with(-1, /** @type {number} */ (to.at(-1)) + 1);
-  const whole = withAt(layers, from, marked), added = putAt(whole, path, thing);
-  const old = pathOf(added, (each) => each.moving);
-  const left = without(added, old), found = pathOf(left, (each) => each === thing);
-  return { layers: left, path: found };
+  const thing = at(layers, from), target = at(layers, to), inside = from.every((part, k) => part === to[k]);
+  const enters = target?.layers && from.slice(0, -1).join() !== to.join();
+  const path = enters ? [...to, target?.layers.length] : to.with(-1, /** @type {number} */ (to.at(-1)) + 1);
+  const there = target?.layers && !enters; // it is in this group
+  if (!thing || !target || inside || there || path.length - 1 + depthOf(thing) > DEEPEST) return { layers, path: from };
+  return transferred(layers, from, path);
 }
 
-/** @param {Table[]} layers @param {(thing: Table) => boolean} wanted @returns {Path} */
+/** Take what lies at one path, and put it where another path leads before that. @param {Table[]} layers @param {Path} from @param {Path} to
+ * @returns {{layers: Table[], path: Path}} */
+function transferred(layers, from, to) {
+  const thing = /** @type {Table} */ (at(layers, from)), marked = { ...thing, moving: true };
+  const added = putAt(withAt(layers, from, marked), to, thing), left = without(added, pathOf(added, (each) => each === marked) ?? []);
+  return { layers: left, path: pathOf(left, (each) => each === thing) ?? [] };
+}
+
+/** @param {Table[]} layers @param {(thing: Table) => boolean} wanted @returns {Path|null} */
 function pathOf(layers, wanted) {
   for (const [k, each] of layers.entries()) {
     if (wanted(each)) return [k];
-    const m = each.layers?.findIndex(wanted) ?? -1;
-    if (m >= 0) return [k, m];
+    const inner = pathOf(each.layers ?? [], wanted);
+    if (inner) return [k, ...inner];
   }
-  return [];
+  return null;
 }
 
-/** Make a group of a layer. @param {Table[]} layers @param {Path} path */
+/** Tell whether there may be a group of what lies at a path. @param {Table[]} layers @param {Path} path */
+export const canGroup = (layers, path) => path.length + depthOf(at(layers, path) ?? {}) <= DEEPEST;
+
+/** Make a group of what lies at a path. @param {Table[]} layers @param {Path} path */
 export const grouped = (layers, path) => withAt(layers, path, { blend: "normal", opacity: 1, layers: [at(layers, path)] });
 
-/** Put a group's layers in its place. @param {Table[]} layers @param {number} k */
-export const ungrouped = (layers, k) => layers.toSpliced(k, 1, ...layers[k].layers);
+/** Put what a group holds in its place. @param {Table[]} layers @param {Path} path */
+export const ungrouped = (layers, path) => around(layers, path, (own, k) => own.toSpliced(k, 1, ...own[k].layers));

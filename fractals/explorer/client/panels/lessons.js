@@ -57,10 +57,10 @@ const LESSONS = [
   },
 ];
 
-export function lessonsPanel(context) {
+export function lessonsPanel(/** @type {any} */ context) {
   function View() {
     const at = Math.min(kept.get("lesson", 0), LESSONS.length - 1), { title, text, show } = LESSONS[at];
-    const go = (by) => () => kept.set("lesson", at + by);
+    const go = (/** @type {any} */ by) => () => kept.set("lesson", at + by);
     return html`<div class="stack"><p class="faint">${at + 1} of ${LESSONS.length}</p><h3 aria-live="polite">${title}</h3><p>${text}</p>
       ${show.map(([label, run], index) => html`<${Button} key=${label} label=${label} kind=${index ? "wide-button" : "primary wide-button"} onClick=${() => run(context)} />`)}
       <div class="line"><${Button} label="Back" kind="quiet" disabled=${at === 0} onClick=${go(-1)} /><span class="grow"></span>

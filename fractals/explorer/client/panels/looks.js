@@ -18,7 +18,7 @@ export function flat(table, count = FLAT) {
   return { stops, cyclic: table.cyclic, title: "Poster" };
 }
 
-const round = (place) => Math.round(1e5 * place) / 1e5;
+const round = (/** @type {number} */ place) => Math.round(1e5 * place) / 1e5;
 
 /** Return the looks of a table of colors: {id, title, change}. @param {Table} color @param {Table} catalog */
 export function looksOf(color, catalog) {

@@ -2,13 +2,13 @@
 import { html, useEffect, useRef } from "../html.js";
 import { newCanvas } from "../picture.js";
 import { observe } from "../state.js";
-import { Button, FileButton, Segments, Slider } from "../ui.js";
+import { Button, FileButton, Segments, Slider, whileHeld } from "../ui.js";
 
 const SIDE = 256, LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
 const TINT = [255, 40, 60], STRONG = 0.55; // of what is hidden, while it is painted
 
 /** The state of the brush: whether a mask is painted, the mask, and `put`, which takes it. */
-export const makeBrush = () => observe({ on: false, mask: /** @type {Table|null} */ (null), size: 0.12, soft: 0.5, shows: false, put: (_mask) => {} }, "on", "mask", "size", "soft", "shows");
+export const makeBrush = () => observe({ on: false, mask: /** @type {Table|null} */ (null), size: 0.12, soft: 0.5, shows: false, put: (/** @type {any} */ _mask) => {} }, "on", "mask", "size", "soft", "shows");
 
 /** Return where the picture lies now, for a mask that stays there. @param {import("../explorer.js").Explorer} explorer */
 function viewOf({ placed: { center, width, rotation }, scene: { view = {} } }) {
@@ -16,7 +16,7 @@ function viewOf({ placed: { center, width, rotation }, scene: { view = {} } }) {
   return { center, width, rotation, mirror, stretch, stretch_angle };
 }
 
-const isHere = (explorer, { center, width, rotation = 0 }) => {
+const isHere = (/** @type {import("../explorer.js").Explorer} */ explorer, /** @type {Table} */ { center, width, rotation = 0 }) => {
   const here = viewOf(explorer);
   return JSON.stringify([center, width, rotation]) === JSON.stringify([here.center, here.width, here.rotation]);
 };
@@ -48,14 +48,14 @@ export function Mask({ explorer, brush, notify, mask: given, put }) {
     if (mask?.view && !isHere(explorer, mask.view)) explorer.place(mask.view);
     Object.assign(brush, { mask, on: true });
   };
-  const take = async (file) => {
+  const take = async (/** @type {File} */ file) => {
     try {
       put({ picture: drawn(await createImageBitmap(file)).toDataURL("image/png") });
     } catch {
       notify(`${file.name}: the browser can't read this picture`, "error");
     }
   };
-  const lay = (where) => mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
+  const lay = (/** @type {string} */ where) => mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
   return html`<div class="stack" role="group" aria-label="Mask">
     <div class="line"><span class="grow">Mask</span>
       ${painting ? html`<${Button} label="Done" symbol="check" kind="quiet" onClick=${() => { brush.on = false; }} />`
@@ -63,9 +63,9 @@ export function Mask({ explorer, brush, notify, mask: given, put }) {
       <${FileButton} label="From a picture" kind="quiet" accept="image/*" take=${take} />
       ${mask && html`<${Button} label="Remove the mask" symbol="trash" bare kind="quiet" onClick=${() => { brush.on = false; put(null); }} />`}</div>
     ${mask && html`<${Segments} label="Where the mask lies" choices=${[["place", "On this place"], ["frame", "Over the frame"]]} value=${mask.view ? "place" : "frame"} put=${lay} />`}
-    ${painting && html`<${Segments} label="The brush" choices=${[["hide", "Hides"], ["show", "Shows"]]} value=${brush.shows ? "show" : "hide"} put=${(way) => { brush.shows = way === "show"; }} />
-      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(size) => { brush.size = size; }} />
-      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(soft) => { brush.soft = soft; }} />
+    ${painting && html`<${Segments} label="The brush" choices=${[["hide", "Hides"], ["show", "Shows"]]} value=${brush.shows ? "show" : "hide"} put=${(/** @type {any} */ way) => { brush.shows = way === "show"; }} />
+      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(/** @type {number[]} */ size) => { brush.size = size; }} />
+      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(/** @type {boolean} */ soft) => { brush.soft = soft; }} />
       <p class="hint">Paint on the picture. What is red is hidden.</p>`}</div>`;
 }
 
@@ -108,18 +108,18 @@ export function Brush({ explorer, brush }) {
     return () => { late = true; };
   }, [on, picture]);
   if (!on) return null;
-  const place = ({ clientX, clientY, currentTarget }) => {
+  const place = (/** @type {Table} */ { clientX, clientY, currentTarget }) => {
     const box = currentTarget.getBoundingClientRect(), { width, height } = /** @type {HTMLCanvasElement} */ (own.current);
     return [((clientX - box.left) / box.width) * width, ((clientY - box.top) / box.height) * height];
   };
   /** Stamp soft discs along a line. */
-  const stroke = (from, to) => {
+  const stroke = (/** @type {number[]} */ from, /** @type {number[]} */ to) => {
     const canvas = own.current, context = canvas?.getContext("2d");
     if (!canvas || !context) return;
     const radius = (brush.size * canvas.width) / 2, steps = Math.max(1, Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1]) / (radius / 4)));
     const tone = brush.shows ? "255, 255, 255" : "0, 0, 0";
     for (let k = 1; k <= steps; k++) {
-      const [x, y] = from.map((part, axis) => part + ((to[axis] - part) * k) / steps);
+      const [x, y] = from.map((/** @type {number} */ part, /** @type {number} */ axis) => part + ((to[axis] - part) * k) / steps);
       const disc = context.createRadialGradient(x, y, radius * (1 - brush.soft), x, y, radius);
       disc.addColorStop(0, `rgba(${tone}, 1)`);
       disc.addColorStop(1, `rgba(${tone}, 0)`);
@@ -130,20 +130,17 @@ export function Brush({ explorer, brush }) {
     }
     show();
   };
-  const down = (event) => {
+  const down = (/** @type {PointerEvent} */ event) => {
     if (event.button > 0 || !own.current || !explorer.placed) return;
     event.preventDefault();
-    const target = event.currentTarget;
     let at = place(event);
     stroke(at, at);
-    target.setPointerCapture(event.pointerId);
-    const move = (moved) => {
+    const move = (/** @type {PointerEvent} */ moved) => {
       const next = place(moved);
       stroke(at, next);
       at = next;
     };
     const end = () => {
-      target.removeEventListener("pointermove", move);
       const canvas = own.current;
       if (!canvas || !brush.on) return;
       const where = brush.mask ? brush.mask.view && { view: brush.mask.view } : { view: viewOf(explorer) };
@@ -151,8 +148,7 @@ export function Brush({ explorer, brush }) {
       brush.mask = { picture: made.current, ...where };
       brush.put(brush.mask);
     };
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", end, { once: true });
+    whileHeld(event, move, end);
   };
   return html`<canvas class="mask-brush" aria-label="The mask: paint on the picture" ref=${shown} onPointerDown=${down}></canvas>`;
 }

@@ -8,8 +8,8 @@ import { gradient, tableOf } from "./colors.js";
 export const FAVORITE_KEYS = ["F1", "F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
 
 /** Show a palette on the picture while it is pointed at or focused. @param {(palette: string|Table|null) => void} peek */
-const pointed = (peek, palette) => ({
-  onPointerEnter: ({ pointerType }) => pointerType === "mouse" && peek(palette),
+const pointed = (peek, /** @type {string|Table} */ palette) => ({
+  onPointerEnter: (/** @type {Table} */ { pointerType }) => pointerType === "mouse" && peek(palette),
   onPointerLeave: () => peek(null),
   onBlur: () => peek(null),
 });
@@ -17,9 +17,9 @@ const pointed = (peek, palette) => ({
 /** @param {{catalog: Table, chosen: string|Table, choose: (name: string) => void, peek: (palette: string|Table|null) => void}} options */
 export function Palettes({ catalog, chosen, choose, peek }) {
   const favorites = kept.get("favourites", []);
-  const rank = ({ name }) => favorites.indexOf(name) + 1 || 1000;
-  const mark = (name) => {
-    const others = favorites.filter((other) => other !== name);
+  const rank = (/** @type {Table} */ { name }) => favorites.indexOf(name) + 1 || 1000;
+  const mark = (/** @type {string} */ name) => {
+    const others = favorites.filter((/** @type {any} */ other) => other !== name);
     kept.set("favourites", favorites.includes(name) ? others : [...others, name].slice(-FAVORITE_KEYS.length));
   };
   return html`<ul class="palettes" aria-label="Palettes">${[...catalog.palettes].sort((a, b) => rank(a) - rank(b)).map(({ name, title }) => {
@@ -33,25 +33,25 @@ export function Palettes({ catalog, chosen, choose, peek }) {
   })}</ul>`;
 }
 
-const same = (one, other, catalog) => typeof other === "object" && JSON.stringify(tableOf(one, catalog)) === JSON.stringify(tableOf(other, catalog));
+const same = (/** @type {any} */ one, /** @type {any} */ other, /** @type {Table} */ catalog) => typeof other === "object" && JSON.stringify(tableOf(one, catalog)) === JSON.stringify(tableOf(other, catalog));
 
 /** The user's own palettes: the one that is shown can be kept under a name.
  * @param {{catalog: Table, chosen: string|Table, choose: (palette: Table) => void, peek: (palette: string|Table|null) => void}} options */
 export function OwnPalettes({ catalog, chosen, choose, peek }) {
-  const own = kept.get("palettes", []), known = own.some((palette) => same(palette, chosen, catalog));
-  const keep = (title) => {
+  const own = kept.get("palettes", []), known = own.some((/** @type {string|Table} */ palette) => same(palette, chosen, catalog));
+  const keep = (/** @type {string} */ title) => {
     if (!title.trim()) return;
     const palette = { title: title.trim().slice(0, 100), ...tableOf(chosen, catalog) };
-    kept.set("palettes", [...own.filter((each) => each.title !== palette.title), palette]);
+    kept.set("palettes", [...own.filter((/** @type {Table} */ each) => each.title !== palette.title), palette]);
     choose(palette);
   };
   return html`${typeof chosen === "object" && !known && html`<${TextField} aria-label="Keep this palette as" placeholder="Name it to keep it" maxlength="100" value="" put=${keep} />`}
-    ${own.length > 0 && html`<ul class="palettes own" aria-label="My palettes">${own.map((palette) => html`<li key=${palette.title} class="palette">
+    ${own.length > 0 && html`<ul class="palettes own" aria-label="My palettes">${own.map((/** @type {Table} */ palette) => html`<li key=${palette.title} class="palette">
       <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)} ...${pointed(peek, palette)}>
         <span class="strip" style=${{ background: gradient(palette, catalog) }}></span><span class="caption">${palette.title}</span></button>
       <span class="line tight end"><${Button} label=${`Save ${palette.title} as a file`} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
-        <${Button} label=${`Remove ${palette.title}`} symbol="trash" bare kind="quiet" onClick=${() => kept.set("palettes", own.filter((each) => each !== palette))} /></span></li>`)}</ul>`}`;
+        <${Button} label=${`Remove ${palette.title}`} symbol="trash" bare kind="quiet" onClick=${() => kept.set("palettes", own.filter((/** @type {Table} */ each) => each !== palette))} /></span></li>`)}</ul>`}`;
 }
 
 /** Return the text of a palette's file, which `fractals render --palette` and *Import* read. */
-export const toml = (palette) => Object.entries(palette).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join("");
+export const toml = (/** @type {string|Table} */ palette) => Object.entries(palette).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join("");

@@ -26,41 +26,41 @@ export function stopsOf(data) {
   return loop.map((lab, k) => [Math.round((1e4 * k) / loop.length) / 1e4, hexOf(lab)]);
 }
 
-function labOf(r, g, b) {
+function labOf(/** @type {number} */ r, /** @type {number} */ g, /** @type {number} */ b) {
   const { l, c, h = 0 } = oklch({ mode: "rgb", r: r / 255, g: g / 255, b: b / 255 }), angle = (h * Math.PI) / 180;
   return [l, c * Math.cos(angle), c * Math.sin(angle)];
 }
 
-const hexOf = ([l, a, b]) => formatHex({ mode: "oklch", l, c: Math.hypot(a, b), h: (Math.atan2(b, a) * 180) / Math.PI });
-const gap = (one, other) => Math.hypot(...one.map((part, k) => part - other[k]));
+const hexOf = (/** @type {any[]} */ [l, a, b]) => formatHex({ mode: "oklch", l, c: Math.hypot(a, b), h: (Math.atan2(b, a) * 180) / Math.PI });
+const gap = (/** @type {any} */ one, /** @type {any} */ other) => Math.hypot(...one.map((/** @type {number} */ part, /** @type {number} */ k) => part - other[k]));
 
 /** Return the means of clusters (Lloyd, *Least squares quantization in PCM*, 1982). The first centers are far from each other. */
-function means(points) {
+function means(/** @type {any[]} */ points) {
   let centers = [points[Math.floor(points.length / 2)]];
   while (centers.length < COLORS) {
-    const away = (point) => Math.min(...centers.map((center) => gap(point, center)));
-    const next = points.reduce((best, point) => (away(point) > away(best) ? point : best));
+    const away = (/** @type {number[]} */ point) => Math.min(...centers.map((center) => gap(point, center)));
+    const next = points.reduce((/** @type {any} */ best, /** @type {number[]} */ point) => (away(point) > away(best) ? point : best));
     if (away(next) < 0.03) break;
     centers.push(next);
   }
-  let groups = [];
+  let groups = /** @type {number[][][]} */ ([]);
   for (let round = 0; round < ROUNDS; round++) {
-    groups = centers.map(() => []);
+    groups = centers.map(() => /** @type {number[][]} */ ([]));
     for (const point of points) groups[nearest(centers, point)].push(point);
-    centers = centers.map((center, k) => (groups[k].length ? center.map((_, part) => groups[k].reduce((sum, point) => sum + point[part], 0) / groups[k].length) : center));
+    centers = centers.map((center, k) => (groups[k].length ? center.map((/** @type {any} */ _, /** @type {number} */ part) => groups[k].reduce((/** @type {number} */ sum, /** @type {number[]} */ point) => sum + point[part], 0) / groups[k].length) : center));
   }
   const found = centers.map((center, k) => ({ center, share: groups[k].length / points.length }));
   const common = found.filter(({ share }) => share >= LEAST);
   return common.length ? common : found;
 }
 
-const nearest = (centers, point) => centers.reduce((best, center, k) => (gap(center, point) < gap(centers[best], point) ? k : best), 0);
+const nearest = (/** @type {number[][]} */ centers, /** @type {number[]} */ point) => centers.reduce((/** @type {number} */ best, /** @type {number[]} */ center, /** @type {number} */ k) => (gap(center, point) < gap(centers[best], point) ? k : best), 0);
 
 /** Return colors in the order of the shortest loop, from the darkest on. */
-function inALoop(colors) {
+function inALoop(/** @type {number[][]} */ colors) {
   const [first, ...rest] = [...colors].sort((one, other) => one[0] - other[0]);
   let best = [first, ...rest], shortest = Infinity;
-  const walk = (way, left, length) => {
+  const walk = (/** @type {any[]} */ way, /** @type {any[]} */ left, /** @type {number} */ length) => {
     if (length >= shortest) return;
     if (!left.length && length + gap(way.at(-1), first) < shortest) [best, shortest] = [way, length + gap(way.at(-1), first)];
     left.forEach((each, k) => walk([...way, each], left.toSpliced(k, 1), length + gap(way.at(-1), each)));

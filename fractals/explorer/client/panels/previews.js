@@ -38,7 +38,7 @@ export function drawSheet(explorer, wanted, drawn) {
 export function Previews({ explorer, label, items, chosen, fit = false, choose }) {
   const made = useSignal(/** @type {Table} */ ({})), seen = useSignal(false);
   const text = JSON.stringify(items.map(({ change }) => change)), place = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0;
-  const watch = (node) => {
+  const watch = (/** @type {any} */ node) => {
     if (!node || node.watched) return;
     node.watched = new IntersectionObserver(([{ isIntersecting }]) => { seen.value = isIntersecting; });
     node.watched.observe(node);

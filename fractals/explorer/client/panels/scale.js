@@ -42,17 +42,18 @@ const PAIRS = [
 const UNIVERSE = 36.9; // decades from a hydrogen atom to the observable universe
 
 /** Return words for a zoom of 2^octaves. */
-export function scaleWords(octaves) {
+export function scaleWords(/** @type {number} */ octaves) {
   const decades = octaves * Math.log10(2);
   if (decades < 0.3) return decades > -0.3 ? "the whole set" : "from far away";
   if (decades >= 2 * UNIVERSE) return `from the universe to an atom, ${Math.floor(decades / UNIVERSE)} times over`;
   return PAIRS.findLast(([at]) => at <= decades + 0.31)?.[1] ?? PAIRS[0][1];
 }
 
+/** @type {Record<string, string>} */
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
 /** Return decimal text for people: "42", "3.2 × 10¹²". */
-export function decimal(text, digits = 3) {
+export function decimal(/** @type {string} */ text, digits = 3) {
   const [, mantissa, exponent] = /^([^e]*)(?:e([+-]?\d+))?$/i.exec(String(text)) ?? [];
   if (mantissa === undefined) return String(text);
   const number = Number(mantissa);
@@ -65,7 +66,7 @@ export function decimal(text, digits = 3) {
 }
 
 /** Return text as "3.2e12", for screen readers. */
-export function spoken(text) {
+export function spoken(/** @type {string} */ text) {
   const [, mantissa, exponent] = /^([^e]*)(?:e([+-]?\d+))?$/i.exec(String(text)) ?? [];
   if (mantissa === undefined) return String(text);
   const shift = Math.floor(Math.log10(Math.abs(Number(mantissa))));

@@ -23,17 +23,17 @@ const root = document.documentElement;
 const isTall = () => matchMedia("(orientation: portrait)").matches;
 
 /** Return the scene of a view with the place of now. */
-function sceneOf({ scene, placed: { center, width, rotation } }) {
+function sceneOf(/** @type {Table} */ { scene, placed: { center, width, rotation } }) {
   return { ...scene, view: { ...scene.view, center, width, rotation } };
 }
 
 /** Tell whether two views show the same place, by less than a pixel. */
-function isSame({ placed: one, size }, { placed: two }) {
+function isSame(/** @type {Table} */ { placed: one, size }, /** @type {Table} */ { placed: two }) {
   const apart = [...[0, 1].map((k) => difference(one.center[k], two.center[k], one.width)), difference(one.width, two.width, one.width)];
   return apart.every((each) => Math.abs(each) * size[0] < 0.5) && Math.abs(one.rotation - two.rotation) < 0.01;
 }
 
-export function secondView({ explorer, canvas, notify, julia: { middle } }) {
+export function secondView(/** @type {Table} */ { explorer, canvas, notify, julia: { middle } }) {
   // `ring`: where the point of the Julia set lies, in CSS pixels; `dragged`: as long as it is moved
   const own = observe({ other: /** @type {Explorer|null} */ (null), kind: "free", cut: 0.5, ring: /** @type {number[]|null} */ (null), dragged: /** @type {number[]|null} */ (null) });
   let point = /** @type {string[]|null} */ (null); // of the Julia set
@@ -42,19 +42,19 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   let leader = explorer, mirroring = false, waiting = 0; // who was moved last; whether a move is passed on
 
   const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
-  const isAlike = ({ scene }, key) => JSON.stringify(scene?.[key]) === JSON.stringify(explorer.scene[key]);
-  const juliaOf = (julia, view = {}) => ({ ...explorer.scene, title: "", author: "", note: "", julia, view });
-  const at = (ring) => ring.map((part) => Math.round((16 * part * canvas.width) / canvas.clientWidth));
+  const isAlike = (/** @type {Table} */ { scene }, /** @type {string} */ key) => JSON.stringify(scene?.[key]) === JSON.stringify(explorer.scene[key]);
+  const juliaOf = (/** @type {string[]|null} */ julia, view = {}) => ({ ...explorer.scene, title: "", author: "", note: "", julia, view });
+  const at = (/** @type {number[]} */ ring) => ring.map((/** @type {number} */ part) => Math.round((16 * part * canvas.width) / canvas.clientWidth));
 
-  async function open(kind, where = middle()) {
-    const told = kind === "julia" ? await explorer.request({ t: "pick", at: where }).catch((error) => void notify(error.message, "error")) : { center: null };
+  async function open(/** @type {string} */ kind, where = middle()) {
+    const told = kind === "julia" ? await explorer.request({ t: "pick", at: where }).catch((/** @type {Error} */ error) => void notify(error.message, "error")) : { center: null };
     if (own.other || !told) return;
     point = told.center;
     make(kind, point ? juliaOf(point) : sceneOf(explorer));
   }
 
   /** Make the view, of a scene. */
-  function make(kind, scene) {
+  function make(/** @type {string} */ kind, /** @type {Table} */ scene) {
     const made = Object.assign(document.createElement("canvas"), { id: "second", tabIndex: 0 });
     made.setAttribute("role", "application");
     made.setAttribute("aria-label", "Second picture. Arrow keys move, plus and minus zoom.");
@@ -100,12 +100,12 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
     }
   });
   /** Show again what a page before this one has left. */
-  function resume({ kind, point: before, scene }) {
+  function resume(/** @type {Table} */ { kind, point: before, scene }) {
     point = before;
     if (!own.other) make(kind, scene);
   }
 
-  function choose(kind) {
+  function choose(/** @type {string} */ kind) {
     own.kind = kind;
     const { other } = own;
     if (!other) return;
@@ -123,7 +123,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   }
 
   /** Show the Julia set of a point of the picture; of points that follow each other fast, the newest. @returns {boolean} whether it is shown here */
-  function show(where, step = "") {
+  function show(/** @type {number[]|undefined} */ where, step = "") {
     if (!own.other || own.kind !== "julia" || !isMap()) return false;
     wanted = { where, step };
     if (!running) following();
@@ -146,7 +146,7 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   }
 
   /** Have the Julia set drawn, at the place where the user is in it; wait for a first picture. */
-  function shown(other, step = "") {
+  function shown(/** @type {any} */ other, step = "") {
     const { placed } = other, { center, width, rotation } = placed ?? {};
     other.open({ scene: juliaOf(point, placed?.julia && isAlike(other, "formula") ? { center, width, rotation } : {}) }, step, { jump: false });
     return new Promise((resolve) => {
@@ -178,15 +178,15 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   });
 
   /** Pass moves of a view on to another one, as long as both show the same place. */
-  function mirror(from, to) {
+  function mirror(/** @type {any} */ from, /** @type {() => any} */ to) {
     const passes = () => own.kind === "place" && own.other && to()?.placed;
-    from.addEventListener("moved", ({ detail }) => {
+    from.addEventListener("moved", (/** @type {Table} */ { detail }) => {
       if (mirroring || !passes()) return;
       leader = from;
       if (!detail) return;
-      const other = to(), scale = other.size[0] / from.size[0], point = detail.at.map((part, k) => Math.round(8 * other.size[k] + (part - 8 * from.size[k]) * scale));
+      const other = to(), scale = other.size[0] / from.size[0], point = detail.at.map((/** @type {number} */ part, /** @type {number} */ k) => Math.round(8 * other.size[k] + (part - 8 * from.size[k]) * scale));
       mirroring = true;
-      other.move({ ...detail, at: point, by: detail.by.map((part) => Math.round(part * scale)), about: undefined, stage: "moving", step: "gesture together" });
+      other.move({ ...detail, at: point, by: detail.by.map((/** @type {number} */ part) => Math.round(part * scale)), about: undefined, stage: "moving", step: "gesture together" });
       mirroring = false;
     });
     from.addEventListener("jump", () => { leader = from; });
@@ -201,24 +201,24 @@ export function secondView({ explorer, canvas, notify, julia: { middle } }) {
   }
   mirror(explorer, () => own.other);
 
-  const put = (to, step) => {
+  const put = (/** @type {number[]} */ to, /** @type {string} */ step) => {
     own.ring = own.dragged = to;
     show(at(to), step);
   };
 
   /** The line between the views. */
   function Line() {
-    const put = (share) => {
+    const put = (/** @type {number} */ share) => {
       own.cut = Math.min(1 - LEAST, Math.max(LEAST, share));
       root.style.setProperty("--cut", `${100 * own.cut}%`);
     };
-    const key = (event) => {
-      const by = { ArrowLeft: -0.05, ArrowUp: -0.05, ArrowRight: 0.05, ArrowDown: 0.05 }[event.key];
+    const key = (/** @type {any} */ event) => {
+      const by = /** @type {Record<string, number>} */ ({ ArrowLeft: -0.05, ArrowUp: -0.05, ArrowRight: 0.05, ArrowDown: 0.05 })[event.key];
       if (by) (event.preventDefault(), put(own.cut + by));
     };
-    const drag = ({ currentTarget, pointerId, clientX, clientY }) => currentTarget.hasPointerCapture(pointerId) && put(isTall() ? clientY / innerHeight : clientX / innerWidth);
+    const drag = (/** @type {Table} */ { currentTarget, pointerId, clientX, clientY }) => currentTarget.hasPointerCapture(pointerId) && put(isTall() ? clientY / innerHeight : clientX / innerWidth);
     return html`<div class="split between" role="slider" tabindex="0" aria-label="Where the second view begins" aria-valuemin=${100 * LEAST} aria-valuemax=${100 - 100 * LEAST} aria-valuenow=${Math.round(100 * own.cut)}
-      onKeyDown=${key} onPointerMove=${drag} onPointerDown=${({ currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`;
+      onKeyDown=${key} onPointerMove=${drag} onPointerDown=${(/** @type {Table} */ { currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`;
   }
 
   function View() {

@@ -12,15 +12,15 @@ const TEXTS = [
 ];
 
 /** A field for the user's name, which is asked once. */
-export const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(id) =>
-  html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(name) => kept.set("author", name.trim())} />`} />`;
+export const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(/** @type {string} */ id) =>
+  html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
 
-export function sharePanel({ explorer, notify }) {
+export function sharePanel(/** @type {Table} */ { explorer, notify }) {
   const own = observe({ told: /** @type {Table} */ ({}) });
   const ask = () => {
     const { scene } = explorer; // the texts are shown as long as it is
     explorer.request({ t: "link" }).then(
-      (told) => { own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` }; }, (error) => notify(error.message, "error"));
+      (/** @type {Table} */ told) => { own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` }; }, (/** @type {Error} */ error) => notify(error.message, "error"));
   };
 
   function View() {
@@ -32,7 +32,7 @@ export function sharePanel({ explorer, notify }) {
     });
     const told = own.told.scene === explorer.scene ? own.told : {};
     return html`<div class="stack spaced">${TEXTS.map(([name, key, hint]) => html`<div key=${key} class="stack">
-      <${Row} label=${name} hint=${hint} control=${(id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
+      <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
       <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}<${Author} /></div>`;
   }
   return { View };
@@ -45,7 +45,7 @@ const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
 const LAYERED = [["exr", "EXR"]]; // of a solid
 const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
 
-export function exportPanel({ explorer, canvas, notify, open }) {
+export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, open }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
   const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, loupe: false, at: /** @type {number[]|null} */ (null), part: /** @type {Table|null} */ (null), forecast: "", told: /** @type {Table|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
   let job = /** @type {Table|null} */ (null);
@@ -57,8 +57,8 @@ export function exportPanel({ explorer, canvas, notify, open }) {
   };
   const message = () => ({ t: "export", size: own.size ?? seen(), supersampling: Number(own.samples), format: format() });
 
-  async function estimate(asked) {
-    const tell = (text) => { if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text; };
+  async function estimate(/** @type {Table} */ asked) {
+    const tell = (/** @type {string} */ text) => { if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text; };
     try {
       const { seconds, memory, samples } = await explorer.request({ ...asked, forecast: true });
       tell(`About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.`);
@@ -69,7 +69,7 @@ export function exportPanel({ explorer, canvas, notify, open }) {
   async function draw() {
     if (job) return;
     Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
-    const mine = job = explorer.job({ ...message(), keep: own.keep }, ({ t, of, done, what }) => {
+    const mine = job = explorer.job({ ...message(), keep: own.keep }, (/** @type {Table} */ { t, of, done, what }) => {
       if (t === "progress") own.told = { share: of ? done / of : null, text: what };
     });
     try {
@@ -83,8 +83,8 @@ export function exportPanel({ explorer, canvas, notify, open }) {
   }
 
   const loupe = () => {
-    const at = own.at ?? explorer.seen.middle.map((part, k) => part / 16 / explorer.size[k]);
-    return { t: "loupe", size: own.size ?? seen(), supersampling: Number(own.samples), at: at.map((share, k) => Math.round(16 * share * explorer.size[k])), width: Math.min(512, Math.round(LOUPE * devicePixelRatio)) };
+    const at = own.at ?? explorer.seen.middle.map((/** @type {number} */ part, /** @type {number} */ k) => part / 16 / explorer.size[k]);
+    return { t: "loupe", size: own.size ?? seen(), supersampling: Number(own.samples), at: at.map((/** @type {number} */ share, /** @type {number} */ k) => Math.round(16 * share * explorer.size[k])), width: Math.min(512, Math.round(LOUPE * devicePixelRatio)) };
   };
   let looking = false;
   /** Have the part of the file drawn that the loupe lies on, until it lies still. */
@@ -94,7 +94,7 @@ export function exportPanel({ explorer, canvas, notify, open }) {
     let asked = "";
     while (own.loupe && asked !== JSON.stringify([loupe(), explorer.placed.frame])) {
       asked = JSON.stringify([loupe(), explorer.placed.frame]);
-      await explorer.job(loupe(), ({ t, preview }) => { if (t === "surprised") own.part = { picture: explorer.pixelsOf(preview), asked }; }).done.catch(({ message: told }) => { own.forecast = told; });
+      await explorer.job(loupe(), (/** @type {Table} */ { t, preview }) => { if (t === "surprised") own.part = { picture: explorer.pixelsOf(preview), asked }; }).done.catch((/** @type {Table} */ { message: told }) => { own.forecast = told; });
     }
     looking = false;
   }
@@ -102,12 +102,12 @@ export function exportPanel({ explorer, canvas, notify, open }) {
   function Over() {
     if (!own.loupe || !explorer.placed) return null;
     const { size, at, width } = loupe(), ratio = canvas.clientWidth / canvas.width, side = Math.max(22, (width / size[0]) * canvas.clientWidth);
-    const put = (to) => { own.at = to.map((part, k) => Math.max(0, Math.min(1, part / ratio / explorer.size[k]))); };
-    return html`<${Knob} label="Loupe" kind="loupe" at=${at.map((part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
+    const put = (/** @type {number[]} */ to) => { own.at = to.map((/** @type {number} */ part, /** @type {number} */ k) => Math.max(0, Math.min(1, part / ratio / explorer.size[k]))); };
+    return html`<${Knob} label="Loupe" kind="loupe" at=${at.map((/** @type {number} */ part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
   }
 
-  const Side = ({ name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
-    onInput=${({ target }) => { own.size = size.with(index, Number(target.value)); }} />`;
+  const Side = (/** @type {Table} */ { name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
+    onInput=${(/** @type {Table} */ { target }) => { own.size = size.with(index, Number(target.value)); }} />`;
 
   function View() {
     useSignalEffect(() => {
@@ -120,18 +120,18 @@ export function exportPanel({ explorer, canvas, notify, open }) {
       if (own.loupe && explorer.drawn?.pass === "exact" && loupe()) look();
     });
     const size = own.size ?? seen(), { file } = own;
-    const focus = (link) => link?.focus();
+    const focus = (/** @type {any} */ link) => link?.focus();
     return html`<div class="stack"><${Road} at="export" open=${open} />
       <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
-      <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(samples) => { own.samples = samples; }} />
+      <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(/** @type {string} */ samples) => { own.samples = samples; }} />
       ${[["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
-        <${Segments} label=${title} choices=${choices} value=${format()} put=${(chosen) => { own.format = chosen; }} /></div>`)}
+        <${Segments} label=${title} choices=${choices} value=${format()} put=${(/** @type {any} */ chosen) => { own.format = chosen; }} /></div>`)}
       ${format() === "html" && html`<p class="hint">One file for a friend: the picture to zoom into, its scene, and the command that opens it. It needs no server.</p>`}
       ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
-      <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(on) => { own.loupe = on; }} />
+      <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(/** @type {boolean} */ on) => { own.loupe = on; }} />
       ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
@@ -139,7 +139,7 @@ export function exportPanel({ explorer, canvas, notify, open }) {
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
       <div class="stack" aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
         <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div>
-      <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(keep) => { own.keep = keep; }} /></div>`;
+      <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} /></div>`;
   }
   return { View, Over };
 }

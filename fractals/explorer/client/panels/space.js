@@ -2,9 +2,10 @@
 import { html } from "../html.js";
 import { dome, onDome } from "../points.js";
 import { observe } from "../state.js";
-import { Button, Knob, Row, Section, Slider, TextField, Toggle, words } from "../ui.js";
+import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words } from "../ui.js";
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
+/** @type {Record<string, any[]>} */
 const LIGHT = { sun_power: [0, 20], sun_size: [0, 45], haze: [0, 2], gloss: [0, 2], bounces: [0, 16, false, true],
   emission: [0, 20], emission_at: [0, 1], emission_width: [0.01, 1, true] };
 const CAMERA = { field: [5, 130], lens: [0, 0.1], stereo: [0, 0.2], roll: [0, 360] };
@@ -16,25 +17,25 @@ const isSolid = (/** @type {import("../explorer.js").Explorer} */ { placed }) =>
 let drags = 0;
 
 /** Return the values of a table of the scene; the schema has those that it does not name. */
-function valuesOf(explorer, table, part) {
+function valuesOf(/** @type {import("../explorer.js").Explorer} */ explorer, /** @type {string} */ table, /** @type {string} */ part) {
   const known = explorer.catalog.schema.$defs[table].properties;
   return { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...explorer.scene[part] };
 }
 
 /** A field of a table of the scene, whose drag is one step of undo. */
-function Field({ explorer, table, part, name, range }) {
+function Field(/** @type {Table} */ { explorer, table, part, name, range }) {
   const [least, most, log = false, whole = false] = range, known = explorer.catalog.schema.$defs[table].properties[name];
-  const put = (step) => (value) => explorer.change({ [part]: { ...explorer.scene[part], [name]: whole ? Math.round(value) : value } }, step());
+  const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) => explorer.change({ [part]: { ...explorer.scene[part], [name]: whole ? Math.round(value) : value } }, step());
   return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
     live=${put(() => `gesture ${name} ${drags}`)} put=${put(() => `gesture ${name} ${drags++}`)} />`;
 }
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
-function Sun({ explorer }) {
+function Sun(/** @type {Table} */ { explorer }) {
   const { space } = explorer.placed, radius = DOME / 2;
-  const put = (sun, step = "") => explorer.change({ light: { ...explorer.scene.light, sun } }, step);
+  const put = (/** @type {any} */ sun, step = "") => explorer.change({ light: { ...explorer.scene.light, sun } }, step);
   const at = onDome(space.sun, space).map((part) => radius * (1 + part));
-  const drag = (to, step) => put(dome(to.map((part) => part / radius - 1), space), step);
+  const drag = (/** @type {number[]} */ to, /** @type {string} */ step) => put(dome(to.map((/** @type {number} */ part) => part / radius - 1), space), step);
   return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">ahead</span>
       <${Knob} label="Sun" kind="ring sun" at=${at} style=${{ "--color": valuesOf(explorer, "Light", "light").sun_color }} put=${drag} /></div>
     <p class="hint">The sky from above: drag the sun. In the middle it is overhead, on the ring at the horizon.</p>
@@ -42,35 +43,35 @@ function Sun({ explorer }) {
 }
 
 /** The light of a solid, in place of values and layers. */
-export function Lit({ paint, edit, explorer }) {
+export function Lit(/** @type {Table} */ { paint, edit, explorer }) {
   if (!explorer.placed?.space) return null;
   const light = valuesOf(explorer, "Light", "light");
-  const field = (name) => html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
-  const put = (values, step) => explorer.change({ light: { ...explorer.scene.light, ...values } }, step);
-  const color = (label, value, change) => html`<${Row} key=${label} label=${label} control=${(id) => html`<input type="color" id=${id} value=${value}
-    onInput=${({ target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${({ target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
+  const field = (/** @type {string} */ name) => html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
+  const put = (/** @type {any} */ values, /** @type {string} */ step) => explorer.change({ light: { ...explorer.scene.light, ...values } }, step);
+  const color = (/** @type {string} */ label, /** @type {any} */ value, /** @type {(value: string, step: string) => void} */ change) => html`<${Row} key=${label} label=${label} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${value}
+    onInput=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
   return html`<${Section} title="Sun"><${Sun} explorer=${explorer} />${["sun_power", "sun_size"].map(field)}
-      ${color("Sun color", light.sun_color, (now, step) => put({ sun_color: now }, step))}<//>
-    <${Section} title="Sky and haze">${light.sky.map((value, k) => color(SKY[k], value, (now, step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
+      ${color("Sun color", light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
+    <${Section} title="Sky and haze">${light.sky.map((/** @type {any} */ value, /** @type {number} */ k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
     <${Section} title="Light of its own" open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
-      ${color("Emission color", light.emission_color, (now, step) => put({ emission_color: now }, step))}<//>
+      ${color("Emission color", light.emission_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ emission_color: now }, step))}<//>
     <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>
     <${Section} title="Colors along the palette">
-      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(density) => edit({ density }, true)} put=${(density) => edit({ density })} />
-      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(offset) => edit({ offset }, true)} put=${(offset) => edit({ offset })} /><//>`;
+      <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
+      <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;
 }
 
 /** Flights, the focus, and the fields of the camera. */
-export function spaceTool({ explorer, notify }) {
+export function spaceTool(/** @type {Table} */ { explorer, notify }) {
   const own = observe({ aiming: false, stick: /** @type {number[]|null} */ (null) }); // aiming: the next click is the focus
   let count = 0;
 
-  const camera = (values, step = "") => explorer.change({ camera: { ...explorer.scene.camera, ...values } }, step);
+  const camera = (/** @type {any} */ values, step = "") => explorer.change({ camera: { ...explorer.scene.camera, ...values } }, step);
 
   /** Make sharp what a point of the canvas shows. @param {number[]} at */
   async function focusAt(at) {
     own.aiming = false;
-    const told = await explorer.request({ t: "pick", at }).catch((error) => notify(error.message, "error"));
+    const told = await explorer.request({ t: "pick", at }).catch((/** @type {Error} */ error) => notify(error.message, "error"));
     if (!told) return;
     if (told.focus === null) return void notify("There is no surface at this point.");
     camera({ focus: told.focus, lens: explorer.scene.camera?.lens || LENS });
@@ -85,7 +86,7 @@ export function spaceTool({ explorer, notify }) {
   function fly(way) {
     const step = `flight ${count += 1} of the camera`, rest = [0, 0, 0];
     explorer.dispatchEvent(new Event("gesture"));
-    return explorer.animate((seconds) => {
+    return explorer.animate((/** @type {number} */ seconds) => {
       if (!isSolid(explorer)) return;
       const whole = way().map((part, k) => {
         rest[k] += part * SPEED * seconds;
@@ -97,7 +98,7 @@ export function spaceTool({ explorer, notify }) {
     });
   }
 
-  function held(...way) {
+  function held(/** @type {number[]} */ ...way) {
     let end = /** @type {(() => void)|null} */ (null);
     const stop = () => {
       end?.();
@@ -126,7 +127,7 @@ export function spaceTool({ explorer, notify }) {
   function Camera() {
     if (!isSolid(explorer)) return null;
     const values = valuesOf(explorer, "Camera", "camera"), known = explorer.catalog.schema.$defs.Camera.properties;
-    const focus = (text) => {
+    const focus = (/** @type {string} */ text) => {
       const given = Number(text.replace(",", "."));
       if (!text.trim() || text.trim() === "auto") camera({ focus: undefined });
       else if (given > 0) camera({ focus: given });
@@ -135,34 +136,37 @@ export function spaceTool({ explorer, notify }) {
       <div class="line"><${Button} label="Fly" aria-pressed=${String(explorer.flying)} title="W A S D fly, Q and E go down and up; a drag looks around (Shift+F)" onClick=${() => { explorer.flying = !explorer.flying; }} />
         <${Button} label="Focus by a click" aria-pressed=${String(own.aiming)} title="The next click makes sharp what it meets; Alt and a click do so, too" onClick=${() => { own.aiming = !own.aiming; }} /></div>
       <p class="hint">${explorer.flying ? "W A S D or the pad fly, as fast as the surface is far; a drag looks around." : "A drag goes around the solid; W A S D fly."}</p>
-      <${Row} label="Focus" hint=${known.focus.description} control=${(id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} put=${focus} />`} />
+      <${Row} label="Focus" hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} put=${focus} />`} />
       ${Object.entries(CAMERA).map(([name, range]) => html`<${Field} key=${name} explorer=${explorer} table="Camera" part="camera" name=${name} range=${range} />`)}
-      <${Toggle} label="Panorama" value=${values.panorama} put=${(panorama) => camera({ panorama })} /><//>`;
+      <${Toggle} label="Panorama" value=${values.panorama} put=${(/** @type {boolean} */ panorama) => camera({ panorama })} /><//>`;
   }
 
   /** The pad that fingers fly with. */
   function View() {
     if (!explorer.flying || !isSolid(explorer)) return null;
     const [x, y] = own.stick ?? [0, 0];
-    const grab = (event) => {
+    const grab = (/** @type {any} */ event) => {
       event.preventDefault();
-      const target = event.currentTarget, box = target.getBoundingClientRect();
-      const move = ({ clientX, clientY }) => {
+      const box = event.currentTarget.getBoundingClientRect();
+      const move = (/** @type {Table} */ { clientX, clientY }) => {
         const to = [(clientX - box.left) / (box.width / 2) - 1, (clientY - box.top) / (box.height / 2) - 1], far = Math.max(1, Math.hypot(...to));
         own.stick = to.map((part) => part / far);
       };
       move(event);
       const end = fly(() => [(own.stick ?? [0])[0], 0, -(own.stick ?? [0, 0])[1]]);
-      target.setPointerCapture(event.pointerId);
-      target.addEventListener("pointermove", move);
-      target.addEventListener("lostpointercapture", () => {
-        target.removeEventListener("pointermove", move);
+      whileHeld(event, move, () => {
         own.stick = null;
         end();
-      }, { once: true });
+      });
     };
     return html`<div class="pad glass" style=${{ width: `${PAD}px`, height: `${PAD}px` }} aria-hidden="true" onPointerDown=${grab}>
       <i style=${{ left: `${50 * (1 + 0.6 * x)}%`, top: `${50 * (1 + 0.6 * y)}%` }}></i></div>`;
   }
-  return { View, Camera, focusAt, land, commands };
+  const flies = (/** @type {string} */ key) => commands.some(({ keys }) => keys.includes(key));
+  /** Return the key of a command: where it flies over the solid that is shown, Shift is held, too. @param {string} key */
+  const keyOf = (key) => (isSolid(explorer) && flies(key) ? `Shift+${key.toUpperCase()}` : key);
+  /** Return the commands of flights, and those of others whose keys fly, with Shift. @param {import("../keys.js").Command[]} others */
+  const withOthers = (others) => [...commands, ...others.filter(({ keys }) => flies(keys[0]))
+    .map((each) => ({ ...each, id: `${each.id}-solid`, group: "Fly over a solid", keys: [`Shift+${each.keys[0].toUpperCase()}`], when: isSolid }))];
+  return { View, Camera, focusAt, land, keyOf, withOthers };
 }

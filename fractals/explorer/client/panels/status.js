@@ -3,10 +3,11 @@ import { html, useSignal, useSignalEffect } from "../html.js";
 import { decimal, scaleWords, spoken } from "./scale.js";
 
 const PATIENCE_MS = 300; // before work is named: most views are drawn by then
+/** @type {Record<string, string>} */
 const DOING = { preparing: "Preparing", compiling: "Compiling, the first time only", reference: "Computing the reference orbit", drawing: "Drawing", exact: "Refining" };
 
 /** Return what is being done, whether that is work, and how long it waits until it is told. @returns {[string, boolean, number]} */
-function doing({ connected, paused, drawn, status }) {
+function doing(/** @type {Table} */ { connected, paused, drawn, status }) {
   if (!connected) return ["Not connected", false, 0];
   if (paused) return ["Paused", false, 0];
   if (drawn?.said !== undefined) return drawn.pass === "exact" ? [drawn.said, false, 0] : [`Refining · ${drawn.said}`, true, 0];
@@ -17,7 +18,7 @@ function doing({ connected, paused, drawn, status }) {
   return [(DOING[status?.what ?? "drawing"] ?? status.what) + steps, true, PATIENCE_MS];
 }
 
-export function StatusLine({ explorer }) {
+export function StatusLine(/** @type {Table} */ { explorer }) {
   const told = useSignal(/** @type {[string, boolean]} */ (["", false])), heard = useSignal("");
   useSignalEffect(() => {
     const [text, busy, wait] = doing(explorer), { placed, drawn } = explorer;

@@ -4,7 +4,7 @@ import { interpolate, formatHex, oklch, parse, toGamut } from "../lib/culori.js"
 const within = toGamut("rgb", "oklch"); // keeps lightness and hue
 
 /** Return "#rrggbb" of a color's text, such as "red", "#f00" or "oklch(0.7 0.1 40)"; "" if it is none. */
-export function hexOf(text) {
+export function hexOf(/** @type {string} */ text) {
   const color = parse(text.trim());
   return color ? formatHex(within(color)) : "";
 }
@@ -13,15 +13,15 @@ export function hexOf(text) {
 export const hexOfParts = ([l, c, h]) => formatHex(within({ mode: "oklch", l, c, h }));
 
 /** Return lightness, chroma and hue of "#rrggbb": those that were set, if they are of this color. */
-export function partsOf(hex, tuned) {
+export function partsOf(/** @type {string} */ hex, /** @type {any} */ tuned) {
   if (hexOfParts(tuned) === hex) return tuned;
   const { l, c, h = tuned[2] } = oklch(hex);
   return [l, c, h];
 }
 
 /** Return the color of a table at a place, as its palette has it. */
-export function mixed({ stops, cyclic, space = "oklab" }, where) {
-  const after = stops.findIndex(([place]) => place > where);
+export function mixed(/** @type {Table} */ { stops, cyclic, space = "oklab" }, /** @type {number} */ where) {
+  const after = stops.findIndex((/** @type {any[]} */ [place]) => place > where);
   const high = stops[after < 0 ? (cyclic ? 0 : stops.length - 1) : after];
   const low = after > 0 ? stops[after - 1] : after < 0 || cyclic ? stops.at(-1) : stops[0];
   const gap = (high[0] - low[0] + 1) % 1 || 1, share = ((where - low[0] + 1) % 1) / gap;
@@ -29,13 +29,13 @@ export function mixed({ stops, cyclic, space = "oklab" }, where) {
 }
 
 /** Return a table with a stop at another place, and that stop's new number. */
-export function moved(table, index, where) {
+export function moved(/** @type {Table} */ table, /** @type {number} */ index, /** @type {number} */ where) {
   const stop = [Math.round(1e4 * Math.min(1, Math.max(0, where))) / 1e4, table.stops[index][1]];
-  const stops = table.stops.map((each, k) => (k === index ? stop : each)).sort((a, b) => a[0] - b[0]);
+  const stops = table.stops.map((/** @type {Table} */ each, /** @type {number} */ k) => (k === index ? stop : each)).sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
   return [{ ...table, stops }, stops.indexOf(stop)];
 }
 
-export function reversed(table) {
-  const stops = table.stops.map(([where, shade]) => [table.cyclic ? (1 - where) % 1 : 1 - where, shade]).sort((a, b) => a[0] - b[0]);
+export function reversed(/** @type {Table} */ table) {
+  const stops = table.stops.map((/** @type {any[]} */ [where, shade]) => [table.cyclic ? (1 - where) % 1 : 1 - where, shade]).sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
   return { ...table, stops };
 }

@@ -1,6 +1,6 @@
 /** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
 import { html, useEffect, useSignal } from "../html.js";
-import { Button, Drawn } from "../ui.js";
+import { Button, Drawn, whileHeld } from "../ui.js";
 import { Tracks } from "./tracks.js";
 
 const PICTURES = 6; // along the line
@@ -9,7 +9,7 @@ const LEAST_GAP = 0.1; // seconds between two keys, at least
 const STEP = 0.1; // seconds that an arrow key moves a key; ten times as many with Shift
 const LONGEST = 1800; // seconds
 
-const seconds = (time) => `${Number(time.toFixed(2))} s`;
+const seconds = (/** @type {number} */ time) => `${Number(time.toFixed(2))} s`;
 
 /** Return the times after one was moved: between its neighbors, the last one as far as a film may last.
  * @param {number[]} times @param {number} index @param {number} wish */
@@ -54,26 +54,23 @@ export function Timeline({ explorer, film, length, backwards, keys, put, tracks,
     draw();
     return () => { lane.text = ""; };
   }, [text]);
-  const lookAt = (time) => {
+  const lookAt = (/** @type {number} */ time) => {
     moment.value = time;
     draw();
   };
-  const look = ({ target }) => lookAt(Number(target.value));
+  const look = (/** @type {Table} */ { target }) => lookAt(Number(target.value));
 
   const times = drag.value ?? keys.map(({ at }) => at), end = Math.max(length, times.at(-1) ?? 0);
-  const place = (time) => `${100 * (backwards ? 1 - time / end : time / end)}%`;
-  const grab = (index) => (event) => {
-    const target = event.currentTarget, line = target.parentNode.getBoundingClientRect(), from = event.clientX, begun = keys[index].at;
-    const move = ({ clientX }) => { drag.value = retimed(keys.map(({ at }) => at), index, begun + ((backwards ? from - clientX : clientX - from) / line.width) * length); };
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", () => {
-      target.removeEventListener("pointermove", move);
+  const place = (/** @type {number} */ time) => `${100 * (backwards ? 1 - time / end : time / end)}%`;
+  const grab = (/** @type {number} */ index) => (/** @type {any} */ event) => {
+    const line = event.currentTarget.parentNode.getBoundingClientRect(), from = event.clientX, begun = keys[index].at;
+    const move = (/** @type {Table} */ { clientX }) => { drag.value = retimed(keys.map(({ at }) => at), index, begun + ((backwards ? from - clientX : clientX - from) / line.width) * length); };
+    whileHeld(event, move, () => {
       if (drag.value) put(drag.value);
       drag.value = null;
-    }, { once: true });
+    });
   };
-  const nudge = (index) => (event) => {
+  const nudge = (/** @type {number} */ index) => (/** @type {KeyboardEvent} */ event) => {
     const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
     if (!by) return;
     event.preventDefault();
@@ -90,5 +87,5 @@ export function Timeline({ explorer, film, length, backwards, keys, put, tracks,
     <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
       : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
       ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
-    <${Tracks} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
+    <${Tracks} catalog=${explorer.catalog} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
 }

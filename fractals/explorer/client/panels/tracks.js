@@ -1,91 +1,103 @@
-/** Numbers of the scene over the time of a film: density, offset, opacities, options of coloring and formula. */
+/** Values of the scene over the time of a film: palettes, density, offset, opacities, options of coloring and formula. */
 import { html, useSignal } from "../html.js";
 import { paintsOf } from "../paints.js";
-import { Button, Select, TextField, words } from "../ui.js";
-import { coloringName, coloringOf } from "./colors.js";
+import { Button, Select, TextField, whileHeld, words } from "../ui.js";
+import { coloringName, coloringOf, shownPalette } from "./colors.js";
 
 const GAP = 0.005; // of the film, between two keys of a track
 const STEP = 0.02; // of the film, that an arrow key moves a key
 const MOST = 12, MOST_KEYS = 60; // tracks; keys of each
 
-/** @typedef {{name: string, title: string, points: [number, number][]}} Track `points`: share of the film's length as it runs
+/** @typedef {number|string|Table} Value of a palette a name or a table */
+/** @typedef {{name: string, title: string, points: [number, Value][]}} Track `points`: share of the film's length as it runs
  * forwards, and value */
 
-/** Return the numbers of a scene that may change over time: their names as of film.tracks, titles, and values of now.
- * @param {Table} scene @param {Table} catalog @returns {{name: string, title: string, value: number}[]} */
+/** Return the values of a scene that may change over time: their names as of film.tracks, titles, and values of now.
+ * @param {Table} scene @param {Table} catalog @returns {{name: string, title: string, value: Value}[]} */
 export function choicesOf({ color, formula }, catalog) {
-  const found = [{ name: "density", title: "Density", value: color.density ?? 1 }, { name: "offset", title: "Offset", value: color.offset ?? 0 }];
+  /** @type {{name: string, title: string, value: Value}[]} */
+  const found = [{ name: "palette", title: "Palette", value: shownPalette(color, catalog) }, { name: "density", title: "Density", value: color.density ?? 1 }, { name: "offset", title: "Offset", value: color.offset ?? 0 }];
   const seen = new Set();
-  for (const { paint, path, over } of paintsOf(color).slice(1)) {
-    const name = `layers.${path.join(".layers.")}`, title = `${words(coloringName(paint))} (layer ${path.map((part) => part + 1).join(".")})`;
-    if (over?.layers && !seen.has(over)) found.push({ name: `layers.${path[0]}.opacity`, title: `Opacity of the group ${path[0] + 1}`, value: over.opacity ?? 1 });
-    seen.add(over);
+  const nameOf = (/** @type {number[]} */ path) => `layers.${path.join(".layers.")}`, numbered = (/** @type {number[]} */ path) => path.map((part) => part + 1).join(".");
+  for (const { paint, path, overs } of paintsOf(color).slice(1)) {
+    const name = nameOf(path), title = `${words(coloringName(paint))} (layer ${numbered(path)})`;
+    overs.forEach((over, k) => {
+      const group = path.slice(0, k + 1);
+      if (over.layers && !seen.has(over)) found.push({ name: `${nameOf(group)}.opacity`, title: `Opacity of the group ${numbered(group)}`, value: over.opacity ?? 1 });
+      seen.add(over);
+    });
+    found.push({ name: `${name}.palette`, title: `Palette of ${title}`, value: shownPalette(paint, catalog) });
     for (const key of ["opacity", "density", "offset"]) found.push({ name: `${name}.${key}`, title: `${words(key)} of ${title}`, value: paint[key] ?? (key === "offset" ? 0 : 1) });
   }
   const given = typeof color.coloring === "object" ? color.coloring : {}, own = typeof formula === "object" ? formula : { name: formula };
   for (const { name, type, default: usual } of coloringOf(color, catalog)?.options ?? []) if (type === "float") found.push({ name: `coloring.${name}`, title: `${words(name)} of the coloring`, value: given[name] ?? usual });
-  const known = catalog.formulas.find((each) => each.name === own.name), { options = {}, whole = [] } = known ?? {};
+  const known = catalog.formulas.find((/** @type {Table} */ each) => each.name === own.name), { options = {}, whole = [] } = known ?? {};
   for (const [name, usual] of Object.entries(options)) if (!whole.includes(name)) found.push({ name: `formula.${name}`, title: `${words(name)} of the formula`, value: own[name] ?? usual });
-  return found.filter(({ value }) => typeof value === "number");
+  return found.filter(({ name, value }) => typeof value === "number" || isPalette(name));
 }
+
+/** Tell whether a track is one of palettes. @param {string} name */
+const isPalette = (name) => name === "palette" || name.endsWith(".palette");
+
+/** Return the text of a value. @param {Value} value */
+const textOf = (value) => (typeof value === "object" ? value.title || "Your own" : typeof value === "number" ? String(value) : words(value));
 
 /** Return the tracks of a message. @param {Track[]} tracks @param {number} length seconds */
 export const tracksOf = (tracks, length) => Object.fromEntries(tracks.map(({ name, points }) => [name, points.map(([share, value]) => [Math.round(1000 * share * length) / 1000, value])]));
 
-/** Return points after one was moved: it stays between its neighbors. @param {[number, number][]} points @param {number} index @param {number} share */
+/** Return points after one was moved: it stays between its neighbors. @param {[number, Value][]} points @param {number} index @param {number} share
+ * @returns {[number, Value][]} */
 export function shifted(points, index, share) {
   const least = index ? points[index - 1][0] + GAP : 0, most = index + 1 < points.length ? points[index + 1][0] - GAP : 1;
   return points.with(index, [Math.round(1e4 * Math.max(least, Math.min(most, share))) / 1e4, points[index][1]]);
 }
 
-/** Return points with a key at a share of the film, of the value that is there. @param {[number, number][]} points @param {number} share
- * @returns {[number, number][]} */
+/** Return points with a key at a share of the film, of the value that is there. @param {[number, Value][]} points @param {number} share
+ * @returns {[number, Value][]} */
 export function keyed(points, share) {
   if (points.length >= MOST_KEYS || points.some(([at]) => Math.abs(at - share) < GAP)) return points;
   const after = points.findIndex(([at]) => at > share), k = after < 0 ? points.length : after;
   const [one, two] = [points[k - 1] ?? points[k], points[k] ?? points[k - 1]];
   const part = two[0] > one[0] ? (share - one[0]) / (two[0] - one[0]) : 0;
-  return points.toSpliced(k, 0, [Math.round(1e4 * share) / 1e4, Number((one[1] + part * (two[1] - one[1])).toPrecision(6))]);
+  const value = typeof one[1] !== "number" || typeof two[1] !== "number" ? (part < 0.5 ? one : two)[1] : Number((one[1] + part * (two[1] - one[1])).toPrecision(6));
+  return points.toSpliced(k, 0, [Math.round(1e4 * share) / 1e4, value]);
 }
 
 /**
- * @param {{tracks: Track[], choices: {name: string, title: string, value: number}[], length: number, backwards: boolean,
+ * @param {{catalog: Table, tracks: Track[], choices: {name: string, title: string, value: Value}[], length: number, backwards: boolean,
  *   moment: number, put: (tracks: Track[]) => void, look: (seconds: number) => void}} options `moment`: seconds that are looked at
  */
-export function Tracks({ tracks, choices, length, backwards, moment, put, look }) {
+export function Tracks({ catalog, tracks, choices, length, backwards, moment, put, look }) {
   const picked = useSignal(/** @type {[number, number]|null} */ (null)), drag = useSignal(/** @type {Track[]|null} */ (null));
   const shown = drag.value ?? tracks, [of, key] = picked.value ?? [-1, -1], point = shown[of]?.points[key];
-  const mirrored = (share) => (backwards ? 1 - share : share);
-  const change = (index, points) => put(tracks.with(index, { ...tracks[index], points }));
-  const remove = (index) => {
+  const mirrored = (/** @type {number} */ share) => (backwards ? 1 - share : share);
+  const change = (/** @type {number} */ index, /** @type {any[]} */ points) => put(tracks.with(index, { ...tracks[index], points }));
+  const remove = (/** @type {number} */ index) => {
     picked.value = null;
     put(tracks.toSpliced(index, 1));
   };
-  const add = (name) => {
+  const add = (/** @type {string} */ name) => {
     const choice = choices.find((each) => each.name === name);
     if (!choice || tracks.length >= MOST) return;
     picked.value = [tracks.length, 1];
     put([...tracks, { name, title: choice.title, points: [[0, choice.value], [1, choice.value]] }]);
   };
-  const addKey = (index) => {
+  const addKey = (/** @type {number} */ index) => {
     const share = mirrored(moment / length), points = keyed(tracks[index].points, share);
     picked.value = [index, points.findIndex(([at]) => Math.abs(at - share) < GAP)];
     if (points !== tracks[index].points) change(index, points);
   };
-  const grab = (index, which) => (event) => {
-    const target = event.currentTarget, line = target.parentNode.getBoundingClientRect();
+  const grab = (/** @type {number} */ index, /** @type {any} */ which) => (/** @type {any} */ event) => {
+    const line = event.currentTarget.parentNode.getBoundingClientRect();
     picked.value = [index, which];
     look(mirrored(tracks[index].points[which][0]) * length);
-    const move = ({ clientX }) => { drag.value = tracks.with(index, { ...tracks[index], points: shifted(tracks[index].points, which, mirrored((clientX - line.left) / line.width)) }); };
-    target.setPointerCapture(event.pointerId);
-    target.addEventListener("pointermove", move);
-    target.addEventListener("lostpointercapture", () => {
-      target.removeEventListener("pointermove", move);
+    const move = (/** @type {Table} */ { clientX }) => { drag.value = tracks.with(index, { ...tracks[index], points: shifted(tracks[index].points, which, mirrored((clientX - line.left) / line.width)) }); };
+    whileHeld(event, move, () => {
       if (drag.value) put(drag.value);
       drag.value = null;
-    }, { once: true });
+    });
   };
-  const nudge = (index, which) => (event) => {
+  const nudge = (/** @type {number} */ index, /** @type {any} */ which) => (/** @type {KeyboardEvent} */ event) => {
     const { points } = tracks[index], by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
     if (event.key === "Delete" && points.length > 1) {
       picked.value = null;
@@ -95,20 +107,27 @@ export function Tracks({ tracks, choices, length, backwards, moment, put, look }
     event.preventDefault();
     event.stopPropagation();
   };
-  const typed = (text) => {
+  const typed = (/** @type {string} */ text) => {
     const value = Number(text.replace(",", "."));
     if (text.trim() && Number.isFinite(value)) change(of, tracks[of].points.with(key, [tracks[of].points[key][0], value]));
   };
+  const paletteOf = (/** @type {any} */ value) => (typeof value === "string" ? catalog.palettes.find((/** @type {Table} */ { name }) => name === value) : value);
+  /** Palettes that the first one of a track can become, and a key's own where that is no name. */
+  const palettes = (/** @type {[number, Value][]} */ points, /** @type {Value} */ own) => [...(typeof own === "string" ? [] : [["", textOf(own)]]),
+    ...catalog.palettes.filter((/** @type {Table} */ { cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true)).map((/** @type {Table} */ { name, title }) => [name, title])];
+  const choose = (/** @type {any} */ value) => value && change(of, tracks[of].points.with(key, [tracks[of].points[key][0], value]));
   const free = choices.filter(({ name }) => !tracks.some((track) => track.name === name));
-  return html`<div class="stack" role="group" aria-label="Numbers over time">
+  return html`<div class="stack" role="group" aria-label="Values over time">
     ${shown.map(({ name, title, points }, index) => html`<div key=${name} class="film-track">
       <div class="line tight"><span class="grow">${title}</span>
         <${Button} label=${`Add a key of ${title} at this moment`} symbol="plus" bare kind="quiet" onClick=${() => addKey(index)} />
         <${Button} label=${`Remove ${title}`} symbol="trash" bare kind="quiet" onClick=${() => remove(index)} /></div>
-      <div class="film-keys lane">${points.map(([share, value], which) => html`<button key=${which} type="button" class=${`film-key${index === of && which === key ? " picked" : ""}`} role="slider" title=${String(value)}
-        aria-label=${`Key ${which + 1} of ${title}`} aria-valuemin="0" aria-valuemax=${length} aria-valuenow=${share * length} aria-valuetext=${`${value} at ${Number((share * length).toFixed(2))} s`}
+      <div class="film-keys lane">${points.map(([share, value], which) => html`<button key=${which} type="button" class=${`film-key${index === of && which === key ? " picked" : ""}`} role="slider" title=${textOf(value)}
+        aria-label=${`Key ${which + 1} of ${title}`} aria-valuemin="0" aria-valuemax=${length} aria-valuenow=${share * length} aria-valuetext=${`${textOf(value)} at ${Number((share * length).toFixed(2))} s`}
         style=${{ left: `${100 * mirrored(share)}%` }} onFocus=${() => { picked.value = [index, which]; }} onPointerDown=${grab(index, which)} onKeyDown=${nudge(index, which)}><span></span></button>`)}</div>
-      ${index === of && point && html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>
+      ${index === of && point && typeof point[1] !== "number" && html`<${Select} label=${`Palette at ${Number((point[0] * length).toFixed(2))} s`} choices=${palettes(points, point[1])}
+        value=${typeof point[1] === "string" ? point[1] : ""} put=${choose} />`}
+      ${index === of && point && typeof point[1] === "number" && html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>
         <${TextField} id="track-value" class="number" inputmode="decimal" value=${String(point[1])} put=${typed} /></div></div>`}</div>`)}
-    ${tracks.length < MOST && free.length > 0 && html`<${Select} label="Change over time" choices=${[["", "Choose a number"], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
+    ${tracks.length < MOST && free.length > 0 && html`<${Select} label="Change over time" choices=${[["", "Choose a value"], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
 }
