@@ -151,6 +151,24 @@ def make_relief_plan(
 
 def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = None) -> Image:
     """Draw a relief, of raw numbers where these are given."""
+    lighting, drawing = light_ground(scene, options, raw)
+    begun, (width, height), samples = perf_counter(), scene.image.size, samples_of(scene)
+    sums, progress = np.zeros((height, width, 3), np.int64), options.on_progress
+
+    def told(done: int, total: int) -> None:
+        assert progress
+        progress(total + done, 2 * total)  # the ground was the first half
+
+    lighting.add(sums, range(height), 0, samples, told if progress else None)
+    pixels = lighting.pixels(sums, samples)
+    drawing.timings["color"] += perf_counter() - begun
+    return Image(pixels, **vars(drawing.facts) | {"scene": scene})
+
+
+def light_ground(
+    scene: Scene, options: RenderOptions, raw: EscapeData | None = None
+) -> tuple["Lighting", Drawing]:
+    """Return what lights the ground of a relief, and the drawing that made the ground."""
     progress, inner = options.on_progress, inner_scene(scene)
     halves = options.replace(
         progress=(lambda done, total: progress(done, 2 * total)) if progress else None
@@ -164,9 +182,7 @@ def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = N
         drawing = open_drawing(plan, backend, halves, stored=raw)
     values, colors = samples_for(drawing, halves.on_progress)
     heights = heights_of(values, scene.relief)
-    lighting = Lighting(scene, drawing.plan.device, options, heights, colors)
-    pixels = lighting.pixels(drawing.timings, progress)
-    return Image(pixels, **vars(drawing.facts) | {"scene": scene})
+    return Lighting(scene, drawing.plan.device, options, heights, colors), drawing
 
 
 def samples_for(
@@ -248,16 +264,10 @@ class Lighting:
         self._shot = moved(self.backend, shot_of(scene, own, self.backend))
         self._ground = moved(self.backend, own)
 
-    def pixels(self, timings: dict[str, float], progress: Progress | None = None) -> NDArray[Any]:
-        """Return the picture, and add the seconds of its light to those of stages."""
-        begun = perf_counter()
-        (width, height), samples = self.scene.image.size, samples_of(self.scene)
-        sums = np.zeros((height, width, 3), np.int64)
-        self.add(sums, range(height), 0, samples, progress)
+    def pixels(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the picture of sums of some samples."""
         scale = self.backend.real(self.developer.exposure / (samples * lights.ONE))
-        found = self.developer.pixels(sums.astype(self.backend.real) * scale)
-        timings["color"] += perf_counter() - begun
-        return found
+        return self.developer.pixels(sums.astype(self.backend.real) * scale)
 
     def add(
         self, sums: NDArray[np.int64], rows: range, first: int, last: int, progress: Progress | None
@@ -274,13 +284,9 @@ class Lighting:
             backend.to_host(on_device, own)
             return {}
 
-        def told(done: int, total: int) -> None:
-            assert progress
-            progress(total + done, 2 * total)
-
         pieces = pieces_of(self.device, self.scene, 0, rows, first, last)
         threads = backend.threads if self.device == "cpu" else 0
-        run_tiles(pieces, work, threads, told if progress else None)
+        run_tiles(pieces, work, threads, progress)
 
 
 def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
