@@ -54,7 +54,7 @@ SUN = (-0.62, 0.52, 0.58)  # where a scene says none: above, and to the upper le
 FARTHEST = 70.0  # degrees from straight down: rays that look farther may pass over the ground's end
 LOW = 0.5  # percent of the smooth counts that are lower than the ground
 NEAR = 0.06  # distance estimate at half of the height, in widths of the picture
-BYTES_A_SAMPLE = 64  # of values, light and heights, and of these on the device
+BYTES_A_SAMPLE = 80  # of values, light and heights, and of these on the device
 BYTES_A_PIXEL = 24  # of sums
 RAYS_A_PATH = 3
 

@@ -79,7 +79,7 @@ class Suggestion:
     score : float
         From 0 to 1.
     kind : str
-        "spiral", "minibrot" or "detail": what the view is centered on; "camera" of a solid.
+        "spiral", "minibrot" or "detail": what is in the view; "camera" of a solid.
     """
 
     scene: Scene
