@@ -236,7 +236,7 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
     scene = session.scene(message.frame)
 
     def steps(work: DrawingTask) -> Steps:
-        choice, indices = surprises.Choice(), itertools.count()
+        choice, indices = surprises.ComposedChoice(), itertools.count()
 
         def show(label: str, mutated: Scene, pixels: Pixels) -> None:
             index, table = next(indices), mutated.to_table()

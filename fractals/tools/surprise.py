@@ -43,7 +43,7 @@ LAYERS: tuple[dict[str, Any], ...] = (
 def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tuple[str, Scene]]:
     """Yield up to MAX_TRIES scenes that are like a scene, each with a label for people.
 
-    `Choice` takes COUNT of their pictures. The same seed gives the same
+    `ComposedChoice` takes COUNT of their pictures. The same seed gives the same
     scenes. Places near by are searched on the device.
     """
     chance = random.Random(seed)
@@ -128,7 +128,7 @@ def is_flat(pixels: Pixels) -> bool:
     return bool(luminance.std() < FLAT or high - low < FLAT)
 
 
-class Choice:
+class ComposedChoice:
     """Chooses COUNT of some pictures as they are drawn.
 
     A picture that is flat is left out. One that is symmetric, centered or pale is held back, and
@@ -216,7 +216,7 @@ def draw_sheet(
     The same `seed` gives the same scenes; ``progress(done, COUNT)`` is called after each picture.
     """
     taken: list[tuple[str, Scene, Pixels]] = []
-    choice = Choice()
+    choice = ComposedChoice()
     for label, found in mutations(scene, seed, device):
         image = render(
             sheet.reduced(found), device=device, threads=threads, on_message=lambda line: None

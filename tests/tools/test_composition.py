@@ -128,7 +128,7 @@ def test_of_windows_with_the_same_counts_the_better_composed_one_is_taken(monkey
 def test_surprises_that_are_centered_come_last():
     good, centered = picture(disc(0.4, 0.3, 0.5)), picture(disc(0, 0, 0.5))
     flat = picture(lambda x, y: 0 * x + 0.5)
-    choice = surprise.Choice()
+    choice = surprise.ComposedChoice()
     assert not choice.takes("centered", centered)
     assert not choice.takes("flat", flat)
     assert choice.takes("good", good)
@@ -138,7 +138,7 @@ def test_surprises_that_are_centered_come_last():
         assert choice.takes(k, good)
     assert choice.ends
     assert choice.rest() == []
-    held = surprise.Choice()
+    held = surprise.ComposedChoice()
     for k in range(surprise.MAX_SEEN):
         assert not held.ends
         assert not held.takes(k, centered)
