@@ -132,10 +132,9 @@ def make_root(target):
 
     def root(first, middle, last):
         zero, one = real(0), real(1)
-        bend = first + last - middle - middle
-        bend = bend + bend
-        slope = last - first - bend
-        square = fma(slope, slope, real(-4) * bend * first)
+        bend = first + last - middle - middle  # twice would be a product, which compilers fuse
+        slope = last - first - bend - bend
+        square = fma(slope, slope, real(-8) * bend * first)
         deep = sqrt(select(square > zero, square, zero)) - slope
         some = (square >= zero) & (deep > zero)
         found = (first + first) / select(some, deep, one)
@@ -254,7 +253,7 @@ def make_from_above(target):
         if m[FLAT] > real(0):
             half = real(0.5)
             x = fma(column, m[FLAT], half)
-            y = fma(m[HALF + 1] + m[HALF + 1] - row, m[FLAT], half)
+            y = fma(m[HALF + 1] - row + m[HALF + 1], m[FLAT], half)
             return (x, y, m[POSITION + 2]), (real(0), real(0), real(-1))
         return ahead(column, row, u, v, m)
 

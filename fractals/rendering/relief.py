@@ -99,6 +99,7 @@ class ReliefPlan:
         own = self.scene.relief
         return self.inner.to_table() | {
             "size": list(self.scene.image.size),
+            "supersampling": self.scene.image.supersampling,
             "relief": {"heights": own.heights, "rise": own.rise, "tilt": own.tilt},
             "samples_per_pixel": samples_of(self.scene),
             "paths": self.paths,
@@ -173,11 +174,11 @@ def light_ground(
     halves = options.replace(
         progress=(lambda done, total: progress(done, 2 * total)) if progress else None
     )
+    make_relief_plan(scene, choose(options.device).device.kind).check_memory()
     if raw is not None:
         drawing = open_recoloring(inner, raw, halves)
     else:
         plan, backend = open_plan(inner, halves)
-        ReliefPlan(scene, plan).check_memory()
         raw = compute_data(plan, backend, halves) if plan.layers.whole else None
         drawing = open_drawing(plan, backend, halves, stored=raw)
     values, colors = samples_for(drawing, halves.on_progress)
