@@ -53,6 +53,7 @@ FIRST = "gallery:lantern"  # what render draws where nothing is asked for
 @shared.color_options
 @shared.display_options
 @shared.relief_options
+@shared.relief_light_options
 @shared.develop_options
 @shared.picture_options
 @shared.device_options

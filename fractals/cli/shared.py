@@ -159,6 +159,10 @@ relief_options = section(
     "Relief",
     of(AS_MODEL, "--heights HOW", "--rise SHARE", "--tilt DEGREES"),
 )
+relief_light_options = section(
+    "Relief",
+    of(AS_MODEL, "--sun X,Y,Z|key", "--sun-power P", "--haze H", "--samples N", "--field DEGREES"),
+)
 develop_options = section(
     "Develop",
     {
