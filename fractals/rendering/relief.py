@@ -293,9 +293,8 @@ class Lighting:
 def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
     """Return what paths need besides the ground."""
     light, real = scene.light, np.dtype(backend.real)
-    sun = unit(np.array(SUN if light.sun == "key" else light.sun))
     camera, distance = camera_of(scene, ground)
-    numbers = light_numbers(scene, sun, scene.camera.focus or distance, (0.0, 1.0))
+    numbers = light_numbers(scene, sun_of(scene), scene.camera.focus or distance, (0.0, 1.0))
     if not scene.relief.tilt:
         numbers[lights.HAZE] = 0.0
     given_off = emitted_at(light, np.arange(SHADES) / (SHADES - 1))
@@ -304,6 +303,11 @@ def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
     return lights.Shot(
         np.array(camera, real), np.array(numbers, real), table, turns, light.bounces, 0, 0
     )
+
+
+def sun_of(scene: Scene) -> NDArray[np.float64]:
+    """Return the direction to the sun: to the right, up on the map, and away from the ground."""
+    return unit(np.array(SUN if scene.light.sun == "key" else scene.light.sun))
 
 
 def camera_of(scene: Scene, ground: Ground) -> tuple[list[float], float]:

@@ -289,6 +289,13 @@ def test_a_relief_is_that_of_the_scene(tab):
     found = tab.assert_exact()["relief"]
     assert found == {"heights": "distance", "rise": 0.2, "tilt": 40}
     assert panel.get_by_role("combobox", name="Coloring").is_hidden()  # folded, but there
+    power = panel.get_by_role("textbox", name="Sun power", exact=True)
+    power.fill("5")
+    power.press("Enter")
+    panel.get_by_role("button", name="Sun").press("ArrowRight")
+    light = tab.assert_exact()["light"]
+    assert light["sun_power"] == 5
+    assert len(light["sun"]) == 3
     tab.press("+")
     assert tab.assert_exact()["relief"] == found
     panel.get_by_role("combobox", name="Heights").select_option("none")

@@ -3,6 +3,7 @@
 import tomllib
 
 import numpy as np
+import pytest
 from support.explorer import SIZE
 
 import fractals
@@ -33,6 +34,7 @@ def test_a_relief_becomes_finer_moves_and_takes_colors(server):
 
     placed, first, (pixels, link), client = server.run(talk)
     assert not placed["values"]
+    assert np.linalg.norm(placed["sun"]) == pytest.approx(1)
     assert np.array_equal(first, fractals.render(placed["scene"], size=SIZE, device="cpu").pixels)
     scene = tomllib.loads(link["toml"])
     assert scene["relief"] == {"heights": "smooth", "rise": 0.1, "tilt": 40.0}

@@ -24,15 +24,15 @@ function valuesOf(explorer, table, part) {
 /** A field of a table of the scene, whose drag is one step of undo. */
 function Field({ explorer, table, part, name, range }) {
   const [least, most, log = false, whole = false] = range, known = explorer.catalog.schema.$defs[table].properties[name];
-  const put = (step) => (value) => explorer.change({ [part]: { ...explorer.scene[part], [name]: whole ? Math.round(value) : value } }, step());
+  const put = (step) => (value) => explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
   return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
     live=${put(() => `gesture ${name} ${drags}`)} put=${put(() => `gesture ${name} ${drags++}`)} />`;
 }
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
-function Sun({ explorer }) {
-  const { space } = explorer.placed, radius = DOME / 2;
-  const put = (sun, step = "") => explorer.change({ light: { ...explorer.scene.light, sun } }, step);
+function Sun({ explorer, space }) {
+  const radius = DOME / 2;
+  const put = (sun, step = "") => explorer.changeIn("light", { sun }, step);
   const at = onDome(space.sun, space).map((part) => radius * (1 + part));
   const drag = (to, step) => put(dome(to.map((part) => part / radius - 1), space), step);
   return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">ahead</span>
@@ -41,20 +41,25 @@ function Sun({ explorer }) {
     <${Button} label="Beside the camera" kind="wide-button" aria-pressed=${String((explorer.scene.light?.sun ?? "key") === "key")} title="Above and to the left of the camera, wherever it is" onClick=${() => put("key")} /></div>`;
 }
 
-/** The light of a solid, in place of values and layers. */
-export function Lit({ paint, edit, explorer }) {
-  if (!explorer.placed?.space) return null;
+/** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
+export function Daylight({ explorer, space }) {
   const light = valuesOf(explorer, "Light", "light");
   const field = (name) => html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
-  const put = (values, step) => explorer.change({ light: { ...explorer.scene.light, ...values } }, step);
+  const put = (values, step) => explorer.changeIn("light", values, step);
   const color = (label, value, change) => html`<${Row} key=${label} label=${label} control=${(id) => html`<input type="color" id=${id} value=${value}
     onInput=${({ target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${({ target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
-  return html`<${Section} title="Sun"><${Sun} explorer=${explorer} />${["sun_power", "sun_size"].map(field)}
+  return html`<${Section} title="Sun"><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
       ${color("Sun color", light.sun_color, (now, step) => put({ sun_color: now }, step))}<//>
     <${Section} title="Sky and haze">${light.sky.map((value, k) => color(SKY[k], value, (now, step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
     <${Section} title="Light of its own" open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
       ${color("Emission color", light.emission_color, (now, step) => put({ emission_color: now }, step))}<//>
-    <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>
+    <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>`;
+}
+
+/** The light of a solid, in place of values and layers. */
+export function Lit({ paint, edit, explorer }) {
+  if (!explorer.placed?.space) return null;
+  return html`<${Daylight} explorer=${explorer} space=${explorer.placed.space} />
     <${Section} title="Colors along the palette">
       <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(density) => edit({ density }, true)} put=${(density) => edit({ density })} />
       <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(offset) => edit({ offset }, true)} put=${(offset) => edit({ offset })} /><//>`;
