@@ -12,7 +12,7 @@ def test_nothing_is_asked_for_but_pixels(run, tmp_path, monkeypatch):
     code, _, _ = run("render", "--size", "32x18", "--supersampling", "1", "--cpu")
     assert code == 0
     drawn = load_scene("mandelbrot.png")
-    assert drawn == load_scene(FIRST, size=(32, 18), supersampling=1)
+    assert drawn == load_scene(FIRST, size=(32, 18), supersampling=1).unframed()
     assert drawn.formula.name == "mandelbrot"
     whole = fractals.compute(drawn, coloring="count", layers=[], device="cpu")
     edges = (whole.count[0], whole.count[-1], whole.count[:, 0], whole.count[:, -1])
