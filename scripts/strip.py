@@ -7,7 +7,7 @@ from PIL import Image
 GALLERY = Path(__file__).parents[1] / "gallery"
 ROWS = (
     ("silk", "caldera", "plume", "burning_ship"),
-    ("reef", "saint", "zircon", "bonfire"),
+    ("mesa", "saint", "zircon", "bonfire"),
 )
 SIZE, GAP = (400, 225), 6  # pixels, of a picture and between two
 

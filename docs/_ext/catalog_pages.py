@@ -166,6 +166,7 @@ TABLES = {
     "color.layers.picture_mask": "PictureMask",
     "scatter": "Scatter",
     "display": "Display",
+    "relief": "Relief",
     "camera": "Camera",
     "light": "Light",
     "develop": "Develop",
@@ -176,7 +177,7 @@ TABLES = {
 }
 TABLES_OF_KEYWORDS = (
     *("view", "image", "iteration", "color"),
-    *("scatter", "display", "camera", "light", "develop"),
+    *("scatter", "display", "relief", "camera", "light", "develop"),
 )
 GROUP = "A group in `[[color.layers]]`"
 LISTS = ("color.layers", "film.keys")  # tables of which there may be several

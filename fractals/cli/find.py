@@ -226,11 +226,13 @@ def interesting_command(
     """Suggest interesting views inside the view, and draw thumbnails of them.
 
     The view is drawn coarsely and cut into windows an eighth as wide. A window scores by the
-    variety (entropy) of its counts, less the share that is inside the set or flat. The best
-    windows are centered on the eye of a spiral or on a nucleus in them, where there is one.
+    variety (entropy) of its counts, less the share that is inside the set or flat, and by its
+    composition: detail off the center, no symmetry, dark tones with some light. The eye of a
+    spiral or a nucleus in a window comes to lie where the composition is best: in the middle, or
+    on lines of thirds.
 
     Of a solid, cameras near its surface are tried, and a few rays tell what each sees: a surface
-    at many distances, turned in many ways, low under some sky, and well lit.
+    at many distances, turned in many ways, low under some sky, well lit and composed.
     """
     from fractals.io.files import check_output, written
     from fractals.tools import interesting, sheet

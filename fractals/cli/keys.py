@@ -68,6 +68,21 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "estimator_curve": ("How fast the spread falls with the number of points.", ()),
     "filter": ("Filter from buckets to the pixels of a scatter image.", ()),
     "filter_radius": ("Width of that filter, in pixels.", ()),
+    "heights": (
+        "Draw the scene as a landscape that is high near the set, by the smooth count or the "
+        "distance estimate (distance); none: flat.",
+        ("none", "smooth", "distance"),
+    ),
+    "rise": (
+        "Height of the highest point of a relief, as a share of the picture's width; below 0 the "
+        "set lies deep.",
+        (),
+    ),
+    "tilt": (
+        "Angle of the camera over a relief: 0 sees it from straight above, as a map; 60 looks far "
+        "over it.",
+        (),
+    ),
     "position": ("Where the camera is: X,Y,Z; default: the solid's own place.", ()),
     "target": ("What the camera looks at: X,Y,Z; default: the solid's own.", ()),
     "up": ("The direction that is up for the camera: X,Y,Z; default: 0,0,1.", ()),
@@ -112,10 +127,13 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",
         ("auto",),
     ),
-    "exposure": ("Factor of all light; auto: 0.7 for solids, 1 for other images.", ("auto",)),
+    "exposure": (
+        "Factor of all light; auto: 0.7 for solids and reliefs, 1 for other images.",
+        ("auto",),
+    ),
     "curve": (
         "What becomes of light brighter than white: clip cuts it off, filmic bends all light "
-        "towards white as film does; auto: filmic for solids, clip for other images.",
+        "towards white as film does; auto: filmic for solids and reliefs, else clip.",
         ("auto", "clip", "filmic"),
     ),
     "bloom": ("Strength of the glow around what is bright; 0: none.", ()),

@@ -501,8 +501,8 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
             shown.pop(key, None)
     for key in {"note", "reason"} & shown.keys():
         shown[key] = as_typed(shown[key])
-    if own := table.get("develop"):
-        shown["develop"] = ", ".join(f"{key} {value}" for key, value in own.items())
+    for key in {"develop", "relief"} & table.keys():
+        shown[key] = ", ".join(f"{name} {value}" for name, value in table[key].items())
     lines = [f"{LABELS.get(key, key):19}{value}\n" for key, value in shown.items()]
     print_facts(table, "".join(lines), as_json)
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 
+FIRST = "gallery:lantern"  # what render draws where nothing is asked for
+
 # `fractals recolor`.
 
 
@@ -50,6 +52,8 @@ if TYPE_CHECKING:
 @shared.scene_arguments
 @shared.color_options
 @shared.display_options
+@shared.relief_options
+@shared.relief_light_options
 @shared.develop_options
 @shared.picture_options
 @shared.device_options
@@ -69,8 +73,8 @@ def recolor_command(
 
     FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
     or Fraktaler-3. A store (.fz) may be larger than the memory. Of each SCENE the colors and layers
-    are taken, and how light is developed. Of scatter images the display can change, but not the
-    palette.
+    are taken, the relief, and how light is developed. Of scatter images the display can change, but
+    not the palette.
     """
     from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of, lost
@@ -160,7 +164,8 @@ def render_command(
     A SCENE is the name of a gallery scene (gallery:NAME where a file has that name) or of a solid,
     a .toml or .json file, a picture drawn by fractals, a file of another program (fractals list
     formats), or - for stdin. FILE#NAME is one entry of a file. Several scenes, or A+B, are merged
-    from left to right; options come last. Without a SCENE the Mandelbrot set is drawn.
+    from left to right; options come last. Without a SCENE the Mandelbrot set is drawn: as the scene
+    lantern, unless options name a formula, a view or colors.
     """
     how = shared.drawing_request(options)
     if cluster := shared.cluster_request(options):
@@ -179,9 +184,23 @@ def render_command(
             draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
         return
     lost = []
-    scene = requested_scene(scenes, options, lost, shared.scene_table(), fits=not dry_run)
+    defaults = shared.scene_table()
+    drawn = scenes or first_scene(options, defaults)
+    scene = requested_scene(drawn, options, lost, defaults, fits=not dry_run)
     path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
     draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
+
+
+def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:
+    """Return the scene to draw where none is named: a plain one if options or defaults change it.
+
+    Such as `FIRST` is drawn as it is, or with other pixels.
+    """
+    from fractals.scene.picture import ImageSettings
+
+    given = {key for key, value in options.items() if value is not None}
+    plain = given <= ImageSettings.model_fields.keys() and (defaults or {}).keys() <= {"image"}
+    return (FIRST,) if plain else ()
 
 
 def is_folder(output: str) -> bool:

@@ -155,6 +155,14 @@ camera_options = section(
         **of(AS_MODEL, "--haze H", "--emission P", "--bounces N", "--samples N"),
     },
 )
+relief_options = section(
+    "Relief",
+    of(AS_MODEL, "--heights HOW", "--rise SHARE", "--tilt DEGREES"),
+)
+relief_light_options = section(
+    "Relief",
+    of(AS_MODEL, "--sun X,Y,Z|key", "--sun-power P", "--haze H", "--samples N", "--field DEGREES"),
+)
 develop_options = section(
     "Develop",
     {
@@ -170,6 +178,7 @@ scene_options = together(
     option("Picture", "--quality POINTS", AS_MODEL),
     display_options,
     camera_options,
+    relief_options,
     develop_options,
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),

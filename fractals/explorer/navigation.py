@@ -22,6 +22,7 @@ from fractals.explorer.session import Session
 from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.relief import sun_of
 from fractals.rendering.solid.moves import facts_of
 from fractals.scene.model import Scene, validate
 
@@ -136,6 +137,7 @@ def _show(
         "map": map_between(base, place) if base else None,
         "camera": None,
         "space": None,
+        "sun": sun_of(scene).tolist() if scene.relief.drawn else None,
         **{key: getattr(scene, key) for key in SAID},
     }
     if isinstance(scene.make_any_formula(), Solid):

@@ -1,5 +1,6 @@
 """Answers to questions about a frame: what is under a pixel, previews, colors that fit, links."""
 
+import itertools
 import math
 import shlex
 from fractions import Fraction
@@ -19,6 +20,7 @@ from fractals.explorer.protocol import Where, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues
+from fractals.io.png import Pixels
 from fractals.kernels.solid import Solid
 from fractals.rendering.drawing import draw_tile, open_drawing, sampled
 from fractals.rendering.families import family_of
@@ -234,20 +236,24 @@ def surprise(session: Session, message: protocol.Surprise) -> None:
     scene = session.scene(message.frame)
 
     def steps(work: DrawingTask) -> Steps:
-        index = 0
+        choice, indices = surprises.ComposedChoice(), itertools.count()
+
+        def show(label: str, mutated: Scene, pixels: Pixels) -> None:
+            index, table = next(indices), mutated.to_table()
+            session.say("surprised", job=message.job, index=index, label=label, scene=table)
+            session.preview(message.job, index, pixels)
+
         for label, mutated in surprises.mutations(scene, message.seed):
             try:
                 pixels = yield from draw_preview(session.engine, work, small(mutated))
             except FractalsError:
                 continue
-            if surprises.is_flat(pixels):
-                continue
-            table = mutated.to_table()
-            session.say("surprised", job=message.job, index=index, label=label, scene=table)
-            session.preview(message.job, index, pixels)
-            index += 1
-            if index == surprises.COUNT:
+            if choice.takes((label, mutated, pixels), pixels):
+                show(label, mutated, pixels)
+            if choice.ends:
                 break
+        for picture in choice.rest():
+            show(*picture)
         session.say("done", job=message.job)
 
     session.ask("surprise", steps, message, SHEET)

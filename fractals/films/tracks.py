@@ -18,7 +18,18 @@ from fractals.scene.model import Scene, nest, validate
 
 KEYS = ("center", "width", "zoom", "rotation")  # of a view: the film's keys set them
 # Tables whose numbers may change
-TABLES = ("formula", "julia", "view", "iteration", "color", "display", "camera", "light", "develop")
+TABLES = (
+    "formula",
+    "julia",
+    "view",
+    "iteration",
+    "color",
+    "display",
+    "relief",
+    "camera",
+    "light",
+    "develop",
+)
 LOOKS = 9  # moments at which a film's scenes are validated before it begins
 
 

@@ -326,6 +326,8 @@ def load_scene(
 def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
     """Return a scene with colors, layers, display and develop of `sources`, merged over its own.
 
+    Of escape time, also with its relief, and what lights and shows that.
+
     A `Scene` has every color, so the colors before it are replaced.
     """
     if not sources:
@@ -334,7 +336,10 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
     merged = load_scene(*parts[last:], lost=lost)
     table = merged.to_values()
-    looks = {"color": table["color"]} | {key: table.get(key, {}) for key in ("display", "develop")}
+    names = ["display", "develop"]
+    if scene.make_any_formula().family == "escape":
+        names += ["relief", "camera", "light"]
+    looks = {"color": table["color"]} | {key: table.get(key, {}) for key in names}
     return validate({**scene.to_values(), **looks}, "")
 
 

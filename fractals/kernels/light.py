@@ -233,27 +233,51 @@ def make_tap(target, field):
     return target.jit(tap)
 
 
-def make_path(target, walk):
-    """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
-    real, draw, ahead = target.real, make_draw(target), make_ahead(target)
-    march, field = make_march(target, walk), make_field(target, walk)
-    sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(albedo)
-    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
-    inner, normal, is_open = target.jit(dot), target.jit(normal_of), target.jit(opening)
-    given_off, gives = target.jit(emitted), target.jit(emits)
+class Surface(NamedTuple):
+    """What paths of light have to know of a surface: functions, and where paths begin."""
 
-    tap = make_tap(target, field)
+    ahead: Any  # ``ahead(column, row, u, v, camera)``, as of `fractals.kernels.march.make_ahead`
+    meet: Any  # ``meet(o, d, t, spread, base, space)``, as of `make_march` there
+    facing: Any  # ``facing(place, h, d, space)``: the normal; h: half a pixel there
+    color: Any  # ``color(place, trap, shot, space)``: the light that is reflected, by channel
+    # ``last(o, n, onward, h, space)``: how much of the sky is seen after the last bounce, and where
+    last: Any
+    base: Any = 0.0  # the footprint at the camera
 
-    def ambient(o, n, h, space):
-        """Return how much of the sky the surface sees after the last bounce."""
+
+def make_surface(target, walk):
+    """Return a solid as paths of light meet it."""
+    real, field = target.real, make_field(target, walk)
+    tap, normal = make_tap(target, field), target.jit(normal_of)
+    is_open, of_trap = target.jit(opening), target.jit(albedo)
+
+    def facing(place, h, d, space):
+        first = tap(place, h, 0, space), tap(place, h, 1, space)
+        return normal((*first, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+
+    def color(place, trap, shot, space):
+        return of_trap(trap, shot.light, shot.colors)
+
+    def last(o, n, onward, h, space):
+        """Return how open the surroundings are, and the direction in which the sky is seen."""
         seen = real(0)
         for k in range(len(OPEN)):
             w = real(OPEN[k]) * h
             found, _ = field(fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2]), space)
             seen = seen + is_open(found, w)
-        return seen / real(len(OPEN))
+        return seen / real(len(OPEN)), n
 
-    ambient = target.jit(ambient)
+    parts = (target.jit(each) for each in (facing, color, last))
+    return Surface(make_ahead(target), make_march(target, walk), *parts)
+
+
+def make_path(target, surface):
+    """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
+    real, draw = target.real, make_draw(target)
+    ahead, meet, facing, color_of, last, first_base = surface
+    sky_of, haze = target.jit(sky), target.jit(haze_of)
+    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
+    inner, given_off, gives = target.jit(dot), target.jit(emitted), target.jit(emits)
 
     def path(column, row, sample, shot, space):
         light, zero = shot.light, real(0)
@@ -261,9 +285,9 @@ def make_path(target, walk):
         o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
         red, green, blue = zero, zero, zero
         tr, tg, tb = real(1), real(1), real(1)
-        spread, base, gloss = shot.camera[CONE], zero, light[GLOSS]
+        spread, base, gloss = shot.camera[CONE], real(first_base), light[GLOSS]
         for k in range(shot.bounces + 1):
-            t, trap, hits = march(o, d, zero, spread, base, space)
+            t, trap, hits = meet(o, d, zero, spread, base, space)
             if not hits:
                 r, g, b = sky_of(d, light)
                 red, green, blue = fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue)
@@ -275,14 +299,13 @@ def make_path(target, walk):
                 tr = tg = tb = real(1) - fog
             h = fma(spread, t, base)
             place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
-            taps = tap(place, h, 0, space), tap(place, h, 1, space)
-            n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+            n = facing(place, h, d, space)
             if gives(light):
                 own = given_off(trap, light, shot.colors)
                 red = fma(tr * own, light[EMISSION], red)
                 green = fma(tg * own, light[EMISSION + 1], green)
                 blue = fma(tb * own, light[EMISSION + 2], blue)
-            r, g, b = color_of(trap, light, shot.colors)
+            r, g, b = color_of(place, trap, shot, space)
             tr, tg, tb = tr * r, tg * g, tb * b
             w = real(AWAY) * h
             o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
@@ -290,18 +313,18 @@ def make_path(target, walk):
             u, v, p, q = draw(k + 1, column, row, sample, shot)
             s = to_sun(u, v, light)
             if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:
-                _, _, shaded = march(o, s, zero, spread, base, space)
+                _, _, shaded = meet(o, s, zero, spread, base, space)
                 if not shaded:
                     r, g, b = lit(s, n, d, (tr, tg, tb), gloss)
                     red = fma(light[SUNLIGHT], r, red)
                     green = fma(light[SUNLIGHT + 1], g, green)
                     blue = fma(light[SUNLIGHT + 2], b, blue)
+            d, gloss = reflect(n, p, q), zero
             if k == shot.bounces:
-                seen = ambient(o, n, h, space)
-                r, g, b = sky_of(n, light)
+                seen, way = last(o, n, d, h, space)
+                r, g, b = sky_of(way, light)
                 red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
                 blue = fma(tb * seen, b, blue)
-            d, gloss = reflect(n, p, q), zero
         return red, green, blue
 
     return target.jit(path)
@@ -317,7 +340,7 @@ def make_keep(target):
     return target.jit(keep)
 
 
-def make_body(target, walk):
+def make_body(target, options, surface_of=make_surface):
     """Return ``body(i0, j0, di, dj, out, top, first, samples, shot, space)``: light of pixels.
 
     Parameters
@@ -330,8 +353,9 @@ def make_body(target, walk):
         The first sample, and how many there are.
     shot : Shot
     space : fractals.kernels.march.Space
+        Or the data of another surface, as `surface_of(target, options)` takes them.
     """
-    path, keep = make_path(target, walk), make_keep(target)
+    path, keep = make_path(target, surface_of(target, options)), make_keep(target)
 
     def body(i0, j0, di, dj, out, top, first, samples, shot, space):
         for j in range(j0, out.shape[0], dj):

@@ -27,7 +27,7 @@ Light = NDArray[np.floating[Any]]
 def developing_of(scene: Scene) -> dict[str, Any]:
     """Return what is done to the light of a picture, as plain values."""
     own = scene.develop
-    exposure, curve = own.usual(scene.make_any_formula().family)
+    exposure, curve = own.usual(scene.family)
     rest = {key: getattr(own, key) for key in ("bloom", "vignette", "denoise", "grain")}
     return {"exposure": exposure, "curve": curve} | {k: v for k, v in rest.items() if v}
 
@@ -45,7 +45,7 @@ class Developer:
 
     def __init__(self, backend: Backend, scene: Scene) -> None:
         self._backend, self._scene, own = backend, scene, scene.develop
-        self.exposure, curve = own.usual(scene.make_any_formula().family)
+        self.exposure, curve = own.usual(scene.family)
         self.glows = own.bloom > 0
         self._dtype = scene.image.dtype
         options = DevelopOptions(curve, scene.image.hdr, own.grain > 0)
@@ -54,8 +54,7 @@ class Developer:
 
     def encoding(self) -> NDArray[np.float32]:
         """Return exposed light in place of the table of `fractals.color.palette.encoding`."""
-        levels = palette.LEVELS[16]
-        return (self.exposure * np.arange(levels) / (levels - 1)).astype(np.float32)
+        return light_table(self.exposure)
 
     def sheet(self, left: int, top: int, real: Any) -> Development:
         """Return where pixels are, for light of a type."""
@@ -164,11 +163,17 @@ class Developer:
         run_tiles(range(0, rows, step), one, threads, None)
 
 
+def light_table(exposure: float) -> NDArray[np.float32]:
+    """Return light in place of the table of `fractals.color.palette.encoding`."""
+    levels = palette.LEVELS[16]
+    return (exposure * np.arange(levels) / (levels - 1)).astype(np.float32)
+
+
 def toned(scene: Scene, light: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return light as bright as the exposure and the curve make it, for previews."""
     if not scene.is_developed:
         return light
-    exposure, curve = scene.develop.usual(scene.make_any_formula().family)
+    exposure, curve = scene.develop.usual(scene.family)
     bright = (light * np.float32(exposure)).astype(np.float64)
     bent = linear_light.film(bright) if curve == "filmic" else bright.clip(0, 1)
     found: NDArray[np.float32] = np.asarray(bent, np.float32)

@@ -16,7 +16,7 @@ from fractals.errors import OptionError
 from fractals.kernels import blend, shade
 from fractals.kernels.layout import ColoringInputs, EscapeTile, FilterWindow
 from fractals.kernels.shade import PlaceOptions, ValueOptions
-from fractals.rendering.develop import Developer
+from fractals.rendering.develop import Developer, light_table
 from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.sampling import PERIOD, Index, Samples, indices, shifts
 from fractals.scene.geometry import ResolvedGroup, ResolvedLayer, is_plain, matrix
@@ -85,7 +85,8 @@ class _Painted:
 class Painter:
     """Draws tiles of raw numbers: ready when it is made, and changed by no tile.
 
-    Where the scene is developed, tiles are; where light glows, tiles are light in float32.
+    Where the scene is developed, tiles are; where light glows, tiles are light in float32. Those
+    of a relief are the light that its ground reflects.
 
     `values` takes a layer, and the function that fills an array with a tile's values of it. It
     returns the layer's values of the whole picture. Without it, colorings that rank all values get
@@ -106,7 +107,9 @@ class Painter:
         self.backend, self.scene, self.plan, self.layers = backend, plan.scene, plan, plan.layers
         self.dtype = dtype
         self.developer: Developer | None = None
-        if encode is None and plan.scene.is_developed:
+        if encode is None and plan.scene.relief.drawn:
+            encode, self.dtype = light_table(1.0), np.dtype(np.float32)
+        elif encode is None and plan.scene.is_developed:
             self.developer = Developer(backend, plan.scene)
             encode, self.dtype = self.developer.encoding(), np.dtype(np.float32)
         self.projected = plan.view.projection == "exponential"

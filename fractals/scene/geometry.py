@@ -122,11 +122,17 @@ class Layers:
     drawn: tuple[ResolvedLayer, ...]
     statistics: Statistics
     note: str = ""  # one line for the user, or nothing
+    heights: ResolvedLayer | None = None  # whose values are the heights of a relief
+
+    @property
+    def used(self) -> tuple[ResolvedLayer, ...]:
+        """Return all layers that need raw numbers."""
+        return (*self.drawn, self.heights) if self.heights else self.drawn
 
     @property
     def derivative(self) -> bool:
         """Tell whether a layer needs dz."""
-        return any(layer.coloring.derivative for layer in self.drawn)
+        return any(layer.coloring.derivative for layer in self.used)
 
     @property
     def whole(self) -> bool:
@@ -153,7 +159,7 @@ class Layers:
 
     def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
         """Return the first layer that needs planes other than those kept, and their names."""
-        for layer in self.drawn:
+        for layer in self.used:
             if absent := [name for name in layer.needs if not kept_as(name, kept)]:
                 return layer, absent
         return None
@@ -222,11 +228,16 @@ def make_layers(scene: Scene) -> Layers:
         coloring = fitting(paint.coloring.make(), formula, scene.julia is not None)
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(ResolvedLayer(paint, coloring, side, group))
+    heights = None
+    if scene.relief.drawn:
+        paint = Paint.model_validate({"coloring": scene.relief.heights})
+        made = fitting(paint.coloring.make(), formula, scene.julia is not None)
+        heights = ResolvedLayer(paint, made, "escaped")
     inside = any(layer.side != "escaped" and layer.coloring.statistic for layer in drawn)
     statistics = Statistics.of(tuple(layer.coloring for layer in drawn), inside)
     bands = formula.degree < 2 and any(layer.coloring.converging for layer in drawn)
     note = f"the formula '{formula.name}' has no degree: counts are drawn, not smooth ones"
-    return Layers(tuple(drawn), statistics, note if bands else "")
+    return Layers(tuple(drawn), statistics, note if bands else "", heights)
 
 
 def place_of(scene: Scene, formula: AnyFormula) -> tuple[Fraction, tuple[Fraction, Fraction]]:
@@ -321,6 +332,10 @@ COLORS = (
     "author",
     "note",
     "color",
+    "relief",
+    "camera",
+    "light",
+    "develop",
     "film",
 )  # raw numbers do not depend on these
 PICTURE = ("bits", "dpi", "compression")

@@ -29,6 +29,7 @@ class SceneKeywords(TypedDict, total=False):
     color: Mapping[str, Any]
     scatter: Mapping[str, Any]
     display: Mapping[str, Any]
+    relief: Mapping[str, Any]
     camera: Mapping[str, Any]
     light: Mapping[str, Any]
     develop: Mapping[str, Any]
@@ -77,6 +78,9 @@ class SceneKeywords(TypedDict, total=False):
     estimator_curve: float
     filter: str
     filter_radius: float
+    heights: Literal["none", "smooth", "distance"]
+    rise: float
+    tilt: float
     position: str | Sequence[float] | None
     target: str | Sequence[float] | None
     up: str | Sequence[float] | None

@@ -35,7 +35,7 @@ from fractals.scene.picture import (
     View,
     exposed_as_before,
 )
-from fractals.scene.space import Camera, Light
+from fractals.scene.space import Camera, Light, Relief
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
 # HTML of scenes, for notebooks.
@@ -88,7 +88,7 @@ def _limit(given: Any) -> Any:
 
 
 # Of families of images other than escape time, and what few scenes ask for.
-RARE_TABLES = ("scatter", "display", "camera", "light", "develop")
+RARE_TABLES = ("scatter", "display", "relief", "camera", "light", "develop")
 
 
 STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
@@ -305,6 +305,7 @@ class Scene(Table):
     color: Color = Color()
     scatter: Scatter = Scatter()
     display: Display = Display()
+    relief: Relief = Relief()
     camera: Camera = Camera()
     light: Light = Light()
     develop: Develop = Develop()
@@ -370,10 +371,22 @@ class Scene(Table):
 
         `OptionError`: an image of its family can't be developed so.
         """
-        family = self.make_any_formula().family
-        if self.develop.denoise and family != "solid":
+        if self.develop.denoise and self.family != "solid":
             raise OptionError("denoise=True is for solids, whose light has noise: leave it out")
-        return self.image.hdr or self.develop.changes(family)
+        return self.image.hdr or self.develop.changes(self.family)
+
+    @property
+    def family(self) -> str:
+        """Return the name of the family of images: that of the formula, or "relief"."""
+        family = self.make_any_formula().family
+        if not self.relief.drawn:
+            return family
+        if family != "escape":
+            raise OptionError(
+                "a relief is made of an escape-time formula, and "
+                f"'{self.make_any_formula().name}' is of the family '{family}': leave heights= out"
+            )
+        return "relief"
 
     def make_any_formula(self) -> AnyFormula:
         """Return the formula of any family, the same object for the same name and options."""
@@ -471,6 +484,7 @@ TABLES: dict[str, type[BaseModel]] = {
     "color": Color,
     "scatter": Scatter,
     "display": Display,
+    "relief": Relief,
     "camera": Camera,
     "light": Light,
     "develop": Develop,

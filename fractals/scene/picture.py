@@ -15,8 +15,11 @@ SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the p
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Side = Annotated[int, Field(ge=1, le=MAX_SIDE)]
 BRIGHTEST = 1e6
-# What "auto" means, by family: exposure and curve. A solid's light has no greatest value.
-USUAL: dict[str, tuple[float, Literal["clip", "filmic"]]] = {"solid": (0.7, "filmic")}
+# What "auto" means, by family: exposure and curve. Light of suns has no greatest value.
+USUAL: dict[str, tuple[float, Literal["clip", "filmic"]]] = {
+    "solid": (0.7, "filmic"),
+    "relief": (0.7, "filmic"),
+}
 PLAIN: tuple[float, Literal["clip", "filmic"]] = (1.0, "clip")
 
 
@@ -190,12 +193,13 @@ class Develop(Table):
     """How linear light becomes a picture."""
 
     exposure: Annotated[float | Literal["auto"], BeforeValidator(_exposure)] = Field(
-        default="auto", description="factor of all light; auto: 0.7 for solids, 1 for other images"
+        default="auto",
+        description="factor of all light; auto: 0.7 for solids and reliefs, 1 for other images",
     )
     curve: Literal["auto", "clip", "filmic"] = Field(
         default="auto",
         description="what becomes of light brighter than white: clip cuts it off, filmic bends "
-        "all light towards white as film does; auto: filmic for solids, clip for other images",
+        "all light towards white as film does; auto: filmic for solids and reliefs, else clip",
     )
     bloom: Finite = Field(
         default=0.0, ge=0, le=100, description="strength of the glow around what is bright; 0: none"

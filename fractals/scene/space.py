@@ -1,4 +1,4 @@
-"""Camera and Light: the keys of a scene that show a solid."""
+"""Camera, Light and Relief: the keys of a scene that show a solid, or a landscape."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -122,7 +122,7 @@ class Camera(Table):
 
 
 class Light(Table):
-    """What lights a solid."""
+    """What lights a solid, or the landscape of a relief."""
 
     sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
         Field(
@@ -176,3 +176,32 @@ class Light(Table):
         default="auto",
         description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
     )
+
+
+class Relief(Table):
+    """How an escape-time scene becomes a landscape, lit by the light of solids."""
+
+    heights: Literal["none", "smooth", "distance"] = Field(
+        default="none",
+        description="draw the scene as a landscape that is high near the set, by the smooth count "
+        "or the distance estimate (distance); none: flat",
+    )
+    rise: Finite = Field(
+        default=0.1,
+        ge=-2,
+        le=2,
+        description="height of the highest point of a relief, as a share of the picture's width; "
+        "below 0 the set lies deep",
+    )
+    tilt: Finite = Field(
+        default=0.0,
+        ge=0,
+        le=80,
+        description="angle of the camera over a relief: 0 sees it from straight above, as a map; "
+        "60 looks far over it",
+    )
+
+    @property
+    def drawn(self) -> bool:
+        """Tell whether there is a landscape."""
+        return self.heights != "none"

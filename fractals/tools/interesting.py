@@ -49,6 +49,7 @@ from fractals.scene.keywords import SuggestKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
 from fractals.tools import sheet
+from fractals.tools.composition import LUMINANCE, composition_of
 
 ACROSS = 160  # samples of the coarse picture
 SHARE = 8  # windows along a side of the view
@@ -56,6 +57,10 @@ BINS = 16  # of the ranks of counts: the entropy is at most 4 bits
 MIN_SCORE = 0.02  # a window with a lower score is empty
 # Highest period to search in a window: a picture shows orbits of some thousand steps.
 MAX_PERIOD = 20_000
+MORE = 3  # windows by counts, for each that is chosen among them by its composition
+LOOK_ACROSS = 32  # pixels of a window in the picture of the whole view
+# Where the subject of a window may lie, in widths and heights from its middle.
+PLACES = ((0, 0), *((x, y) for x in (-1 / 6, 1 / 6) for y in (-1 / 6, 1 / 6)))
 SPARE_DIGITS = 6  # of a center, beyond those that tell the view's samples apart
 COLUMNS = 3  # of the sheet
 # Points and steps that show whether a set is symmetric; their orbits stay small for so long.
@@ -74,7 +79,7 @@ class Suggestion:
     score : float
         From 0 to 1.
     kind : str
-        "spiral", "minibrot" or "detail": what the view is centered on; "camera" of a solid.
+        "spiral", "minibrot" or "detail": what is in the view; "camera" of a solid.
     """
 
     scene: Scene
@@ -130,14 +135,23 @@ def find_interesting(*sources: Source, **keywords: Unpack[SuggestKeywords]) -> l
     raw = compute(
         coarse, device=options.device, threads=options.threads, on_message=options.on_message
     )
-    found: list[Suggestion] = []
     images = partial(_images, scene, size)
-    for score, x, y in best_windows(raw.count, raw.max_iterations, count, images):
+    windows = best_windows(raw.count, raw.max_iterations, MORE * count, images)
+    view = _Overview(scene, options) if windows else None
+    composed: list[tuple[float, Scene]] = []
+    for score, x, y in windows:
+        assert view
         window = _window(scene, x / size[0], y / size[1])
+        composed.append((score * (1 + view.score(window)) / 2, window))
+    composed.sort(key=lambda each: -each[0])
+    found: list[Suggestion] = []
+    for score, window in composed[:count]:
+        assert view
         centered, kind = _centered(window, len(found)) if options.centers else (window, "detail")
-        if any(centered.view == other.scene.view for other in found):
-            centered, kind = window, "detail"
-        found.append(Suggestion(centered, round(score, 3), kind))
+        placed = view.placed(centered)
+        if any(placed.view == other.scene.view for other in found):
+            placed, kind = window, "detail"
+        found.append(Suggestion(placed, round(score, 3), kind))
         if options.progress:
             options.progress(len(found), count)
     if not found:
@@ -145,6 +159,50 @@ def find_interesting(*sources: Source, **keywords: Unpack[SuggestKeywords]) -> l
             "nothing in the view differs: move it to the edge of the set, or zoom out"
         )
     return found
+
+
+class _Overview:
+    """A small picture of a whole view, in which windows are looked at."""
+
+    def __init__(self, scene: Scene, options: SuggestOptions) -> None:
+        across, down = scene.image.size
+        self._scene, wide = scene, LOOK_ACROSS * SHARE
+        size = wide, max(SHARE, round(wide * down / across))
+        small = scene.replace(size=size, supersampling=1, antialias="grid", heights="none")
+        small = small.replace(bits=8, gamut="srgb", hdr=False)
+        quiet: dict[str, Any] = {"on_message": lambda line: None}
+        self._pixels = render(small, device=options.device, threads=options.threads, **quiet).pixels
+
+    def score(self, window: Scene, x: float = 0, y: float = 0) -> float:
+        """Return how well a window is composed that is moved by shares of its sides."""
+        rows, columns = self._pixels.shape[:2]
+        u, v = _place_in(self._scene, window)
+        high, wide = max(1, rows // SHARE), columns // SHARE
+        left = round(u * columns + x * wide - wide / 2)
+        top = round(v * rows + y * high - high / 2)
+        left, top = min(max(0, left), columns - wide), min(max(0, top), rows - high)
+        return composition_of(self._pixels[top : top + high, left : left + wide]).score
+
+    def placed(self, window: Scene) -> Scene:
+        """Return a window with its middle where the composition is best."""
+        x, y = max(PLACES, key=lambda place: self.score(window, *place))
+        if (x, y) == (0, 0):
+            return window
+        u, v = _place_in(self._scene, window)
+        moved = _window(self._scene, u + x / SHARE, v + y / SHARE)
+        return window.replace(center=moved.view.center)
+
+
+def _place_in(scene: Scene, window: Scene) -> Point:
+    """Return where the middle of a window is in a view, in shares from its top left."""
+    formula = scene.make_formula()
+    width, center = place_of(scene, formula)
+    _, (u, v) = place_of(window, formula)
+    a, b, c, d = matrix(scene.view)
+    s, t, determinant = u - center[0], v - center[1], a * d - b * c
+    right, up = (d * s - b * t) / determinant, (a * t - c * s) / determinant
+    across, down = scene.image.size
+    return 0.5 + float(right / width), 0.5 - float(up * across / (width * down))
 
 
 def best_windows(
@@ -284,7 +342,7 @@ APART = 0.35  # distances between cameras that look the same way
 LOOKED_AT = 6  # pictures for each view that is suggested
 LOOK = 48, 32  # pixels
 DARK, WHITE = 45, 245  # of luminance, of 255
-BEST = 4.0  # about the sum of the best view's parts
+BEST = 3.0  # about the best view's score
 
 
 def _cameras(scene: Scene, options: SuggestOptions) -> list[Suggestion]:
@@ -315,7 +373,7 @@ def _cameras(scene: Scene, options: SuggestOptions) -> list[Suggestion]:
             options.progress(k + 1, most)
     found.sort(key=lambda each: -each[0])
     found = [
-        (score * _light(made, quiet), far, made)
+        (score * _look(made, quiet), far, made)
         for score, far, made in found[: LOOKED_AT * options.count]
     ]
     best: list[Suggestion] = []
@@ -336,12 +394,13 @@ def _cameras(scene: Scene, options: SuggestOptions) -> list[Suggestion]:
     return best
 
 
-def _light(scene: Scene, options: RenderOptions) -> float:
-    """Return how well a view is lit, from 0 to 1: most of it neither in the dark nor white."""
+def _look(scene: Scene, options: RenderOptions) -> float:
+    """Return how well a view is lit and composed, from 0 to 1: little in the dark, or white."""
     small = scene.replace(size=LOOK, samples=1, bounces=1, lens=0.0, bits=8)
-    luminance = family_of(small).render(small, options).pixels @ np.array([0.2126, 0.7152, 0.0722])
+    pixels = family_of(small).render(small, options).pixels
+    luminance = pixels @ LUMINANCE
     dark, white = (luminance < DARK).mean(), (luminance > WHITE).mean()
-    return float(max(0.0, 1 - dark - white))
+    return float(max(0.0, 1 - dark - white) * (1 + composition_of(pixels).score) / 2)
 
 
 def _near_by(

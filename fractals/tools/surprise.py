@@ -17,8 +17,11 @@ from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
 from fractals.scene.model import Scene
 from fractals.tools import interesting, sheet
+from fractals.tools.composition import composition_of
 
 COUNT = 12  # scenes of a sheet
+COMPOSED = 0.5  # least score of a composition; others are taken where these are too few
+MAX_SEEN = 2 * COUNT  # pictures that are not flat, among which is chosen
 MAX_TRIES = 4 * COUNT  # mutations from which these are taken: many a coloring shows nothing
 # Of luminance, of 255: below this standard deviation, or this range of the middle 90 %, a picture
 # shows nothing.
@@ -40,11 +43,11 @@ LAYERS: tuple[dict[str, Any], ...] = (
 def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tuple[str, Scene]]:
     """Yield up to MAX_TRIES scenes that are like a scene, each with a label for people.
 
-    Take the first COUNT whose pictures are not flat: see `is_flat`. The same seed gives the same
+    `ComposedChoice` takes COUNT of their pictures. The same seed gives the same
     scenes. Places near by are searched on the device.
     """
     chance = random.Random(seed)
-    if not family_of(scene).single_pixels:
+    if not (family_of(scene).single_pixels or scene.relief.drawn):
         yield from _of_numbers(scene, chance, device)
         return
     deep = make_plan(scene).deep
@@ -125,6 +128,40 @@ def is_flat(pixels: Pixels) -> bool:
     return bool(luminance.std() < FLAT or high - low < FLAT)
 
 
+class ComposedChoice:
+    """Chooses COUNT of some pictures as they are drawn.
+
+    A picture that is flat is left out. One that is symmetric, centered or pale is held back, and
+    taken in the end where there are not enough others.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[tuple[float, Any]] = []
+        self._taken = self._seen = 0
+
+    @property
+    def ends(self) -> bool:
+        """Tell whether no more pictures are needed."""
+        return self._taken == COUNT or self._seen == MAX_SEEN
+
+    def takes(self, picture: Any, pixels: Pixels) -> bool:
+        """Tell whether a picture is taken at once; `picture` is what `rest` returns of others."""
+        if is_flat(pixels):
+            return False
+        self._seen += 1
+        score = composition_of(pixels).score
+        if score < COMPOSED:
+            self._held.append((score, picture))
+            return False
+        self._taken += 1
+        return True
+
+    def rest(self) -> list[Any]:
+        """Return pictures that were held back, the best first, as many as are missing."""
+        self._held.sort(key=lambda each: -each[0])
+        return [picture for _, picture in self._held[: COUNT - self._taken]]
+
+
 def _words(name: str) -> str:
     return name.replace("_", " ")
 
@@ -178,19 +215,24 @@ def draw_sheet(
 
     The same `seed` gives the same scenes; ``progress(done, COUNT)`` is called after each picture.
     """
-    scenes, cells = [], []
+    taken: list[tuple[str, Scene, Pixels]] = []
+    choice = ComposedChoice()
     for label, found in mutations(scene, seed, device):
         image = render(
             sheet.reduced(found), device=device, threads=threads, on_message=lambda line: None
         )
-        if is_flat(image.pixels):
-            continue
-        scenes.append(found)
-        cells.append(sheet.Cell(f"{len(scenes)}  {label}", image.pixels))
-        if progress:
-            progress(len(scenes), COUNT)
-        if len(scenes) == COUNT:
+        picture = label, found, image.pixels
+        if choice.takes(picture, image.pixels):
+            taken.append(picture)
+            if progress:
+                progress(len(taken), COUNT)
+        if choice.ends:
             break
+    taken += choice.rest()
+    if progress and taken:
+        progress(COUNT, COUNT)
+    scenes = [found for _, found, _ in taken]
+    cells = [sheet.Cell(f"{k}  {label}", pixels) for k, (label, _, pixels) in enumerate(taken, 1)]
     if not cells:
         raise FractalsError("no mutation of the scene can be drawn: choose another view")
     return scenes, sheet.png(sheet.assemble(cells, COLUMNS))

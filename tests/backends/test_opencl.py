@@ -172,6 +172,7 @@ FEATURES = {
     "ranks and histograms": {"coloring": "rank"},
     "layers": {"layers": [{"coloring": "orbit_trap", "blend": "soft_light"}]},
     "jittered and adaptive samples": {"antialias": "adaptive", "supersampling": 4},
+    "reliefs": {"heights": "distance", "tilt": 45, "emission": 2, "supersampling": 1, "samples": 2},
     "deep views": DEEP,
     "deep views beyond 1e-300": {**DEEP, "width": "1e-320"},
     "orbit statistics in deep views": {**DEEP, "coloring": "atom_domains"},

@@ -27,7 +27,10 @@ from fractals.backends.cuda.kernel import give_body, make_kernel
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas import mandelbrot
+from fractals.kernels import ground as grounds
+from fractals.kernels import light as lights
 from fractals.kernels import march
+from fractals.rendering.solid.trace import moved
 from fractals.scene.paint import Color, Layer
 from fractals.tools.gpu import machine
 
@@ -624,4 +627,32 @@ def test_solids_are_rounded_as_written(name, precision):
     text = ptx.text(made, HOPPER)
     assert precision == "float64" or doubles(text) == []
     assert fused(text) == fused(ptx.unfused_text(made, HOPPER))
+    assert ptx.resources(ptx.binary(made, HOPPER))[1] == 0
+
+
+# Reliefs: paths of light over a ground of heights.
+
+
+def test_paths_over_a_ground_are_rounded_as_written():
+    """No float64, no product that the compiler adds, and no local memory."""
+
+    def draw():
+        backend = open_backend(choose("cuda").device, "float32")
+        real = backend.real
+        ground = grounds.ground_of(np.ones((4, 5), real), np.ones((4, 5, 3), real))
+        colors = np.ones((4, 4), real)
+        numbers = np.ones(grounds.FLAT + 1, real), np.ones(lights.EMISSION + 3, real)
+        shot = lights.Shot(*numbers, colors, lights.turns_of(1), 1, 0, 0)
+        run = backend.compile(lights.make_body, None, grounds.make_surface)
+        out = backend.to_device(np.zeros((1, 1, 3), np.int64))
+        run(
+            out, np.int64(0), np.int64(0), np.int64(1), moved(backend, shot), moved(backend, ground)
+        )
+
+    made = ptx.compile_kernels(draw)[-1]
+    text = ptx.text(made, HOPPER)
+    assert doubles(text) == []
+    # Random numbers are whole ones times 2**-24, an exact product, so it may be fused.
+    exact = sum("fma" in line and "0f33800000" in line for line in text.splitlines())
+    assert fused(text) - exact == fused(ptx.unfused_text(made, HOPPER))
     assert ptx.resources(ptx.binary(made, HOPPER))[1] == 0

@@ -153,7 +153,18 @@ def test_a_first_render_says_that_it_compiles(tmp_path):
     import subprocess
 
     done = subprocess.run(
-        [sys.executable, "-m", "fractals", "render", "--size", "16x9", "--cpu", "-o", "a.png"],
+        [
+            sys.executable,
+            "-m",
+            "fractals",
+            "render",
+            "mandelbrot",
+            "--size",
+            "16x9",
+            "--cpu",
+            "-o",
+            "a.png",
+        ],
         cwd=tmp_path,
         env={
             **os.environ,

@@ -291,6 +291,34 @@ def test_each_control_equals_the_scene(tab, seed):
     panel.get_by_role("button", name="Edit").click()
 
 
+def test_a_relief_is_that_of_the_scene(tab):
+    panel = opened(tab, "Color")
+    before = tab.assert_exact()
+    assert "relief" not in before
+    tab.run("() => explorer.change({ light: { samples: 2, bounces: 0 } })")
+    section(panel, "Relief")
+    panel.get_by_role("combobox", name="Heights").select_option("distance")
+    tab.settle()
+    for label, value in (("Rise", "0.2"), ("Tilt", "40")):
+        field = panel.get_by_role("textbox", name=label, exact=True)
+        field.fill(value)
+        field.press("Enter")
+    found = tab.assert_exact()["relief"]
+    assert found == {"heights": "distance", "rise": 0.2, "tilt": 40}
+    assert panel.get_by_role("combobox", name="Coloring").is_hidden()  # folded, but there
+    power = panel.get_by_role("textbox", name="Sun power", exact=True)
+    power.fill("5")
+    power.press("Enter")
+    panel.get_by_role("button", name="Sun").press("ArrowRight")
+    light = tab.assert_exact()["light"]
+    assert light["sun_power"] == 5
+    assert len(light["sun"]) == 3
+    tab.press("+")
+    assert tab.assert_exact()["relief"] == found
+    panel.get_by_role("combobox", name="Heights").select_option("none")
+    tab.assert_exact()
+
+
 def test_develop_is_that_of_the_scene(tab):
     panel = opened(tab, "Color")
     section(panel, "Develop")

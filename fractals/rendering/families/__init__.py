@@ -318,8 +318,8 @@ def load_raw(path: str | Path) -> Any:
 
 
 def family_of(scene: Scene) -> Family:
-    """Return the family of a scene's formula."""
-    return load(scene.make_any_formula().family)
+    """Return the family of a scene: that of its formula, or of a relief."""
+    return load(scene.family)
 
 
 def load(name: str) -> Family:

@@ -18,7 +18,7 @@ from fractals.kernels.solid import MOST_STEPS, Solid
 from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene
 from fractals.scene.picture import View
-from fractals.scene.space import Camera
+from fractals.scene.space import Camera, Light
 
 PROBE = 24  # rows and columns of rays that look where the surface is
 FOCUS = 35  # percent of these that are nearer than what is sharp
@@ -198,26 +198,8 @@ class SolidPlan:
         return [*position.tolist(), *axes_of(self.scene.camera, self.solid).ravel().tolist()]
 
     def _light(self, seen: Seen) -> list[float]:
-        camera, light = self.scene.camera, self.scene.light
-        sun = sun_of(self.scene, self.solid)
-        across = across_of(sun)
-        along = np.cross(sun, across)
-        wide = math.tan(math.radians(light.sun_size) / 2)
-        gamut = self.scene.image.primaries
-        sunlight = linear_of(light.sun_color, gamut) * light.sun_power
-        horizon, zenith, ground = (linear_of(each, gamut) for each in light.sky)
-        low, high = self.ends(seen)
-        rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
-        numbers = [float(part) for row in rows for part in row]
-        return [
-            *numbers,
-            GLOW,
-            light.haze / (camera.focus or seen.depth),
-            light.gloss,
-            low,
-            1 / (high - low),
-            *(linear_of(light.emission_color, gamut) * light.emission).tolist(),
-        ]
+        camera, sun = self.scene.camera, sun_of(self.scene, self.solid)
+        return light_numbers(self.scene, sun, camera.focus or seen.depth, self.ends(seen))
 
     def _colors(self, seen: Seen) -> NDArray[np.float64]:
         """Return colors for traps from the first to the last one, and how much light they give off.
@@ -232,13 +214,44 @@ class SolidPlan:
             traps = low + share * (high - low)
             ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
             share = EVEN * ranks + (1 - EVEN) * share
-        light = self.scene.light
-        away = np.abs(share - light.emission_at) / light.emission_width
-        given_off = (1 - away).clip(0, 1) ** 2
+        given_off = emitted_at(self.scene.light, share)
         at = paint.offset + paint.density * share
         at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
         gamut = self.scene.image.primaries
         return np.column_stack([palette.linear(at, gamut).clip(0, 1), given_off])
+
+
+def light_numbers(
+    scene: Scene, sun: NDArray[np.float64], depth: float, ends: tuple[float, float]
+) -> list[float]:
+    """Return the numbers of light, as of `fractals.kernels.light`.
+
+    `depth`: the distance to which haze is measured. `ends`: the traps of the first and last color.
+    """
+    light, across = scene.light, across_of(sun)
+    along = np.cross(sun, across)
+    wide = math.tan(math.radians(light.sun_size) / 2)
+    gamut = scene.image.primaries
+    sunlight = linear_of(light.sun_color, gamut) * light.sun_power
+    horizon, zenith, ground = (linear_of(each, gamut) for each in light.sky)
+    rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
+    numbers = [float(part) for row in rows for part in row]
+    return [
+        *numbers,
+        GLOW,
+        light.haze / depth,
+        light.gloss,
+        ends[0],
+        1 / (ends[1] - ends[0]),
+        *(linear_of(light.emission_color, gamut) * light.emission).tolist(),
+    ]
+
+
+def emitted_at(light: Light, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of its light the surface gives off, by its place among the colors."""
+    away = np.abs(share - light.emission_at) / light.emission_width
+    given_off: NDArray[np.float64] = (1 - away).clip(0, 1) ** 2
+    return given_off
 
 
 def samples_of(scene: Scene) -> int:

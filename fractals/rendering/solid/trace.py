@@ -105,20 +105,7 @@ class Tracing:
         run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
-        width, steps = self.plan.scene.image.size[0], max(USUAL_STEPS, self.plan.steps)
-        most = max(1, PATHS[self.plan.device] * USUAL_STEPS // steps)
-        samples = last - first
-        if self.plan.device == "cpu":  # rows in turn: a piece has all samples of its rows
-            tall = max(1, most // (width * samples))
-            begins = range(0, len(rows), tall)
-            return [SampledRows(rows[k : k + tall], first, samples) for k in begins]
-        tall = max(1, most // width)
-        few = max(1, most // (width * min(tall, len(rows))))
-        return [
-            SampledRows(rows[k : k + tall], begin, min(few, last - begin))
-            for k in range(0, len(rows), tall)
-            for begin in range(first, last, few)
-        ]
+        return pieces_of(self.plan.device, self.plan.scene, self.plan.steps, rows, first, last)
 
     def _in_packs(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         from fractals.backends.cpu.ray_lists import PathRange
@@ -206,6 +193,26 @@ class Tracing:
             tracing.add(sums[-1], range(CHECKED[1]), sample, sample + 1, None)
         if not np.array_equal(sums[0], sums[1]):
             raise DifferenceError(f"the light of sample {sample} differs from that of plain Python")
+
+
+def pieces_of(
+    device: str, scene: Scene, steps: int, rows: range, first: int, last: int
+) -> list[SampledRows]:
+    """Return samples of rows in pieces for launches; `steps`: of a distance estimate."""
+    width = scene.image.size[0]
+    most = max(1, PATHS[device] * USUAL_STEPS // max(USUAL_STEPS, steps))
+    samples = last - first
+    if device == "cpu":  # rows in turn: a piece has all samples of its rows
+        tall = max(1, most // (width * samples))
+        begins = range(0, len(rows), tall)
+        return [SampledRows(rows[k : k + tall], first, samples) for k in begins]
+    tall = max(1, most // width)
+    few = max(1, most // (width * min(tall, len(rows))))
+    return [
+        SampledRows(rows[k : k + tall], begin, min(few, last - begin))
+        for k in range(0, len(rows), tall)
+        for begin in range(first, last, few)
+    ]
 
 
 def moved(backend: Backend, part: Any) -> Any:

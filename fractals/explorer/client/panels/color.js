@@ -5,6 +5,7 @@ import { observe } from "../state.js";
 import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
 import { coloringName, coloringOf, gradient, paletteTitle, shownPalette, tableOf } from "./colors.js";
 import { Develop } from "./develop.js";
+import { Relief } from "./relief.js";
 import { Shown } from "./display.js";
 import { BINS, Histogram } from "./histogram.js";
 import { Layers } from "./layers.js";
@@ -95,7 +96,8 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
     const picked = index(), paint = paintOf(), palette = (paint.palette ?? "auto") === "auto" && explorer.placed?.space?.palette || shownPalette(paint, catalog), background = gradient(palette, catalog);
     const previews = plainFirst.map(({ name: id }) => ({ id, title: words(id), change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
     const looks = Looks.value?.(color(), catalog) ?? [];
-    const points = explorer.placed?.values === false; // an image of points: no values, layers or inside
+    const relief = explorer.placed?.values === false && explorer.scene.relief; // pixels have no values of their own
+    const points = explorer.placed?.values === false && !relief; // an image of points: no values, layers or inside
     const inside = (/** @type {boolean} */ live) => (/** @type {Table} */ { target }) => change({ ...color(), inside: target.value }, live);
     return html`<div><${Road} at="color" open=${open} />
       ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
@@ -114,8 +116,8 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
         <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
-        <${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} />
-        <${Button} label="Fit to view" kind="wide-button" onClick=${fit} />
+        ${!relief && html`<${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} />
+        <${Button} label="Fit to view" kind="wide-button" onClick=${fit} />`}
         <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
         <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
         <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />
@@ -136,6 +138,7 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
           : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`}
       <//>`}
+      ${(explorer.placed?.values || relief) && html`<${Relief} explorer=${explorer} />`}
       <${Develop} explorer=${explorer} /></div>`;
   }
   const Over = () => html`<${Brush} explorer=${explorer} brush=${brush} />`;

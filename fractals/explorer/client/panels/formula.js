@@ -86,7 +86,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   function View() {
     const now = tableOf(explorer.scene?.formula), known = catalog.formulas.find((/** @type {Table} */ { name }) => name === now.name);
     const options = now.name === "expression" ? [] : optionsOf(known);
-    const points = explorer.placed?.values === false; // an image of points
+    const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
       ${!points && html`<${Section} title="Your own"><${Own} step=${now.step} /><//>`}

@@ -25,15 +25,15 @@ function valuesOf(/** @type {import("../explorer.js").Explorer} */ explorer, /**
 /** A field of a table of the scene, whose drag is one step of undo. */
 function Field(/** @type {Table} */ { explorer, table, part, name, range }) {
   const [least, most, log = false, whole = false] = range, known = explorer.catalog.schema.$defs[table].properties[name];
-  const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) => explorer.change({ [part]: { ...explorer.scene[part], [name]: whole ? Math.round(value) : value } }, step());
+  const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) => explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
   return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
     live=${put(() => `gesture ${name} ${drags}`)} put=${put(() => `gesture ${name} ${drags++}`)} />`;
 }
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
-function Sun(/** @type {Table} */ { explorer }) {
-  const { space } = explorer.placed, radius = DOME / 2;
-  const put = (/** @type {any} */ sun, step = "") => explorer.change({ light: { ...explorer.scene.light, sun } }, step);
+function Sun(/** @type {Table} */ { explorer, space }) {
+  const radius = DOME / 2;
+  const put = (/** @type {any} */ sun, step = "") => explorer.changeIn("light", { sun }, step);
   const at = onDome(space.sun, space).map((part) => radius * (1 + part));
   const drag = (/** @type {number[]} */ to, /** @type {string} */ step) => put(dome(to.map((/** @type {number} */ part) => part / radius - 1), space), step);
   return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">ahead</span>
@@ -42,20 +42,25 @@ function Sun(/** @type {Table} */ { explorer }) {
     <${Button} label="Beside the camera" kind="wide-button" aria-pressed=${String((explorer.scene.light?.sun ?? "key") === "key")} title="Above and to the left of the camera, wherever it is" onClick=${() => put("key")} /></div>`;
 }
 
-/** The light of a solid, in place of values and layers. */
-export function Lit(/** @type {Table} */ { paint, edit, explorer }) {
-  if (!explorer.placed?.space) return null;
+/** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
+export function Daylight(/** @type {Table} */ { explorer, space }) {
   const light = valuesOf(explorer, "Light", "light");
   const field = (/** @type {string} */ name) => html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
-  const put = (/** @type {any} */ values, /** @type {string} */ step) => explorer.change({ light: { ...explorer.scene.light, ...values } }, step);
+  const put = (/** @type {any} */ values, /** @type {string} */ step) => explorer.changeIn("light", values, step);
   const color = (/** @type {string} */ label, /** @type {any} */ value, /** @type {(value: string, step: string) => void} */ change) => html`<${Row} key=${label} label=${label} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${value}
     onInput=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
-  return html`<${Section} title="Sun"><${Sun} explorer=${explorer} />${["sun_power", "sun_size"].map(field)}
+  return html`<${Section} title="Sun"><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
       ${color("Sun color", light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
     <${Section} title="Sky and haze">${light.sky.map((/** @type {any} */ value, /** @type {number} */ k) => color(SKY[k], value, (/** @type {string} */ now, /** @type {string} */ step) => put({ sky: light.sky.with(k, now) }, step)))}${field("haze")}<//>
     <${Section} title="Light of its own" open=${false}>${["emission", "emission_at", "emission_width"].map(field)}
       ${color("Emission color", light.emission_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ emission_color: now }, step))}<//>
-    <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>
+    <${Section} title="Surface">${["gloss", "bounces"].map(field)}<//>`;
+}
+
+/** The light of a solid, in place of values and layers. */
+export function Lit(/** @type {Table} */ { paint, edit, explorer }) {
+  if (!explorer.placed?.space) return null;
+  return html`<${Daylight} explorer=${explorer} space=${explorer.placed.space} />
     <${Section} title="Colors along the palette">
       <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
       <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>`;

@@ -1,0 +1,21 @@
+/** The table [relief] of an escape-time scene: ground in the sun. */
+import { html } from "../html.js";
+import { observe } from "../state.js";
+import { Section, Select, Slider, words } from "../ui.js";
+import { Daylight } from "./space.js";
+
+/** Ranges of the sliders; the fields beside them take all that a scene takes. */
+const RANGES = { rise: [-0.5, 0.5], tilt: [0, 80] };
+const NORTH = { position: [0, -1, 0], target: [0, 0, 0], up: [0, 0, 1] }; // what is ahead on the dome of the sun
+const own = observe({ drags: 0 });
+
+export function Relief({ explorer }) {
+  const known = explorer.catalog.schema.$defs.Relief.properties;
+  const given = { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...explorer.scene.relief };
+  const put = (values, step = "") => explorer.changeIn("relief", values, step);
+  return html`<${Section} title="Relief" open=${given.heights !== "none"}>
+    <${Select} label="Heights" choices=${known.heights.enum} value=${given.heights} put=${(heights) => put({ heights })} />
+    ${Object.entries(RANGES).map(([name, [least, most]]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} least=${least} most=${most} hint=${known[name].description}
+      live=${(now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`)}<//>
+    ${explorer.placed.sun && html`<${Daylight} explorer=${explorer} space=${{ ...NORTH, sun: explorer.placed.sun }} />`}`;
+}
