@@ -28,7 +28,14 @@ from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapeData, arrays_of, check_counts, parts_of, planes_for
+from fractals.io.escape_data import (
+    EscapeData,
+    arrays_of,
+    check_counts,
+    no_check,
+    parts_of,
+    planes_for,
+)
 from fractals.io.png import Pixels
 from fractals.io.summary import PictureFacts, Summary, Tally
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -170,6 +177,26 @@ class Recoloring:
             statistics = to_device(np.stack([taken(plane) for plane in self._statistics]))
         count, x, y, dx, dy = (*found, self._nothing, self._nothing)[:5]
         return EscapeTile(count, x, y, dx, dy, statistics)
+
+    def read_by(self, tiles: Sequence[Tile]) -> Work | None:
+        """Return the work of compiled code that reads tiles of the arrays itself, or None.
+
+        None: the arrays have gaps, or Python has more to do for each tile.
+        """
+        planes = [self.raw.count, *(self.raw.planes[name] for name in self._names[1:])]
+        checked = self.raw.check_rows is not no_check
+        if self._statistics or checked or not all(plane.flags.c_contiguous for plane in planes):
+            return None
+        pairs = [plane.view(self.backend.real).reshape(*plane.shape, 2) for plane in planes[1:]]
+        inputs = planes[0], *pairs, np.empty((0, 0, 2), self.backend.real)
+        return Work(
+            tiles=np.array(tiles, np.int64),
+            n=self.plan.supersampling,
+            derivative=len(pairs) > 1,
+            planes=0,
+            iterate=None,
+            inputs=(*inputs[:3], np.int32(self.max_iterations)),
+        )
 
 
 def _kept_as(name: str, raw: EscapeData) -> str:
@@ -578,8 +605,8 @@ def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
 # The one driver of tiles. What becomes of them is the affair of a sink.
 #
 # Where all work of a tile can be compiled, compiled code takes the tiles from a queue. That is
-# direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile to
-# tile: the numbers and the colors are the same.
+# direct iteration on the CPU, or reading from arrays, and coloring by a single layer. Otherwise
+# Python goes from tile to tile: the numbers and the colors are the same.
 
 
 Loop = Callable[[Queue], Mapping[str, float]]  # returns what each stage took, in any unit
@@ -676,15 +703,18 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     """
     source, painter = drawing.source, drawing.painter
     assert painter, "the drawing keeps raw numbers only"
-    if not _is_plain(source, drawing.plan):
+    work = None
+    if isinstance(source, Recoloring):
+        work = source.read_by(tiles)
+    elif _is_plain(source, drawing.plan):
+        work = _iterating(drawing.plan, source, tiles)
+    if work is None:
         return []
     shading = painter.single(source.max_iterations, source.count_offset)
     if shading is None:
         return []
     place, inputs, paint, colors = shading
-    work = _iterating(drawing.plan, source, tiles)._replace(
-        place=place, coloring=(inputs,), paint=paint, colors=colors
-    )
+    work = work._replace(place=place, coloring=(inputs,), paint=paint, colors=colors)
     prepare = drawing.backend.compile_tile_loop(work, drawing.dtype)
     if prepare is None:
         return []
@@ -696,6 +726,8 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
             queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
         ) -> StageTicks:
             laps = loop(queue.cells, picture, band, pixels_left)
+            if laps[-1] < 0 and isinstance(source, Recoloring):
+                check_counts(source.raw.count, source.max_iterations)
             drawing.tally.add(*map(int, laps[len(TILE_STAGES) :]))
             return _spent(laps)
 
@@ -739,7 +771,7 @@ def _iterating(plan: Plan, source: Direct, tiles: Sequence[Tile]) -> Work:
         derivative=source.derivative,
         planes=source.statistics.planes,
         iterate=source.run,
-        grid=(
+        inputs=(
             SampleGrid(source.grid.columns, source.grid.rows),
             source.point,
             np.int32(source.max_iterations),
