@@ -117,6 +117,7 @@ def load(kind: str, name: str) -> Callable[..., Any]:
     return module.make  # type: ignore[no-any-return]
 
 
+@functools.cache
 def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
     kinds = [kind for kind in FORMULAS if name in _modules(kind)]

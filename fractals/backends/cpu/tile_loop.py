@@ -6,11 +6,13 @@ one atomic instruction. The programs for a tile are passed to the loop as addres
 loop is compiled once for all formulas and colorings.
 """
 
+import itertools
 import platform
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fractals.backends.base import LINE
 from fractals.backends.cpu import scratch
 from fractals.backends.cpu.programs import is_stored, program_of
 from fractals.kernels.escape import NONE_YET
@@ -114,11 +116,8 @@ def compile_tile_loop(backend, number, work, dtype=None):
     rooms = [(samples, np.int32), (samples, real), (samples, real), (slope, real), (slope, real)]
     rooms += [(max(1, work.planes * samples), real)]
 
-    def made(rooms):
-        return [backend.empty((size,), kind) for size, kind in rooms]
-
     def start():
-        return tiles, np.int32(n), source(EscapeTile(*made(rooms)))
+        return tiles, np.int32(n), source()
 
     if work.iterate:
         parts = [(2 * columns, real), (2 * int(tiles[:, 3].max()) * n, real)]
@@ -126,14 +125,16 @@ def compile_tile_loop(backend, number, work, dtype=None):
         lists = [(numbers, real), (places, scratch.index_type(real))]
         iterate = programs[0].entry(scratch.direct_layout(real))
 
-        def source(tile):
+        def source():
             grid, *rest = work.inputs
-            return IterateStage(iterate, grid, SampleGrid(*made(parts)), *rest, tile, *made(lists))
+            across, down, *made = _arrays(backend, parts + rooms + lists)
+            tile = EscapeTile(*made[:-2])
+            return IterateStage(iterate, grid, SampleGrid(across, down), *rest, tile, *made[-2:])
 
     else:
 
-        def source(tile):
-            return ReadStage(*work.inputs, tile)
+        def source():
+            return ReadStage(*work.inputs, EscapeTile(*_arrays(backend, rooms)))
 
     if not dtype:
 
@@ -153,11 +154,12 @@ def compile_tile_loop(backend, number, work, dtype=None):
     paint = programs[-1](n).entry(scratch.color_layout(dtype))
     lookup, encode, share = work.colors
     table = scratch.padded(lookup), encode, share
-    more = [(3 * samples // n**2, dtype), (columns * n, np.int32), (columns * n, np.float32)]
+    colors = [(samples, np.float32), (3 * samples // n**2, dtype)]
+    colors += [(columns * n, np.int32), (columns * n, np.float32)]
 
     def drawing():
-        laps, position = np.zeros(7, np.int64), backend.empty((samples,), np.float32)
-        stages = PlaceStage(place, *work.coloring, position), PaintStage(paint, *table, *made(more))
+        laps, (position, *more) = np.zeros(7, np.int64), _arrays(backend, colors)
+        stages = PlaceStage(place, *work.coloring, position), PaintStage(paint, *table, *more)
         inputs = *start(), *stages
 
         def run(cells, picture, band, pixels_left):
@@ -169,3 +171,13 @@ def compile_tile_loop(backend, number, work, dtype=None):
         return run
 
     return drawing
+
+
+def _arrays(backend, rooms):
+    """Return arrays of given sizes and types in one block of memory, each from a cache line on."""
+    lines = (-(-size * np.dtype(kind).itemsize // LINE) for size, kind in rooms)
+    *places, end = (LINE * line for line in itertools.accumulate(lines, initial=0))
+    block = backend.empty((end,), np.uint8)
+    return [
+        np.ndarray(size, kind, block, at) for (size, kind), at in zip(rooms, places, strict=True)
+    ]
