@@ -28,7 +28,7 @@ DEEP = {
     "size": (32, 24),
 }
 LAYERS = {"coloring": "smooth", "layers": STACK}
-RANKED = {"coloring": "rank", "layers": [STRIPES]}
+RANKED = {"coloring": "rank", "layers": [{"coloring": "stripe_average", "blend": "overlay"}]}
 CYCLES = {"coloring": "multiplier", "layers": [{"coloring": "atom_domains", "mask": "all"}]}
 
 

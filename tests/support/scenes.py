@@ -68,7 +68,7 @@ OTHERS = [name for name in catalog.names("formula") if not catalog.load("formula
 # For tests that compile a program for each formula. KIN resemble others: their tests are slow.
 KIN = (
     *("buffalo", "celtic", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_fin"),
-    {"name": "multibrot", "power": 3},
+    *("tricorn", {"name": "multibrot", "power": 3}, {"name": "multibrot", "power": 8}),
 )
 SOME_FORMULAS = [formula for formula in variants(powers=(8,)) if formula not in KIN]
 each_compiled = pytest.mark.parametrize(
