@@ -120,7 +120,9 @@ def test_skipping_changes_nothing_on_a_minibrot(period):
 
 
 # On the real axis all are z² + c.
-@pytest.mark.parametrize("formula", slow_but(["burning_ship"], ["burning_ship", "celtic", "tricorn"]))
+@pytest.mark.parametrize(
+    "formula", slow_but(["burning_ship"], ["burning_ship", "celtic", "tricorn"])
+)
 def test_skipping_changes_nothing_where_a_kink_needs_an_exponent(formula):
     drawn = on_a_minibrot(260, formula=formula)
     assert fractals.plan(drawn).extended
