@@ -84,14 +84,18 @@ class Recoloring:
     def read_by(self, tiles: Sequence[Tile]) -> Work | None:
         """Return the work of compiled code that reads tiles of the arrays itself, or None.
 
-        None: the arrays have gaps, or Python has more to do for each tile.
+        None: the arrays have gaps or other numbers, or Python has more to do for each tile.
         """
-        planes = [self.raw.count, *(self.raw.planes[name] for name in self._names[1:])]
+        real, count = self.backend.real, self.raw.count
+        planes = [self.raw.planes[name] for name in self._names[1:]]
         checked = self.raw.check_rows is not no_check
-        if self._statistics or checked or not all(plane.flags.c_contiguous for plane in planes):
+        fit = all(plane.real.dtype == real for plane in planes)
+        if self._statistics or checked or not fit:
             return None
-        pairs = [plane.view(self.backend.real).reshape(*plane.shape, 2) for plane in planes[1:]]
-        inputs = planes[0], *pairs, np.empty((0, 0, 2), self.backend.real)
+        if not all(plane.flags.c_contiguous for plane in (count, *planes)):
+            return None
+        pairs = [plane.view(real).reshape(*plane.shape, 2) for plane in planes]
+        inputs = count, *pairs, np.empty((0, 0, 2), real)
         return Work(
             tiles=np.array(tiles, np.int64),
             n=self.plan.supersampling,
