@@ -111,6 +111,7 @@ def test_recolored_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind)
     assert image.summary == expected.summary
 
 
+@pytest.mark.unwatched  # who watches takes the tiles once more, and would find the count
 @pytest.mark.parametrize("wrong", [-1, 31])
 def test_no_loop_colors_a_wrong_count(joined, wrong):
     raw = fractals.compute(scene(size=(61, 43), max_iterations=30), device="cpu")
