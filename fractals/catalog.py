@@ -129,6 +129,7 @@ def _rows(kind: str) -> dict[str, Callable[..., Any]]:
     return importlib.import_module(TABLES[kind]).MAKERS if kind in TABLES else {}
 
 
+@functools.cache
 def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
     kinds = [kind for kind in FORMULAS if name in _modules(kind)]

@@ -54,6 +54,12 @@ def is_type_checking(node):
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
+def name_called(node):
+    """Return the last part of the name of the function that a call calls, if it has one."""
+    return getattr(node.func, "attr", None) or getattr(node.func, "id", "")
+
+
+@functools.cache
 def imports_of(path):
     """Return every module imported anywhere in a file, as dotted names.
 
@@ -66,7 +72,7 @@ def imports_of(path):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and name_called(node) == "import_module":
             found |= {a.value for a in node.args if isinstance(a, ast.Constant)}
     return found
 

@@ -148,6 +148,21 @@ def test_a_pull_request_runs_every_step():
     assert steps_defined() - set(default) == {"version", *ELSEWHERE}
 
 
+@pytest.mark.parametrize("mark", ["lessons", "browser", "cluster"])
+def test_a_step_collects_all_tests_with_its_mark(mark):
+    """It names the folders, because collecting all tests takes each of its processes seconds."""
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    (line,) = (line for line in script.splitlines() if re.search(f'-m "?{mark}\\b', line))
+    named = [ROOT / path for path in re.findall(r"tests/[\w/.]+", line)]
+    marked = [
+        path
+        for path in ROOT.glob("tests/**/test_*.py")
+        if f"pytest.mark.{mark}" in path.read_text("utf-8")
+    ]
+    assert len(marked) > 2
+    assert [path for path in marked if not {path, *path.parents} & {*named}] == []
+
+
 @pytest.mark.parametrize("name", ["CONTRIBUTING.md", ".github/pull_request_template.md"])
 def test_documents_name_steps_that_exist(name):
     called = steps_called((ROOT / name).read_text("utf-8"))

@@ -103,10 +103,11 @@ class Work(NamedTuple):
     derivative: bool  # whether the iteration computes dz
     planes: int  # planes of statistics
     # iterate, place, paint: programs that `Backend.compile` returned; `place` and `paint` are None
-    # where only raw data is kept
-    iterate: Run
-    # grid, coloring, colors: arguments of these programs besides those of the tile
-    grid: tuple[Any, ...]
+    # where only raw data is kept, `iterate` where tiles are read from arrays of the whole picture
+    iterate: Run | None
+    # inputs, coloring, colors: arguments of these programs besides those of the tile. Without
+    # `iterate` the inputs are counts, z and dz, as pairs of real numbers, and the limit.
+    inputs: tuple[Any, ...]
     place: Run | None = None
     coloring: tuple[Any, ...] = ()
     paint: Run | None = None
@@ -170,7 +171,8 @@ class Backend(Protocol):
 
         The compiled code takes tiles from a queue and does all work of a tile. With the type of a
         pixel's channels it is ``run(cells, picture, band, pixels_left)``, without it
-        ``run(cells, count, z, dz)``. Both return the ticks of the stages.
+        ``run(cells, count, z, dz)``. Both return the ticks of the stages, and the counts: of a loop
+        that has read a wrong count the number of samples is below 0.
         """
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:

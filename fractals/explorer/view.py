@@ -26,7 +26,6 @@ from fractals.kernels.layout import EscapeTile
 from fractals.rendering.develop import toned
 from fractals.rendering.drawing import (
     Drawing,
-    Recoloring,
     Sink,
     developed,
     draw_tile,
@@ -41,6 +40,7 @@ from fractals.rendering.fit import CURVES, fit_values
 from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
+from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.sampling import indices
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import ResolvedLayer, make_layers

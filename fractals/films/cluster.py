@@ -38,8 +38,8 @@ from fractals.rendering.cluster.worker import (
     refuse_other,
     shares_folder,
 )
-from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.resume_data import ResumeData
 from fractals.scene.model import Scene
 
 OPENER = "fractals.films.cluster"  # the module of the workers' side

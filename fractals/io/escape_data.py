@@ -93,7 +93,7 @@ def _whole(value: Any) -> bool:
 SUFFIXES = (".fz", ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
 
 
-def _no_check(rows: slice, names: Iterable[str]) -> None:
+def no_check(rows: slice, names: Iterable[str]) -> None:
     """Check nothing: the arrays lie in memory."""
 
 
@@ -153,7 +153,7 @@ class EscapeData:
     count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = True
-    check_rows: Callable[[slice, Iterable[str]], None] = _no_check
+    check_rows: Callable[[slice, Iterable[str]], None] = no_check
 
     def __post_init__(self) -> None:
         shape = getattr(self.count, "shape", ())
@@ -187,7 +187,7 @@ class EscapeData:
         self.check_rows(slice(0, self.count.shape[0]), self.planes)
         facts = {name: value for name, value in vars(self).items() if name not in self.planes}
         held = {name: np.array(plane) for name, plane in self.planes.items()}
-        return facts | arrays_of(held) | {"check_rows": _no_check}
+        return facts | arrays_of(held) | {"check_rows": no_check}
 
     def __copy__(self) -> "EscapeData":
         return replace(self)

@@ -5,7 +5,7 @@ programs, because modes such as overlay and soft light are defined on them. The 
 samples is taken in linear light, as for one layer (`fractals.kernels.shade.make_body`).
 """
 
-from fractals.kernels.primitives import fma, select, sqrt
+from fractals.kernels.primitives import clamp, fma, select, sqrt
 
 
 def make_change(target, mode):
@@ -95,9 +95,7 @@ def make_layer_body(target, mode):
                     else:
                         b = colors[j, i, c]
                         part = select(drawn, opacity, zero)
-                        mixed = fma(part, change(b, a), b)
-                        mixed = select(mixed > zero, mixed, zero)
-                        colors[j, i, c] = select(mixed < one, mixed, one)
+                        colors[j, i, c] = clamp(fma(part, change(b, a), b), zero, one)
                 i += di
             j += dj
 
@@ -137,9 +135,7 @@ def make_member_body(target, mode):
                     b = select(b < one, b, one)
                     # The color over what is transparent, and the blended one over the rest. Two
                     # fma, because a compiler might contract a sum with a product in `change`.
-                    own = fma(below, change(b, a), fma(below, b - a, a))
-                    own = select(own > zero, own, zero)
-                    own = select(own < one, own, one)
+                    own = clamp(fma(below, change(b, a), fma(below, b - a, a)), zero, one)
                     group[j, i, c] = fma(part, own, group[j, i, c] * (one - part))
                 group[j, i, 3] = fma(part, one - below, below)
                 i += di
@@ -234,9 +230,7 @@ def make_group_body(target, mode):
                     a = group[j, i, c] / divisor
                     a = select(a < one, a, one)
                     b = colors[j, i, c]
-                    mixed = fma(part, change(b, a), b)
-                    mixed = select(mixed > zero, mixed, zero)
-                    colors[j, i, c] = select(mixed < one, mixed, one)
+                    colors[j, i, c] = clamp(fma(part, change(b, a), b), zero, one)
                 i += di
             j += dj
 

@@ -40,10 +40,11 @@ from fractals.rendering.drawing import (
     run,
 )
 from fractals.rendering.families import family_of
-from fractals.rendering.iteration import ResumeData, Stop, known_of, load_known, save_known
+from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
 from fractals.rendering.render import read_fitted_request
+from fractals.rendering.resume_data import ResumeData, known_of, load_known, save_known
 from fractals.scene.keywords import StoreKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress

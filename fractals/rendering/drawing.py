@@ -25,34 +25,37 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Work
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
-from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapeData, arrays_of, check_counts, parts_of, planes_for
+from fractals.io.escape_data import (
+    EscapeData,
+    arrays_of,
+    check_counts,
+    parts_of,
+    planes_for,
+)
 from fractals.io.png import Pixels
 from fractals.io.summary import PictureFacts, Summary, Tally
 from fractals.kernels.layout import EscapeTile, SampleGrid
-from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.iteration import (
     LIMIT_SIZE,
     Direct,
     FindOrbit,
     GridMethod,
     Pairs,
-    ResumeData,
     SampleSource,
     Stop,
-    Use,
     never,
-    unused_array,
 )
 from fractals.rendering.measured import check_forecast, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
+from fractals.rendering.recoloring import Recoloring
+from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.sampling import Index
 from fractals.rendering.shading import Antialiasing, Fill, Painter
 from fractals.rendering.smaller import Room
-from fractals.scene.geometry import Layers, ResolvedLayer, kept_as
+from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
 
@@ -102,99 +105,6 @@ def _limit_by_other_method(
     if probed.deep == plan.deep:
         return None
     return make_source(backend, probed, find_orbit, watch).max_iterations
-
-
-# Tiles read from existing escape data, in place of iterating.
-
-
-BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are sorted
-
-
-class Recoloring:
-    """A `fractals.rendering.iteration.SampleSource` that reads existing escape data.
-
-    Raises `OptionError` if they are of another size, or a layer needs what they lack.
-    """
-
-    reference, probing, note, loop, stage, halt = 0.0, 0.0, "", "", "copy", np.zeros(1)
-
-    def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
-        raw.check(counts=False)
-        self.backend, self.plan, self.raw = backend, plan, raw
-        layers = plan.layers
-        self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
-        n, planes = plan.supersampling, raw.planes
-        if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
-            rows, columns = raw.count.shape
-            raise OptionError(
-                f"the raw numbers have {columns}x{rows} samples, and the scene needs "
-                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute the scene again"
-            )
-        _check_layers(layers, raw)
-        if layers.whole:
-            _check_memory(raw.count.size)
-        own = [name for name in planes_for(layers) if name.isidentifier()]
-        statistics = [_kept_as(name, raw) for name in layers.statistics.names]
-        self._names = [*own, *statistics]
-        self._parts = [part for name in own for part in parts_of(planes[name])]
-        self._statistics = [planes[name] for name in statistics]
-        self._nothing, self._no_planes = (unused_array(backend, k) for k in (2, 3))
-
-    def iterate(
-        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
-    ) -> EscapeTile:
-        """Return the escape data of a tile's samples, on the device."""
-        rows, columns = tile.window(self.plan.supersampling)
-        self.raw.check_rows(rows, self._names)
-        return self._gathered(lambda part: part[rows, columns])
-
-    def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
-        """Have the escape data of a tile's samples used."""
-        use(self.iterate(tile), ())
-
-    def iterate_some(
-        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
-    ) -> EscapeTile:
-        """Return the escape data of samples in columns `i` and rows `j`, on the device."""
-        self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
-        return self._gathered(lambda part: part[j, i].reshape(shape))
-
-    def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> EscapeTile:
-        """Return the planes' elements that `taken` selects, on the device."""
-        to_device = self.backend.to_device
-        check_counts(taken(self._parts[0]), self.max_iterations)
-        # Programs for arrays with gaps, as z has them, would be compiled anew.
-        found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
-        statistics = self._no_planes
-        if self._statistics:
-            statistics = to_device(np.stack([taken(plane) for plane in self._statistics]))
-        count, x, y, dx, dy = (*found, self._nothing, self._nothing)[:5]
-        return EscapeTile(count, x, y, dx, dy, statistics)
-
-
-def _kept_as(name: str, raw: EscapeData) -> str:
-    found = kept_as(name, raw.statistics) or kept_as(name.removesuffix(INSIDE_TOO), raw.statistics)
-    assert found, "_check_layers has found every plane"
-    return found
-
-
-def _check_layers(layers: Layers, raw: EscapeData) -> None:
-    if lacking := layers.lacking(raw.planes):
-        layer, names = lacking
-        why = f"these raw numbers lack: {layer.remedy}"
-        if not (raw.exact or any(name.isidentifier() for name in names)):
-            why = "an EXR does not keep: compute a store (.fz)"
-        raise OptionError(f"the coloring '{layer.label}' needs {', '.join(names)}, which {why}")
-
-
-def _check_memory(samples: int) -> None:
-    free = memory_size()
-    if free and BYTES_A_VALUE * samples > 0.9 * free:
-        raise OptionError(
-            "a coloring that sees the whole picture (histogram, rank) takes "
-            f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
-            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller size="
-        )
 
 
 STAGES = ("compile", "reference", "iterate", "color", "copy")
@@ -513,11 +423,6 @@ def compute_tile(
     return drawing.room.in_parts(compute)(tile, stop)
 
 
-def copy_numbers(drawing: Drawing, raw: EscapeTile, planes: Planes) -> None:
-    """Copy a tile's raw numbers into arrays of its samples; `planes` as of `compute_tile`."""
-    drawing.backend.all_to_host(numbers_of(drawing, raw, planes))
-
-
 def numbers_of(drawing: Drawing, raw: EscapeTile, planes: Planes) -> list[tuple[Any, NDArray[Any]]]:
     """Return a tile's raw numbers on the device, and the parts of `planes` to which they go."""
     count, x, y, p, q, watched = raw
@@ -578,8 +483,8 @@ def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
 # The one driver of tiles. What becomes of them is the affair of a sink.
 #
 # Where all work of a tile can be compiled, compiled code takes the tiles from a queue. That is
-# direct iteration on the CPU, and coloring by a single layer. Otherwise Python goes from tile to
-# tile: the numbers and the colors are the same.
+# direct iteration on the CPU, or reading from arrays, and coloring by a single layer. Otherwise
+# Python goes from tile to tile: the numbers and the colors are the same.
 
 
 Loop = Callable[[Queue], Mapping[str, float]]  # returns what each stage took, in any unit
@@ -676,15 +581,18 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     """
     source, painter = drawing.source, drawing.painter
     assert painter, "the drawing keeps raw numbers only"
-    if not _is_plain(source, drawing.plan):
+    work = None
+    if isinstance(source, Recoloring):
+        work = source.read_by(tiles)
+    elif _is_plain(source, drawing.plan):
+        work = _iterating(drawing.plan, source, tiles)
+    if work is None:
         return []
     shading = painter.single(source.max_iterations, source.count_offset)
     if shading is None:
         return []
     place, inputs, paint, colors = shading
-    work = _iterating(drawing.plan, source, tiles)._replace(
-        place=place, coloring=(inputs,), paint=paint, colors=colors
-    )
+    work = work._replace(place=place, coloring=(inputs,), paint=paint, colors=colors)
     prepare = drawing.backend.compile_tile_loop(work, drawing.dtype)
     if prepare is None:
         return []
@@ -696,6 +604,8 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
             queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
         ) -> StageTicks:
             laps = loop(queue.cells, picture, band, pixels_left)
+            if laps[-1] < 0 and isinstance(source, Recoloring):
+                check_counts(source.raw.count, source.max_iterations)
             drawing.tally.add(*map(int, laps[len(TILE_STAGES) :]))
             return _spent(laps)
 
@@ -739,7 +649,7 @@ def _iterating(plan: Plan, source: Direct, tiles: Sequence[Tile]) -> Work:
         derivative=source.derivative,
         planes=source.statistics.planes,
         iterate=source.run,
-        grid=(
+        inputs=(
             SampleGrid(source.grid.columns, source.grid.rows),
             source.point,
             np.int32(source.max_iterations),

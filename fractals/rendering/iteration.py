@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import functools
-import hashlib
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,91 +17,16 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Run
 from fractals.backends.devices import limits_of, open_one_core
 from fractals.deep.reference import Reference
-from fractals.errors import FractalsError
-from fractals.io.parts import StorePart, StoreParts
 from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
 from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.scene.model import MAX_ITERATIONS
 from fractals.threads import share
-
-# ResumeData: what a probe and a reference orbit give, passed on to other processes.
-#
-# One process finds the limit of iterations, the count offset and the reference orbits. The others
-# read them from parts, so all of them compute tiles with the same bits. A file of an orbit is named
-# by its digest, and is mapped into memory.
-
-
-BEGUN = "begun"  # the part that names the others
-ARRAYS = ("orbit", "tiny", "near_kinks", "margins", "moves")
-NUMBERS = ("period", "escaped", "bits", "repeats")
-
-
-@dataclass(frozen=True)
-class ResumeData:
-    """What a source need not find again."""
-
-    max_iterations: int
-    count_offset: float  # as of `fractals.rendering.iteration.SampleSource`
-    # The orbits that samples are compared with; none for direct iteration
-    references: Sequence[Reference] = ()
-
-
-def known_of(source: Any) -> ResumeData:
-    """Return what a source of tiles (a `SampleSource`) has found."""
-    references = tuple(getattr(source, "references", ()))
-    return ResumeData(int(source.max_iterations), float(source.count_offset), references)
-
-
-def save_known(known: ResumeData, parts: StoreParts) -> None:
-    """Write what is known as parts; the part that names the others is the last."""
-    names = []
-    for reference in known.references:
-        arrays = {name: getattr(reference, name) for name in ARRAYS}
-        facts: dict[str, Any] = {name: int(getattr(reference, name)) for name in NUMBERS}
-        radius = reference.least_radius
-        facts["least_radius"] = f"{radius.numerator:x}/{radius.denominator:x}"
-        digest = hashlib.sha256(repr(facts).encode())
-        for array in arrays.values():
-            digest.update(repr(array.shape).encode())
-            digest.update(array.tobytes())
-        names.append(f"{digest.hexdigest()[:32]}.orbit")
-        parts.put(names[-1], arrays, facts)
-    facts = {"max_iterations": known.max_iterations, "count_offset": known.count_offset}
-    parts.put(BEGUN, {}, facts | {"orbits": names})
-
-
-def load_known(parts: StoreParts) -> ResumeData | None:
-    """Return what another process has found; None where a part of it is missing."""
-    begun = parts.read(BEGUN)
-    orbits = [parts.read(name) for name in begun.facts["orbits"]] if begun else []
-    if begun is None or None in orbits:
-        return None
-    facts = begun.facts
-    try:
-        references = tuple(_reference(orbit) for orbit in orbits if orbit)
-        return ResumeData(int(facts["max_iterations"]), float(facts["count_offset"]), references)
-    except (KeyError, TypeError, ValueError, ArithmeticError):
-        raise FractalsError(f"'{parts.folder}/{BEGUN}' is damaged: remove it") from None
-
-
-def _reference(part: StorePart) -> Reference:
-    facts = part.facts
-    arrays = {name: part.arrays[name] for name in ARRAYS}
-    radius = Fraction(*(int(piece, 16) for piece in facts["least_radius"].split("/")))
-    return Reference(
-        **arrays,
-        period=int(facts["period"]),
-        escaped=bool(facts["escaped"]),
-        bits=int(facts["bits"]),
-        repeats=int(facts["repeats"]),
-        least_radius=radius,
-    )
-
 
 # What is found for a scene from a few samples of its view: the limit of iterations, the offset.
 #
@@ -259,25 +183,12 @@ class TileGrid:
 
     def of_samples(self, i: Index, j: Index, shape: tuple[int, int]) -> tuple[Any, Any]:
         """Return the explicit positions of samples in columns `i` and rows `j`, on the device."""
-        return explicit_positions(self.backend, self.samples, i, j, shape)
+        return self.samples.on_device(self.backend, i, j, shape)
 
     def _picked(self, index: Index, axis: int) -> Index:
         """Return the columns (axis 0) or rows (axis 1) of the grid that samples stand for."""
         last = self.plan.size[axis] * self.plan.supersampling - 1
         return np.minimum(self.step * index + self.step // 2, last)
-
-
-def explicit_positions(
-    backend: Backend, samples: Samples, i: Index, j: Index, shape: tuple[int, int]
-) -> tuple[Any, Any]:
-    """Return explicit positions in place of columns and rows, on a device.
-
-    The columns `i` and rows `j` have shapes that NumPy broadcasts to `shape`, that of the arrays
-    which are computed from the positions.
-    """
-    positions = samples.at(i, j).astype(backend.real)
-    empty = np.zeros((2, shape[0]), backend.real)
-    return backend.to_device(positions), backend.to_device(empty)
 
 
 Pairs = Sequence[tuple[Any, NDArray[Any]]]  # arrays on the device, and where they are copied to
@@ -360,7 +271,7 @@ class ViewProbe:
         if self.plan.explicit_positions:
             places = indices((slice(0, size[1]), slice(0, size[0])))
             samples = Samples(self._sized(scale, size), size)
-            positions = explicit_positions(backend, samples, *places, size[::-1])
+            positions = samples.on_device(backend, *places, size[::-1])
         else:
             grid = (part.astype(backend.real) for part in self._grid(scale, size))
             positions = tuple(map(backend.to_device, grid))

@@ -42,12 +42,12 @@ from fractals.rendering.iteration import (
     Begun,
     FindOrbit,
     GridMethod,
-    ResumeData,
     Stop,
     ViewProbe,
     never,
 )
 from fractals.rendering.plan import BYTES_A_POINT, Plan
+from fractals.rendering.resume_data import ResumeData
 from fractals.scene.geometry import matrix
 from fractals.scene.numbers import log2
 from fractals.threads import share

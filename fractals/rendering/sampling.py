@@ -19,7 +19,9 @@ from fractals.scene.geometry import _power, matrix, turn_of
 from fractals.scene.numbers import log2
 
 if TYPE_CHECKING:
+    from fractals.backends.base import Backend
     from fractals.rendering.plan import Plan
+
 Index = NDArray[np.int64]
 PART = 28  # bits of each part of a number: its products with integers below 2**24 are exact
 MASK, MAX_SHIFT = (1 << PART) - 1, 900
@@ -136,6 +138,18 @@ class Samples:
             self._columns, self._rows = coordinates(plan)
             if self._shifts is not None:
                 self._moves = self._steps()
+
+    def on_device(
+        self, backend: "Backend", i: Index, j: Index, shape: tuple[int, int]
+    ) -> tuple[Any, Any]:
+        """Return explicit positions in place of columns and rows, on a device.
+
+        The columns `i` and rows `j` have shapes that NumPy broadcasts to `shape`, that of the
+        arrays which are computed from the positions.
+        """
+        positions = self.at(i, j).astype(backend.real)
+        empty = np.zeros((2, shape[0]), backend.real)
+        return backend.to_device(positions), backend.to_device(empty)
 
     def _steps(self) -> NDArray[np.float64]:
         """Return the shifts in the plane, shape (2, P, P)."""

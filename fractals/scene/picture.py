@@ -1,6 +1,7 @@
 """The tables of a picture: View, where it lies in the plane; ImageSettings, its pixels; Develop."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
@@ -175,24 +176,30 @@ class ImageSettings(Table):
         return self.model_copy(update={"gamut": "srgb", "hdr": False})
 
 
-def _exposure(given: Any) -> Any:
-    if given == "auto":
-        return given
-    try:
-        number = float(given)
-    except (TypeError, ValueError, OverflowError):
-        number = 0.0
-    if isinstance(given, bool) or not 0 < number <= BRIGHTEST:
-        raise ValueError(
-            f"'{shown(given, 40)}' is not 'auto' or a number more than 0, at most {BRIGHTEST:g}"
-        )
-    return number
+def auto_or(fits: Callable[[float], bool], words: str) -> BeforeValidator:
+    """Return what reads "auto", or a number that fits; `words` say which numbers do."""
+
+    def read(given: Any) -> Any:
+        if given == "auto":
+            return given
+        try:
+            number = float(given)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if isinstance(given, bool) or not fits(number):
+            raise ValueError(f"'{shown(given, 40)}' is not 'auto' or {words}")
+        return number
+
+    return BeforeValidator(read)
+
+
+Exposure = auto_or(lambda x: 0 < x <= BRIGHTEST, f"a number more than 0, at most {BRIGHTEST:g}")
 
 
 class Develop(Table):
     """How linear light becomes a picture."""
 
-    exposure: Annotated[float | Literal["auto"], BeforeValidator(_exposure)] = Field(
+    exposure: Annotated[float | Literal["auto"], Exposure] = Field(
         default="auto",
         description="factor of all light; auto: 0.7 for solids and reliefs, 1 for other images",
     )

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from fractals.color.palette import parse_color
 from fractals.errors import shown
 from fractals.kernels.light import MOST_BOUNCES
-from fractals.scene.picture import Finite
+from fractals.scene.picture import Finite, auto_or
 from fractals.scene.table import Table
 
 MOST_SAMPLES = 1_000_000
@@ -57,20 +57,9 @@ def _colors(given: Any) -> Any:
     return tuple(given.split(",")) if isinstance(given, str) else given
 
 
-def _samples(given: Any) -> Any:
-    if given == "auto":
-        return given
-    try:
-        number = float(given)
-    except (TypeError, ValueError, OverflowError):
-        number = 0.0
-    if not 1 <= number <= MOST_SAMPLES or number % 1:
-        raise ValueError(
-            f"'{shown(given, 40)}' is not 'auto' or a whole number from 1 to {MOST_SAMPLES}"
-        )
-    return int(number)
-
-
+Paths = auto_or(
+    lambda x: 1 <= x <= MOST_SAMPLES and x.is_integer(), f"a whole number from 1 to {MOST_SAMPLES}"
+)
 Triple = tuple[Finite, Finite, Finite]
 Place = Annotated[Triple, BeforeValidator(_numbers), AfterValidator(_near)]
 Direction = Annotated[Triple, BeforeValidator(_numbers), AfterValidator(_direction)]
@@ -172,7 +161,7 @@ class Light(Table):
         le=MOST_BOUNCES,
         description="how many times light is reflected by the solid, 0 to 16",
     )
-    samples: Annotated[int | Literal["auto"], BeforeValidator(_samples)] = Field(
+    samples: Annotated[int | Literal["auto"], Paths] = Field(
         default="auto",
         description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
     )

@@ -14,7 +14,7 @@ from support.scenes import each_compiled, label, scene, slow_but
 
 from fractals.backends.cpu import backend
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cpu.scratch import direct_sizes
+from fractals.backends.cpu.scratch import direct_sizes, list_rows
 from fractals.backends.cpu.simd.pack import FEW_REGISTERS
 from fractals.backends.devices import limits_of
 from fractals.kernels import escape
@@ -67,7 +67,7 @@ class Both:
             count = np.full((height, width), -7, np.int32)
             filled.append(EscapeTile(count, *z, *slopes, none))
         self.plain(0, 0, 1, 1, filled[0], *rest)
-        numbers, places = direct_sizes(width, self.options)
+        numbers, places = direct_sizes(width, list_rows(self.options))
         scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")
         self.wave(EscapeTile(*(part.reshape(-1) for part in filled[1])), *rest, *scratch)
         for plain, wave in zip(*filled, strict=True):

@@ -220,7 +220,7 @@ def test_an_orbit_that_passes_through_0_is_an_orbit_like_others(julia, width, co
 
 
 def test_roots_of_unity_are_told_apart():
-    drawn = scene("newton", coloring="root", size=(60, 60), width="3", max_iterations=200)
+    drawn = scene("newton", coloring="speed", size=(60, 60), width="3", max_iterations=200)
     raw = fractals.compute(drawn, device="cpu")
     assert (raw.count < 200).mean() > 0.99
     turns = np.round(np.angle(raw.z[raw.count < 200]) / (2 * np.pi) * 3) % 3

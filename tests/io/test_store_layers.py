@@ -16,7 +16,7 @@ from fractals.backends import code_cache
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.errors import FractalsError
 from fractals.io import store
-from fractals.rendering import drawing
+from fractals.rendering import recoloring
 
 STRIPES = {"coloring": {"name": "stripe_average", "density": 3}, "blend": "overlay"}
 TRAP = {"coloring": {"name": "orbit_trap", "shape": "circle"}, "mask": "all", "blend": "soft_light"}
@@ -28,7 +28,7 @@ DEEP = {
     "size": (32, 24),
 }
 LAYERS = {"coloring": "smooth", "layers": STACK}
-RANKED = {"coloring": "rank", "layers": [STRIPES]}
+RANKED = {"coloring": "rank", "layers": [{"coloring": "stripe_average", "blend": "overlay"}]}
 CYCLES = {"coloring": "multiplier", "layers": [{"coloring": "atom_domains", "mask": "all"}]}
 
 
@@ -280,7 +280,7 @@ def test_a_store_that_does_not_fit_its_own_scene_does_not_go_on(tmp_path):
 def test_too_large_to_be_seen_whole(tmp_path, monkeypatch):
     fractals.compute_to(tmp_path / "a.fz", scene(coloring="smooth"), device="python")
     raw = EscapeData.load(tmp_path / "a.fz")
-    monkeypatch.setattr(drawing, "memory_size", lambda: 16 * 9 * 40)
+    monkeypatch.setattr(recoloring, "memory_size", lambda: 16 * 9 * 40)
     with pytest.raises(
         OptionError, match=r"sees the whole picture \(histogram, rank\) takes .* GiB"
     ):

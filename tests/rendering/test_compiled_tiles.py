@@ -13,6 +13,7 @@ import fractals
 from fractals.backends import features
 from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
+from fractals.errors import InputError
 from fractals.rendering import drawing as compiled_tiles
 from fractals.rendering import plan
 from fractals.rendering.drawing import compiled_draws, draw_all
@@ -93,6 +94,47 @@ def test_raw_numbers_are_those_of_tile_by_tile(monkeypatch, joined, kind, thread
     for name, plane in expected.planes.items():
         assert raw.planes[name].tobytes() == plane.tobytes(), name
     assert raw.planes.keys() == expected.planes.keys()
+
+
+@pytest.mark.parametrize("kind", ["derivative", "supersampling", "float32"])
+def test_recolored_pictures_are_those_of_tile_by_tile(monkeypatch, joined, kind):
+    drawn = scene(**({"size": (61, 43), "max_iterations": 300} | SCENES[kind]))
+    options = {"device": "cpu", "threads": 3}
+    raw = fractals.compute(drawn, **options)
+    del joined[:]
+    image = fractals.recolor(raw, palette="ember", **options)
+    assert [bool(made) for made in joined] == [True]
+    expected = tile_by_tile(monkeypatch, fractals.recolor, raw, palette="ember", **options)
+    assert np.array_equal(image.pixels, expected.pixels)
+    assert image.timings.keys() == expected.timings.keys()
+    assert image.timings["iterate"] == 0 < image.timings["copy"]
+    assert image.summary == expected.summary
+
+
+@pytest.mark.unwatched  # who watches takes the tiles once more, and would find the count
+@pytest.mark.parametrize("wrong", [-1, 31])
+def test_no_loop_colors_a_wrong_count(joined, wrong):
+    raw = fractals.compute(scene(size=(61, 43), max_iterations=30), device="cpu")
+    raw.count[40, 5] = wrong
+    del joined[:]
+    with pytest.raises(InputError, match=f"a count of {wrong} is not from 0 to max_iterations"):
+        fractals.recolor(raw, device="cpu")
+    assert joined[0]
+
+
+@pytest.mark.parametrize("of", ["a store", "arrays with gaps", "statistics"])
+def test_what_is_not_in_plain_arrays_is_recolored_from_tile_to_tile(joined, tmp_path, of):
+    keys = {"coloring": "stripe_average"} if of == "statistics" else {}
+    raw = fractals.compute(scene(size=(61, 43), max_iterations=30, **keys), device="cpu")
+    expected = fractals.recolor(raw, device="python").pixels
+    if of == "a store":
+        raw.save(tmp_path / "kept.fz")
+        raw = fractals.EscapeData.load(tmp_path / "kept.fz")
+    elif of == "arrays with gaps":
+        raw.z = np.repeat(raw.z, 2, 1)[:, ::2]
+    del joined[:]
+    assert np.array_equal(fractals.recolor(raw, device="cpu").pixels, expected)
+    assert not any(joined)
 
 
 @pytest.mark.parametrize(

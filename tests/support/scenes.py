@@ -71,7 +71,12 @@ OTHERS = [name for name in FILES if not catalog.load("formula", name)().additive
 # For tests that compile a program for each formula. KIN resemble others: their tests are slow.
 KIN = (
     *("buffalo", "celtic", "celtic_heart", "heart", "perpendicular_burning_ship", "shark_fin"),
-    {"name": "multibrot", "power": 3},
+    *(
+        "simonobrot",
+        "tricorn",
+        {"name": "multibrot", "power": 3},
+        {"name": "multibrot", "power": 8},
+    ),
 )
 SOME_FORMULAS = [formula for formula in variants(powers=(8,)) if formula not in KIN]
 each_compiled = pytest.mark.parametrize(
@@ -87,10 +92,9 @@ USUAL, OTHER = (False, "float64"), (True, "float32")
 def each_kind(kinds=KINDS):
     """Return a mark that runs a test for each formula and kind of picture.
 
-    The default run has all formulas of the usual kind, and two of the other one.
+    The default run has all formulas of the usual kind, and one of the other one.
     """
-    often = [(formula, *USUAL) for formula in SOME_FORMULAS]
-    often += [(formula, *OTHER) for formula in ("mandelbrot", "burning_ship")]
+    often = [*((formula, *USUAL) for formula in SOME_FORMULAS), ("mandelbrot", *OTHER)]
     every = [(formula, *kind) for formula in [*SOME_FORMULAS, *KIN] for kind in kinds]
     return pytest.mark.parametrize(
         ("formula", "julia", "precision"),

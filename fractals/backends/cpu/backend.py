@@ -169,7 +169,7 @@ class CpuBackend(HostMemory):
         wave = program_of(DIRECT, self._number, (options,), packed=True)
         wave.entry(scratch.direct_layout(self.real))
         real, index = self.real, scratch.index_type(self.real)
-        sizes = functools.partial(scratch.direct_sizes, options=options)
+        sizes = functools.partial(scratch.direct_sizes, rows=scratch.list_rows(options))
 
         def run(tile, *inputs):
             numbers, places = sizes(tile.count.shape[1])

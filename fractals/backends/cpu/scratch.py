@@ -39,10 +39,13 @@ def list_rows(options):
     return 3 * size + 2 * 2 + 2
 
 
-def direct_sizes(width, options):
-    """Return the elements of `numbers` and `places` for rows of `width` samples."""
+def direct_sizes(width, rows):
+    """Return the elements of `numbers` and `places` for rows of `width` samples.
+
+    `rows`: of the list, as `list_rows` counts them.
+    """
     room = max(SAMPLES, width) + ROOM
-    return (list_rows(options) + 2) * room, 3 * room
+    return (rows + 2) * room, 3 * room
 
 
 def index_type(real):

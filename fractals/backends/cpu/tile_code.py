@@ -19,6 +19,7 @@ from fractals.backends.cpu.tile_loop import (
     LIMIT,
     NEXT,
     SAMPLES,
+    WRONG,
     IterateStage,
 )
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -107,59 +108,99 @@ def _iterated(window, n, stage):
     )
 
 
-def draw(
-    queue, laps, tiles, samples_per_side, iterating, placing, painting, picture, band, pixels_left
-):
-    """Draw tiles until none is left or a band is whole.
+@inlined.jit
+def _read(window, n, stage):
+    """Return what is kept of a tile with `n` x `n` samples a pixel; no rows if counts are wrong."""
+    left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
+    shape, derivative = (height, width), len(stage.dz) > 0
+    slope = shape if derivative else (1, 1)  # an array of one element stands for none
+    count = shaped(stage.tile.count, shape)
+    x, y = shaped(stage.tile.x, shape), shaped(stage.tile.y, shape)
+    dx, dy = shaped(stage.tile.dx, slope), shaped(stage.tile.dy, slope)
+    least, most = 0, 0
+    for j in range(height):
+        line, into = stage.counts[top + j, left : left + width], count[j]
+        for i in range(width):
+            into[i] = line[i]
+            least, most = min(least, line[i]), max(most, line[i])
+        _parts(stage.z, top + j, left, x[j], y[j])
+        if derivative:
+            _parts(stage.dz, top + j, left, dx[j], dy[j])
+    if least < 0 or most > stage.max_iterations:
+        count = shaped(stage.tile.count, (0, width))
+    return EscapeTile(count, x, y, dx, dy, shaped(stage.tile.statistics, (1, 1, 1)))
 
-    Parameters
-    ----------
-    queue : array of int64
-        Cells of a `fractals.threads.Queue`.
-    laps : array of int64, shape (7,)
-        The ticks of the stages are added to it, then the counts of the tiles (see LEAST).
-    tiles : array of int64, shape (tiles, 4)
-        x, y, width and height of each tile, in pixels.
-    samples_per_side : int32
-        Samples a pixel, a side.
-    iterating, placing, painting : IterateStage, PlaceStage, PaintStage
-    picture : array of the channels' type, shape (rows, 3 * width)
-        Row r of the picture goes to row r % len(picture).
-    band : int64
-        Rows of a band.
-    pixels_left : array of int64
-        For each band, how many of its pixels are still to be drawn.
-    """
-    n = samples_per_side
-    whole = False
-    while not whole:
-        k = _take(queue)
-        if k < 0:
-            return
-        begun = _ticks()
-        left, top, width, height = tiles[k, 0], tiles[k, 1], tiles[k, 2], tiles[k, 3]
-        tile = _iterated(tiles[k], n, iterating)
-        _tally(laps, tile.count, iterating.max_iterations)
-        begun = _lap(laps, ITERATE, begun)
-        samples = shaped(placing.position, tile.count.shape)
-        invoke(placing.run, (samples, tile, placing.inputs))
-        colors = painting.colors
-        rgb = shaped(colors, (height, width, 3))
-        table = painting.lookup, painting.encode, n, painting.share
-        invoke(painting.run, (rgb, samples, *table, painting.places, painting.parts))
-        begun = _lap(laps, COLOR, begun)
-        for j in range(height):
-            line = colors[3 * width * j : 3 * width * (j + 1)]
-            into = picture[(top + j) % len(picture), 3 * left : 3 * (left + width)]
-            for i in range(len(line)):
-                into[i] = line[i]
-        _lap(laps, COPY, begun)
-        while height > 0:
-            part = min(height, band - top % band)
-            if add_to_cell(pixels_left, top // band, -part * width) == part * width:
-                whole = True
-            top, height = top + part, height - part
-        add_to_cell(queue, DONE, 1)
+
+@inlined.jit
+def _parts(pairs, row, left, x, y):
+    line = pairs[row, left : left + len(x)]
+    for i in range(len(x)):
+        x[i], y[i] = line[i, 0], line[i, 1]
+
+
+def make_draw(_target, reads):
+    """Return `draw` for tiles that are read from arrays where `reads`, and else iterated."""
+    tile_of, stage = (_read, COPY) if reads else (_iterated, ITERATE)
+
+    def draw(
+        queue, laps, tiles, samples_per_side, source, placing, painting, picture, band, pixels_left
+    ):
+        """Draw tiles until none is left or a band is whole.
+
+        Parameters
+        ----------
+        queue : array of int64
+            Cells of a `fractals.threads.Queue`.
+        laps : array of int64, shape (7,)
+            The ticks of the stages are added to it, then the counts of the tiles (see LEAST).
+        tiles : array of int64, shape (tiles, 4)
+            x, y, width and height of each tile, in pixels.
+        samples_per_side : int32
+            Samples a pixel, a side.
+        source : IterateStage or ReadStage
+        placing, painting : PlaceStage, PaintStage
+        picture : array of the channels' type, shape (rows, 3 * width)
+            Row r of the picture goes to row r % len(picture).
+        band : int64
+            Rows of a band.
+        pixels_left : array of int64
+            For each band, how many of its pixels are still to be drawn.
+        """
+        n = samples_per_side
+        whole = False
+        while not whole:
+            k = _take(queue)
+            if k < 0:
+                return
+            begun = _ticks()
+            left, top, width, height = tiles[k, 0], tiles[k, 1], tiles[k, 2], tiles[k, 3]
+            tile = tile_of(tiles[k], n, source)
+            if len(tile.count) == 0:
+                laps[SAMPLES] = WRONG
+                return
+            _tally(laps, tile.count, source.max_iterations)
+            begun = _lap(laps, stage, begun)
+            samples = shaped(placing.position, tile.count.shape)
+            invoke(placing.run, (samples, tile, placing.inputs))
+            colors = painting.colors
+            rgb = shaped(colors, (height, width, 3))
+            table = painting.lookup, painting.encode, n, painting.share
+            invoke(painting.run, (rgb, samples, *table, painting.places, painting.parts))
+            begun = _lap(laps, COLOR, begun)
+            for j in range(height):
+                line = colors[3 * width * j : 3 * width * (j + 1)]
+                into = picture[(top + j) % len(picture), 3 * left : 3 * (left + width)]
+                for i in range(len(line)):
+                    into[i] = line[i]
+            _lap(laps, COPY, begun)
+            while height > 0:
+                part = min(height, band - top % band)
+                if add_to_cell(pixels_left, top // band, -part * width) == part * width:
+                    whole = True
+                top, height = top + part, height - part
+            add_to_cell(queue, DONE, 1)
+
+    return draw
 
 
 def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
@@ -216,11 +257,6 @@ def _pair(pairs, row, left, x, y, j):
         into = pairs[row, left : left + len(xs)]
         for i in range(len(xs)):
             into[i, 0], into[i, 1] = xs[i], ys[i]
-
-
-def make_draw(_target):
-    """Return `draw`."""
-    return draw
 
 
 def make_keep(_target):

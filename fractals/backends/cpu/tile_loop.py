@@ -6,11 +6,13 @@ one atomic instruction. The programs for a tile are passed to the loop as addres
 loop is compiled once for all formulas and colorings.
 """
 
+import itertools
 import platform
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fractals.backends.base import LINE
 from fractals.backends.cpu import scratch
 from fractals.backends.cpu.programs import is_stored, program_of
 from fractals.kernels.escape import NONE_YET
@@ -20,6 +22,7 @@ from fractals.threads import Queue
 NEXT, LIMIT, DONE = Queue.NEXT, Queue.LIMIT, Queue.DONE
 ITERATE, COLOR, COPY = 0, 1, 2  # the stages of a tile
 LEAST, GREATEST, INSIDE, SAMPLES = 3, 4, 5, 6  # in `laps`, behind the stages
+WRONG = -1  # samples of a loop that has read a count beyond the limit, and ended
 
 # Instructions that read the processor's clock, by architecture ("": LLVM has one). The seconds of
 # a stage are its share of the ticks. Without one, Python goes from tile to tile.
@@ -42,6 +45,20 @@ class IterateStage(NamedTuple):
     tile: EscapeTile
     numbers: Any
     places: Any
+
+
+class ReadStage(NamedTuple):
+    """Arrays of the whole picture, in place of a program, and memory for a tile of them.
+
+    Complex numbers are pairs, in a third dimension; dz may be without elements. The arrays of
+    `tile` have one dimension.
+    """
+
+    counts: Any
+    z: Any
+    dz: Any
+    max_iterations: Any
+    tile: EscapeTile
 
 
 class PlaceStage(NamedTuple):
@@ -67,27 +84,29 @@ class PaintStage(NamedTuple):
 wanted = set()  # what `compiled` was asked for in this process
 
 
-def compiled(number, color=None):
+def compiled(number, color=None, reads=False):
     """Return the loop that draws, or without a type of channels the one that keeps raw numbers.
 
-    None for the first picture of a process where the loop is not stored: it takes a second to
-    compile, and saves a few milliseconds a picture.
+    `reads`: it reads the tiles that it draws from arrays. None for the first picture of a process
+    where the loop is not stored: it takes a second to compile, and saves a few milliseconds a
+    picture.
     """
     body = f"fractals.backends.cpu.tile_code:make_{'draw' if color else 'keep'}"
-    first = (number, color) not in wanted
-    wanted.add((number, color))
-    if first and not is_stored(body, number, ()):
+    options = (reads,) if color else ()
+    first = (number, color, reads) not in wanted
+    wanted.add((number, color, reads))
+    if first and not is_stored(body, number, options):
         return None
-    return program_of(body, number)
+    return program_of(body, number, options)
 
 
 def compile_tile_loop(backend, number, work, dtype=None):
     """Return what `fractals.backends.base.Backend.compile_tile_loop` describes, on the CPU."""
-    runs = (work.iterate, work.place, work.paint) if dtype else (work.iterate,)
+    runs = [run for run in (work.iterate, work.place, work.paint) if run]
     programs = [getattr(run, "program", None) for run in runs]
     if None in programs or CLOCK is None:
         return None
-    loop = compiled(number, dtype)
+    loop = compiled(number, dtype, not work.iterate)
     if loop is None:
         return None
     tiles, n, real = work.tiles, work.n, backend.real
@@ -96,19 +115,26 @@ def compile_tile_loop(backend, number, work, dtype=None):
     slope = samples if work.derivative else 1
     rooms = [(samples, np.int32), (samples, real), (samples, real), (slope, real), (slope, real)]
     rooms += [(max(1, work.planes * samples), real)]
-    parts = [(2 * columns, real), (2 * int(tiles[:, 3].max()) * n, real)]
-    numbers, places = work.iterate.scratch_sizes(columns)
-    lists = [(numbers, real), (places, scratch.index_type(real))]
-    iterate = programs[0].entry(scratch.direct_layout(real))
-
-    def made(rooms):
-        return [backend.empty((size,), kind) for size, kind in rooms]
 
     def start():
-        grid, *rest = work.grid
-        part = SampleGrid(*made(parts))
-        tile = EscapeTile(*made(rooms))
-        return tiles, np.int32(n), IterateStage(iterate, grid, part, *rest, tile, *made(lists))
+        return tiles, np.int32(n), source()
+
+    if work.iterate:
+        parts = [(2 * columns, real), (2 * int(tiles[:, 3].max()) * n, real)]
+        numbers, places = work.iterate.scratch_sizes(columns)
+        lists = [(numbers, real), (places, scratch.index_type(real))]
+        iterate = programs[0].entry(scratch.direct_layout(real))
+
+        def source():
+            grid, *rest = work.inputs
+            across, down, *made = _arrays(backend, parts + rooms + lists)
+            tile = EscapeTile(*made[:-2])
+            return IterateStage(iterate, grid, SampleGrid(across, down), *rest, tile, *made[-2:])
+
+    else:
+
+        def source():
+            return ReadStage(*work.inputs, EscapeTile(*_arrays(backend, rooms)))
 
     if not dtype:
 
@@ -124,15 +150,16 @@ def compile_tile_loop(backend, number, work, dtype=None):
 
         return keeping
 
-    place = programs[1].entry(scratch.position_layout(real))
-    paint = programs[2](n).entry(scratch.color_layout(dtype))
+    place = programs[-2].entry(scratch.position_layout(real))
+    paint = programs[-1](n).entry(scratch.color_layout(dtype))
     lookup, encode, share = work.colors
     table = scratch.padded(lookup), encode, share
-    more = [(3 * samples // n**2, dtype), (columns * n, np.int32), (columns * n, np.float32)]
+    colors = [(samples, np.float32), (3 * samples // n**2, dtype)]
+    colors += [(columns * n, np.int32), (columns * n, np.float32)]
 
     def drawing():
-        laps, position = np.zeros(7, np.int64), backend.empty((samples,), np.float32)
-        stages = PlaceStage(place, *work.coloring, position), PaintStage(paint, *table, *made(more))
+        laps, (position, *more) = np.zeros(7, np.int64), _arrays(backend, colors)
+        stages = PlaceStage(place, *work.coloring, position), PaintStage(paint, *table, *more)
         inputs = *start(), *stages
 
         def run(cells, picture, band, pixels_left):
@@ -144,3 +171,13 @@ def compile_tile_loop(backend, number, work, dtype=None):
         return run
 
     return drawing
+
+
+def _arrays(backend, rooms):
+    """Return arrays of given sizes and types in one block of memory, each from a cache line on."""
+    lines = (-(-size * np.dtype(kind).itemsize // LINE) for size, kind in rooms)
+    *places, end = (LINE * line for line in itertools.accumulate(lines, initial=0))
+    block = backend.empty((end,), np.uint8)
+    return [
+        np.ndarray(size, kind, block, at) for (size, kind), at in zip(rooms, places, strict=True)
+    ]

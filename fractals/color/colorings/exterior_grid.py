@@ -3,8 +3,8 @@
 The value goes from 0 on a line to 1 beyond its weight.
 """
 
-from fractals.color.colorings.field_lines import constants
-from fractals.kernels.coloring import Coloring, Option
+from fractals.color.colorings.field_lines import constants, line_options
+from fractals.kernels.coloring import Coloring
 from fractals.kernels.coloring_math import make_lines
 from fractals.kernels.primitives import select
 
@@ -30,10 +30,5 @@ def make():
         transfer="linear",
         palette="ink",
         blend="multiply",
-        options={
-            "lines": Option(2, 1, 256, "in a turn"),
-            "weight": Option(
-                0.1, 1e-3, 1, "width of a line, as a share of half the distance between lines"
-            ),
-        },
+        options=line_options(0.1),
     )

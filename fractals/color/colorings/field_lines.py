@@ -31,6 +31,12 @@ def constants(formula, escape_radius, width, lines, weight):
     return start, scale, lines, weight, border, 1 / degree
 
 
+def line_options(weight):
+    """Return the options of lines, which have this weight where none is given."""
+    words = "width of a line, as a share of half the distance between lines"
+    return {"lines": Option(2, 1, 256, "in a turn"), "weight": Option(weight, 1e-3, 1, words)}
+
+
 def make():
     return Coloring(
         name="field_lines",
@@ -40,10 +46,5 @@ def make():
         transfer="linear",
         palette="ink",
         blend="multiply",
-        options={
-            "lines": Option(2, 1, 256, "in a turn"),
-            "weight": Option(
-                0.2, 1e-3, 1, "width of a line, as a share of half the distance between lines"
-            ),
-        },
+        options=line_options(0.2),
     )

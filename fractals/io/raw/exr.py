@@ -47,7 +47,6 @@ BASE_KEY = "fractals:base"
 METHOD_KEY = "fractals:method"
 BIAS = 1024  # what the other programs add to counts, as 0 means "not computed"
 INSIDE = 2**32 - 1
-BELOW_ONE = np.nextafter(np.float32(1), np.float32(0))
 MAX_SAMPLES = 2**31  # of a file that is read
 MAX_BIAS = 2**32  # of counts
 # Bytes that a byte of the file can become: deflate reaches 1032. Above this ratio, and this size, a

@@ -24,8 +24,8 @@ from fractals.rendering.cluster.dispatch import Dispatch, PartForecast
 from fractals.rendering.cluster.pools import Pool, open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum, strip_name
 from fractals.rendering.drawing import Drawing
-from fractals.rendering.iteration import BEGUN, ResumeData, known_of, load_known, save_known
 from fractals.rendering.options import RenderOptions
+from fractals.rendering.resume_data import BEGUN, ResumeData, known_of, load_known, save_known
 from fractals.scene.model import Scene
 
 ROUNDS = 3  # times that lost parts are computed

@@ -46,15 +46,16 @@ from fractals.rendering.drawing import (
     Drawing,
     Sink,
     compute_tile,
-    copy_numbers,
     draw_tile,
+    numbers_of,
     open_drawing,
     open_plan,
     run,
 )
-from fractals.rendering.iteration import ResumeData, Stop, load_known
+from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import MAX_SINGLE, Tile, make_tiles, runs
+from fractals.rendering.resume_data import ResumeData, load_known
 from fractals.scene.model import Scene, validate
 from fractals.threads import checking, core_count, run_tiles
 
@@ -111,7 +112,8 @@ def known_sum(drawing: Drawing) -> int:
     tile = Tile((width - across) // 2, (height - down) // 2, across, down)
     last = min(MAX_STEPS, drawing.source.max_iterations)
     planes = {name: np.empty((down * n, across * n), d) for name, d in drawing.planes.items()}
-    copy_numbers(drawing, drawing.source.iterate(tile, last), planes)
+    raw = drawing.source.iterate(tile, last)
+    drawing.backend.all_to_host(numbers_of(drawing, raw, planes))
     drawing.backend.synchronize()
     total = 0
     for plane in planes.values():

@@ -20,8 +20,8 @@ from fractals.rendering.cluster.dispatch import AIM
 from fractals.rendering.cluster.job import ClusterJob, check_poster, run_job
 from fractals.rendering.cluster.worker import Made
 from fractals.rendering.families import Rendered, written_to
-from fractals.rendering.iteration import ResumeData
 from fractals.rendering.options import RenderOptions, StoreOptions
+from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.sums.store import (
     SECONDS,
     Adder,

@@ -1,0 +1,131 @@
+"""Recoloring: a source of tiles that reads existing escape data, in place of iterating."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend, Work
+from fractals.backends.probe import memory_size
+from fractals.errors import OptionError
+from fractals.io.escape_data import EscapeData, check_counts, no_check, parts_of, planes_for
+from fractals.kernels.layout import EscapeTile
+from fractals.kernels.orbit import INSIDE_TOO
+from fractals.rendering.iteration import Stop, Use, never, unused_array
+from fractals.rendering.plan import Plan, Tile
+from fractals.rendering.sampling import Index
+from fractals.scene.geometry import Layers, kept_as
+
+BYTES_A_VALUE = 40  # of memory, a sample, while values of the whole picture are sorted
+
+
+class Recoloring:
+    """A `fractals.rendering.iteration.SampleSource` that reads existing escape data.
+
+    Raises `OptionError` if they are of another size, or a layer needs what they lack.
+    """
+
+    reference, probing, note, loop, stage, halt = 0.0, 0.0, "", "", "copy", np.zeros(1)
+
+    def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
+        raw.check(counts=False)
+        self.backend, self.plan, self.raw = backend, plan, raw
+        layers = plan.layers
+        self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset
+        n, planes = plan.supersampling, raw.planes
+        if raw.count.shape != (plan.size[1] * n, plan.size[0] * n):
+            rows, columns = raw.count.shape
+            raise OptionError(
+                f"the raw numbers have {columns}x{rows} samples, and the scene needs "
+                f"{plan.size[0]}x{plan.size[1]} pixels of {n}x{n}: compute the scene again"
+            )
+        _check_layers(layers, raw)
+        if layers.whole:
+            _check_memory(raw.count.size)
+        own = [name for name in planes_for(layers) if name.isidentifier()]
+        statistics = [_kept_as(name, raw) for name in layers.statistics.names]
+        self._names = [*own, *statistics]
+        self._parts = [part for name in own for part in parts_of(planes[name])]
+        self._statistics = [planes[name] for name in statistics]
+        self._nothing, self._no_planes = (unused_array(backend, k) for k in (2, 3))
+
+    def iterate(
+        self, tile: Tile, max_iterations: int | None = None, stop: Stop = never
+    ) -> EscapeTile:
+        """Return the escape data of a tile's samples, on the device."""
+        rows, columns = tile.window(self.plan.supersampling)
+        self.raw.check_rows(rows, self._names)
+        return self._gathered(lambda part: part[rows, columns])
+
+    def iterate_for(self, tile: Tile, use: Use, stop: Stop = never) -> None:
+        """Have the escape data of a tile's samples used."""
+        use(self.iterate(tile), ())
+
+    def iterate_some(
+        self, i: Index, j: Index, shape: tuple[int, int], stop: Stop = never
+    ) -> EscapeTile:
+        """Return the escape data of samples in columns `i` and rows `j`, on the device."""
+        self.raw.check_rows(slice(int(j.min()), int(j.max()) + 1), self._names)
+        return self._gathered(lambda part: part[j, i].reshape(shape))
+
+    def _gathered(self, taken: Callable[[NDArray[Any]], NDArray[Any]]) -> EscapeTile:
+        """Return the planes' elements that `taken` selects, on the device."""
+        to_device = self.backend.to_device
+        check_counts(taken(self._parts[0]), self.max_iterations)
+        # Programs for arrays with gaps, as z has them, would be compiled anew.
+        found = [to_device(np.ascontiguousarray(taken(part))) for part in self._parts]
+        statistics = self._no_planes
+        if self._statistics:
+            statistics = to_device(np.stack([taken(plane) for plane in self._statistics]))
+        count, x, y, dx, dy = (*found, self._nothing, self._nothing)[:5]
+        return EscapeTile(count, x, y, dx, dy, statistics)
+
+    def read_by(self, tiles: Sequence[Tile]) -> Work | None:
+        """Return the work of compiled code that reads tiles of the arrays itself, or None.
+
+        None: the arrays have gaps or other numbers, or Python has more to do for each tile.
+        """
+        real, count = self.backend.real, self.raw.count
+        planes = [self.raw.planes[name] for name in self._names[1:]]
+        checked = self.raw.check_rows is not no_check
+        fit = all(plane.real.dtype == real for plane in planes)
+        if self._statistics or checked or not fit:
+            return None
+        if not all(plane.flags.c_contiguous for plane in (count, *planes)):
+            return None
+        pairs = [plane.view(real).reshape(*plane.shape, 2) for plane in planes]
+        inputs = count, *pairs, np.empty((0, 0, 2), real)
+        return Work(
+            tiles=np.array(tiles, np.int64),
+            n=self.plan.supersampling,
+            derivative=len(pairs) > 1,
+            planes=0,
+            iterate=None,
+            inputs=(*inputs[:3], np.int32(self.max_iterations)),
+        )
+
+
+def _kept_as(name: str, raw: EscapeData) -> str:
+    found = kept_as(name, raw.statistics) or kept_as(name.removesuffix(INSIDE_TOO), raw.statistics)
+    assert found, "_check_layers has found every plane"
+    return found
+
+
+def _check_layers(layers: Layers, raw: EscapeData) -> None:
+    if lacking := layers.lacking(raw.planes):
+        layer, names = lacking
+        why = f"these raw numbers lack: {layer.remedy}"
+        if not (raw.exact or any(name.isidentifier() for name in names)):
+            why = "an EXR does not keep: compute a store (.fz)"
+        raise OptionError(f"the coloring '{layer.label}' needs {', '.join(names)}, which {why}")
+
+
+def _check_memory(samples: int) -> None:
+    free = memory_size()
+    if free and BYTES_A_VALUE * samples > 0.9 * free:
+        raise OptionError(
+            "a coloring that sees the whole picture (histogram, rank) takes "
+            f"{BYTES_A_VALUE * samples / 2**30:.1f} GiB for {samples} samples, and "
+            f"{free / 2**30:.1f} GiB are free: choose another coloring, or compute a smaller size="
+        )
