@@ -82,9 +82,7 @@ class Show:
             for part in (spread.numbers, spread.weights.astype(real), spread.reaches)
         )
         kinds = backend.empty(plan.shape, np.int32)
-        self._fill(
-            backend.compile(kernels.make_kind_body), kinds, sums, numbers, weight, plan.step
-        )
+        self._fill(backend.compile(kernels.make_kind_body), kinds, sums, numbers, weight, plan.step)
         far = kinds  # the CPU needs no blocks: it gives light where the others gather it
         if backend.kind != "cpu":
             far = backend.empty(tuple(-(-side // BLOCK) for side in plan.shape), np.int32)
