@@ -626,6 +626,22 @@ def test_what_a_gpu_can_do():
     assert unknown.rate("float64") == 2e9
 
 
+def test_the_figures_of_scatter_images(monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[2] / "scripts"), *sys.path])
+    import gpu_scatter
+
+    monkeypatch.setattr(gpu_scatter, "CASES", (("clifford", gpu_scatter.SMALL),))
+    told = []
+    (found,) = gpu_scatter.measure("simulator", True, told.append)
+    assert found["equal"]
+    assert min(found["device"], found["cpu"], *found["kernel_by_width"].values()) > 0
+    assert 0 < found["in_view_of_a_sample"] <= 1
+    assert "clifford" in told[0]
+    assert "equal sums" in told[0]
+    monkeypatch.setattr(sys, "argv", ["gpu_scatter.py", "--device", "cpu"])
+    assert gpu_scatter.main() == 4
+
+
 def test_the_figures_of_gpu_check(monkeypatch):
     monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[2] / "scripts"), *sys.path])
     import gpu_figures
