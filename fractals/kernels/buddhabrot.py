@@ -28,6 +28,7 @@ from fractals.kernels.formula import AnyFormula, Formula
 from fractals.kernels.orbit import make_orbit
 from fractals.kernels.primitives import fma
 
+SUMS = 2  # version of what orbits add up to: raised where a picture's samples or weights change
 ORBIT, LOOK = 4, 5  # kinds of random numbers, after those of `fractals.kernels.scatter`
 START_BITS = 4
 BLOCK_BITS = 20  # samples of a cell with the same shift, as a power of two

@@ -264,3 +264,15 @@ def test_a_processor_that_cannot_is_named(monkeypatch, libraries, tmp_path):
     monkeypatch.setattr(yardstick.platform, "machine", lambda: "aarch64")
     with pytest.raises(DeviceError, match="needs AVX2, and this processor is aarch64"):
         yardstick.build(["float64"], str(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(yardstick.REGISTER < 64, reason="this CPU has no AVX-512")
+def test_the_flame_in_c_has_the_same_sums(capsys):
+    """The command itself compares the sums, and ends with 5 where they differ."""
+    import flame
+
+    assert flame.main(["--points", "50000", "--runs", "1", "--json"]) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert min(made["million_points_a_second"].values()) > 0
+    assert made["ours_over_c"] > 0

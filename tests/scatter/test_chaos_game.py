@@ -62,6 +62,12 @@ FLAMES = {
 }
 
 
+# Of more transforms than are sorted by vectors, and more than are chosen four at a time.
+for count in (12, 18):
+    parts = [{"affine": [0.5, 0.02 * k, k / 9, 0, 0.5, -k / 20], "weight": k} for k in range(count)]
+    FLAMES[f"{count} transforms"] = {"transforms": [*parts[1:], {}]}
+
+
 def flame_of(name):
     tables = FLAMES[name]
     if name == "drawn":

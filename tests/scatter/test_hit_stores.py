@@ -16,6 +16,7 @@ from fractals.cli.verbs import run_verb as main
 from fractals.errors import FractalsError, InputError, OptionError, SceneError
 from fractals.io.files import HEADER
 from fractals.io.image import read_pixels
+from fractals.io.store import checksum
 
 TABLE = {"formula": {"name": "clifford", "a": -1.5}}
 SMALL = {"size": (60, 40), "steps": 40, "quality": 60.0, "supersampling": 1, "device": "cpu"}
@@ -170,6 +171,25 @@ def test_a_store_of_another_scene_is_refused(tmp_path):
     assert content(path) == before
     fractals.compute_to(path, TABLE, overwrite=True, **{**SMALL, "seed": 3})
     assert content(path) != before
+
+
+def test_sums_of_orbits_of_an_older_program_are_not_continued(tmp_path):
+    """They have another scale, and no version in the header; they are shown all the same."""
+    path, table = tmp_path / "a.fz", {"formula": {"name": "buddhabrot", "cells": 256}}
+    given = {"size": (24, 16), "quality": 4.0, "supersampling": 1, "device": "cpu"}
+    fractals.compute_to(path, table, **given)
+    drawn = fractals.recolor(path, device="cpu").pixels
+    header = json.loads((path / HEADER).read_text("utf-8"))
+    assert header.pop("sums") == 2
+    del header["checksum"]
+    (path / HEADER).write_text(json.dumps({**header, "checksum": checksum(header)}))
+    with pytest.raises(OptionError, match="sums of version 1, and this program adds up version 2"):
+        fractals.compute_to(path, table, **given)
+    with pytest.raises(OptionError, match="sums of version 1"):
+        fractals.compute_to(path, table, part=(0, 2), **given)
+    assert np.array_equal(fractals.recolor(path, device="cpu").pixels, drawn)
+    fractals.compute_to(path, table, overwrite=True, **given)
+    assert json.loads((path / HEADER).read_text("utf-8"))["sums"] == 2
 
 
 def test_damage_is_told(tmp_path):

@@ -76,7 +76,7 @@ def make_body(target):
         keep_apart()
         whole_registers()
         numbers, places = pool.numbers, pool.places
-        outside = small(len(bins.fill) - 1)
+        outside = small(len(bins.ends) - 1)
         across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)
         if count == 0:
             empty(bins, window.colors, sums, 0)

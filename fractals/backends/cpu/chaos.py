@@ -23,16 +23,21 @@ POOL = 1024  # trajectories that a thread plays together
 LANES = 16  # a loop over a list goes on to a multiple, beyond its end: it has no rest
 SIDE_BITS = 6  # a tile has 64 x 64 buckets, of 16 bytes each
 BUCKET_BITS = 2 * SIDE_BITS
-ROOM = 4096  # records of a tile's list
+ROOM = 8192  # records of a tile's list, a power of two; a list that is half full is emptied
+AHEAD = 64  # records before a bucket's turn when the CPU is told to fetch it
 SMALL = 2**24  # records that sums of 32 bits hold: a hit adds at most 255 to each
 # Rows of `Trajectories.numbers`: x, y and color of the points; the same, sorted by transform; a
-# point after the affine map, and the sum of its variations; what is plotted where there is a final
-# transform; the transform that each point drew.
-POINT, COLOR, SORTED, PLACE, RESULT, FINAL, DRAWN, NUMBERS = 0, 2, 3, 6, 8, 10, 13, 14
+# point after the affine map; what is plotted where there is a final transform; the transform that
+# each point drew.
+POINT, COLOR, SORTED, PLACE, FINAL, DRAWN, NUMBERS = 0, 2, 3, 6, 8, 11, 12
 # Rows of `Trajectories.places`: whose point each is, counted from the first trajectory, before and
 # after the points are sorted (in turns); the transform that each drew before; which start again;
 # four random numbers of each trajectory; records, and their tiles.
 ORDER, LAST, STALE, WORDS, RECORD, PLACES = 0, 2, 3, 4, 8, 10
+# A point's place in the order has the number of its trajectory in the lower bits, and above it four
+# transforms: those of steps 4n to 4n + 3.
+ID_BITS, CHOICE_BITS = 16, 4
+ID = (1 << ID_BITS) - 1
 PLOTTED = 3  # the first row of what is plotted of an attractor's points
 MACHINE = "fractals.backends.cpu.chaos_code:make_body"
 LOOP = "fractals.backends.cpu.chaos_code:make_variation_body"
@@ -52,8 +57,9 @@ class Trajectories(NamedTuple):
 class Bins(NamedTuple):
     """The records of a thread, by tile; the last list takes those out of view."""
 
-    records: Any  # array of int32, shape (tiles + 1, ROOM)
-    fill: Any  # length of each list; array of int32
+    records: Any  # `room` of each list, one list after the other; array of int32
+    ends: Any  # where each list ends in them; array of int64
+    room: Any  # a power of two, at least twice as many as are added together
     tally: Any  # how many points were in view; array of int64, shape (1,)
 
 
@@ -138,19 +144,18 @@ class Machine:
 
     def player(self) -> tuple[Trajectories, Bins]:
         """Return the memory of a thread."""
-        transforms = self._transforms
-        room = self.pool + LANES
-        places = np.zeros((PLACES, room), np.int32)
-        tiles = len(self._sums.flags) + 1
+        points, lists = self.pool + LANES, len(self._sums.flags) + 1
+        room = max(ROOM, 1 << (4 * self.pool).bit_length())
         return (
             Trajectories(
-                np.zeros((NUMBERS, room), self._real),
-                places,
-                np.zeros(transforms, np.int64),
+                np.zeros((NUMBERS, points), self._real),
+                np.zeros((PLACES, points), np.int32),
+                np.zeros(self._transforms, np.int64),
             ),
             Bins(
-                np.zeros((tiles, max(ROOM, 4 * self.pool)), np.int32),
-                np.zeros(tiles, np.int32),
+                np.zeros(lists * room, np.int32),  # the system gives memory to what is written to
+                np.arange(lists) * room,
+                room,
                 np.zeros(1, np.int64),
             ),
         )

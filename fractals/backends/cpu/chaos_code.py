@@ -11,17 +11,20 @@ from numba import uint64
 
 from fractals.backends.cpu.atomic import replace_in_cell
 from fractals.backends.cpu.chaos import (
+    AHEAD,
     BUCKET_BITS,
+    CHOICE_BITS,
     COLOR,
     DRAWN,
     FINAL,
+    ID,
+    ID_BITS,
     LANES,
     LAST,
     ORDER,
     PLACE,
     POINT,
     RECORD,
-    RESULT,
     SIDE_BITS,
     SMALL,
     SORTED,
@@ -30,7 +33,7 @@ from fractals.backends.cpu.chaos import (
 )
 from fractals.backends.cpu.entry import invoke
 from fractals.backends.cpu.simd.control import keep_apart, whole_registers
-from fractals.backends.cpu.simd.memory import add_row, compress_store, load
+from fractals.backends.cpu.simd.memory import add_row, compress_store, fetch_row, load
 from fractals.backends.cpu.simd.pack import lane_count, splat
 from fractals.backends.features import REGISTER
 from fractals.kernels import scatter
@@ -65,7 +68,7 @@ def make_variation_body(target, variation):
         ids = order[begin : begin + n]
         weight, p, kept = row[at], take(row, at + 1), keep != 0
         for i in range(len(xs)):
-            u = draw(s, first + whole(ids[i]), group, kind, k0, k1)
+            u = draw(s, first + whole(ids[i] & ID), group, kind, k0, k1)
             a, b = apply(xs[i], ys[i], u, p)
             # Read in any case: LLVM makes no vectors of a loop with a branch.
             before, below = ox[i], oy[i]
@@ -102,27 +105,41 @@ def make_records(target, shade):
             tiles[i] = tile if inside else outside
 
     def keep(places, n, bins, outside):
-        """Append records to their tile's list; return the length of the longest."""
-        records, tiles, fill, lists = places[RECORD], places[RECORD + 1], bins.fill, bins.records
-        longest = small(0)
-        for i in range(n):
+        """Append records to their tile's list; tell whether one is half full.
+
+        Lists begin at multiples of their room, a power of two, so a bit of the place where a record
+        is written tells whether its list is half full.
+        """
+        records, tiles, ends, lists = places[RECORD], places[RECORD + 1], bins.ends, bins.records
+        keep_apart()
+        seen, begin = uint64(0), outside * bins.room
+        for i in range(uint64(n)):
             tile = uint64(tiles[uint64(i)])
-            length = fill[tile]
-            lists[tile, uint64(length)] = records[uint64(i)]
-            fill[tile] = length + 1
-            longest = max(longest, length)
-        bins.tally[0] += n - fill[outside]
-        fill[outside] = 0
-        return longest + 1
+            at = uint64(ends[tile])
+            lists[at] = records[uint64(i)]
+            ends[tile] = at + uint64(1)
+            seen |= at
+        bins.tally[0] += n - (ends[outside] - begin)
+        ends[outside] = begin
+        return seen & uint64(bins.room >> 1) > 0
+
+    def add(records, begin, end, colors, buckets):
+        keep_apart()
+        place, i = (1 << BUCKET_BITS) - 1, uint64(begin)
+        while i < uint64(end):  # less to count than a `for`
+            # The tile is seldom in the cache. What lies behind the end is fetched, too.
+            fetch_row(buckets, records[i + uint64(AHEAD)] & place)
+            add_row(buckets, records[i] & place, colors, records[i] >> BUCKET_BITS)
+            i += uint64(1)
 
     def empty(bins, colors, sums, least):
         """Add the records of all lists of some length to the sums, under the tile's flag."""
-        place = (1 << BUCKET_BITS) - 1
-        for tile in range(len(bins.fill) - 1):
-            n = bins.fill[tile]
+        for tile in range(len(bins.ends) - 1):
+            begin, end = tile * bins.room, bins.ends[tile]
+            n = end - begin
             if n == 0 or n < least:
                 continue
-            records, buckets = bins.records[tile], sums.small[tile]
+            buckets = sums.small[tile]
             while not replace_in_cell(sums.flags, tile, 0, 1):
                 pass
             if len(sums.large) > 0 and sums.records[tile] + n >= SMALL:
@@ -133,26 +150,24 @@ def make_records(target, shade):
                         buckets[bucket, m] = 0
                 sums.records[tile] = 0
             sums.records[tile] += n
-            for i in range(n):
-                record = records[i]
-                add_row(buckets, record & place, colors, record >> BUCKET_BITS)
+            add(bins.records, begin, end, colors, buckets)
             replace_in_cell(sums.flags, tile, 1, 0)
-            bins.fill[tile] = 0
+            bins.ends[tile] = begin
 
-    keep, empty = target.jit(keep), target.jit(empty)
+    keep, add, empty = target.jit(keep), target.jit(add), target.jit(empty)
 
     def file(places, some, n, window, bins, sums):
         """Keep the records of points but of those that start again, and add long lists to the sums.
 
         `some`: whether any starts again.
         """
-        outside, room = small(len(bins.fill) - 1), bins.records.shape[1]
+        outside = len(bins.ends) - 1
         if some:
             for i in range(n):
                 if places[STALE, i]:
-                    places[RECORD + 1, i] = outside
-        if keep(places, n, bins, outside) + places.shape[1] >= room:
-            empty(bins, window.colors, sums, room // 4)
+                    places[RECORD + 1, i] = small(outside)
+        if keep(places, n, bins, outside):
+            empty(bins, window.colors, sums, bins.room >> 2)
 
     return target.jit(locate), target.jit(file), empty
 
@@ -193,26 +208,40 @@ def make_body(target):
             a, b, c, d = words(group, first + whole(i), 0, scatter.CHOICE, k0, k1)
             v[i], w[i], x[i], y[i] = small(a >> 1), small(b >> 1), small(c >> 1), small(d >> 1)
 
+    def choose_four(places, order, bounds, choices, n):
+        """Note the next four transforms of each point, above the bits of its trajectory."""
+        v, w, x, y = places[WORDS], places[WORDS + 1], places[WORDS + 2], places[WORDS + 3]
+        four = places[RECORD]
+        for i in range(uint64(n)):
+            four[i] = 0
+        for m in range(choices - 1):
+            bound = bounds[0, m]
+            for i in range(uint64(n)):
+                low = small(v[i] >= bound) | small(w[i] >= bound) << CHOICE_BITS
+                high = small(x[i] >= bound) | small(y[i] >= bound) << CHOICE_BITS
+                four[i] += (low | high << 2 * CHOICE_BITS) << ID_BITS
+        for i in range(uint64(n)):
+            own = order[i] & ID
+            order[i] = own | four[uint64(own)]
+
+    def chosen(drawn, order, s, n):
+        """Note the transform that each point draws in a step, as a number that packs compare."""
+        up = small(ID_BITS + CHOICE_BITS * (s & 3))
+        for i in range(uint64(n)):
+            drawn[i] = real(order[i] >> up & (1 << CHOICE_BITS) - 1)
+
     def choose(drawn, own, words_of, order, last, bounds, choices, n):
-        """Note the transform that each point draws, as a number that packs compare.
+        """Do the same where it depends on the transform before, or there are many transforms.
 
         `own`: memory for each point's random number.
         """
         for i in range(uint64(n)):
             own[i] = words_of[uint64(order[i])]
-        if len(bounds) > 1:
-            for i in range(n):
-                k = 0
-                for m in range(choices - 1):
-                    k += 1 if own[i] >= bounds[last[i], m] else 0
-                drawn[i] = real(k)
-            return
-        for i in range(uint64(n)):
-            drawn[i] = real(0)
-        for m in range(choices - 1):
-            bound = bounds[0, m]
-            for i in range(uint64(n)):
-                drawn[i] += real(own[i] >= bound)
+        for i in range(n):
+            k, row = 0, last[i] if len(bounds) > 1 else 0
+            for m in range(choices - 1):
+                k += 1 if own[i] >= bounds[row, m] else 0
+            drawn[i] = real(k)
 
     def sort(numbers, drawn, order, moved, ends, choices, n):
         """Move points into lists, one for each transform, a transform after the other."""
@@ -248,10 +277,10 @@ def make_body(target):
             ends[k] += 1
             gx[at], gy[at], gc[at], moved[at] = xs[i], ys[i], cs[i], order[i]
 
-    def affine(numbers, source, row, begin, end):
+    def affine(numbers, source, into, row, begin, end):
         xs, ys = numbers[source, begin:end], numbers[source + 1, begin:end]
         tx, ty = numbers[PLACE, begin:end], numbers[PLACE + 1, begin:end]
-        ox, oy = numbers[RESULT, begin:end], numbers[RESULT + 1, begin:end]
+        ox, oy = numbers[into, begin:end], numbers[into + 1, begin:end]
         a, b, c, d, e, f = row[0], row[1], row[2], row[3], row[4], row[5]
         for i in range(len(xs)):
             x, y = xs[i], ys[i]
@@ -259,9 +288,8 @@ def make_body(target):
             ox[i], oy[i] = real(0), real(0)
 
     def finish(numbers, source, into, row, posts, begin, end):
-        xs, ys = numbers[RESULT, begin:end], numbers[RESULT + 1, begin:end]
+        xs, ys = numbers[into, begin:end], numbers[into + 1, begin:end]
         cs, tc = numbers[source + 2, begin:end], numbers[into + 2, begin:end]
-        tx, ty = numbers[into, begin:end], numbers[into + 1, begin:end]
         color, speed = row[scatter.COLOR], row[scatter.SPEED]
         for i in range(len(xs)):
             tc[i] = fma(speed, color - cs[i], cs[i])
@@ -269,10 +297,7 @@ def make_body(target):
             a, b, c, d, e, f = row[6], row[7], row[8], row[9], row[10], row[11]
             for i in range(len(xs)):
                 x, y = xs[i], ys[i]
-                tx[i], ty[i] = fma(a, x, fma(b, y, c)), fma(d, x, fma(e, y, f))
-        else:
-            for i in range(len(xs)):
-                tx[i], ty[i] = xs[i], ys[i]
+                xs[i], ys[i] = fma(a, x, fma(b, y, c)), fma(d, x, fma(e, y, f))
 
     def transform(k, flame, calls, numbers, order, source, into, span, step, game):
         """Apply transform k to a list of points; behind its end some are written, too."""
@@ -281,12 +306,12 @@ def make_body(target):
         end = begin + n
         s, kind = step
         row, code = flame.rows[k], flame.code[k]
-        affine(numbers, source, row, begin, end)
+        affine(numbers, source, into, row, begin, end)
         for j in range(code[scatter.LENGTH]):
             at = scatter.CALLS + scatter.CALL * j
             does = code[at + 2]
-            reads = RESULT if does >= scatter.POST_SET else PLACE
-            writes = PLACE if does <= scatter.PRE_ADD else RESULT
+            reads = into if does >= scatter.POST_SET else PLACE
+            writes = PLACE if does <= scatter.PRE_ADD else into
             adds = not (does == scatter.PRE_SET or does == scatter.POST_SET)
             list_of = whole(code[at + 1]), whole(begin), whole(n)
             rows = whole(reads), whole(writes), whole(adds)
@@ -305,7 +330,7 @@ def make_body(target):
         if some:
             for i in range(n):
                 if stale[i]:
-                    t = game.first + order[i]
+                    t = game.first + (order[i] & ID)
                     a, b, _, _ = words(s, t, 1, scatter.START, game.k0, game.k1)
                     xs[i], ys[i] = start(a), start(b)
         return some > 0
@@ -320,7 +345,8 @@ def make_body(target):
             else:
                 records[i] += small(row * scatter.SHADES) << BUCKET_BITS
 
-    begin_all, draw, choose = map(target.jit, (begin_all, draw, choose))
+    begin_all, draw, choose_four = map(target.jit, (begin_all, draw, choose_four))
+    chosen, choose = target.jit(chosen), target.jit(choose)
     sort, sort_many = target.jit(sort), target.jit(sort_many)
     affine, finish = target.jit(affine), target.jit(finish)
     transform, start_again, recolor = map(target.jit, (transform, start_again, recolor))
@@ -331,9 +357,10 @@ def make_body(target):
         numbers, places = pool.numbers, pool.places
         drawn, last = numbers[DRAWN], places[LAST]
         choices = len(flame.rows) - 1 if flame.final else len(flame.rows)
-        outside = small(len(bins.fill) - 1)
+        outside = small(len(bins.ends) - 1)
         across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)
         plain, xaos = True, len(flame.bounds) > 1
+        fours = not xaos and choices <= 1 << CHOICE_BITS
         for k in range(choices):
             plain = plain and flame.code[k, scatter.SHADE] == 0
         if count == 0:
@@ -344,8 +371,13 @@ def make_body(target):
             order, moved = places[ORDER + (s & 1)], places[ORDER + (s + 1 & 1)]
             if s & 3 == 0:
                 draw(places, count, s, game)
-            word = places[WORDS + (s & 3)]
-            choose(drawn, places[RECORD], word, order, last, flame.bounds, choices, count)
+                if fours:
+                    choose_four(places, order, flame.bounds, choices, count)
+            if fours:
+                chosen(drawn, order, s, count)
+            else:
+                word = places[WORDS + (s & 3)]
+                choose(drawn, places[RECORD], word, order, last, flame.bounds, choices, count)
             if choices > FEW:
                 sort_many(numbers, drawn, order, moved, pool.ends, choices, count)
             else:

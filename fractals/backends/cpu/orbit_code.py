@@ -111,7 +111,7 @@ def make_body(target, options, anti, packed):
 
     def place(n, window, pool, bins, sums):
         """Add the first n points of the pool."""
-        outside = small(len(bins.fill) - 1)
+        outside = small(len(bins.ends) - 1)
         across = small((window.width + (1 << SIDE_BITS) - 1) >> SIDE_BITS)
         locate(pool.numbers, POINT, pool.places, n, window, across, outside)
         file(pool.places, False, n, window, bins, sums)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fractals.errors import DeviceMemoryError
 from fractals.io import png
 from fractals.io.image import Image, png_beginning
+from fractals.kernels.buddhabrot import SUMS
 from fractals.rendering.develop import check_bands
 from fractals.rendering.kept import Kept, kept_beside
 from fractals.rendering.options import RenderOptions
@@ -188,6 +189,8 @@ def write_bands(
         return _write_bands(file, player, options, None, None)
     plan = player.plan
     facts = {"scene": plan.scene.to_toml(), "precision": plan.precision, "margin": plan.margin}
+    if plan.orbits:
+        facts["sums"] = SUMS
     with kept_beside(path) as kept:
         player.plan = replace(plan, band=kept.begin(facts, plan.band))
         return _write_bands(file, player, options, kept, play)

@@ -38,7 +38,7 @@ PIXELS = {"cpu": 2e6, "python": 500, "simulator": 2e5, "opencl": 1e7, "cuda": 1e
 BYTES_OF_SUMS = 32  # of a bucket
 BYTES_OF_SMALL = 16  # of a bucket, of sums of 32 bits
 BYTES_OF_SPREAD = 28  # of a bucket, while the spread of its hits is found
-BYTES_OF_RECORDS = 4  # of a bucket, for each thread of the CPU
+BYTES_OF_RECORDS = 8  # of a bucket, for each thread of the CPU
 FREE = 0.9  # of the memory that is free; the rest is for the compiler and the tables
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fractals.errors import OptionError
 from fractals.kernels.attractor import Attractor
-from fractals.kernels.buddhabrot import Buddhabrot
+from fractals.kernels.buddhabrot import SUMS, Buddhabrot
 from fractals.kernels.flame import Flame
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, steps_of
@@ -21,6 +21,7 @@ from fractals.rendering.sums.store import (
     SumStore,
     check_program,
     check_same,
+    check_sums,
 )
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
@@ -67,7 +68,8 @@ class HitAdder:
         """Return what the sums depend on."""
         rows = self.plan.rows
         band = {} if rows is None else {"rows": (rows.start, rows.stop)}
-        return {**facts_of(self.plan.scene), "margin": self.plan.margin, **band}
+        own = {"sums": SUMS} if self.plan.orbits else {}
+        return {**facts_of(self.plan.scene), "margin": self.plan.margin, **band, **own}
 
     def short_sum(self) -> int:
         """Return the CRC-32 of the sums of some short trajectories."""
@@ -116,6 +118,7 @@ def _resume(store: SumStore, adder: HitAdder) -> tuple[HitAdder, Hits]:
     hits: Hits = store.load()
     check_hits(hits, adder.plan, f"'{store.name}' is there, of another scene", ANOTHER)
     check_program(store)
+    check_sums(store, _sums_version(adder.plan))
     quality = max(adder.plan.scene.scatter.quality, store.scene.scatter.quality)
     scene = store.scene.replace(quality=quality)
     player = Player(replace(adder.plan, scene=scene.unframed()), adder.player.backend)
@@ -125,6 +128,10 @@ def _resume(store: SumStore, adder: HitAdder) -> tuple[HitAdder, Hits]:
 def _reopen(adder: HitAdder, numbers: Numbers) -> HitAdder:
     plan = replace(adder.plan, reserve=numbers["margin"])
     return HitAdder(Player(plan, adder.player.backend))
+
+
+def _sums_version(plan: ScatterPlan) -> int:
+    return SUMS if plan.orbits else 1
 
 
 KIND = SumKind(
@@ -141,6 +148,7 @@ KIND = SumKind(
     _open,
     _resume,
     _reopen,
+    _sums_version,
 )
 
 

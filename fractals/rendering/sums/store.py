@@ -7,7 +7,8 @@ a folder whose name ends in ``.fz``. It holds
     One table, as of `fractals.io.store`: ``format`` is "fractals store"; ``version`` and
     ``family`` say what is kept; ``scene``; ``shape``, the rows and columns of the sums;
     ``chunks``, how many are in them; whole numbers of the family's own (see `SumKind`); ``crc``,
-    the CRC-32 of the sums, 8 hexadecimal digits; ``program``; ``checksum``, that of the other keys.
+    the CRC-32 of the sums, 8 hexadecimal digits; ``program``; ``sums``, the version of what is
+    added up, where it is not the first; ``checksum``, that of the other keys.
 ``sums-NUMBERS.npy``
     The sums, int64, in NumPy's format 1.0: of scatter images red, green, blue and count of the
     hits, shape (rows, columns, 4), and of solids red, green and blue of the light, shape (rows,
@@ -127,6 +128,8 @@ class SumKind(NamedTuple):
     # Return what goes on with a store, and its total; another scene is an `OptionError`
     resume: Callable[["SumStore", Any], tuple[Any, Any]]
     reopen: Callable[[Any, Numbers], Any]  # Return what goes on with a header's numbers
+    # Return which numbers a plan adds up: 1, or more where they have changed
+    sums_version: Callable[[Any], int] = lambda plan: 1
 
 
 class SumStore:
@@ -147,6 +150,7 @@ class SumStore:
             self.numbers = {key: whole_number(header[key]) for key in (*kind.keys, "chunks")}
             rows, columns = map(whole_number, header["shape"])
             self.crc, self.program = str(header["crc"]), shown(header["program"], 40)
+            self.sums_version = whole_number(header.get("sums", 1))
             self.shape = kind.shape(self.scene, self.numbers)
         except InputError as error:
             raise SceneError(f"{self.name}: {error}") from None
@@ -179,6 +183,15 @@ def check_program(store: SumStore) -> None:
             f"'{store.name}' was begun by fractals {store.program}, and this is {__version__}: "
             "the last digits of its sums may differ. overwrite=True computes all again; "
             f"pip install fractals-numba=={store.program} goes on with it"
+        )
+
+
+def check_sums(store: SumStore, version: int) -> None:
+    """Raise an `OptionError` where the sums of a store can't be added to those of a version."""
+    if store.sums_version != version:
+        raise OptionError(
+            f"'{store.name}' has sums of version {store.sums_version}, and this program adds up "
+            f"version {version}: they can be shown, but not continued. {ANOTHER}"
         )
 
 
@@ -215,6 +228,8 @@ def write_total(path: Path, adder: Adder, total: Any, kind: SumKind) -> None:
         "crc": f"{zlib.crc32(sums.data):08x}",
         "program": __version__,
     }
+    if (sums_version := kind.sums_version(adder.plan)) > 1:
+        header["sums"] = sums_version
     name = name_of_sums(kind, numbers)
     new = path / name
     with writing(path):

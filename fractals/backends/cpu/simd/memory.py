@@ -120,6 +120,21 @@ def add_row(_context, into, row, values, chosen):
     return (types.none(into, row, values, chosen) if into.dtype == values.dtype else None), generate
 
 
+@intrinsic
+def fetch_row(context, array, row):
+    """Have the CPU fetch a row of an array of two dimensions and four columns."""
+
+    def generate(context, builder, signature, args):
+        index = builder.mul(_index(context, builder, signature, args, 1), INT64(4))
+        at = _address(context, builder, array, args[0], index)
+        at = builder.bitcast(at, ir.IntType(8).as_pointer())
+        # To read, into all caches, data
+        call(builder, "llvm.prefetch.p0", ir.VoidType(), at, INT32(0), INT32(3), INT32(1))
+        return context.get_dummy_value()
+
+    return types.none(array, row), generate
+
+
 def _address_of_order(builder, lanes, word):
     """Return the address of a permutation that moves lanes to the front of a register.
 
