@@ -36,12 +36,12 @@ PATH = 4  # kind of random numbers; those of `fractals.kernels.scatter` are 0 to
 ONE = 2.0**20  # of light, as a whole number
 BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
 MOST_BOUNCES = 16
-# Numbers of light: where the sun is, two directions across it, as long as the radius of its disc,
-# and its light; the sky at the horizon, at the zenith and below; the glow around the sun, haze and
-# gloss; the trap of the first color, and one over how much more that of the last one is; the light
-# that the surface gives off, 0 if it gives off none.
-SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND = 0, 3, 6, 9, 12, 15, 18
-GLOW, HAZE, GLOSS, TRAP, TRAPS, EMISSION = 21, 22, 23, 24, 25, 26
+# Numbers of light: where the sun is, two directions across it, as long as the radius of its disc;
+# the light of the sources: of the sun, of the sky at the horizon, at the zenith and below, and what
+# the surface gives off, 0 if it gives off none; the glow around the sun, haze and gloss; the trap
+# of the first color, and one over how much more that of the last one is.
+SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND, EMISSION = 0, 3, 6, 9, 12, 15, 18, 21
+GLOW, HAZE, GLOSS, TRAP, TRAPS = 24, 25, 26, 27, 28
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
@@ -126,8 +126,8 @@ def haze_of(t, light):  # compiled with `target.jit`
     return number(1, t) - exp(-(deep * deep))
 
 
-def albedo(trap, light, colors):  # compiled with `target.jit`
-    """Return the color of the surface, by its trap."""
+def surface(trap, light, colors):  # compiled with `target.jit`
+    """Return the color of the surface, by its trap, and how much of its light it gives off."""
     one, last = number(1, trap), number(len(colors) - 1, trap)
     v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
     k = min(int(v * last), len(colors) - 2)
@@ -136,20 +136,8 @@ def albedo(trap, light, colors):  # compiled with `target.jit`
         fma(part, colors[k + 1, 0] - colors[k, 0], colors[k, 0]),
         fma(part, colors[k + 1, 1] - colors[k, 1], colors[k, 1]),
         fma(part, colors[k + 1, 2] - colors[k, 2], colors[k, 2]),
+        fma(part, colors[k + 1, 3] - colors[k, 3], colors[k, 3]),
     )
-
-
-def emitted(trap, light, colors):  # compiled with `target.jit`
-    """Return how much of its light the surface gives off, by its trap."""
-    one, last = number(1, trap), number(len(colors) - 1, trap)
-    v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
-    k = min(int(v * last), len(colors) - 2)
-    return fma(fma(v, last, -number(k, trap)), colors[k + 1, 3] - colors[k, 3], colors[k, 3])
-
-
-def emits(light):  # compiled with `target.jit`
-    """Tell whether the surface gives off light."""
-    return light[EMISSION] + light[EMISSION + 1] + light[EMISSION + 2] > number(0, light[EMISSION])
 
 
 def make_to_sun(target):
@@ -237,11 +225,9 @@ def make_path(target, walk):
     """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
     real, draw, ahead = target.real, make_draw(target), make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
-    sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(albedo)
+    sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(surface)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
     inner, normal, is_open = target.jit(dot), target.jit(normal_of), target.jit(opening)
-    given_off, gives = target.jit(emitted), target.jit(emits)
-
     tap = make_tap(target, field)
 
     def ambient(o, n, h, space):
@@ -277,12 +263,10 @@ def make_path(target, walk):
             place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
             taps = tap(place, h, 0, space), tap(place, h, 1, space)
             n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
-            if gives(light):
-                own = given_off(trap, light, shot.colors)
-                red = fma(tr * own, light[EMISSION], red)
-                green = fma(tg * own, light[EMISSION + 1], green)
-                blue = fma(tb * own, light[EMISSION + 2], blue)
-            r, g, b = color_of(trap, light, shot.colors)
+            r, g, b, own = color_of(trap, light, shot.colors)
+            red = fma(tr * own, light[EMISSION], red)
+            green = fma(tg * own, light[EMISSION + 1], green)
+            blue = fma(tb * own, light[EMISSION + 2], blue)
             tr, tg, tb = tr * r, tg * g, tb * b
             w = real(AWAY) * h
             o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
@@ -362,7 +346,7 @@ def make_guide_body(target, walk):
     """
     real, real32, ahead = target.real, target.real32, make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
-    sky_of, color_of, normal = target.jit(sky), target.jit(albedo), target.jit(normal_of)
+    sky_of, color_of, normal = target.jit(sky), target.jit(surface), target.jit(normal_of)
     tap = make_tap(target, field)
 
     def look(column, row, shot, space):
@@ -377,7 +361,7 @@ def make_guide_body(target, walk):
         place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
         taps = tap(place, h, 0, space), tap(place, h, 1, space)
         n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
-        r, g, b = color_of(trap, shot.light, shot.colors)
+        r, g, b, _ = color_of(trap, shot.light, shot.colors)
         return r, g, b, n[0], n[1], n[2], t, trap
 
     look = target.jit(look)

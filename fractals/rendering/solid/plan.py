@@ -207,7 +207,8 @@ class SolidPlan:
         sunlight = linear_of(light.sun_color, gamut) * light.sun_power
         horizon, zenith, ground = (linear_of(each, gamut) for each in light.sky)
         low, high = self.ends(seen)
-        rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
+        given_off = linear_of(light.emission_color, gamut) * light.emission
+        rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground, given_off]
         numbers = [float(part) for row in rows for part in row]
         return [
             *numbers,
@@ -216,7 +217,6 @@ class SolidPlan:
             light.gloss,
             low,
             1 / (high - low),
-            *(linear_of(light.emission_color, gamut) * light.emission).tolist(),
         ]
 
     def _colors(self, seen: Seen) -> NDArray[np.float64]:
