@@ -197,9 +197,9 @@ class Solids(Plain):
         return Seen.of(np.concatenate(probes))
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
-        """Draw a picture, or a frame of a film: the picture of its time."""
+        """Draw a picture, or a frame of a film: each moment has its share of the samples."""
         scene, timings = scenes[0], {"iterate": 0.0, "color": 0.0}
-        tracing = open_tracing(scene, options, seen=shared)
+        tracing = open_tracing(scene, options, seen=shared, moments=scenes[1:])
         width, height = scene.image.size
         whole, real = tracing.whole, tracing.backend.real
         pixels = np.empty((height, width, 3), real if whole else scene.image.dtype)

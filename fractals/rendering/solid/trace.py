@@ -1,6 +1,7 @@
 """Paths of light are traced, and their sums become pixels."""
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
 GUIDES = 2  # rays of a pixel for a denoiser, a side
+GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
 GUIDED = 2**14  # pixels of a launch of these
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
@@ -41,11 +43,28 @@ class SampledRows(NamedTuple):
     samples: int
 
 
+class Moment(NamedTuple):
+    """What paths need, at one time."""
+
+    shot: lights.Shot
+    space: march.Space
+
+
 class Tracing:
     """Traces samples of a picture, and shows their sums."""
 
-    def __init__(self, plan: SolidPlan, backend: Backend, seen: Seen | None = None) -> None:
-        """`seen`: what other pictures of a film have seen, too; without it a probe looks."""
+    def __init__(
+        self,
+        plan: SolidPlan,
+        backend: Backend,
+        seen: Seen | None = None,
+        moments: Sequence[Scene] = (),
+    ) -> None:
+        """Look at the surface, and lay out the light.
+
+        `seen`: what other pictures of a film have seen, too; without it a probe looks. `moments`:
+        scenes of a frame while the shutter is open, among which the samples are shared.
+        """
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
@@ -53,7 +72,18 @@ class Tracing:
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
-        self._moved: Any = None
+        self._moments = self._laid_out(moments) or [Moment(self.shot, self._space)]
+        self._moved: list[Moment] = []
+
+    def _laid_out(self, scenes: Sequence[Scene]) -> list[Moment]:
+        """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
+        plans = [replace(self.plan, scene=each, solid=each.make_any_formula()) for each in scenes]
+        # Where a power changes, the program of another solid would be needed
+        plans = [plan for plan in plans if plan.solid.walk == self.plan.solid.walk]
+        count = min(len(plans), self.plan.samples_per_pixel)
+        chosen = [plans[(2 * k + 1) * len(plans) // (2 * count)] for k in range(count)]
+        real = self.backend.real
+        return [Moment(plan.shot(self.seen, real), plan.space(real)) for plan in chosen]
 
     def probe(self) -> NDArray[Any]:
         """Return what few rays meet, as of `fractals.kernels.march.make_first_body`."""
@@ -106,7 +136,7 @@ class Tracing:
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
         width, steps = self.plan.scene.image.size[0], max(USUAL_STEPS, self.plan.steps)
-        most = max(1, PATHS[self.plan.device] * USUAL_STEPS // steps)
+        most = max(1, PATHS[self.plan.device] * USUAL_STEPS // steps) * len(self._moments)
         samples = last - first
         if self.plan.device == "cpu":  # rows in turn: a piece has all samples of its rows
             tall = max(1, most // (width * samples))
@@ -120,22 +150,40 @@ class Tracing:
             for begin in range(first, last, few)
         ]
 
+    def _shared(
+        self, moments: Sequence[Moment], piece: SampledRows
+    ) -> Iterator[tuple[Moment, int, int]]:
+        """Yield moments, and which samples of a piece are theirs: the first, and how many."""
+        whole, end = self.plan.samples_per_pixel, piece.first + piece.samples
+        if len(moments) == 1:
+            yield moments[0], piece.first, piece.samples
+            return
+        for k, moment in enumerate(moments):
+            first = max(piece.first, whole * k // len(moments))
+            last = min(end, whole * (k + 1) // len(moments))
+            if first < last:
+                yield moment, first, last - first
+
     def _in_packs(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         from fractals.backends.cpu.ray_lists import PathRange
 
         width, tracer = self.plan.scene.image.size[0], self._tracer()
         begin, pixels = piece.rows.start * width, len(piece.rows) * width
-        job = PathRange(width, begin, 0, pixels, piece.first, piece.samples)
-        tracer.trace(sums.reshape(-1), job, self.shot, self._space)
+        for moment, first, samples in self._shared(self._moments, piece):
+            job = PathRange(width, begin, 0, pixels, first, samples)
+            tracer.trace(sums.reshape(-1), job, moment.shot, moment.space)
         self._tracers.append(tracer)
 
     def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         backend = self.backend
-        if self._moved is None:
-            self._moved = moved(backend, self.shot), moved(backend, self._space)
+        if not self._moved:
+            self._moved = [
+                Moment(moved(backend, shot), moved(backend, space)) for shot, space in self._moments
+            ]
         run = backend.compile(lights.make_body, self.plan.solid.walk)
         on_device = backend.to_device(sums)
-        run(on_device, piece.rows.start, piece.first, piece.samples, *self._moved)
+        for moment, first, samples in self._shared(self._moved, piece):
+            run(on_device, piece.rows.start, first, samples, *moment)
         backend.to_host(on_device, sums)
 
     def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
@@ -174,9 +222,17 @@ class Tracing:
 
     def guides(self) -> NDArray[np.float32]:
         """Return the surface of all pixels, as of `fractals.kernels.light.make_guide_body`."""
+        step = max(1, len(self._moments) // GUIDED_MOMENTS)
+        few = self._moments[step // 2 :: step]
+        found = self._guides(few[0])
+        for moment in few[1:]:
+            found += self._guides(moment)
+        return found / np.float32(len(few)) if len(few) > 1 else found
+
+    def _guides(self, moment: Moment) -> NDArray[np.float32]:
         backend, (width, height) = self.backend, self.plan.scene.image.size
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
-        shot, space = moved(backend, self.shot), moved(backend, self._space)
+        shot, space = (moved(backend, part) for part in moment)
         found = np.empty((height, width, 8), np.float32)
         step = 1 + GUIDED // width
 
@@ -216,9 +272,16 @@ def moved(backend: Backend, part: Any) -> Any:
 
 
 def open_tracing(
-    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", seen: Seen | None = None
+    scene: Scene,
+    options: RenderOptions,
+    keeps: Keeps = "pixels",
+    seen: Seen | None = None,
+    moments: Sequence[Scene] = (),
 ) -> Tracing:
-    """Return what traces a picture of a solid on the device asked for; `seen`: as of `Tracing`."""
+    """Return what traces a picture of a solid on the device asked for.
+
+    `seen`, `moments`: as of `Tracing`.
+    """
     choice = choose(options.device)
     if choice.device.others:
         choice = choice._replace(device=replace(choice.device, others=()))
@@ -234,4 +297,4 @@ def open_tracing(
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)
-    return Tracing(replace(plan, device=device.kind), backend, seen)
+    return Tracing(replace(plan, device=device.kind), backend, seen, moments)

@@ -1,7 +1,7 @@
 """Packs to and from memory: elements side by side, and lists without gaps of the lanes that go on.
 
-Arrays are contiguous, and have one dimension (`spread`: one or two). Nothing here checks bounds: every
-array has room for a whole pack beyond the elements that are meant.
+Arrays are contiguous, and have one dimension (`spread`: one or two). Nothing here checks bounds:
+every array has room for a whole pack beyond the elements that are meant.
 """
 
 from llvmlite import ir
