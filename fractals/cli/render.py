@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 @shared.scene_arguments
 @shared.color_options
 @shared.display_options
+@shared.source_options
 @shared.develop_options
 @shared.picture_options
 @shared.device_options
@@ -70,7 +71,7 @@ def recolor_command(
     FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
     or Fraktaler-3. A store (.fz) may be larger than the memory. Of each SCENE the colors and layers
     are taken, and how light is developed. Of scatter images the display can change, but not the
-    palette.
+    palette; of solids the light of sun, sky and emission, if they were computed with --relight.
     """
     from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of, lost

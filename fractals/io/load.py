@@ -27,6 +27,7 @@ from fractals.scene.film import MAX_POINTS, flattened
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, validate
 from fractals.scene.numbers import plain_minus
+from fractals.scene.space import SOURCES
 
 # Reads the files that a film names: tracks from CSV become points; sound keeps its path.
 
@@ -303,7 +304,9 @@ def load_scene(
 
 
 def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
-    """Return a scene with colors, layers, display and develop of `sources`, merged over its own.
+    """Return a scene with the looks of `sources`, merged over its own.
+
+    These are colors, layers, display, develop, and the light of a solid's sun, sky and emission.
 
     A `Scene` has every color, so the colors before it are replaced.
     """
@@ -312,9 +315,11 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     parts = (scene, *sources)
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
     merged = load_scene(*parts[last:], lost=lost)
-    table = merged.to_values()
+    table, own = merged.to_values(), scene.to_values()
     looks = {"color": table["color"]} | {key: table.get(key, {}) for key in ("display", "develop")}
-    return validate({**scene.to_values(), **looks}, "")
+    light = {key: value for key, value in own.get("light", {}).items() if key not in SOURCES}
+    light |= {key: value for key, value in table.get("light", {}).items() if key in SOURCES}
+    return validate({**own, **looks, "light": light}, "")
 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:

@@ -5,6 +5,8 @@ adds light if it gives off some, and so does the sun, unless the surface is in t
 path goes on in a random direction, as a matt surface reflects, until it sees the sky. After the
 last bounce the sky lights the surface as far as its surroundings leave it open.
 
+A store that is lit anew also keeps how much of each source's light reaches a pixel: the *shares*.
+
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
 `turns`, irrational parts of a turn, which fill a pixel's samples more evenly than chance does.
@@ -42,6 +44,7 @@ MOST_BOUNCES = 16
 # of the first color, and one over how much more that of the last one is.
 SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND, EMISSION = 0, 3, 6, 9, 12, 15, 18, 21
 GLOW, HAZE, GLOSS, TRAP, TRAPS = 24, 25, 26, 27, 28
+SHARES = GLOW - SUNLIGHT  # of a pixel: red, green and blue of each source, in their order
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
@@ -97,8 +100,11 @@ def make_draw(target):
     return target.jit(draw)
 
 
-def sky(d, light):  # compiled with `target.jit`
-    """Return the light of the sky from a direction, and the sun's glow in it."""
+def sky_parts(d, light):  # compiled with `target.jit`
+    """Return how much of the sky's light from a direction is of which source.
+
+    How far it is above the horizon, how far below, and how much there is of the sun's glow.
+    """
     one, zero = number(1, d[0]), number(0, d[0])
     above = sqrt(clamp(d[2], zero, one))
     below = clamp(number(-3, d[0]) * d[2], zero, one)
@@ -106,18 +112,28 @@ def sky(d, light):  # compiled with `target.jit`
     near = select(near > zero, near, zero)
     near = near * near * near
     near = near * near
-    glow = near * near * light[GLOW]
-    r = fma(above, light[ZENITH] - light[HORIZON], light[HORIZON])
-    g = fma(above, light[ZENITH + 1] - light[HORIZON + 1], light[HORIZON + 1])
-    b = fma(above, light[ZENITH + 2] - light[HORIZON + 2], light[HORIZON + 2])
-    r = fma(below, light[GROUND] - r, r)
-    g = fma(below, light[GROUND + 1] - g, g)
-    b = fma(below, light[GROUND + 2] - b, b)
-    return (
-        fma(glow, light[SUNLIGHT], r),
-        fma(glow, light[SUNLIGHT + 1], g),
-        fma(glow, light[SUNLIGHT + 2], b),
-    )
+    return above, below, near * near * light[GLOW]
+
+
+def make_sky(target):
+    """Return ``sky(d, light)``: the light of the sky from a direction, with the sun's glow."""
+    parts = target.jit(sky_parts)
+
+    def sky(d, light):
+        above, below, glow = parts(d, light)
+        r = fma(above, light[ZENITH] - light[HORIZON], light[HORIZON])
+        g = fma(above, light[ZENITH + 1] - light[HORIZON + 1], light[HORIZON + 1])
+        b = fma(above, light[ZENITH + 2] - light[HORIZON + 2], light[HORIZON + 2])
+        r = fma(below, light[GROUND] - r, r)
+        g = fma(below, light[GROUND + 1] - g, g)
+        b = fma(below, light[GROUND + 2] - b, b)
+        return (
+            fma(glow, light[SUNLIGHT], r),
+            fma(glow, light[SUNLIGHT + 1], g),
+            fma(glow, light[SUNLIGHT + 2], b),
+        )
+
+    return target.jit(sky)
 
 
 def haze_of(t, light):  # compiled with `target.jit`
@@ -221,11 +237,53 @@ def make_tap(target, field):
     return target.jit(tap)
 
 
-def make_path(target, walk):
-    """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
+def make_keep(target):
+    """Return ``keep(v)``: a sample's light as a whole number."""
+    real, whole = target.real, target.int64
+
+    def keep(v):
+        return whole(clamp(v, real(0), real(BRIGHTEST)) * real(ONE))
+
+    return target.jit(keep)
+
+
+def make_shares(target):
+    """Return what adds to the shares of a pixel, which follow its three sums.
+
+    ``share(out, j, i, source, r, g, b)``: of a source; ``share_sky(out, j, i, d, light, r, g, b)``:
+    of those that the sky's light from a direction has.
+    """
+    real, keep, parts = target.real, make_keep(target), target.jit(sky_parts)
+
+    def share(out, j, i, source, r, g, b):
+        at = source + (3 - SUNLIGHT)
+        out[j, i, at] += keep(r)
+        out[j, i, at + 1] += keep(g)
+        out[j, i, at + 2] += keep(b)
+
+    share = target.jit(share)
+
+    def share_sky(out, j, i, d, light, r, g, b):
+        above, below, glow = parts(d, light)
+        clear = real(1) - below
+        zenith, horizon = above * clear, (real(1) - above) * clear
+        share(out, j, i, HORIZON, horizon * r, horizon * g, horizon * b)
+        share(out, j, i, ZENITH, zenith * r, zenith * g, zenith * b)
+        share(out, j, i, GROUND, below * r, below * g, below * b)
+        share(out, j, i, SUNLIGHT, glow * r, glow * g, glow * b)
+
+    return share, target.jit(share_sky)
+
+
+def make_path(target, walk, shared):
+    """Return ``path(column, row, sample, shot, space, out, j, i)``: a path's light, by channel.
+
+    `shared`: the shares of the sources are added to the element (j, i) of `out`.
+    """
     real, draw, ahead = target.real, make_draw(target), make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
-    sky_of, haze, color_of = target.jit(sky), target.jit(haze_of), target.jit(surface)
+    sky_of, haze, color_of = make_sky(target), target.jit(haze_of), target.jit(surface)
+    share, share_sky = make_shares(target)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
     inner, normal, is_open = target.jit(dot), target.jit(normal_of), target.jit(opening)
     tap = make_tap(target, field)
@@ -241,7 +299,7 @@ def make_path(target, walk):
 
     ambient = target.jit(ambient)
 
-    def path(column, row, sample, shot, space):
+    def path(column, row, sample, shot, space, out, j, i):
         light, zero = shot.light, real(0)
         u, v, p, q = draw(0, column, row, sample, shot)
         o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
@@ -253,11 +311,15 @@ def make_path(target, walk):
             if not hits:
                 r, g, b = sky_of(d, light)
                 red, green, blue = fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue)
+                if shared:
+                    share_sky(out, j, i, d, light, tr, tg, tb)
                 break
             if k == 0:
                 fog = haze(t, light)
                 r, g, b = sky_of(d, light)
                 red, green, blue = r * fog, g * fog, b * fog
+                if shared:
+                    share_sky(out, j, i, d, light, fog, fog, fog)
                 tr = tg = tb = real(1) - fog
             h = fma(spread, t, base)
             place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
@@ -267,6 +329,8 @@ def make_path(target, walk):
             red = fma(tr * own, light[EMISSION], red)
             green = fma(tg * own, light[EMISSION + 1], green)
             blue = fma(tb * own, light[EMISSION + 2], blue)
+            if shared:
+                share(out, j, i, EMISSION, tr * own, tg * own, tb * own)
             tr, tg, tb = tr * r, tg * g, tb * b
             w = real(AWAY) * h
             o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
@@ -280,34 +344,28 @@ def make_path(target, walk):
                     red = fma(light[SUNLIGHT], r, red)
                     green = fma(light[SUNLIGHT + 1], g, green)
                     blue = fma(light[SUNLIGHT + 2], b, blue)
+                    if shared:
+                        share(out, j, i, SUNLIGHT, r, g, b)
             if k == shot.bounces:
                 seen = ambient(o, n, h, space)
                 r, g, b = sky_of(n, light)
                 red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
                 blue = fma(tb * seen, b, blue)
+                if shared:
+                    share_sky(out, j, i, n, light, tr * seen, tg * seen, tb * seen)
             d, gloss = reflect(n, p, q), zero
         return red, green, blue
 
     return target.jit(path)
 
 
-def make_keep(target):
-    """Return ``keep(v)``: a sample's light as a whole number."""
-    real, whole = target.real, target.int64
-
-    def keep(v):
-        return whole(clamp(v, real(0), real(BRIGHTEST)) * real(ONE))
-
-    return target.jit(keep)
-
-
-def make_body(target, walk):
+def make_body(target, walk, shared=False):
     """Return ``body(i0, j0, di, dj, out, top, first, samples, shot, space)``: light of pixels.
 
     Parameters
     ----------
-    out : array of int64, shape (rows, columns, 3)
-        Sums, to which the light of some samples is added.
+    out : array of int64, shape (rows, columns, 3), or (rows, columns, 3 + SHARES) if `shared`
+        Sums, to which the light of some samples is added, and the shares of its sources.
     top : int64
         The row of the picture that is the first of `out`.
     first, samples : int64
@@ -315,13 +373,13 @@ def make_body(target, walk):
     shot : Shot
     space : fractals.kernels.march.Space
     """
-    path, keep = make_path(target, walk), make_keep(target)
+    path, keep = make_path(target, walk, shared), make_keep(target)
 
     def body(i0, j0, di, dj, out, top, first, samples, shot, space):
         for j in range(j0, out.shape[0], dj):
             for i in range(i0, out.shape[1], di):
                 for sample in range(first, first + samples):
-                    red, green, blue = path(i, top + j, sample, shot, space)
+                    red, green, blue = path(i, top + j, sample, shot, space, out, j, i)
                     out[j, i, 0] += keep(red)
                     out[j, i, 1] += keep(green)
                     out[j, i, 2] += keep(blue)
@@ -346,7 +404,7 @@ def make_guide_body(target, walk):
     """
     real, real32, ahead = target.real, target.real32, make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
-    sky_of, color_of, normal = target.jit(sky), target.jit(surface), target.jit(normal_of)
+    sky_of, color_of, normal = make_sky(target), target.jit(surface), target.jit(normal_of)
     tap = make_tap(target, field)
 
     def look(column, row, shot, space):

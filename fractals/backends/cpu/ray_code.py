@@ -143,12 +143,13 @@ def make_walk(target):
     return target.jit(walk)
 
 
-def make_body(target):
+def make_body(target, shared):
     """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
 
     Parameters
     ----------
-    sums : array of int64, shape (3 * pixels,)
+    sums : array of int64, shape (1, pixels, 3), or (1, pixels, 3 + SHARES) if `shared`
+        As of `fractals.kernels.light.make_body`.
     job : fractals.backends.cpu.ray_lists.PathRange
     shot, space
         As of `fractals.kernels.light.make_body`. Where there are less than 0 bounces, rays through
@@ -162,7 +163,8 @@ def make_body(target):
     """
     jit, real, walk = target.jit, target.real, make_walk(target)
     draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
-    sky_of, haze, color_of = jit(lights.sky), jit(lights.haze_of), jit(lights.surface)
+    sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
+    share, share_sky = lights.make_shares(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
     is_open = jit(lights.opening)
@@ -181,15 +183,24 @@ def make_body(target):
         put(rays, DIRECTION, i, d)
         rays[LENGTH, i], rays[BASE, i] = length, base
 
-    def give(own, p, share, light):
-        """Add a share of a light to a path's."""
+    def give(own, p, through, light):
+        """Add what comes through of a light to that of a path."""
         red, green, blue = triple(own, LIGHT, p)
-        red, green = fma(share[0], light[0], red), fma(share[1], light[1], green)
-        put(own, LIGHT, p, (red, green, fma(share[2], light[2], blue)))
+        red, green = fma(through[0], light[0], red), fma(through[1], light[1], green)
+        put(own, LIGHT, p, (red, green, fma(through[2], light[2], blue)))
 
     def off(w, n, o):
         """Return the point that is `w` away from another one, in a direction."""
         return fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2])
+
+    def give_sky(own, p, through, d, light, sums, at):
+        """Give the sky's light from a direction to a path, whose pixel is `at`."""
+        give(own, p, through, sky_of(d, light))
+        if shared:
+            share_sky(sums, 0, at, d, light, *through)
+
+    def pixel_of(job, p):
+        return job.place + p // job.samples
 
     def place_of(job, p):
         """Return column, row and sample of a path."""
@@ -197,6 +208,7 @@ def make_body(target):
         return pixel % job.width, pixel // job.width, job.first + p % job.samples
 
     send, give, off, place_of = jit(send), jit(give), jit(off), jit(place_of)
+    give_sky, pixel_of = jit(give_sky), jit(pixel_of)
 
     def aim(rays, own, ids, n, job, shot):
         zero, one = real(0), real(1)
@@ -211,22 +223,22 @@ def make_body(target):
             put(own, THROUGH, i, (one, one, one))
             ids[0, i] = i
 
-    def met(rays, own, ids, live, bounce, spread, light):
+    def met(rays, own, ids, live, bounce, spread, light, sums, job):
         """Give light to paths that see the sky; return how many met the surface."""
         kept = 0
         for i in range(live):
             p, d, t = ids[0, i], triple(rays, DIRECTION, i), rays[ENDED, i]
-            share = triple(own, THROUGH, i)
+            through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
-                give(own, p, share, sky_of(d, light))
+                give_sky(own, p, through, d, light, sums, pixel_of(job, p))
                 continue
             if bounce == 0:
                 fog = haze(t, light)
-                give(own, p, (fog, fog, fog), sky_of(d, light))
+                give_sky(own, p, (fog, fog, fog), d, light, sums, pixel_of(job, p))
                 fog = real(1) - fog
-                share = fog, fog, fog
+                through = fog, fog, fog
             ids[0, kept] = p
-            put(own, THROUGH, kept, share)
+            put(own, THROUGH, kept, through)
             put(own, PLACE, kept, off(t, d, triple(rays, ORIGIN, i)))
             put(own, CAME, kept, d)
             own[FOOT, kept] = fma(spread, t, rays[BASE, i])
@@ -240,7 +252,7 @@ def make_body(target):
         for i in range(live):
             send(rays, i, triple(own, PLACE, i), d, own[FOOT, i], real(0))
 
-    def shade(rays, own, ids, live, bounce, job, shot):
+    def shade(rays, own, ids, live, bounce, shot, sums, job):
         """Find normals and colors, and set out rays to the sun; return how many there are."""
         count, light = 0, shot.light
         for i in range(live):
@@ -251,6 +263,8 @@ def make_body(target):
             red, green, blue = triple(own, THROUGH, i)
             given_off = light[EMISSION], light[EMISSION + 1], light[EMISSION + 2]
             give(own, p, (red * w, green * w, blue * w), given_off)
+            if shared:
+                share(sums, 0, pixel_of(job, p), EMISSION, red * w, green * w, blue * w)
             put(own, THROUGH, i, (red * r, green * g, blue * b))
             o = off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i))
             put(own, PLACE, i, o)
@@ -265,14 +279,17 @@ def make_body(target):
                 count += 1
         return count
 
-    def shine(rays, own, ids, count, gloss, light):
+    def shine(rays, own, ids, count, gloss, light, sums, job):
         """Give the sun's light to what is not in the shadow."""
         sun = light[SUNLIGHT], light[SUNLIGHT + 1], light[SUNLIGHT + 2]
         for k in range(count):
             if not rays[HITS, k] > real(0):
                 i = ids[1, k]
                 s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
-                give(own, ids[0, i], lit(s, n, d, triple(own, THROUGH, i), gloss), sun)
+                r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
+                give(own, ids[0, i], (r, g, b), sun)
+                if shared:
+                    share(sums, 0, pixel_of(job, ids[0, i]), SUNLIGHT, r, g, b)
 
     def rise(rays, own, live, away):
         """Set out taps above the surface."""
@@ -284,24 +301,23 @@ def make_body(target):
         for i in range(live):
             own[SEEN, i] = own[SEEN, i] + is_open(rays[AWAY, i], away * own[FOOT, i])
 
-    def skylight(own, ids, live, light):
+    def skylight(own, ids, live, light, sums, job):
         """Give the sky's light to what the last bounce met."""
         for i in range(live):
             seen = own[SEEN, i] / real(len(OPEN))
             r, g, b = triple(own, THROUGH, i)
-            sky = sky_of(triple(own, NORMAL, i), light)
-            give(own, ids[0, i], (r * seen, g * seen, b * seen), sky)
+            through, d = (r * seen, g * seen, b * seen), triple(own, NORMAL, i)
+            give_sky(own, ids[0, i], through, d, light, sums, pixel_of(job, ids[0, i]))
 
     def bounce_on(rays, own, live):
         for i in range(live):
             d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
             send(rays, i, triple(own, PLACE, i), d, real(0), real(NEAR) * own[FOOT, i])
 
-    def add(own, n, job, sums):
+    def add(own, n, sums, job):
         for i in range(n):
-            at = 3 * (job.place + i // job.samples)
             for m in range(3):
-                sums[at + m] += keep(own[LIGHT + m, i])
+                sums[0, pixel_of(job, i), m] += keep(own[LIGHT + m, i])
 
     aim, met, look, shade, shine = jit(aim), jit(met), jit(look), jit(shade), jit(shine)
     rise, opened, skylight = jit(rise), jit(opened), jit(skylight)
@@ -319,7 +335,7 @@ def make_body(target):
         for k in range(shot.bounces + 1):
             spread = cone if k == 0 else wide
             walk(calls, rays, live, spread, space.most, space)
-            live = met(rays, own, ids, live, k, spread, light)
+            live = met(rays, own, ids, live, k, spread, light, sums, job)
             if live == 0:
                 break
             for m in range(4):
@@ -327,9 +343,10 @@ def make_body(target):
                 walk(calls, rays, live, wide, 0, space)
                 for i in range(live):
                     own[TAP + m, i] = rays[AWAY, i]
-            count = shade(rays, own, ids, live, k, job, shot)
+            count = shade(rays, own, ids, live, k, shot, sums, job)
             walk(calls, rays, count, wide, space.most, space)
-            shine(rays, own, ids, count, light[GLOSS] if k == 0 else zero, light)
+            gloss = light[GLOSS] if k == 0 else zero
+            shine(rays, own, ids, count, gloss, light, sums, job)
             if k == shot.bounces:
                 for i in range(live):
                     own[SEEN, i] = zero
@@ -338,9 +355,9 @@ def make_body(target):
                     rise(rays, own, live, away)
                     walk(calls, rays, live, wide, 0, space)
                     opened(rays, own, live, away)
-                skylight(own, ids, live, light)
+                skylight(own, ids, live, light, sums, job)
             else:
                 bounce_on(rays, own, live)
-        add(own, n, job, sums)
+        add(own, n, sums, job)
 
     return body

@@ -27,10 +27,10 @@ from fractals.rendering.solid.store import (
     LightAdder,
     LightSums,
     compute_light_to,
-    light_facts,
+    relit,
 )
 from fractals.rendering.solid.trace import NOTHING, Tracing, open_tracing
-from fractals.rendering.sums.store import Play, SumStore, check_same, play_here
+from fractals.rendering.sums.store import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
@@ -317,14 +317,9 @@ class Solids(Plain):
         return light
 
     def recolor(self, raw: LightSums, scene: Scene, options: RenderOptions) -> Image:
-        """Show the light of samples, developed in another way."""
-        check_same(
-            light_facts(raw.scene),
-            light_facts(scene),
-            "recolor changes how a solid's light is developed alone",
-            "compute the new scene anew",
-        )
+        """Show the light of samples, developed in another way, and of other sources."""
         sums, samples = raw.even()
+        sums = relit(replace(raw, sums=sums), scene)
         tracing, begun = open_tracing(scene.replace(samples=samples), options), perf_counter()
         if tracing.whole:
             pixels = tracing.finished(tracing.light(sums, samples))

@@ -15,6 +15,7 @@ from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
+from fractals.kernels.solid import Solid
 from fractals.rendering.develop import Developer
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
@@ -43,7 +44,7 @@ class SampledRows(NamedTuple):
     samples: int
 
 
-class Moment(NamedTuple):
+class Instant(NamedTuple):
     """What paths need, at one time."""
 
     shot: lights.Shot
@@ -72,18 +73,22 @@ class Tracing:
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
-        self._moments = self._laid_out(moments) or [Moment(self.shot, self._space)]
-        self._moved: list[Moment] = []
+        self._moments = self._laid_out(moments) or [Instant(self.shot, self._space)]
+        self._moved: list[Instant] = []
 
-    def _laid_out(self, scenes: Sequence[Scene]) -> list[Moment]:
+    def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
         """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
-        plans = [replace(self.plan, scene=each, solid=each.make_any_formula()) for each in scenes]
+        plans = []
+        for scene in scenes:
+            solid = scene.make_any_formula()
+            assert isinstance(solid, Solid)
+            plans.append(replace(self.plan, scene=scene, solid=solid))
         # Where a power changes, the program of another solid would be needed
         plans = [plan for plan in plans if plan.solid.walk == self.plan.solid.walk]
         count = min(len(plans), self.plan.samples_per_pixel)
         chosen = [plans[(2 * k + 1) * len(plans) // (2 * count)] for k in range(count)]
         real = self.backend.real
-        return [Moment(plan.shot(self.seen, real), plan.space(real)) for plan in chosen]
+        return [Instant(plan.shot(self.seen, real), plan.space(real)) for plan in chosen]
 
     def probe(self) -> NDArray[Any]:
         """Return what few rays meet, as of `fractals.kernels.march.make_first_body`."""
@@ -122,7 +127,8 @@ class Tracing:
     ) -> None:
         """Add the samples from `first` to the one before `last` to the sums of some rows.
 
-        `sums`: those of these rows, shape (rows, width, 3).
+        `sums`: those of these rows, shape (rows, width, 3), or with the shares of sources, as of
+        `fractals.kernels.light.make_body`.
         """
         pieces = self._pieces(rows, first, last)
         work = self._in_packs if self.loop == "packs" else self._by_kernel
@@ -151,8 +157,8 @@ class Tracing:
         ]
 
     def _shared(
-        self, moments: Sequence[Moment], piece: SampledRows
-    ) -> Iterator[tuple[Moment, int, int]]:
+        self, moments: Sequence[Instant], piece: SampledRows
+    ) -> Iterator[tuple[Instant, int, int]]:
         """Yield moments, and which samples of a piece are theirs: the first, and how many."""
         whole, end = self.plan.samples_per_pixel, piece.first + piece.samples
         if len(moments) == 1:
@@ -171,16 +177,17 @@ class Tracing:
         begin, pixels = piece.rows.start * width, len(piece.rows) * width
         for moment, first, samples in self._shared(self._moments, piece):
             job = PathRange(width, begin, 0, pixels, first, samples)
-            tracer.trace(sums.reshape(-1), job, moment.shot, moment.space)
+            tracer.trace(sums.reshape(1, pixels, -1), job, moment.shot, moment.space)
         self._tracers.append(tracer)
 
     def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         backend = self.backend
         if not self._moved:
             self._moved = [
-                Moment(moved(backend, shot), moved(backend, space)) for shot, space in self._moments
+                Instant(*(moved(backend, part) for part in instant)) for instant in self._moments
             ]
-        run = backend.compile(lights.make_body, self.plan.solid.walk)
+        shared = (True,) if sums.shape[2] > 3 else ()
+        run = backend.compile(lights.make_body, self.plan.solid.walk, *shared)
         on_device = backend.to_device(sums)
         for moment, first, samples in self._shared(self._moved, piece):
             run(on_device, piece.rows.start, first, samples, *moment)
@@ -229,7 +236,7 @@ class Tracing:
             found += self._guides(moment)
         return found / np.float32(len(few)) if len(few) > 1 else found
 
-    def _guides(self, moment: Moment) -> NDArray[np.float32]:
+    def _guides(self, moment: Instant) -> NDArray[np.float32]:
         backend, (width, height) = self.backend, self.plan.scene.image.size
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
         shot, space = (moved(backend, part) for part in moment)
