@@ -297,7 +297,7 @@ def test_rays_pass_no_fin_at_the_poles_of_a_juliabulb(power, theta):
     field, some = field_of(solid), inside(solid, 60_000, 2, middle=0.95, size=0.3)
     assert len(some) > 1000
     dice = np.random.default_rng(5)
-    for point in dice.uniform(-0.3, 0.3, (100, 3)) + (0, 0, 1):
+    for point in dice.uniform(-0.3, 0.3, (100, 3)) + np.array([0, 0, 1]):
         found = field(point)[0]
         assert found < 0.03 or found <= np.linalg.norm(some - point, axis=1).min(), point
 
