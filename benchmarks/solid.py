@@ -10,9 +10,10 @@ One thread, in turns; medians of CPU time. `hits`: rays to the surface, 640x480.
 of one sample a pixel, two bounces. Both are compared with the same kernel compiled for one ray
 after the other (`plain`), to the same bits. `steps`: steps of a Mandelbox beside hand-written C
 (`limit/box.c`), to the same bits. `peer`: pictures of 640x480 beside those of Mandelbulber
-(`mandelbulber2` must be there): a fast look, which has shadows and open surroundings, too, beside
-its picture with and without shadows, less what its start takes. `first`: a process without
-compiled code that draws 320x200 pixels.
+(`mandelbulber2` must be there), less what its start takes: rays with normals, and a fast look,
+which has shadows and open surroundings, too, beside its picture with and without shadows. `first`:
+a process without compiled code that draws 320x200 pixels. `denoised`: a picture of 1920x1080 with
+8 samples and the denoiser (the extra `denoise` must be there), two threads, once.
 """
 
 import argparse
@@ -28,23 +29,35 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from time import process_time
+from time import perf_counter, process_time
 from typing import Any
 
 HERE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HERE))  # this checkout, installed or not
 
+import numba
 import numpy as np
 from limit.yardstick import FLAGS, WIDTHS
 
 import fractals
-from fractals.backends.cpu.ray_lists import PathRange, Tracer
+from fractals.backends.cpu.programs import program_of
+from fractals.backends.cpu.ray_lists import (
+    AWAY,
+    LENGTH,
+    VECTORS,
+    VECTORS_OF_FOLDS,
+    WALK,
+    PathRange,
+    Tracer,
+)
 from fractals.backends.devices import choose, open_backend
 from fractals.backends.features import REGISTER
+from fractals.backends.python import PythonBackend
 from fractals.formulas.solids import mandelbox
 from fractals.kernels import light, march
-from fractals.rendering.solid.plan import make_solid_plan, place_of
+from fractals.rendering.solid.plan import make_solid_plan, place_of, space_in_python
 from fractals.rendering.solid.trace import Tracing
 from fractals.tools.bench import report
 
@@ -67,7 +80,7 @@ VIEWS: dict[str, dict[str, Any]] = {
 BOUNCES = 2
 QUIET = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
 FIGURES = ("cpu_seconds", "million_paths_a_second", "million_steps_a_second")
-PARTS = ("hits", "paths", "steps", "peer", "first")
+PARTS = ("hits", "paths", "steps", "peer", "first", "denoised")
 STEPS, ORBITS = 2000, (512, 32)
 # Views of Mandelbulber's solids: its own keys, and ours. Its bulb takes the sine of the angle.
 PEER = {
@@ -152,7 +165,7 @@ def paths(runs: int) -> Iterator[dict[str, Any]]:
             plain = tracing.backend.compile(light.make_body, plan.solid.walk)
             found = seconds_of(
                 {
-                    "packs": lambda: tracer.trace(out.reshape(-1), every, shot, space),  # noqa: B023
+                    "packs": lambda: tracer.trace(out.reshape(1, -1, 3), every, shot, space),  # noqa: B023
                     "plain": lambda: plain(other, 0, 0, 1, shot, space),  # noqa: B023
                 },
                 runs,
@@ -185,7 +198,7 @@ def steps(runs: int) -> Iterator[dict[str, Any]]:
                 libraries[width] = ctypes.CDLL(str(path)).box
             real = np.dtype(number).type
             space = march.space_of(solid, STEPS, real)
-            camera = np.zeros(19, number)
+            camera = np.zeros(march.EYE + 1, number)
             camera[:12] = 0.3, 0.2, 0.1, 1, 0, 0, 0, 1, 0, 0, 0, 1
             camera[march.FOCUS] = camera[march.PIXEL] = 1
             point = camera[:3].copy()
@@ -225,6 +238,9 @@ def peer(runs: int) -> Iterator[dict[str, Any]]:
             plan = make_solid_plan(scene, "cpu", 1)
             tracing = Tracing(plan, open_backend(choose("cpu").device, number, 1))
             works[number] = partial(looked, tracing)
+            tracer = Tracer(number, plan.solid.walk)
+            works[f"{number}, normals"] = partial(surface, tracing, tracer)
+            check_normals(tracing, tracer)
         found = seconds_of(works, runs)
         position, target = (np.array(place) for place in place_of(scene.camera, plan.solid))
         with tempfile.TemporaryDirectory() as folder:
@@ -263,6 +279,80 @@ def peer(runs: int) -> Iterator[dict[str, Any]]:
         yield {"what": view, "program": said, "size": list(SIZE), "cpu_seconds": found}
 
 
+@numba.njit  # type: ignore[untyped-decorator]
+def met(found: Any, camera: Any, points: Any, feet: Any) -> Any:
+    """Write where rays meet the surface, and their footprints there; return how many do."""
+    count, one = 0, camera.dtype.type(1)
+    d = np.empty(3, camera.dtype)
+    for row in range(found.shape[0]):
+        for column in range(found.shape[1]):
+            t = found[row, column, 0]
+            if t > 0:
+                x = (column + one / 2 - camera[march.HALF]) * camera[march.PIXEL]
+                y = (camera[march.HALF + 1] - row - one / 2) * camera[march.PIXEL]
+                for k in range(3):
+                    d[k] = x * camera[march.RIGHT + k] + y * camera[march.UP + k]
+                    d[k] += camera[march.AHEAD + k]
+                far = t / math.sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2])
+                for k in range(3):
+                    points[k, count] = camera[k] + far * d[k]
+                feet[count] = camera[march.CONE] * t
+                count += 1
+    return count
+
+
+@numba.njit  # type: ignore[untyped-decorator]
+def normals_of(taps: Any, out: Any) -> None:
+    """Write the normals of four distances."""
+    for i in range(out.shape[1]):
+        p, q, r, s = taps[0, i], taps[1, i], taps[2, i], taps[3, i]
+        x, y, z = p - q - r + s, s - p - q + r, q - p - r + s
+        length = math.sqrt(x * x + y * y + z * z)
+        out[0, i], out[1, i], out[2, i] = x / length, y / length, z / length
+
+
+def surface(tracing: Tracing, tracer: Tracer) -> tuple[Any, Any]:
+    """Return where the rays of pixels meet the surface, and the normals there; shape (3, n)."""
+    (width, height), solid = tracing.plan.scene.image.size, tracing.plan.solid
+    camera, real = tracing.shot.camera, tracing.backend.real
+    space = tracing.plan.space(real)
+    found = np.zeros((height, width, 2), real)
+    tracer.first(found, camera, space)
+    points, feet = np.empty((3, width * height), real), np.empty(width * height, real)
+    count = met(found, camera, points, feet)
+    normals, taps = np.empty((3, count), real), np.empty((4, tracer.room), real)
+    rays, room = tracer._rays, tracer._rays.shape[1]
+    vectors = VECTORS_OF_FOLDS if solid.walk.distance == "linear" else VECTORS
+    walk = program_of(WALK, np.dtype(real).name, (solid.walk, vectors), packed=True)
+    for begin in range(0, count, tracer.room):
+        part = slice(begin, min(count, begin + tracer.room))
+        n = part.stop - begin
+        for k, tap in enumerate(march.TAPS):
+            rays[:3, :n], rays[3:6, :n] = points[:, part], np.array(tap, real)[:, None]
+            rays[LENGTH, :n] = feet[part]
+            walk(rays.reshape(-1), room, n, real(0), 0, space)
+            taps[k, :n] = rays[AWAY, :n]
+        normals_of(taps, normals[:, part])
+    return points[:, :count], normals
+
+
+def check_normals(tracing: Tracing, tracer: Tracer) -> None:
+    """Compare normals with those of the field in plain Python."""
+    points, normals = surface(tracing, tracer)
+    plan, position = tracing.plan, tracing.shot.camera[:3].astype(np.float64)
+    field = march.make_field(PythonBackend("float64").target, plan.solid.walk)
+    space = space_in_python(plan.solid, plan.steps)
+    same = []
+    for k in range(0, points.shape[1], max(1, points.shape[1] // 40)):
+        point = points[:, k].astype(np.float64)
+        h = float(tracing.shot.camera[march.CONE]) * math.dist(point, position)
+        places = (point + h * np.array(tap) for tap in march.TAPS)
+        p, q, r, s = (field(*map(float, place), space)[0] for place in places)
+        normal = np.array([p - q - r + s, s - p - q + r, q - p - r + s])
+        same.append(float(normal @ normals[:, k]) / math.hypot(*normal))
+    assert statistics.median(same) > 0.999, same
+
+
 def looked(tracing: Tracing) -> None:
     """Draw a fast look: a path a pixel, without bounces."""
     width, height = tracing.plan.scene.image.size
@@ -291,6 +381,24 @@ def first(runs: int) -> Iterator[dict[str, Any]]:
             "what": view,
             "size": [320, 200],
             "cpu_seconds": {name: statistics.median(times) for name, times in spent.items()},
+        }
+
+
+def denoised(_runs: int) -> Iterator[dict[str, Any]]:
+    """Draw pictures of 1920x1080 with 8 samples and three bounces, without noise."""
+    if find_spec("pyoidn") is None:
+        return
+    for view in ("bulb, near", "ruins, box of -2.2"):
+        keys = {**VIEWS[view], "bounces": 3, "field": 46, "denoise": True, "device": "cpu"}
+        fractals.render(size=(64, 36), samples=1, threads=2, **keys)  # compiles
+        begun, passed = process_time(), perf_counter()
+        fractals.render(size=(1920, 1080), samples=8, threads=2, **keys)
+        spent = process_time() - begun
+        yield {
+            "what": view,
+            "size": [1920, 1080],
+            "cpu_seconds": {"both cores": spent, "a core": spent / 2},
+            "seconds_passed": perf_counter() - passed,
         }
 
 
@@ -325,6 +433,7 @@ def main() -> None:
         made = report.make_report([])
         made["load"] = os.getloadavg()
         ways = {"hits": hits, "paths": paths, "steps": steps, "peer": peer, "first": first}
+        ways["denoised"] = denoised
         made["results"] = [
             {"part": part, **row} for part in given.parts or PARTS for row in ways[part](given.runs)
         ]

@@ -9,7 +9,7 @@ import click
 import fractals
 from fractals import catalog
 from fractals.cli import collect_again, shared
-from fractals.cli.command import option, verb
+from fractals.cli.command import AS_MODEL, option, verb
 from fractals.cli.messages import (
     ProgressLine,
     plan_table,
@@ -103,6 +103,7 @@ def cluster_keys_command(folder: str, days: int) -> None:
 @shared.scene_arguments
 @shared.scene_options
 @shared.color_options
+@option(shared.SOLIDS, "--relight/--no-relight", AS_MODEL)
 @shared.device_options
 @shared.effort_options
 @shared.output_option("File to write, ending in .fz, .npz or .exr.", "io.escape_data.SUFFIXES")

@@ -127,6 +127,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",
         ("auto",),
     ),
+    "relight": (
+        "A store of the light can be recolored with other sun_power, sun_color, sky, emission and "
+        "emission_color; it is six times as large.",
+        (),
+    ),
     "exposure": (
         "Factor of all light; auto: 0.7 for solids and reliefs, 1 for other images.",
         ("auto",),

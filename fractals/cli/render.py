@@ -54,6 +54,7 @@ FIRST = "gallery:lantern"  # what render draws where nothing is asked for
 @shared.display_options
 @shared.relief_options
 @shared.relief_light_options
+@shared.source_options
 @shared.develop_options
 @shared.picture_options
 @shared.device_options
@@ -74,7 +75,8 @@ def recolor_command(
     FILE is what compute wrote (.fz, .npz, .exr), or an EXR with the raw numbers of Kalles Fraktaler
     or Fraktaler-3. A store (.fz) may be larger than the memory. Of each SCENE the colors and layers
     are taken, the relief, and how light is developed. Of scatter images the display can change, but
-    not the palette.
+    not the palette; of solids the light of sun, sky and emission, if they were computed with
+    --relight.
     """
     from fractals.io.files import check_output
     from fractals.io.image import check_format, format_of, lost

@@ -145,14 +145,12 @@ display_options = section(
         "--estimator-radius PIXELS": AS_MODEL,
     },
 )
-camera_options = section(
-    "Camera and light, of solids",
+SOLIDS = "Camera and light, of solids"
+source_options = section(
+    SOLIDS,
     {
-        **of(AS_MODEL, "--position X,Y,Z", "--target X,Y,Z", "--field DEGREES", "--roll DEGREES"),
-        "--panorama/--no-panorama": AS_MODEL,
-        "--stereo SHARE": AS_MODEL,
-        **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key", "--sun-power P"),
-        **of(AS_MODEL, "--haze H", "--emission P", "--bounces N", "--samples N"),
+        **of(AS_MODEL, "--sun-power P", "--sun-color COLOR", "--sky COLOR,COLOR,COLOR"),
+        **of(AS_MODEL, "--emission P", "--emission-color COLOR"),
     },
 )
 relief_options = section(
@@ -161,7 +159,19 @@ relief_options = section(
 )
 relief_light_options = section(
     "Relief",
-    of(AS_MODEL, "--sun X,Y,Z|key", "--sun-power P", "--haze H", "--samples N", "--field DEGREES"),
+    of(AS_MODEL, "--sun X,Y,Z|key", "--haze H", "--samples N", "--field DEGREES"),
+)
+camera_options = together(
+    section(
+        SOLIDS,
+        {
+            **of(AS_MODEL, "--position X,Y,Z", "--target X,Y,Z", "--field DEGREES"),
+            **of(AS_MODEL, "--roll DEGREES", "--panorama/--no-panorama", "--stereo SHARE"),
+            **of(AS_MODEL, "--lens SHARE", "--focus DISTANCE", "--sun X,Y,Z|key"),
+        },
+    ),
+    source_options,
+    section(SOLIDS, of(AS_MODEL, "--haze H", "--bounces N", "--samples N")),
 )
 develop_options = section(
     "Develop",

@@ -28,6 +28,7 @@ from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
 from fractals.scene.numbers import plain_minus
 from fractals.scene.paint import MAX_NESTING
+from fractals.scene.space import SOURCES
 
 # Reads the files that a film names: tracks from CSV become points; sound keeps its path.
 
@@ -324,7 +325,9 @@ def load_scene(
 
 
 def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
-    """Return a scene with colors, layers, display and develop of `sources`, merged over its own.
+    """Return a scene with the looks of `sources`, merged over its own.
+
+    These are colors, layers, display, develop, and the light of a solid's sun, sky and emission.
 
     Of escape time, also with its relief, and what lights and shows that.
 
@@ -335,12 +338,16 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     parts = (scene, *sources)
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
     merged = load_scene(*parts[last:], lost=lost)
-    table = merged.to_values()
+    table, own = merged.to_values(), scene.to_values()
     names = ["display", "develop"]
     if scene.make_any_formula().family == "escape":
         names += ["relief", "camera", "light"]
     looks = {"color": table["color"]} | {key: table.get(key, {}) for key in names}
-    return validate({**scene.to_values(), **looks}, "")
+    if "light" not in looks:
+        light = {key: value for key, value in own.get("light", {}).items() if key not in SOURCES}
+        given = table.get("light", {})
+        looks["light"] = light | {key: given[key] for key in SOURCES if key in given}
+    return validate({**own, **looks}, "")
 
 
 def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.kernels.light import Surface
+from fractals.kernels.light import Surface, surface
 from fractals.kernels.march import HALF, POSITION, TAPS, make_ahead, normal_of
 from fractals.kernels.primitives import clamp, fma, select, sqrt
 
@@ -93,8 +93,8 @@ def make_height(target):
 
 
 def make_color(target):
-    """Return ``color(place, trap, shot, ground)``: the light that the surface reflects there."""
-    place_of, mean = make_place(target), target.jit(blended)
+    """Return ``color(place, trap, shot, ground)``, as of `fractals.kernels.light.Surface`."""
+    place_of, mean, of_trap = make_place(target), target.jit(blended), target.jit(surface)
 
     def color(place, trap, shot, ground):
         c = ground.colors
@@ -103,7 +103,7 @@ def make_color(target):
         r = mean(c[j, i, 0], c[j, i + 1, 0], c[j + 1, i, 0], c[j + 1, i + 1, 0], across, down)
         g = mean(c[j, i, 1], c[j, i + 1, 1], c[j + 1, i, 1], c[j + 1, i + 1, 1], across, down)
         b = mean(c[j, i, 2], c[j, i + 1, 2], c[j + 1, i, 2], c[j + 1, i + 1, 2], across, down)
-        return r, g, b
+        return r, g, b, of_trap(trap, shot.light, shot.colors)[3]
 
     return target.jit(color)
 

@@ -5,6 +5,8 @@ adds light if it gives off some, and so does the sun, unless the surface is in t
 path goes on in a random direction, as a matt surface reflects, until it sees the sky. After the
 last bounce the sky lights the surface as far as its surroundings leave it open.
 
+A store that is lit anew also keeps how much of each source's light reaches a pixel: the *shares*.
+
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
 `turns`, irrational parts of a turn, which fill a pixel's samples more evenly than chance does.
@@ -36,12 +38,13 @@ PATH = 4  # kind of random numbers; those of `fractals.kernels.scatter` are 0 to
 ONE = 2.0**20  # of light, as a whole number
 BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
 MOST_BOUNCES = 16
-# Numbers of light: where the sun is, two directions across it, as long as the radius of its disc,
-# and its light; the sky at the horizon, at the zenith and below; the glow around the sun, haze and
-# gloss; the trap of the first color, and one over how much more that of the last one is; the light
-# that the surface gives off, 0 if it gives off none.
-SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND = 0, 3, 6, 9, 12, 15, 18
-GLOW, HAZE, GLOSS, TRAP, TRAPS, EMISSION = 21, 22, 23, 24, 25, 26
+# Numbers of light: where the sun is, two directions across it, as long as the radius of its disc;
+# the light of the sources: of the sun, of the sky at the horizon, at the zenith and below, and what
+# the surface gives off, 0 if it gives off none; the glow around the sun, haze and gloss; the trap
+# of the first color, and one over how much more that of the last one is.
+SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND, EMISSION = 0, 3, 6, 9, 12, 15, 18, 21
+GLOW, HAZE, GLOSS, TRAP, TRAPS = 24, 25, 26, 27, 28
+SHARES = GLOW - SUNLIGHT  # of a pixel: red, green and blue of each source, in their order
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
@@ -97,8 +100,11 @@ def make_draw(target):
     return target.jit(draw)
 
 
-def sky(d, light):  # compiled with `target.jit`
-    """Return the light of the sky from a direction, and the sun's glow in it."""
+def sky_parts(d, light):  # compiled with `target.jit`
+    """Return how much of the sky's light from a direction is of which source.
+
+    How far it is above the horizon, how far below, and how much there is of the sun's glow.
+    """
     one, zero = number(1, d[0]), number(0, d[0])
     above = sqrt(clamp(d[2], zero, one))
     below = clamp(number(-3, d[0]) * d[2], zero, one)
@@ -106,18 +112,28 @@ def sky(d, light):  # compiled with `target.jit`
     near = select(near > zero, near, zero)
     near = near * near * near
     near = near * near
-    glow = near * near * light[GLOW]
-    r = fma(above, light[ZENITH] - light[HORIZON], light[HORIZON])
-    g = fma(above, light[ZENITH + 1] - light[HORIZON + 1], light[HORIZON + 1])
-    b = fma(above, light[ZENITH + 2] - light[HORIZON + 2], light[HORIZON + 2])
-    r = fma(below, light[GROUND] - r, r)
-    g = fma(below, light[GROUND + 1] - g, g)
-    b = fma(below, light[GROUND + 2] - b, b)
-    return (
-        fma(glow, light[SUNLIGHT], r),
-        fma(glow, light[SUNLIGHT + 1], g),
-        fma(glow, light[SUNLIGHT + 2], b),
-    )
+    return above, below, near * near * light[GLOW]
+
+
+def make_sky(target):
+    """Return ``sky(d, light)``: the light of the sky from a direction, with the sun's glow."""
+    parts = target.jit(sky_parts)
+
+    def sky(d, light):
+        above, below, glow = parts(d, light)
+        r = fma(above, light[ZENITH] - light[HORIZON], light[HORIZON])
+        g = fma(above, light[ZENITH + 1] - light[HORIZON + 1], light[HORIZON + 1])
+        b = fma(above, light[ZENITH + 2] - light[HORIZON + 2], light[HORIZON + 2])
+        r = fma(below, light[GROUND] - r, r)
+        g = fma(below, light[GROUND + 1] - g, g)
+        b = fma(below, light[GROUND + 2] - b, b)
+        return (
+            fma(glow, light[SUNLIGHT], r),
+            fma(glow, light[SUNLIGHT + 1], g),
+            fma(glow, light[SUNLIGHT + 2], b),
+        )
+
+    return target.jit(sky)
 
 
 def haze_of(t, light):  # compiled with `target.jit`
@@ -126,8 +142,8 @@ def haze_of(t, light):  # compiled with `target.jit`
     return number(1, t) - exp(-(deep * deep))
 
 
-def albedo(trap, light, colors):  # compiled with `target.jit`
-    """Return the color of the surface, by its trap."""
+def surface(trap, light, colors):  # compiled with `target.jit`
+    """Return the color of the surface, by its trap, and how much of its light it gives off."""
     one, last = number(1, trap), number(len(colors) - 1, trap)
     v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
     k = min(int(v * last), len(colors) - 2)
@@ -136,20 +152,8 @@ def albedo(trap, light, colors):  # compiled with `target.jit`
         fma(part, colors[k + 1, 0] - colors[k, 0], colors[k, 0]),
         fma(part, colors[k + 1, 1] - colors[k, 1], colors[k, 1]),
         fma(part, colors[k + 1, 2] - colors[k, 2], colors[k, 2]),
+        fma(part, colors[k + 1, 3] - colors[k, 3], colors[k, 3]),
     )
-
-
-def emitted(trap, light, colors):  # compiled with `target.jit`
-    """Return how much of its light the surface gives off, by its trap."""
-    one, last = number(1, trap), number(len(colors) - 1, trap)
-    v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
-    k = min(int(v * last), len(colors) - 2)
-    return fma(fma(v, last, -number(k, trap)), colors[k + 1, 3] - colors[k, 3], colors[k, 3])
-
-
-def emits(light):  # compiled with `target.jit`
-    """Tell whether the surface gives off light."""
-    return light[EMISSION] + light[EMISSION + 1] + light[EMISSION + 2] > number(0, light[EMISSION])
 
 
 def make_to_sun(target):
@@ -239,17 +243,57 @@ class Surface(NamedTuple):
     ahead: Any  # ``ahead(column, row, u, v, camera)``, as of `fractals.kernels.march.make_ahead`
     meet: Any  # ``meet(o, d, t, spread, base, space)``, as of `make_march` there
     facing: Any  # ``facing(place, h, d, space)``: the normal; h: half a pixel there
-    color: Any  # ``color(place, trap, shot, space)``: the light that is reflected, by channel
+    # ``color(place, trap, shot, space)``: the light that is reflected, by channel, and how much of
+    # its light the surface gives off
+    color: Any
     # ``last(o, n, onward, h, space)``: how much of the sky is seen after the last bounce, and where
     last: Any
     base: Any = 0.0  # the footprint at the camera
+
+
+def make_keep(target):
+    """Return ``keep(v)``: a sample's light as a whole number."""
+    real, whole = target.real, target.int64
+
+    def keep(v):
+        return whole(clamp(v, real(0), real(BRIGHTEST)) * real(ONE))
+
+    return target.jit(keep)
+
+
+def make_shares(target):
+    """Return what adds to the shares of a pixel, which follow its three sums.
+
+    ``share(out, j, i, source, r, g, b)``: of a source; ``share_sky(out, j, i, d, light, r, g, b)``:
+    of those that the sky's light from a direction has.
+    """
+    real, keep, parts = target.real, make_keep(target), target.jit(sky_parts)
+
+    def share(out, j, i, source, r, g, b):
+        at = source + (3 - SUNLIGHT)
+        out[j, i, at] += keep(r)
+        out[j, i, at + 1] += keep(g)
+        out[j, i, at + 2] += keep(b)
+
+    share = target.jit(share)
+
+    def share_sky(out, j, i, d, light, r, g, b):
+        above, below, glow = parts(d, light)
+        clear = real(1) - below
+        zenith, horizon = above * clear, (real(1) - above) * clear
+        share(out, j, i, HORIZON, horizon * r, horizon * g, horizon * b)
+        share(out, j, i, ZENITH, zenith * r, zenith * g, zenith * b)
+        share(out, j, i, GROUND, below * r, below * g, below * b)
+        share(out, j, i, SUNLIGHT, glow * r, glow * g, glow * b)
+
+    return share, target.jit(share_sky)
 
 
 def make_surface(target, walk):
     """Return a solid as paths of light meet it."""
     real, field = target.real, make_field(target, walk)
     tap, normal = make_tap(target, field), target.jit(normal_of)
-    is_open, of_trap = target.jit(opening), target.jit(albedo)
+    is_open, of_trap = target.jit(opening), target.jit(surface)
 
     def facing(place, h, d, space):
         first = tap(place, h, 0, space), tap(place, h, 1, space)
@@ -271,15 +315,19 @@ def make_surface(target, walk):
     return Surface(make_ahead(target), make_march(target, walk), *parts)
 
 
-def make_path(target, surface):
-    """Return ``path(column, row, sample, shot, space)``: the light of a path, by channel."""
-    real, draw = target.real, make_draw(target)
-    ahead, meet, facing, color_of, last, first_base = surface
-    sky_of, haze = target.jit(sky), target.jit(haze_of)
-    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
-    inner, given_off, gives = target.jit(dot), target.jit(emitted), target.jit(emits)
+def make_path(target, met, shared):
+    """Return ``path(column, row, sample, shot, space, out, j, i)``: a path's light, by channel.
 
-    def path(column, row, sample, shot, space):
+    `met`: a `Surface`. `shared`: the shares of the sources are added to the element (j, i) of
+    `out`.
+    """
+    real, draw = target.real, make_draw(target)
+    ahead, meet, facing, color_of, last, first_base = met
+    sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
+    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
+    share, share_sky = make_shares(target)
+
+    def path(column, row, sample, shot, space, out, j, i):
         light, zero = shot.light, real(0)
         u, v, p, q = draw(0, column, row, sample, shot)
         o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
@@ -291,21 +339,25 @@ def make_path(target, surface):
             if not hits:
                 r, g, b = sky_of(d, light)
                 red, green, blue = fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue)
+                if shared:
+                    share_sky(out, j, i, d, light, tr, tg, tb)
                 break
             if k == 0:
                 fog = haze(t, light)
                 r, g, b = sky_of(d, light)
                 red, green, blue = r * fog, g * fog, b * fog
+                if shared:
+                    share_sky(out, j, i, d, light, fog, fog, fog)
                 tr = tg = tb = real(1) - fog
             h = fma(spread, t, base)
             place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
             n = facing(place, h, d, space)
-            if gives(light):
-                own = given_off(trap, light, shot.colors)
-                red = fma(tr * own, light[EMISSION], red)
-                green = fma(tg * own, light[EMISSION + 1], green)
-                blue = fma(tb * own, light[EMISSION + 2], blue)
-            r, g, b = color_of(place, trap, shot, space)
+            r, g, b, own = color_of(place, trap, shot, space)
+            red = fma(tr * own, light[EMISSION], red)
+            green = fma(tg * own, light[EMISSION + 1], green)
+            blue = fma(tb * own, light[EMISSION + 2], blue)
+            if shared:
+                share(out, j, i, EMISSION, tr * own, tg * own, tb * own)
             tr, tg, tb = tr * r, tg * g, tb * b
             w = real(AWAY) * h
             o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
@@ -319,34 +371,28 @@ def make_path(target, surface):
                     red = fma(light[SUNLIGHT], r, red)
                     green = fma(light[SUNLIGHT + 1], g, green)
                     blue = fma(light[SUNLIGHT + 2], b, blue)
+                    if shared:
+                        share(out, j, i, SUNLIGHT, r, g, b)
             d, gloss = reflect(n, p, q), zero
             if k == shot.bounces:
                 seen, way = last(o, n, d, h, space)
                 r, g, b = sky_of(way, light)
                 red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
                 blue = fma(tb * seen, b, blue)
+                if shared:
+                    share_sky(out, j, i, way, light, tr * seen, tg * seen, tb * seen)
         return red, green, blue
 
     return target.jit(path)
 
 
-def make_keep(target):
-    """Return ``keep(v)``: a sample's light as a whole number."""
-    real, whole = target.real, target.int64
-
-    def keep(v):
-        return whole(clamp(v, real(0), real(BRIGHTEST)) * real(ONE))
-
-    return target.jit(keep)
-
-
-def make_body(target, options, surface_of=make_surface):
+def make_body(target, options, shared=False, surface_of=make_surface):
     """Return ``body(i0, j0, di, dj, out, top, first, samples, shot, space)``: light of pixels.
 
     Parameters
     ----------
-    out : array of int64, shape (rows, columns, 3)
-        Sums, to which the light of some samples is added.
+    out : array of int64, shape (rows, columns, 3), or (rows, columns, 3 + SHARES) if `shared`
+        Sums, to which the light of some samples is added, and the shares of its sources.
     top : int64
         The row of the picture that is the first of `out`.
     first, samples : int64
@@ -355,13 +401,13 @@ def make_body(target, options, surface_of=make_surface):
     space : fractals.kernels.march.Space
         Or the data of another surface, as `surface_of(target, options)` takes them.
     """
-    path, keep = make_path(target, surface_of(target, options)), make_keep(target)
+    path, keep = make_path(target, surface_of(target, options), shared), make_keep(target)
 
     def body(i0, j0, di, dj, out, top, first, samples, shot, space):
         for j in range(j0, out.shape[0], dj):
             for i in range(i0, out.shape[1], di):
                 for sample in range(first, first + samples):
-                    red, green, blue = path(i, top + j, sample, shot, space)
+                    red, green, blue = path(i, top + j, sample, shot, space, out, j, i)
                     out[j, i, 0] += keep(red)
                     out[j, i, 1] += keep(green)
                     out[j, i, 2] += keep(blue)
@@ -386,7 +432,7 @@ def make_guide_body(target, walk):
     """
     real, real32, ahead = target.real, target.real32, make_ahead(target)
     march, field = make_march(target, walk), make_field(target, walk)
-    sky_of, color_of, normal = target.jit(sky), target.jit(albedo), target.jit(normal_of)
+    sky_of, color_of, normal = make_sky(target), target.jit(surface), target.jit(normal_of)
     tap = make_tap(target, field)
 
     def look(column, row, shot, space):
@@ -401,7 +447,7 @@ def make_guide_body(target, walk):
         place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
         taps = tap(place, h, 0, space), tap(place, h, 1, space)
         n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
-        r, g, b = color_of(trap, shot.light, shot.colors)
+        r, g, b, _ = color_of(trap, shot.light, shot.colors)
         return r, g, b, n[0], n[1], n[2], t, trap
 
     look = target.jit(look)

@@ -286,38 +286,32 @@ def make_ahead(target):
 
     eye_of = target.jit(eye_of)
 
-    def around(column, row, m):
-        """Return a direction of a panorama."""
+    def around(column, row, eye, m):
+        """Return a ray of a panorama; an eye is beside the middle, across its direction."""
         sine, cosine = sincos((column - m[HALF]) * m[COLUMN])
         rise, level = sincos((m[HALF + 1] - row) * m[PIXEL])
-        x, y = level * sine, level * cosine
-        return one_long(
-            fma(m[RIGHT], x, fma(m[UP], rise, m[AHEAD] * y)),
-            fma(m[RIGHT + 1], x, fma(m[UP + 1], rise, m[AHEAD + 1] * y)),
-            fma(m[RIGHT + 2], x, fma(m[UP + 2], rise, m[AHEAD + 2] * y)),
-        )
-
-    around = target.jit(around)
-
-    def aside(column, eye, m):
-        """Return where an eye of a panorama is: beside the middle, across its direction."""
-        sine, cosine = sincos((column - m[HALF]) * m[COLUMN])
         x, y = eye * cosine, -eye * sine
-        return (
+        o = (
             fma(m[RIGHT], x, fma(m[AHEAD], y, m[POSITION])),
             fma(m[RIGHT + 1], x, fma(m[AHEAD + 1], y, m[POSITION + 1])),
             fma(m[RIGHT + 2], x, fma(m[AHEAD + 2], y, m[POSITION + 2])),
         )
+        x, y = level * sine, level * cosine
+        d = one_long(
+            fma(m[RIGHT], x, fma(m[UP], rise, m[AHEAD] * y)),
+            fma(m[RIGHT + 1], x, fma(m[UP + 1], rise, m[AHEAD + 1] * y)),
+            fma(m[RIGHT + 2], x, fma(m[UP + 2], rise, m[AHEAD + 2] * y)),
+        )
+        return o, d
 
-    aside = target.jit(aside)
+    around = target.jit(around)
 
     def ahead(column, row, u, v, m):
         eye = real(0)
         if m[COLUMN] > real(0):
             if m[EYE] > real(0):
                 row, eye = eye_of(row, m[HALF + 1], m)
-                return aside(column, eye, m), around(column, row, m)
-            return (m[POSITION], m[POSITION + 1], m[POSITION + 2]), around(column, row, m)
+            return around(column, row, eye, m)
         if m[EYE] > real(0):
             column, eye = eye_of(column, m[HALF], m)
         x, y = (column - m[HALF]) * m[PIXEL], (m[HALF + 1] - row) * m[PIXEL]

@@ -275,7 +275,7 @@ class Lighting:
     ) -> None:
         """Add samples to the sums of some rows, as `fractals.rendering.solid.trace.Tracing`."""
         backend = self.backend
-        run_paths = backend.compile(lights.make_body, None, grounds.make_surface)
+        run_paths = backend.compile(lights.make_body, None, False, grounds.make_surface)
 
         def work(piece: SampledRows) -> dict[str, float]:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]

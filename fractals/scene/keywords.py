@@ -103,6 +103,7 @@ class SceneKeywords(TypedDict, total=False):
     emission_width: float
     bounces: int
     samples: int | Literal["auto"]
+    relight: bool
     exposure: float | Literal["auto"]
     curve: Literal["auto", "clip", "filmic"]
     bloom: float

@@ -110,6 +110,10 @@ class Camera(Table):
     )
 
 
+# Keys of the light that comes from sun, sky and surface: `recolor` may change them.
+SOURCES = ("sun_power", "sun_color", "sky", "emission", "emission_color")
+
+
 class Light(Table):
     """What lights a solid, or the landscape of a relief."""
 
@@ -164,6 +168,11 @@ class Light(Table):
     samples: Annotated[int | Literal["auto"], Paths] = Field(
         default="auto",
         description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
+    )
+    relight: bool = Field(
+        default=False,
+        description="a store of the light can be recolored with other sun_power, sun_color, sky, "
+        "emission and emission_color; it is six times as large",
     )
 
 

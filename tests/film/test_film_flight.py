@@ -4,12 +4,17 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from support.shapes import solid_scene
+from support.shapes import solid_scene, tracing_of
 
 import fractals
+from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb
 from fractals.films.flight import flight_of
+from fractals.rendering.solid import plan as plans
+from fractals.rendering.solid import trace
 from fractals.rendering.solid.moves import bare_plan, nearness
+from fractals.rendering.solid.plan import make_solid_plan
+from fractals.rendering.solid.trace import Tracing
 
 PLACES = (
     {"position": [2.2, -3, 1.6], "target": [0, 0, 0]},
@@ -107,3 +112,56 @@ def test_colors_and_haze_do_not_flicker(tmp_path, capsys):
     assert fractals.load_scene(path) == scene
     assert run_verb(["film", str(path), "-o", str(tmp_path / "fly.webp"), "--dry-run"]) == 0
     assert "10 frames" in capsys.readouterr().out
+
+
+def exposed(device, scene, moments, seen, samples):
+    """Return the sums of a frame."""
+    plan = make_solid_plan(scene.replace(samples=samples), device, 1)
+    backend = open_backend(choose(device).device, "float32", 1)
+    width, height = scene.image.size
+    sums = np.zeros((height, width, 3), np.int64)
+    tracing = Tracing(plan, backend, seen, moments)
+    tracing.add(sums, range(height), 0, 1, None)  # samples may follow others
+    tracing.add(sums, range(height), 1, samples, None)
+    return sums
+
+
+def test_moments_of_a_frame_share_its_samples(monkeypatch):
+    for module in (plans, trace):
+        monkeypatch.setattr(module, "PROBE", 5)
+    small = solid_scene(size=(8, 6), bounces=0, precision="float32")
+    scenes = [
+        small.replace(position=(2 + 0.2 * k, -3, 1.6), formula={"name": "mandelbulb", "phi": 9 * k})
+        for k in range(5)
+    ]
+    other = small.replace(formula={"name": "mandelbulb", "power": 7})  # another program
+    tracing = tracing_of(small, "cpu", "float32")
+    seen, width, height = tracing.seen, *small.image.size
+    expected = np.zeros((height, width, 3), np.int64)
+    for k, scene in enumerate((scenes[0], scenes[2], scenes[4])):  # three samples: few moments
+        alone = Tracing(make_solid_plan(scene, "cpu", 1), tracing.backend, seen)
+        alone.add(expected, range(height), k, k + 1, None)
+    for device in ("python", "cpu"):
+        assert np.array_equal(exposed(device, small, [*scenes, other], seen, 3), expected)
+    whole = exposed("cpu", small, scenes, seen, 10)
+    assert not np.array_equal(whole, exposed("cpu", small, (), seen, 10))
+    python = open_backend(choose("python").device, "float32", 1)
+    tiny = [make_solid_plan(each.replace(size=(3, 2)), "python", 1) for each in scenes]
+    guides = Tracing(tiny[2], python, seen, [plan.scene for plan in tiny]).guides()
+    alone = [Tracing(plan, python, seen).guides() for plan in (tiny[1], tiny[3])]  # two samples
+    assert guides == pytest.approx((alone[0] + alone[1]) / 2)
+
+
+def test_the_shutter_blurs_what_moves():
+    given = [PLACES[0], {"position": [2.6, 0.5, 0.4], "target": [0.0, 0.0, 0.6]}]
+    scene = keyed(*given, times=[0, 0.5], samples=8, bounces=0, size=(48, 32))
+    frames = {}
+    for shutter in (0.0, 0.2, 1.0):
+        film = {**scene.film.model_dump(exclude_unset=True), "shutter": shutter}
+        frames[shutter] = next(
+            iter(fractals.film(scene.replace(film=film), device="cpu").frames(2, 3))
+        )
+    edges = [np.abs(np.diff(frames[each].astype(float), axis=1)).mean() for each in frames]
+    assert edges[0] > 1.02 * edges[1] > 1.1 * edges[2]
+    lightness = [frames[each].mean() for each in frames]
+    assert lightness[2] == pytest.approx(lightness[0], rel=0.03)

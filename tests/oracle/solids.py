@@ -50,6 +50,14 @@ def mandelbulb(p, c, power, theta=0, phi=0, **_):
     return plus(found, c), power * r ** (power - 1)
 
 
+def juliabulb(p, c, power, theta=0, **more):
+    """The slope about the z axis is as many times larger as a circle there grows more than r."""
+    found, slope = mandelbulb(p, c, power, theta, **more)
+    before = acos(p[2] / length(p))
+    after = power * before + radians(theta)
+    return found, slope * max(1, abs(sin(after) / sin(before))) ** mpf("0.5")
+
+
 def burning_bulb(p, c, **parameters):
     return mandelbulb(tuple(map(abs, p)), c, **parameters)
 
@@ -185,7 +193,7 @@ MAPS = {
     "bristorbrot": bristorbrot,
     "burning_bulb": burning_bulb,
     "icosahedral": kaleidoscope("icosahedral"),
-    "juliabulb": mandelbulb,
+    "juliabulb": juliabulb,
     "mandelbox": mandelbox,
     "mandelbulb": mandelbulb,
     "menger": menger,

@@ -68,6 +68,27 @@ def test_every_device_gives_the_same_bits(name):
         assert np.array_equal(sums_of(scene, device, last=1, threads=threads), expected)
 
 
+def test_shares_of_sources_add_up_to_the_light():
+    """The same bits from every device; the light is the sum of each source times its share."""
+    keys = {"emission": 4, "emission_width": 1, "gloss": 0.3, "haze": 0.3, "relight": True}
+    scene = solid_scene(TORUS, position=(0, -4, 1.5), field=60, **keys)
+    width, height = scene.image.size
+    sums = {}
+    for device in ("python", "cpu"):
+        sums[device] = np.zeros((height, width, 18), np.int64)
+        tracing = tracing_of(scene, device)
+        tracing.add(sums[device], range(height), 0, 2, None)
+    assert np.array_equal(sums["python"], sums["cpu"])
+    light, shares = sums["cpu"][..., :3], sums["cpu"][..., 3:].reshape(height, width, 5, 3)
+    assert np.array_equal(light, sums_of(scene))
+    sources = plan.sources_of(scene)
+    assert np.array_equal(
+        tracing.shot.light[lights.SUNLIGHT : lights.GLOW], sources.ravel().astype(np.float32)
+    )
+    assert shares.any(axis=(0, 1)).all()
+    assert (shares * sources).sum(axis=2) == pytest.approx(light, rel=1e-5, abs=200)
+
+
 def test_a_surface_gives_off_light_where_its_trap_says():
     dark = {**WHITE, "sky": ("#000000",) * 3, "bounces": 3, "emission_color": "#ffffff"}
     ball = {**dark, "emission": 0.5, "emission_width": 1, "size": (8, 8), "range": (0.5, 9)}
@@ -118,7 +139,7 @@ def test_lists_and_packs_of_any_size_give_the_same_bits(room, vectors):
     tracer = Tracer(tracing.plan.precision, tracing.plan.solid.walk, room, vectors)
     found = np.zeros((height, width, 3), np.int64)
     paths = PathRange(width, 0, 0, width * height, 0, 2)
-    tracer.trace(found.reshape(-1), paths, tracing.shot, tracing.plan.space(np.float32))
+    tracer.trace(found.reshape(1, -1, 3), paths, tracing.shot, tracing.plan.space(np.float32))
     assert np.array_equal(found, sums_of(scene))
 
 

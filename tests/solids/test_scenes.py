@@ -211,7 +211,7 @@ def test_the_camera_of_a_film_has_tracks():
         "camera.position": [[0, [5, -7, 3]], [1, [6, -6, 3]]],
         "light.haze": [[0, 0], [1, 0.4]],
     }
-    film = {"seconds": 1, "fps": 3, "tracks": tracks}
+    film = {"seconds": 1, "fps": 3, "shutter": 0, "tracks": tracks}
     scene = solid_scene({"name": "mandelbox", "scale": -1.5}, position=(5, -7, 3), film=film)
     frames = list(fractals.film(scene, device="cpu"))
     assert len(frames) == 3

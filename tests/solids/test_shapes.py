@@ -213,9 +213,13 @@ def test_distances_of_a_ball_and_a_cube_are_exact():
         ) + 1e-12 or (abs(point).max() < 0.5)
 
 
-def inside(solid, count, seed):
-    """Return points of a set of powers or boxes: their orbits stay for twice the usual steps."""
-    p = np.random.default_rng(seed).uniform(-1, 1, (3, count)) * solid.bound
+def inside(solid, count, seed, middle=0.0, size=1.0):
+    """Return points of a set of powers or boxes: their orbits stay for twice the usual steps.
+
+    middle: height of the cube that they are in; size: of the cube, in bounds.
+    """
+    p = np.random.default_rng(seed).uniform(-size, size, (3, count)) * solid.bound
+    p[2] += middle
     x, y, z = p
     constants = p if solid.constants is None else np.array(solid.constants)[:, None] + 0 * p
     d, stays = np.ones(count), np.ones(count, bool)
@@ -285,6 +289,17 @@ def test_a_bound_is_the_most_that_a_matrix_stretches():
         own = float(np.linalg.norm(matrix, 2))
         columns = [tuple(map(float, column)) for column in matrix.T]
         assert stretch(*columns) == pytest.approx(own, rel=1e-7, abs=1e-300)
+
+
+@pytest.mark.parametrize(("power", "theta"), [(8, 0.0), (6, 0.0), (8, 20.0)])
+def test_rays_pass_no_fin_at_the_poles_of_a_juliabulb(power, theta):
+    solid = made("juliabulb", power=power, theta=theta)
+    field, some = field_of(solid), inside(solid, 60_000, 2, middle=0.95, size=0.3)
+    assert len(some) > 1000
+    dice = np.random.default_rng(5)
+    for point in dice.uniform(-0.3, 0.3, (100, 3)) + np.array([0, 0, 1]):
+        found = field(point)[0]
+        assert found < 0.03 or found <= np.linalg.norm(some - point, axis=1).min(), point
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,37 @@ def test_a_store_is_shown_without_tracing(whole):
             fractals.recolor(raw, **keys, device="cpu")
 
 
+def test_a_store_with_the_shares_of_sources_is_lit_anew(tmp_path, whole):
+    lit = {"sun_power": 9.0, "sun_color": "#ff8060", "sky": ("#102040", "#203060", "#804020")}
+    path = tmp_path / "lit.fz"
+    fractals.compute_to(path, TABLE, **{**SMALL, "samples": 2}, relight=True)
+    fractals.compute_to(path, TABLE, **SMALL, relight=True)  # goes on
+    assert fractals.plan(TABLE, **SMALL, relight=True).file_size == 6 * 24 * 24 * 30
+    picture = fractals.render(TABLE, **SMALL)
+    assert np.array_equal(fractals.recolor(path, device="cpu").pixels, picture.pixels)
+    for keys in (lit, {"sun_power": 0}, {"emission": 3.0, "emission_color": "#40ff40"}):
+        shown = fractals.recolor(path, **keys, bits=16, device="cpu").pixels
+        traced = fractals.render(TABLE, **SMALL, **keys, bits=16).pixels
+        assert not np.array_equal(shown, fractals.recolor(path, bits=16, device="cpu").pixels)
+        assert np.abs(shown.astype(int) - traced).max() < 4
+    file = tmp_path / "lit.png"
+    given = ["--sun-power", "9", "--sun-color", "#ff8060", "--sky", ",".join(lit["sky"])]
+    assert main(["recolor", str(path), *given, "-o", str(file)]) == 0
+    expected = fractals.recolor(path, **lit, device="cpu").pixels
+    assert np.array_equal(read_pixels(file), expected)
+    night = fractals.load_scene({"light": {"sky": ("#000000",) * 3}}, sun_power=0)
+    assert fractals.recolor(path, night, device="cpu").pixels.max() == 0
+    assert main(["recolor", str(whole), *given, "-o", str(tmp_path / "no.png")]) == 2
+    for keys in ({"sun": (0, 0, 1)}, {"gloss": 0.5}, {"haze": 1.0}):
+        (name,) = keys
+        with pytest.raises(OptionError, match=rf"emission_color: light\.{name} differs: compute"):
+            fractals.recolor(path, **keys, device="cpu")
+    with pytest.raises(OptionError, match=r"with relight=True: light\.sun_power differs: compute"):
+        fractals.recolor(whole, sun_power=1, device="cpu")
+    with pytest.raises(OptionError, match=r"light\.relight differs: name another store"):
+        fractals.compute_to(whole, TABLE, **SMALL, relight=True)
+
+
 def test_more_samples_continue_a_store(tmp_path, whole):
     path = tmp_path / "a.fz"
     for samples in (2, 5, 6):

@@ -32,35 +32,14 @@ from fractals.backends.cpu.simd.memory import (
     store,
     store_rows,
 )
+from fractals.backends.cpu.simd.memory import spread as fill
 from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, splat
 from fractals.kernels import light as lights
 from fractals.kernels import march
 from fractals.kernels.light import AWAY as FROM_SURFACE
 from fractals.kernels.light import EMISSION, GLOSS, NEAR, OPEN, SUNLIGHT, WIDER
-from fractals.kernels.march import (
-    BAIL,
-    CONE,
-    CONSTANTS,
-    FACTOR,
-    FOURTH,
-    OPTIONS,
-    OWN,
-    TAPS,
-    Space,
-)
+from fractals.kernels.march import CONE, OPTIONS, TAPS, Space
 from fractals.kernels.primitives import fma, number, select
-
-
-def make_take(target, count):
-    """Return ``take(values, at, like)``, a tuple of `count` packs, an element in all lanes."""
-    if count == 0:
-        return target.jit(lambda values, at, like: ())
-    rest = make_take(target, count - 1)
-
-    def take(values, at, like):
-        return (*rest(values, at, like), number(values[at + count - 1], like))
-
-    return target.jit(take)
 
 
 def make_walk_body(target, walk, vectors):
@@ -78,19 +57,15 @@ def make_walk_body(target, walk, vectors):
     """
     jit, real = target.jit, target.real
     advance, estimate = march.make_advance(target, walk), march.make_estimate(target, walk)
-    take, take_one, take_head = (make_take(target, count) for count in (walk.numbers, 1, 3))
-    start, cross = march.make_begin(target, walk), jit(march.crossing)
+    count, start, cross = walk.numbers, march.make_begin(target, walk), jit(march.crossing)
     scatter = jit(scatter_lanes)
 
     def body(rays, room, n, spread, most, space):
         numbers = space.numbers
         zero = splat(numbers[0] - numbers[0], vectors)
         one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
-        bail, bound, ball = take_head(numbers, BAIL, zero)
-        (factor,), (own,) = take_one(numbers, FACTOR, zero), take_one(numbers, OWN, zero)
-        (fourth,) = take_one(numbers, FOURTH, zero)
-        ca, cb, cc = take_head(numbers, CONSTANTS, zero)
-        options = take(numbers, OPTIONS, zero)
+        bail, bound, ball, factor, own, ca, cb, cc, fourth = fill(numbers, 0, zero, OPTIONS)
+        options = fill(numbers, OPTIONS, zero, count)
         once = number(real(most), zero) < one
         live = 0
         for i in range(0, n, lanes):
@@ -126,8 +101,8 @@ def make_walk_body(target, walk, vectors):
                     hits = select(near | (final & inside), one, zero)
                     found = select(near, t, further), h, trap, hits
                     compress_rows(rays, LANES * room, room, ends, found)
-                    count = compress_store(rays, (LANES + 4) * room, ends, ray[9])
-                    scatter(rays, room, count - (LANES + 4) * room)
+                    after = compress_store(rays, (LANES + 4) * room, ends, ray[9])
+                    scatter(rays, room, after - (LANES + 4) * room)
                     kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], further, ray[7], ray[8]
                     compress_rows(rays, GOING * room + end, room, goes, kept)
                     end = compress_store(rays, LAST * room + end, goes, ray[9]) - LAST * room
@@ -168,12 +143,13 @@ def make_walk(target):
     return target.jit(walk)
 
 
-def make_body(target):
+def make_body(target, shared):
     """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
 
     Parameters
     ----------
-    sums : array of int64, shape (3 * pixels,)
+    sums : array of int64, shape (1, pixels, 3), or (1, pixels, 3 + SHARES) if `shared`
+        As of `fractals.kernels.light.make_body`.
     job : fractals.backends.cpu.ray_lists.PathRange
     shot, space
         As of `fractals.kernels.light.make_body`. Where there are less than 0 bounces, rays through
@@ -187,62 +163,84 @@ def make_body(target):
     """
     jit, real, walk = target.jit, target.real, make_walk(target)
     draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
-    sky_of, haze, color_of = jit(lights.sky), jit(lights.haze_of), jit(lights.albedo)
+    sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
+    share, share_sky = lights.make_shares(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
-    lit, given_off, gives = jit(lights.sunlight), jit(lights.emitted), jit(lights.emits)
-    inner, normal, is_open = jit(march.dot), jit(march.normal_of), jit(lights.opening)
+    lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
+    is_open = jit(lights.opening)
 
     def triple(values, row, i):
         return values[row, i], values[row + 1, i], values[row + 2, i]
 
-    def put(values, row, i, a, b, c):
-        values[row, i], values[row + 1, i], values[row + 2, i] = a, b, c
+    def put(values, row, i, new):
+        values[row, i], values[row + 1, i], values[row + 2, i] = new
 
     triple, put = jit(triple), jit(put)
 
-    def place_of(job, p):
-        """Return the pixel and the sample of a path."""
-        return p // job.samples, job.first + p % job.samples
+    def send(rays, i, o, d, length, base):
+        """Set out a ray."""
+        put(rays, ORIGIN, i, o)
+        put(rays, DIRECTION, i, d)
+        rays[LENGTH, i], rays[BASE, i] = length, base
 
-    place_of = jit(place_of)
+    def give(own, p, through, light):
+        """Add what comes through of a light to that of a path."""
+        red, green, blue = triple(own, LIGHT, p)
+        red, green = fma(through[0], light[0], red), fma(through[1], light[1], green)
+        put(own, LIGHT, p, (red, green, fma(through[2], light[2], blue)))
+
+    def off(w, n, o):
+        """Return the point that is `w` away from another one, in a direction."""
+        return fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2])
+
+    def give_sky(own, p, through, d, light, sums, at):
+        """Give the sky's light from a direction to a path, whose pixel is `at`."""
+        give(own, p, through, sky_of(d, light))
+        if shared:
+            share_sky(sums, 0, at, d, light, *through)
+
+    def pixel_of(job, p):
+        return job.place + p // job.samples
+
+    def place_of(job, p):
+        """Return column, row and sample of a path."""
+        pixel = job.pixel + p // job.samples
+        return pixel % job.width, pixel // job.width, job.first + p % job.samples
+
+    send, give, off, place_of = jit(send), jit(give), jit(off), jit(place_of)
+    give_sky, pixel_of = jit(give_sky), jit(pixel_of)
 
     def aim(rays, own, ids, n, job, shot):
         zero, one = real(0), real(1)
         for i in range(n):
-            pixel, sample = place_of(job, i)
-            column, row = (job.pixel + pixel) % job.width, (job.pixel + pixel) // job.width
+            column, row, sample = place_of(job, i)
             u, v, p, q = draw(0, column, row, sample, shot)
             if shot.bounces < 0:
                 u = v = p = q = real(0.5)
             o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
-            put(rays, ORIGIN, i, o[0], o[1], o[2])
-            put(rays, DIRECTION, i, d[0], d[1], d[2])
-            rays[LENGTH, i], rays[BASE, i] = zero, zero
-            put(own, LIGHT, i, zero, zero, zero)
-            put(own, THROUGH, i, one, one, one)
+            send(rays, i, o, d, zero, zero)
+            put(own, LIGHT, i, (zero, zero, zero))
+            put(own, THROUGH, i, (one, one, one))
             ids[0, i] = i
 
-    def met(rays, own, ids, live, bounce, spread, light):
+    def met(rays, own, ids, live, bounce, spread, light, sums, job):
         """Give light to paths that see the sky; return how many met the surface."""
         kept = 0
         for i in range(live):
             p, d, t = ids[0, i], triple(rays, DIRECTION, i), rays[ENDED, i]
-            tr, tg, tb = triple(own, THROUGH, i)
+            through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
-                r, g, b = sky_of(d, light)
-                red, green, blue = triple(own, LIGHT, p)
-                put(own, LIGHT, p, fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue))
+                give_sky(own, p, through, d, light, sums, pixel_of(job, p))
                 continue
             if bounce == 0:
                 fog = haze(t, light)
-                r, g, b = sky_of(d, light)
-                put(own, LIGHT, p, r * fog, g * fog, b * fog)
-                tr = tg = tb = real(1) - fog
-            o = triple(rays, ORIGIN, i)
+                give_sky(own, p, (fog, fog, fog), d, light, sums, pixel_of(job, p))
+                fog = real(1) - fog
+                through = fog, fog, fog
             ids[0, kept] = p
-            put(own, THROUGH, kept, tr, tg, tb)
-            put(own, PLACE, kept, fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2]))
-            put(own, CAME, kept, d[0], d[1], d[2])
+            put(own, THROUGH, kept, through)
+            put(own, PLACE, kept, off(t, d, triple(rays, ORIGIN, i)))
+            put(own, CAME, kept, d)
             own[FOOT, kept] = fma(spread, t, rays[BASE, i])
             own[COLOR, kept] = rays[TRAP, i]
             kept += 1
@@ -250,95 +248,76 @@ def make_body(target):
 
     def look(rays, own, live, m):
         """Set out the taps of a normal."""
-        x, y, z = real(TAPS[m][0]), real(TAPS[m][1]), real(TAPS[m][2])
+        d = real(TAPS[m][0]), real(TAPS[m][1]), real(TAPS[m][2])
         for i in range(live):
-            o = triple(own, PLACE, i)
-            put(rays, ORIGIN, i, o[0], o[1], o[2])
-            put(rays, DIRECTION, i, x, y, z)
-            rays[LENGTH, i] = own[FOOT, i]
+            send(rays, i, triple(own, PLACE, i), d, own[FOOT, i], real(0))
 
-    def shade(rays, own, ids, live, bounce, job, shot):
+    def shade(rays, own, ids, live, bounce, shot, sums, job):
         """Find normals and colors, and set out rays to the sun; return how many there are."""
-        count, light, zero = 0, shot.light, real(0)
+        count, light = 0, shot.light
         for i in range(live):
-            p, d, o, h = ids[0, i], triple(own, CAME, i), triple(own, PLACE, i), own[FOOT, i]
+            p, d, h = ids[0, i], triple(own, CAME, i), own[FOOT, i]
             taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
             n = normal(taps, d[0], d[1], d[2])
-            tr, tg, tb = triple(own, THROUGH, i)
-            if gives(light):
-                w = given_off(own[COLOR, i], light, shot.colors)
-                red, green, blue = triple(own, LIGHT, p)
-                red = fma(tr * w, light[EMISSION], red)
-                green = fma(tg * w, light[EMISSION + 1], green)
-                put(own, LIGHT, p, red, green, fma(tb * w, light[EMISSION + 2], blue))
-            r, g, b = color_of(own[COLOR, i], light, shot.colors)
-            put(own, THROUGH, i, tr * r, tg * g, tb * b)
-            w = real(FROM_SURFACE) * h
-            x, y, z = fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2])
-            put(own, PLACE, i, x, y, z)
-            put(own, NORMAL, i, n[0], n[1], n[2])
-            pixel, sample = place_of(job, p)
-            column, row = (job.pixel + pixel) % job.width, (job.pixel + pixel) // job.width
+            r, g, b, w = color_of(own[COLOR, i], light, shot.colors)
+            red, green, blue = triple(own, THROUGH, i)
+            given_off = light[EMISSION], light[EMISSION + 1], light[EMISSION + 2]
+            give(own, p, (red * w, green * w, blue * w), given_off)
+            if shared:
+                share(sums, 0, pixel_of(job, p), EMISSION, red * w, green * w, blue * w)
+            put(own, THROUGH, i, (red * r, green * g, blue * b))
+            o = off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i))
+            put(own, PLACE, i, o)
+            put(own, NORMAL, i, n)
+            column, row, sample = place_of(job, p)
             u, v, own[DRAWN, i], own[DRAWN + 1, i] = draw(bounce + 1, column, row, sample, shot)
             s = to_sun(u, v, light)
-            if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:
-                put(own, TO_SUN, i, s[0], s[1], s[2])
-                put(rays, ORIGIN, count, x, y, z)
-                put(rays, DIRECTION, count, s[0], s[1], s[2])
-                rays[LENGTH, count], rays[BASE, count] = zero, real(NEAR) * h
+            if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > real(0):
+                put(own, TO_SUN, i, s)
+                send(rays, count, o, s, real(0), real(NEAR) * h)
                 ids[1, count] = i
                 count += 1
         return count
 
-    def shine(rays, own, ids, count, gloss, light):
+    def shine(rays, own, ids, count, gloss, light, sums, job):
         """Give the sun's light to what is not in the shadow."""
+        sun = light[SUNLIGHT], light[SUNLIGHT + 1], light[SUNLIGHT + 2]
         for k in range(count):
-            if rays[HITS, k] > real(0):
-                continue
-            i = ids[1, k]
-            s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
-            r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
-            red, green, blue = triple(own, LIGHT, ids[0, i])
-            red = fma(light[SUNLIGHT], r, red)
-            green = fma(light[SUNLIGHT + 1], g, green)
-            put(own, LIGHT, ids[0, i], red, green, fma(light[SUNLIGHT + 2], b, blue))
+            if not rays[HITS, k] > real(0):
+                i = ids[1, k]
+                s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
+                r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
+                give(own, ids[0, i], (r, g, b), sun)
+                if shared:
+                    share(sums, 0, pixel_of(job, ids[0, i]), SUNLIGHT, r, g, b)
 
     def rise(rays, own, live, away):
         """Set out taps above the surface."""
         for i in range(live):
-            o, n = triple(own, PLACE, i), triple(own, NORMAL, i)
-            put(rays, ORIGIN, i, o[0], o[1], o[2])
-            put(rays, DIRECTION, i, n[0], n[1], n[2])
-            rays[LENGTH, i] = away * own[FOOT, i]
+            length = away * own[FOOT, i]
+            send(rays, i, triple(own, PLACE, i), triple(own, NORMAL, i), length, real(0))
 
     def opened(rays, own, live, away):
         for i in range(live):
             own[SEEN, i] = own[SEEN, i] + is_open(rays[AWAY, i], away * own[FOOT, i])
 
-    def skylight(own, ids, live, light):
+    def skylight(own, ids, live, light, sums, job):
         """Give the sky's light to what the last bounce met."""
         for i in range(live):
             seen = own[SEEN, i] / real(len(OPEN))
-            r, g, b = sky_of(triple(own, NORMAL, i), light)
-            tr, tg, tb = triple(own, THROUGH, i)
-            red, green, blue = triple(own, LIGHT, ids[0, i])
-            red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
-            put(own, LIGHT, ids[0, i], red, green, fma(tb * seen, b, blue))
+            r, g, b = triple(own, THROUGH, i)
+            through, d = (r * seen, g * seen, b * seen), triple(own, NORMAL, i)
+            give_sky(own, ids[0, i], through, d, light, sums, pixel_of(job, ids[0, i]))
 
     def bounce_on(rays, own, live):
         for i in range(live):
-            o = triple(own, PLACE, i)
             d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
-            put(rays, ORIGIN, i, o[0], o[1], o[2])
-            put(rays, DIRECTION, i, d[0], d[1], d[2])
-            rays[LENGTH, i], rays[BASE, i] = real(0), real(NEAR) * own[FOOT, i]
+            send(rays, i, triple(own, PLACE, i), d, real(0), real(NEAR) * own[FOOT, i])
 
-    def add(own, n, job, sums):
+    def add(own, n, sums, job):
         for i in range(n):
-            pixel, _ = place_of(job, i)
-            at = 3 * (job.place + pixel)
             for m in range(3):
-                sums[at + m] += keep(own[LIGHT + m, i])
+                sums[0, pixel_of(job, i), m] += keep(own[LIGHT + m, i])
 
     aim, met, look, shade, shine = jit(aim), jit(met), jit(look), jit(shade), jit(shine)
     rise, opened, skylight = jit(rise), jit(opened), jit(skylight)
@@ -356,7 +335,7 @@ def make_body(target):
         for k in range(shot.bounces + 1):
             spread = cone if k == 0 else wide
             walk(calls, rays, live, spread, space.most, space)
-            live = met(rays, own, ids, live, k, spread, light)
+            live = met(rays, own, ids, live, k, spread, light, sums, job)
             if live == 0:
                 break
             for m in range(4):
@@ -364,9 +343,10 @@ def make_body(target):
                 walk(calls, rays, live, wide, 0, space)
                 for i in range(live):
                     own[TAP + m, i] = rays[AWAY, i]
-            count = shade(rays, own, ids, live, k, job, shot)
+            count = shade(rays, own, ids, live, k, shot, sums, job)
             walk(calls, rays, count, wide, space.most, space)
-            shine(rays, own, ids, count, light[GLOSS] if k == 0 else zero, light)
+            gloss = light[GLOSS] if k == 0 else zero
+            shine(rays, own, ids, count, gloss, light, sums, job)
             if k == shot.bounces:
                 for i in range(live):
                     own[SEEN, i] = zero
@@ -375,9 +355,9 @@ def make_body(target):
                     rise(rays, own, live, away)
                     walk(calls, rays, live, wide, 0, space)
                     opened(rays, own, live, away)
-                skylight(own, ids, live, light)
+                skylight(own, ids, live, light, sums, job)
             else:
                 bounce_on(rays, own, live)
-        add(own, n, job, sums)
+        add(own, n, sums, job)
 
     return body

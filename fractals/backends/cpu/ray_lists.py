@@ -63,7 +63,7 @@ class Tracer:
         layout = tuple, array(char), "q", "q", char, "q", space
         self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
         self._calls = np.array([self._walk.code.address], np.int64)
-        self._paths = program_of(PATHS, number)
+        self._paths = [program_of(PATHS, number, (shared,)) for shared in (False, True)]
         wide = room + PAD
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
         self._rays[NUMBER] = np.arange(wide)
@@ -71,7 +71,8 @@ class Tracer:
         self._ids = np.zeros((2, wide), np.int64)
 
     def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
-        """Add the light of samples to the sums of all pixels, an array of one dimension."""
+        """Add the light of samples to the sums of all pixels, shape (1, pixels, numbers)."""
+        paths = self._paths[sums.shape[2] > 3]
         at_once = max(1, self.room // job.samples)
         for begin in range(0, job.pixels, at_once):
             part = job._replace(
@@ -82,18 +83,18 @@ class Tracer:
             for first in range(job.first, job.first + job.samples, self.room):
                 left = job.first + job.samples - first
                 now = part._replace(first=first, samples=min(self.room, left))
-                self._paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)
+                paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)
 
     def first(self, out: NDArray[Any], camera: NDArray[Any], space: Space) -> None:
         """Fill `out` as `fractals.kernels.march.make_first_body` does; a row fits into the list."""
         rows, width = out.shape[:2]
         none, turns, rays = np.zeros((2, 4), self._real), np.zeros(4, np.int64), self._rays
-        shot, own = Shot(camera, none[0], none, turns, -1, 0, 0), np.zeros(0, np.int64)
+        shot, own = Shot(camera, none[0], none, turns, -1, 0, 0), np.zeros((1, 0, 3), np.int64)
         tall = self.room // width
         for top in range(0, rows, tall):
             part = out[top : top + tall]
             n = len(part) * width
             job = PathRange(width, top * width, 0, n, 0, 1)
-            self._paths(own, job, shot, space, self._calls, rays, self._own, self._ids)
+            self._paths[False](own, job, shot, space, self._calls, rays, self._own, self._ids)
             met = np.where(rays[HITS, :n] > 0, rays[ENDED, :n], self._real(-1))
             part[..., 0], part[..., 1] = met.reshape(-1, width), rays[TRAP, :n].reshape(-1, width)

@@ -3,7 +3,7 @@
 import functools
 import math
 
-from fractals.kernels.primitives import fma, number, sqrt
+from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.solid import ANGLE, Knob, Solid, from_afar, within
 
 TINY = 1e-30  # the square of a distance from the axis that counts as none, and a d that is no 0
@@ -24,6 +24,11 @@ def make_step(power, constant=False, folds=False):
 
     r is raised to the power, and two angles are multiplied by it: that of z + i sqrt(x² + y²), and
     that of x + iy. Both are powers of complex numbers, so no angle is computed.
+
+    The step stretches space by power * r**(power - 1) along r and along the meridian. About the z
+    axis it stretches up to `power` times more near the poles. Where it does, a Julia set has the
+    geometric mean of both: with the first alone rays pass fins at the poles, and with the larger
+    one detail drowns.
     """
     bits, pairs, odd = power.bit_length() - 1, (power - 1) // 2, power % 2
 
@@ -51,6 +56,9 @@ def make_step(power, constant=False, folds=False):
             slope = slope * square
         if odd == 0:
             slope = slope * sqrt(square)
+        if constant:
+            about = number(power, x) * abs(q) * inverse
+            slope = select(about > slope, sqrt(about * slope), slope)
         return fma(q, u, a), fma(q, v, b), p + c, fma(slope, d, rest)
 
     return step

@@ -27,10 +27,10 @@ from fractals.rendering.solid.store import (
     LightAdder,
     LightSums,
     compute_light_to,
-    light_facts,
+    relit,
 )
 from fractals.rendering.solid.trace import NOTHING, Tracing, open_tracing
-from fractals.rendering.sums.store import Play, SumStore, check_same, play_here
+from fractals.rendering.sums.store import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
@@ -197,9 +197,9 @@ class Solids(Plain):
         return Seen.of(np.concatenate(probes))
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
-        """Draw a picture, or a frame of a film: the picture of its time."""
+        """Draw a picture, or a frame of a film: each moment has its share of the samples."""
         scene, timings = scenes[0], {"iterate": 0.0, "color": 0.0}
-        tracing = open_tracing(scene, options, seen=shared)
+        tracing = open_tracing(scene, options, seen=shared, moments=scenes[1:])
         width, height = scene.image.size
         whole, real = tracing.whole, tracing.backend.real
         pixels = np.empty((height, width, 3), real if whole else scene.image.dtype)
@@ -317,14 +317,9 @@ class Solids(Plain):
         return light
 
     def recolor(self, raw: LightSums, scene: Scene, options: RenderOptions) -> Image:
-        """Show the light of samples, developed in another way."""
-        check_same(
-            light_facts(raw.scene),
-            light_facts(scene),
-            "recolor changes how a solid's light is developed alone",
-            "compute the new scene anew",
-        )
+        """Show the light of samples, developed in another way, and of other sources."""
         sums, samples = raw.even()
+        sums = relit(replace(raw, sums=sums), scene)
         tracing, begun = open_tracing(scene.replace(samples=samples), options), perf_counter()
         if tracing.whole:
             pixels = tracing.finished(tracing.light(sums, samples))

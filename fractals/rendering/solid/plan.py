@@ -32,7 +32,7 @@ GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
-BYTES_OF_SUMS = 24  # of a pixel
+BYTES_OF_SUMS = 24  # of a pixel, without the shares of sources
 BYTES_OF_LIST = 2**20  # of a thread
 BAND = 2**22  # pixels whose sums are kept at once
 # A second and thread.
@@ -94,7 +94,7 @@ class SolidPlan:
     def file_size(self) -> int:
         """Return the bytes of a store."""
         width, height = self.scene.image.size
-        return width * height * BYTES_OF_SUMS
+        return width * height * 8 * numbers_of(self.scene)
 
     @property
     def band(self) -> int:
@@ -113,7 +113,7 @@ class SolidPlan:
         """Return about how many bytes the sums and the pixels take."""
         width, height = self.scene.image.size
         if self.keeps in ("raw", "store"):  # a store's file is mapped, too
-            return 2 * height * width * BYTES_OF_SUMS + self.threads * BYTES_OF_LIST
+            return 2 * self.file_size + self.threads * BYTES_OF_LIST
         kept = self.band if self.keeps == "bands" else height
         pixels = kept * width * 3 * self.scene.image.bits // 8
         if self.scene.develop.whole and self.keeps == "pixels":
@@ -231,20 +231,9 @@ def light_numbers(
     light, across = scene.light, across_of(sun)
     along = np.cross(sun, across)
     wide = math.tan(math.radians(light.sun_size) / 2)
-    gamut = scene.image.primaries
-    sunlight = linear_of(light.sun_color, gamut) * light.sun_power
-    horizon, zenith, ground = (linear_of(each, gamut) for each in light.sky)
-    rows = [sun, wide * across, wide * along, sunlight, horizon, zenith, ground]
+    rows = [sun, wide * across, wide * along, *sources_of(scene)]
     numbers = [float(part) for row in rows for part in row]
-    return [
-        *numbers,
-        GLOW,
-        light.haze / depth,
-        light.gloss,
-        ends[0],
-        1 / (ends[1] - ends[0]),
-        *(linear_of(light.emission_color, gamut) * light.emission).tolist(),
-    ]
+    return [*numbers, GLOW, light.haze / depth, light.gloss, ends[0], 1 / (ends[1] - ends[0])]
 
 
 def emitted_at(light: Light, share: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -258,6 +247,19 @@ def samples_of(scene: Scene) -> int:
     """Return how many paths a pixel of a scene has."""
     given = scene.light.samples
     return PER_SAMPLE * scene.image.supersampling**2 if given == "auto" else given
+
+
+def numbers_of(scene: Scene) -> int:
+    """Return how many numbers a pixel has in a store."""
+    return 3 + lights.SHARES if scene.light.relight else 3
+
+
+def sources_of(scene: Scene) -> NDArray[np.float64]:
+    """Return the light of the sources, as of `fractals.kernels.light`; shape (5, 3)."""
+    light, gamut = scene.light, scene.image.primaries
+    sun = linear_of(light.sun_color, gamut) * light.sun_power
+    given_off = linear_of(light.emission_color, gamut) * light.emission
+    return np.array([sun, *(linear_of(each, gamut) for each in light.sky), given_off])
 
 
 def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fractals.errors import OptionError
 from fractals.rendering.compute_store import Computed
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.solid.plan import samples_of
+from fractals.rendering.solid.plan import numbers_of, samples_of, sources_of
 from fractals.rendering.solid.trace import CHECKED, Tracing, open_tracing
 from fractals.rendering.sums.store import (
     ANOTHER,
@@ -28,6 +28,7 @@ from fractals.rendering.sums.store import (
     compute_sums_to,
 )
 from fractals.scene.model import Scene
+from fractals.scene.space import SOURCES
 from fractals.threads import Progress
 
 CHANGED = ("light.samples",)  # keys that change no sum of a sample
@@ -39,7 +40,7 @@ class LightSums:
     """The light of a solid's picture, added up."""
 
     scene: Scene
-    sums: NDArray[np.int64]  # red, green and blue; shape (rows, columns, 3)
+    sums: NDArray[np.int64]  # red, green, blue and shares; shape (rows, columns, numbers)
     chunks: int  # rows that have all samples
     each: int  # samples of a pixel of these rows
     before: int  # samples of a pixel of the other rows
@@ -110,7 +111,8 @@ class LightAdder:
         """Return the light of no row."""
         scene = self.tracing.plan.scene
         width, height = scene.image.size
-        return LightSums(scene, np.zeros((height, width, 3), np.int64), 0, self.each, self.before)
+        sums = np.zeros((height, width, numbers_of(scene)), np.int64)
+        return LightSums(scene, sums, 0, self.each, self.before)
 
     def add(self, total: LightSums, last: int, progress: Progress | None) -> LightSums:
         """Return light with that of the rows that follow."""
@@ -170,7 +172,7 @@ def _shape(scene: Scene, numbers: Numbers) -> tuple[int, int, int]:
     before, each, chunks = (numbers[key] for key in ("before", "samples", "chunks"))
     if not (before <= each and each > 0 and chunks <= height):
         raise ValueError("rows and samples don't fit together")
-    return height, width, 3
+    return height, width, numbers_of(scene)
 
 
 def _light(scene: Scene, sums: NDArray[np.int64], numbers: Numbers) -> LightSums:
@@ -247,3 +249,26 @@ def light_facts(scene: Scene) -> dict[str, Any]:
     for name, part in {**parts, "color": table["color"]}.items():
         found |= {f"{name}.{key}": value for key, value in part.items()}
     return {key: value for key, value in found.items() if key not in CHANGED}
+
+
+def relit(light: LightSums, scene: Scene) -> NDArray[Any]:
+    """Return sums of three numbers, as if the sources had the light of another scene.
+
+    Another light is an `OptionError`, and so is another picture.
+    """
+    theirs, ours = light_facts(light.scene), light_facts(scene)
+    free = [f"light.{key}" for key in SOURCES]
+    if light.scene.light.relight:
+        for key in free:
+            del theirs[key], ours[key]
+        how = f"recolor changes how light is developed, and {', '.join(SOURCES)}"
+    else:
+        how = "recolor changes how a solid's light is developed alone"
+        if any(theirs[key] != ours[key] for key in free):
+            how += ", unless the store was computed with relight=True"
+    check_same(theirs, ours, how, "compute the new scene anew")
+    change = sources_of(scene) - sources_of(light.scene)
+    sums: NDArray[Any] = light.sums[..., :3]
+    for k in np.flatnonzero(change.any(axis=1)):
+        sums = sums + change[k] * light.sums[..., 3 + 3 * k : 6 + 3 * k]
+    return sums.clip(0)

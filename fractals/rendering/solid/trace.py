@@ -1,6 +1,7 @@
 """Paths of light are traced, and their sums become pixels."""
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
+from fractals.kernels.solid import Solid
 from fractals.rendering.develop import Developer
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
@@ -25,6 +27,7 @@ CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
 GUIDES = 2  # rays of a pixel for a denoiser, a side
+GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
 GUIDED = 2**14  # pixels of a launch of these
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
@@ -41,11 +44,28 @@ class SampledRows(NamedTuple):
     samples: int
 
 
+class Instant(NamedTuple):
+    """What paths need, at one time."""
+
+    shot: lights.Shot
+    space: march.Space
+
+
 class Tracing:
     """Traces samples of a picture, and shows their sums."""
 
-    def __init__(self, plan: SolidPlan, backend: Backend, seen: Seen | None = None) -> None:
-        """`seen`: what other pictures of a film have seen, too; without it a probe looks."""
+    def __init__(
+        self,
+        plan: SolidPlan,
+        backend: Backend,
+        seen: Seen | None = None,
+        moments: Sequence[Scene] = (),
+    ) -> None:
+        """Look at the surface, and lay out the light.
+
+        `seen`: what other pictures of a film have seen, too; without it a probe looks. `moments`:
+        scenes of a frame while the shutter is open, among which the samples are shared.
+        """
         self.plan, self.backend = plan, backend
         self._space = plan.space(backend.real)
         self._tracers: list[Any] = []
@@ -53,7 +73,22 @@ class Tracing:
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
-        self._moved: Any = None
+        self._moments = self._laid_out(moments) or [Instant(self.shot, self._space)]
+        self._moved: list[Instant] = []
+
+    def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
+        """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
+        plans = []
+        for scene in scenes:
+            solid = scene.make_any_formula()
+            assert isinstance(solid, Solid)
+            plans.append(replace(self.plan, scene=scene, solid=solid))
+        # Where a power changes, the program of another solid would be needed
+        plans = [plan for plan in plans if plan.solid.walk == self.plan.solid.walk]
+        count = min(len(plans), self.plan.samples_per_pixel)
+        chosen = [plans[(2 * k + 1) * len(plans) // (2 * count)] for k in range(count)]
+        real = self.backend.real
+        return [Instant(plan.shot(self.seen, real), plan.space(real)) for plan in chosen]
 
     def probe(self) -> NDArray[Any]:
         """Return what few rays meet, as of `fractals.kernels.march.make_first_body`."""
@@ -92,7 +127,8 @@ class Tracing:
     ) -> None:
         """Add the samples from `first` to the one before `last` to the sums of some rows.
 
-        `sums`: those of these rows, shape (rows, width, 3).
+        `sums`: those of these rows, shape (rows, width, 3), or with the shares of sources, as of
+        `fractals.kernels.light.make_body`.
         """
         pieces = self._pieces(rows, first, last)
         work = self._in_packs if self.loop == "packs" else self._by_kernel
@@ -105,24 +141,44 @@ class Tracing:
         run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
-        return pieces_of(self.plan.device, self.plan.scene, self.plan.steps, rows, first, last)
+        plan, moments = self.plan, len(self._moments)
+        return pieces_of(plan.device, plan.scene, plan.steps, rows, first, last, moments)
+
+    def _shared(
+        self, moments: Sequence[Instant], piece: SampledRows
+    ) -> Iterator[tuple[Instant, int, int]]:
+        """Yield moments, and which samples of a piece are theirs: the first, and how many."""
+        whole, end = self.plan.samples_per_pixel, piece.first + piece.samples
+        if len(moments) == 1:
+            yield moments[0], piece.first, piece.samples
+            return
+        for k, moment in enumerate(moments):
+            first = max(piece.first, whole * k // len(moments))
+            last = min(end, whole * (k + 1) // len(moments))
+            if first < last:
+                yield moment, first, last - first
 
     def _in_packs(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         from fractals.backends.cpu.ray_lists import PathRange
 
         width, tracer = self.plan.scene.image.size[0], self._tracer()
         begin, pixels = piece.rows.start * width, len(piece.rows) * width
-        job = PathRange(width, begin, 0, pixels, piece.first, piece.samples)
-        tracer.trace(sums.reshape(-1), job, self.shot, self._space)
+        for moment, first, samples in self._shared(self._moments, piece):
+            job = PathRange(width, begin, 0, pixels, first, samples)
+            tracer.trace(sums.reshape(1, pixels, -1), job, moment.shot, moment.space)
         self._tracers.append(tracer)
 
     def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         backend = self.backend
-        if self._moved is None:
-            self._moved = moved(backend, self.shot), moved(backend, self._space)
-        run = backend.compile(lights.make_body, self.plan.solid.walk)
+        if not self._moved:
+            self._moved = [
+                Instant(*(moved(backend, part) for part in instant)) for instant in self._moments
+            ]
+        shared = (True,) if sums.shape[2] > 3 else ()
+        run = backend.compile(lights.make_body, self.plan.solid.walk, *shared)
         on_device = backend.to_device(sums)
-        run(on_device, piece.rows.start, piece.first, piece.samples, *self._moved)
+        for moment, first, samples in self._shared(self._moved, piece):
+            run(on_device, piece.rows.start, first, samples, *moment)
         backend.to_host(on_device, sums)
 
     def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
@@ -161,9 +217,17 @@ class Tracing:
 
     def guides(self) -> NDArray[np.float32]:
         """Return the surface of all pixels, as of `fractals.kernels.light.make_guide_body`."""
+        step = max(1, len(self._moments) // GUIDED_MOMENTS)
+        few = self._moments[step // 2 :: step]
+        found = self._guides(few[0])
+        for moment in few[1:]:
+            found += self._guides(moment)
+        return found / np.float32(len(few)) if len(few) > 1 else found
+
+    def _guides(self, moment: Instant) -> NDArray[np.float32]:
         backend, (width, height) = self.backend, self.plan.scene.image.size
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
-        shot, space = moved(backend, self.shot), moved(backend, self._space)
+        shot, space = (moved(backend, part) for part in moment)
         found = np.empty((height, width, 8), np.float32)
         step = 1 + GUIDED // width
 
@@ -196,11 +260,14 @@ class Tracing:
 
 
 def pieces_of(
-    device: str, scene: Scene, steps: int, rows: range, first: int, last: int
+    device: str, scene: Scene, steps: int, rows: range, first: int, last: int, moments: int = 1
 ) -> list[SampledRows]:
-    """Return samples of rows in pieces for launches; `steps`: of a distance estimate."""
+    """Return samples of rows in pieces for launches, of which each has its own moments.
+
+    `steps`: of a distance estimate.
+    """
     width = scene.image.size[0]
-    most = max(1, PATHS[device] * USUAL_STEPS // max(USUAL_STEPS, steps))
+    most = max(1, PATHS[device] * USUAL_STEPS // max(USUAL_STEPS, steps)) * moments
     samples = last - first
     if device == "cpu":  # rows in turn: a piece has all samples of its rows
         tall = max(1, most // (width * samples))
@@ -223,9 +290,16 @@ def moved(backend: Backend, part: Any) -> Any:
 
 
 def open_tracing(
-    scene: Scene, options: RenderOptions, keeps: Keeps = "pixels", seen: Seen | None = None
+    scene: Scene,
+    options: RenderOptions,
+    keeps: Keeps = "pixels",
+    seen: Seen | None = None,
+    moments: Sequence[Scene] = (),
 ) -> Tracing:
-    """Return what traces a picture of a solid on the device asked for; `seen`: as of `Tracing`."""
+    """Return what traces a picture of a solid on the device asked for.
+
+    `seen`, `moments`: as of `Tracing`.
+    """
     choice = choose(options.device)
     if choice.device.others:
         choice = choice._replace(device=replace(choice.device, others=()))
@@ -241,4 +315,4 @@ def open_tracing(
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
     if note:
         options.on_message(note)
-    return Tracing(replace(plan, device=device.kind), backend, seen)
+    return Tracing(replace(plan, device=device.kind), backend, seen, moments)

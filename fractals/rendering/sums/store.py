@@ -12,7 +12,8 @@ a folder whose name ends in ``.fz``. It holds
 ``sums-NUMBERS.npy``
     The sums, int64, in NumPy's format 1.0: of scatter images red, green, blue and count of the
     hits, shape (rows, columns, 4), and of solids red, green and blue of the light, shape (rows,
-    columns, 3). NUMBERS are chunks and others that tell the states of a store apart.
+    columns, 3), or (rows, columns, 18) with the shares of sources. NUMBERS are chunks and others
+    that tell the states of a store apart.
 ``parts/NAME.sums``
     The sums of some chunks, a file as of `fractals.io.parts`, which another machine wrote. Sums
     are whole numbers, so added up in any order they are those of one machine.

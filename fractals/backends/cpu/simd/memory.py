@@ -1,7 +1,7 @@
 """Packs to and from memory: elements side by side, and lists without gaps of the lanes that go on.
 
-Arrays are contiguous, and have one dimension (`spread`: two). Nothing here checks bounds: every
-array has room for a whole pack beyond the elements that are meant.
+Arrays are contiguous, and have one dimension (`spread`: one or two). Nothing here checks bounds:
+every array has room for a whole pack beyond the elements that are meant.
 """
 
 from llvmlite import ir
@@ -238,15 +238,19 @@ def load_rows(context, array, index, stride, like, rows):
 
 @intrinsic
 def spread(context, array, row, like, count):
-    """Return a tuple of `count` (a constant) packs: each element of an array's row in all lanes."""
+    """Return a tuple of `count` (a constant) packs: each element of an array's row in all lanes.
+
+    Of an array of one dimension: its elements from `row` on.
+    """
     if not isinstance(count, types.IntegerLiteral):
         return None
     width = count.literal_value
 
     def generate(context, builder, signature, args):
-        shape = part_of_array(context, builder, array, args[0], "shape")
-        _, columns = cgutils.unpack_tuple(builder, shape)
-        begin = builder.mul(_index(context, builder, signature, args, 1), columns)
+        begin = _index(context, builder, signature, args, 1)
+        if array.ndim == 2:
+            shape = part_of_array(context, builder, array, args[0], "shape")
+            begin = builder.mul(begin, cgutils.unpack_tuple(builder, shape)[1])
         packs = []
         for k in range(width):
             at = _address(context, builder, array, args[0], begin, k)
