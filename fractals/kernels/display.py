@@ -2,7 +2,7 @@
 
 Arrays of light have four values in each bucket: red, green, blue, and the density. A bucket's
 neighbors are gathered in one fixed order, so that the bits are the same on every device. A program
-fills the rows of `out` from `top` to `until`.
+fills the rows of `out` from the first of `rows` up to the second, which is left out.
 """
 
 from typing import Any, NamedTuple
@@ -41,13 +41,13 @@ def make_density_body(target):
         Brightness, and the density of one hit.
     gains : array of real, shape (4,)
         Factors of the channels.
-    top, until : int64
+    rows : tuple of int64
     """
     real = target.real
 
-    def body(i0, j0, di, dj, out, sums, k1, k2, gains, top, until):
+    def body(i0, j0, di, dj, out, sums, k1, k2, gains, rows):
         one, zero = real(1), real(0)
-        for j in range(top + j0, until, dj):
+        for j in range(rows[0] + j0, rows[1], dj):
             for i in range(i0, out.shape[1], di):
                 n = real(sums[j, i, 3])
                 scale = zero
@@ -76,16 +76,16 @@ def make_kind_body(target):
         Numbers of hits, in rising order.
     weight, step : int64
         What a hit adds to a count; buckets a pixel. Of several, those around a bucket count.
-    top, until : int64
+    rows : tuple of int64
     """
     int64 = target.int64
 
-    def body(i0, j0, di, dj, out, sums, numbers, weight, step, top, until):
-        rows, columns, reach = sums.shape[0], sums.shape[1], step // 2
-        for j in range(top + j0, until, dj):
+    def body(i0, j0, di, dj, out, sums, numbers, weight, step, rows):
+        height, columns, reach = sums.shape[0], sums.shape[1], step // 2
+        for j in range(rows[0] + j0, rows[1], dj):
             for i in range(i0, columns, di):
                 hits = int64(0)
-                for y in range(max(0, j - reach), min(rows, j + reach + 1)):
+                for y in range(max(0, j - reach), min(height, j + reach + 1)):
                     for x in range(max(0, i - reach), min(columns, i + reach + 1)):
                         hits += sums[y, x, 3] // weight
                 if step % 2 == 0:  # one column and one row too many
@@ -145,17 +145,17 @@ def make_estimate_body(target):
         How many buckets away a spread ends; none is longer than the one before it.
     far : array of int32, shape (blocks of rows, blocks of columns)
         The longest reach of light that arrives in a block of 32x32 buckets.
-    top, until : int64
+    rows : tuple of int64
     """
     real = target.real
 
-    def body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, top, until):
-        rows, columns = light.shape[0], light.shape[1]
-        for j in range(top + j0, until, dj):
+    def body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, rows):
+        height, columns = light.shape[0], light.shape[1]
+        for j in range(rows[0] + j0, rows[1], dj):
             for i in range(i0, out.shape[1], di):
                 red, green, blue, density = real(0), real(0), real(0), real(0)
                 reach = far[j >> 5, i >> 5]
-                for y in range(max(0, j - reach), min(rows, j + reach + 1)):
+                for y in range(max(0, j - reach), min(height, j + reach + 1)):
                     down = y - j
                     for x in range(max(0, i - reach), min(columns, i + reach + 1)):
                         across, kind = x - i, kinds[y, x]
@@ -186,7 +186,7 @@ def make_pixel_body(target):
         Buckets a pixel; the bucket of a pixel's first tap; the picture's row that is the first of
         `out`.
     tone : Tone
-    top, until : int64
+    rows : tuple of int64
     """
     real, real32 = target.real, target.real32
     power_of = target.jit(power)
@@ -213,11 +213,11 @@ def make_pixel_body(target):
 
     alpha_of = target.jit(alpha_of)
 
-    def body(i0, j0, di, dj, out, light, taps, step, first, down, tone, top, until):
+    def body(i0, j0, di, dj, out, light, taps, step, first, down, tone, rows):
         v, zero, one = tone.numbers, real(0), real(1)
         gamma, threshold, slope, vibrancy, highlight = v[0], v[1], v[2], v[3], v[4]
         unit = one / real(WHITE)
-        for j in range(top + j0, until, dj):
+        for j in range(rows[0] + j0, rows[1], dj):
             for i in range(i0, out.shape[1], di):
                 red, green, blue, density = zero, zero, zero, zero
                 for y in range(len(taps)):

@@ -9,7 +9,7 @@ from fractals.kernels.primitives import fma
 
 
 def make_body(target):
-    """Return ``body(out, light, kinds, weights, reaches, far, top, until)`` for a band of rows.
+    """Return ``body(out, light, kinds, weights, reaches, far, rows)`` for a band of rows.
 
     The parameters are those of `fractals.kernels.display.make_estimate_body`.
     """
@@ -29,13 +29,13 @@ def make_body(target):
 
     give = target.jit(give)
 
-    def body(out, light, kinds, weights, reaches, far, top, until):
-        columns = out.shape[1]
+    def body(out, light, kinds, weights, reaches, far, rows):
+        columns, top, until = out.shape[1], rows[0], rows[1]
         for j in range(top, until):
             line = out[j]
             for i in range(columns):
                 line[i, 0] = line[i, 1] = line[i, 2] = line[i, 3] = real(0)
-        most, rows = reaches[0], (top, until)  # the reach of a single hit
+        most = reaches[0]  # the reach of a single hit
         for y in range(max(0, top - most), min(light.shape[0], until + most)):
             source = light[y]
             for x in range(columns):

@@ -9,13 +9,13 @@ const RANGES = { rise: [-0.5, 0.5], tilt: [0, 80] };
 const NORTH = { position: [0, -1, 0], target: [0, 0, 0], up: [0, 0, 1] }; // what is ahead on the dome of the sun
 const own = observe({ drags: 0 });
 
-export function Relief({ explorer }) {
+export function Relief(/** @type {Table} */ { explorer }) {
   const known = explorer.catalog.schema.$defs.Relief.properties;
   const given = { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...explorer.scene.relief };
-  const put = (values, step = "") => explorer.changeIn("relief", values, step);
+  const put = (/** @type {Table} */ values, step = "") => explorer.changeIn("relief", values, step);
   return html`<${Section} title="Relief" open=${given.heights !== "none"}>
-    <${Select} label="Heights" choices=${known.heights.enum} value=${given.heights} put=${(heights) => put({ heights })} />
+    <${Select} label="Heights" choices=${known.heights.enum} value=${given.heights} put=${(/** @type {string} */ heights) => put({ heights })} />
     ${Object.entries(RANGES).map(([name, [least, most]]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} least=${least} most=${most} hint=${known[name].description}
-      live=${(now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`)}<//>
+      live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`)}<//>
     ${explorer.placed.sun && html`<${Daylight} explorer=${explorer} space=${{ ...NORTH, sun: explorer.placed.sun }} />`}`;
 }
