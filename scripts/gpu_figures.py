@@ -28,30 +28,41 @@ BLOCKS = (BLOCK, (16, 4), (32, 2), (4, 8), (8, 16), (16, 8), (32, 4), (16, 16), 
 
 
 def measure(request, device, tiny, say):
-    """Return all the figures of a device, as plain values; seconds unless named otherwise."""
+    """Yield the name and the figures of each part: plain values, seconds unless named otherwise."""
     opened = bench.choose_devices([request])[0]
     runs = 2 if tiny else 9
-    found = {"multiprocessors": device.multiprocessors, "clock": device.clock, "kernels": []}
+    yield "multiprocessors", device.multiprocessors
+    yield "clock", device.clock
+    yield "kernels", list(kernels(opened, tiny, runs, say))
+    found = {
+        "launch": lambda: launch(request, 20 if tiny else 2000),
+        "copy_bytes_per_second": lambda: copies(request, 2**16 if tiny else 2**28, runs),
+        "frames_per_second": lambda: {
+            number: frames(request, number, (64, 36) if tiny else (1920, 1080), 4 if tiny else 400)
+            for number in NUMBERS
+        },
+        "c_in_4k": lambda: on_device(request, (96, 54) if tiny else (3840, 2160), runs),
+    }
+    for name, take in found.items():
+        figures = take()
+        say(f"{name}: {figures}")
+        yield name, figures
+    drawn = pictures(request, (32, 18) if tiny else (1920, 1080), 1 if tiny else 3)
+    for name, figures in drawn.items():
+        say(f"{name}: {figures}")
+    yield "pictures", drawn
+
+
+def kernels(device, tiny, runs, say):
+    """Yield the figures of the iteration of each workload and number type."""
     for name in WORKLOADS:
         for number in NUMBERS:
             try:
-                found["kernels"].append(kernel(name, number, opened, tiny, runs))
+                figures = kernel(name, number, device, tiny, runs)
             except OptionError:
                 continue  # too deep for float32
-            say(line_of(found["kernels"][-1]))
-    found["launch"] = launch(request, 20 if tiny else 2000)
-    found["copy_bytes_per_second"] = copies(request, 2**16 if tiny else 2**28, runs)
-    found["frames_per_second"] = {
-        number: frames(request, number, (64, 36) if tiny else (1920, 1080), 4 if tiny else 400)
-        for number in NUMBERS
-    }
-    found["c_in_4k"] = on_device(request, (96, 54) if tiny else (3840, 2160), runs)
-    for key in ("launch", "copy_bytes_per_second", "frames_per_second", "c_in_4k"):
-        say(f"{key}: {found[key]}")
-    found["pictures"] = pictures(request, (32, 18) if tiny else (1920, 1080), 1 if tiny else 3)
-    for name, figures in found["pictures"].items():
-        say(f"{name}: {figures}")
-    return found
+            say(line_of(figures))
+            yield figures
 
 
 def start(scene, request, interior_shortcuts=True, shading=False):

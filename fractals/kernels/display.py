@@ -1,8 +1,7 @@
 """From hits to light: density, its estimate, and pixels, as flam3 shows flames.
 
 Arrays of light have four values in each bucket: red, green, blue, and the density. A bucket's
-neighbors are gathered in one fixed order, so that the bits are the same on every device. A program
-fills the rows of `out` from the first of `rows` up to the second, which is left out.
+neighbors are gathered in one fixed order, so that the bits are the same on every device.
 """
 
 from typing import Any, NamedTuple
@@ -11,6 +10,13 @@ from fractals.kernels.elementary import exp, log
 from fractals.kernels.primitives import fma, number
 
 WHITE = 255.0
+
+
+class Rows(NamedTuple):
+    """The rows of `out` that a program fills: from `top` to the one before `until`."""
+
+    top: Any
+    until: Any
 
 
 class Tone(NamedTuple):
@@ -41,13 +47,13 @@ def make_density_body(target):
         Brightness, and the density of one hit.
     gains : array of real, shape (4,)
         Factors of the channels.
-    rows : tuple of int64
+    rows : Rows
     """
     real = target.real
 
     def body(i0, j0, di, dj, out, sums, k1, k2, gains, rows):
         one, zero = real(1), real(0)
-        for j in range(rows[0] + j0, rows[1], dj):
+        for j in range(rows.top + j0, rows.until, dj):
             for i in range(i0, out.shape[1], di):
                 n = real(sums[j, i, 3])
                 scale = zero
@@ -76,13 +82,13 @@ def make_kind_body(target):
         Numbers of hits, in rising order.
     weight, step : int64
         What a hit adds to a count; buckets a pixel. Of several, those around a bucket count.
-    rows : tuple of int64
+    rows : Rows
     """
     int64 = target.int64
 
     def body(i0, j0, di, dj, out, sums, numbers, weight, step, rows):
         height, columns, reach = sums.shape[0], sums.shape[1], step // 2
-        for j in range(rows[0] + j0, rows[1], dj):
+        for j in range(rows.top + j0, rows.until, dj):
             for i in range(i0, columns, di):
                 hits = int64(0)
                 for y in range(max(0, j - reach), min(height, j + reach + 1)):
@@ -145,13 +151,13 @@ def make_estimate_body(target):
         How many buckets away a spread ends; none is longer than the one before it.
     far : array of int32, shape (blocks of rows, blocks of columns)
         The longest reach of light that arrives in a block of 32x32 buckets.
-    rows : tuple of int64
+    rows : Rows
     """
     real = target.real
 
     def body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, rows):
         height, columns = light.shape[0], light.shape[1]
-        for j in range(rows[0] + j0, rows[1], dj):
+        for j in range(rows.top + j0, rows.until, dj):
             for i in range(i0, out.shape[1], di):
                 red, green, blue, density = real(0), real(0), real(0), real(0)
                 reach = far[j >> 5, i >> 5]
@@ -186,7 +192,7 @@ def make_pixel_body(target):
         Buckets a pixel; the bucket of a pixel's first tap; the picture's row that is the first of
         `out`.
     tone : Tone
-    rows : tuple of int64
+    rows : Rows
     """
     real, real32 = target.real, target.real32
     power_of = target.jit(power)
@@ -217,7 +223,7 @@ def make_pixel_body(target):
         v, zero, one = tone.numbers, real(0), real(1)
         gamma, threshold, slope, vibrancy, highlight = v[0], v[1], v[2], v[3], v[4]
         unit = one / real(WHITE)
-        for j in range(rows[0] + j0, rows[1], dj):
+        for j in range(rows.top + j0, rows.until, dj):
             for i in range(i0, out.shape[1], di):
                 red, green, blue, density = zero, zero, zero, zero
                 for y in range(len(taps)):

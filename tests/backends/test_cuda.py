@@ -649,12 +649,14 @@ def test_the_figures_of_gpu_check(monkeypatch):
     card = probe.Device(
         "simulator", "no card", compute_capability=(9, 0), multiprocessors=1, clock=1e9
     )
-    monkeypatch.setattr(gpu_figures, "WORKLOADS", ("a",))
+    for name, fewer in (("WORKLOADS", ("a",)), ("THROWN", ("shroud",)), ("SOLIDS", ())):
+        monkeypatch.setattr(gpu_figures, name, fewer)
     told = []
-    found = gpu_figures.measure("simulator", card, True, told.append)
+    found = dict(gpu_figures.measure("simulator", card, True, told.append))
     assert [figures["precision"] for figures in found["kernels"]] == ["float32", "float64"]
     for figures in found["kernels"]:
         assert figures["differing_counts"] == 0
         assert min(figures["seconds"], figures["iterations_per_second"], found["launch"]) > 0
         assert figures["workload"] in " ".join(told)
     assert min(*found["copy_bytes_per_second"].values(), *found["frames_per_second"].values()) > 0
+    assert found["pictures"]["shroud"]["differing_pixels"] == 0

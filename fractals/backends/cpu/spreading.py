@@ -15,9 +15,9 @@ def make_body(target):
     """
     real = target.real
 
-    def give(out, red, green, blue, density, weights, reach, x, y, rows):
+    def give(out, red, green, blue, density, weights, reach, x, y, top, until):
         first, end = max(0, x - reach), min(out.shape[1], x + reach + 1)
-        for j in range(max(rows[0], y - reach), min(rows[1], y + reach + 1)):
+        for j in range(max(top, y - reach), min(until, y + reach + 1)):
             down = y - j
             line, square = out[j], down * down
             for i in range(first, end):
@@ -30,7 +30,7 @@ def make_body(target):
     give = target.jit(give)
 
     def body(out, light, kinds, weights, reaches, far, rows):
-        columns, top, until = out.shape[1], rows[0], rows[1]
+        columns, top, until = out.shape[1], rows.top, rows.until
         for j in range(top, until):
             line = out[j]
             for i in range(columns):
@@ -44,7 +44,7 @@ def make_body(target):
                     kind = kinds[y, x]
                     give(
                         out, source[x, 0], source[x, 1], source[x, 2], density, weights[kind],
-                        reaches[kind], x, y, rows,
+                        reaches[kind], x, y, top, until,
                     )  # fmt: skip
 
     return body

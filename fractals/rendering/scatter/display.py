@@ -99,7 +99,7 @@ class Show:
         height, side = out.shape[0], SHOWN_SIDE if on_cpu else LAUNCHED_SIDE
 
         def work(top: int) -> Mapping[str, float]:
-            run(out, *arguments, (top, min(height, top + side)))
+            run(out, *arguments, kernels.Rows(top, min(height, top + side)))
             return {}
 
         threads = self._backend.threads if on_cpu else 0
