@@ -137,7 +137,7 @@ def _show(
         "map": map_between(base, place) if base else None,
         "camera": None,
         "space": None,
-        "sun": sun_of(scene).tolist() if scene.relief.drawn else None,
+        "sun": sun_of(scene).tolist() if scene.relief.heights != "none" else None,
         **{key: getattr(scene, key) for key in SAID},
     }
     if isinstance(scene.make_any_formula(), Solid):

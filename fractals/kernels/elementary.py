@@ -162,8 +162,8 @@ def _of_library(name: str, *numbers: Any) -> Any:
 def exp_series(x):
     """Return e**x: 2**k times the power series of the rest of x."""
     one = number(1, x)
-    double = one + number(2**-30, x) > one
-    far = select(double, number(MAX_EXPONENT, x), number(MAX_EXPONENT_32, x))
+    is_64 = one + number(2**-30, x) > one
+    far = select(is_64, number(MAX_EXPONENT, x), number(MAX_EXPONENT_32, x))
     x = select(x < far, select(x > -far, x, -far), far)
     k = nearest(x * number(1 / (LN_1 + LN_2), x))
     r = fma(-k, number(LN_1, x), x)

@@ -107,7 +107,7 @@ class Painter:
         self.backend, self.scene, self.plan, self.layers = backend, plan.scene, plan, plan.layers
         self.dtype = dtype
         self.developer: Developer | None = None
-        if encode is None and plan.scene.relief.drawn:
+        if encode is None and plan.scene.relief.heights != "none":
             encode, self.dtype = light_table(1.0), np.dtype(np.float32)
         elif encode is None and plan.scene.is_developed:
             self.developer = Developer(backend, plan.scene)

@@ -1,5 +1,6 @@
 """The exact geometry of a view: width, center, and the matrix of rotation, stretch and mirror."""
 
+import functools
 import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ class Layers:
     note: str = ""  # one line for the user, or nothing
     heights: ResolvedLayer | None = None  # whose values are the heights of a relief
 
-    @property
+    @functools.cached_property
     def used(self) -> tuple[ResolvedLayer, ...]:
         """Return all layers that need raw numbers."""
         return (*self.drawn, self.heights) if self.heights else self.drawn
@@ -139,7 +140,7 @@ class Layers:
         """Tell whether a layer's colors depend on all samples of the picture (histogram, rank)."""
         return any(layer.coloring.rank_table for layer in self.drawn)
 
-    @property
+    @functools.cached_property
     def groups(self) -> list[ResolvedGroup]:
         """Return the groups, each after the one that it is in."""
         chains = (layer.group.chain for layer in self.drawn if layer.group)
@@ -229,7 +230,7 @@ def make_layers(scene: Scene) -> Layers:
         side = {"all": "both", "auto": coloring.side}.get(paint.mask, paint.mask)
         drawn.append(ResolvedLayer(paint, coloring, side, group))
     heights = None
-    if scene.relief.drawn:
+    if scene.relief.heights != "none":
         paint = Paint.model_validate({"coloring": scene.relief.heights})
         made = fitting(paint.coloring.make(), formula, scene.julia is not None)
         heights = ResolvedLayer(paint, made, "escaped")

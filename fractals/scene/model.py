@@ -379,7 +379,7 @@ class Scene(Table):
     def family(self) -> str:
         """Return the name of the family of images: that of the formula, or "relief"."""
         family = self.make_any_formula().family
-        if not self.relief.drawn:
+        if self.relief.heights == "none":
             return family
         if family != "escape":
             raise OptionError(

@@ -256,6 +256,6 @@ class Color(Paint):
     def _few_layers(self) -> "Color":
         if (count := len(self.paints) - 1) > MAX_LAYERS:
             raise ValueError(f"{count} layers with those of groups, and {MAX_LAYERS} are the most")
-        if _nesting(self.layers) > MAX_NESTING:
+        if self.layers and _nesting(self.layers) > MAX_NESTING:
             raise ValueError(f"groups lie in one another, and {MAX_NESTING} deep is the most")
         return self

@@ -198,8 +198,3 @@ class Relief(Table):
         description="angle of the camera over a relief: 0 sees it from straight above, as a map; "
         "60 looks far over it",
     )
-
-    @property
-    def drawn(self) -> bool:
-        """Tell whether there is a landscape."""
-        return self.heights != "none"

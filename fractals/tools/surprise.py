@@ -47,7 +47,7 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
     scenes. Places near by are searched on the device.
     """
     chance = random.Random(seed)
-    if not (family_of(scene).single_pixels or scene.relief.drawn):
+    if not (family_of(scene).single_pixels or scene.relief.heights != "none"):
         yield from _of_numbers(scene, chance, device)
         return
     deep = make_plan(scene).deep
