@@ -70,7 +70,7 @@ KINDS = {
 
 
 # The film of the whole set is that of the next test, and each of the others is within one of these.
-OFTEN = "from here on", "out", "places backwards", "tracks backwards", "tracks through places"
+OFTEN = "out", "places backwards", "tracks backwards", "tracks through places"
 
 
 @needs_ffmpeg

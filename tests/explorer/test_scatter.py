@@ -173,6 +173,7 @@ def test_what_is_of_escape_time_is_refused_in_one_line(server):
     assert picked["count"] is None
 
 
+@pytest.mark.slow  # of other families fast ones: test_protocol.py
 def test_surprises_are_flames_of_other_numbers(server):
     async def talk(client):
         await opened(client, FLAME)

@@ -5,6 +5,7 @@ import os
 import numpy as np
 import PIL.Image
 import pytest
+from support.scenes import slow_but
 
 import fractals
 from fractals import OptionError
@@ -41,7 +42,7 @@ def film_of(formula, tracks=(), keys=(), fps=4, seconds=1, **more):
     return fractals.film(formula=formula, film=table, **{**SMALL, **more})
 
 
-@pytest.mark.parametrize("name", FILMS)
+@pytest.mark.parametrize("name", slow_but(("flame", "map"), FILMS))
 def test_a_frame_is_the_picture_of_its_scene(name):
     formula, tracks = FILMS[name]
     wide = 12 if name == "flow" else 1  # times the width of the others
