@@ -67,10 +67,11 @@ def bench_command(
 ) -> None:
     """Time the same work on several devices, stage by stage, and compare the results.
 
-    A WORKLOAD is default (the picture of fractals render), classic (the Mandelbrot set of 1536x1024
-    samples and 20 iterations, also timed in plain Python, NumPy and a naive @jit), one of a, b, c,
-    d, e (views of growing depth), a gallery scene or a file. Without a GPU, the simulator
-    is timed instead; its times say nothing about a GPU.
+    A WORKLOAD is default (the picture of fractals.render()), classic (the Mandelbrot set of
+    1536x1024 samples and 20 iterations, also timed in plain Python, NumPy and a naive @jit), one of
+    a, b, c, d, e (views of growing depth), a gallery scene or a file. Images of points and solids
+    have no iterations to count. Without a GPU, the simulator is timed instead; its times say
+    nothing about a GPU.
     """
     if plot:
         from fractals.tools.bench.report import check_plot

@@ -152,6 +152,18 @@ def test_a_scene_file_is_a_workload(tmp_path):
     )
 
 
+def test_an_image_of_points_has_times_and_no_counts():
+    work = bench.load_workload("shroud").change(TINY)
+    found = bench.measure(work, bench.choose_devices(["cpu", "simulator"]), runs=1)
+    assert (found.size, found.iterations, found.max_iterations) == (TINY, 0, 0)
+    for times in found.devices:
+        assert times.equal
+        assert times.stages["iterate"].median > 0
+        assert (times.iterations_per_second, times.samples_per_second) == (0, 0)
+    shown = report.text(report.make_report([found]))
+    assert "24x16, float32; medians of 1 runs" in shown
+
+
 def test_unknown_names_are_refused_with_a_hint():
     with pytest.raises(OptionError, match="unknown workload 'clasic'; did you mean 'classic'"):
         bench.load_workload("clasic")

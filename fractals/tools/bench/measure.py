@@ -17,6 +17,7 @@ from fractals.backends.probe import Device
 from fractals.errors import OptionError, shown
 from fractals.io.load import load_scene
 from fractals.rendering.drawing import Drawing, open_drawing, open_plan, plane_sink, run
+from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.render import render
 from fractals.rendering.sampling import coordinates
@@ -206,7 +207,7 @@ def _counts(
 
 ARTICLE = ("-0.5", "0"), "3", 20, (1536, 1024)
 TABLES: dict[str, tuple[str, dict[str, Any]]] = {
-    "default": ("what fractals render draws", {}),
+    "default": ("what fractals.render() draws", {}),
     "classic": ("the article's picture, 20 iterations", _counts(*ARTICLE)),
     "a": ("[-2, 1] x [-1, 1], 20 iterations", _counts(*ARTICLE)),
     "b": ("the same, 1000 iterations", _counts(("-0.5", "0"), "3", 1000, (1536, 1024))),
@@ -256,8 +257,9 @@ class DeviceTimes:
     # at once share the time that passed.
     stages: dict[str, Spread]
     total: Spread  # from scene to PNG
-    iterations_per_second: float  # the sum of the counts, over the median of iterate
-    samples_per_second: float  # over the medians of iterate, color and copy
+    # The sum of the counts, over the median of iterate; 0: the image has no counts
+    iterations_per_second: float
+    samples_per_second: float  # over the medians of iterate, color and copy; 0: the same
     # differing_counts, differing_pixels: against the first device's
     differing_counts: int
     differing_pixels: int
@@ -272,7 +274,7 @@ class Result:
     title: str
     size: tuple[int, int]
     supersampling: int
-    max_iterations: int
+    max_iterations: int  # 0: the image has no counts
     precision: str
     interior_shortcuts: bool
     runs: int
@@ -316,7 +318,10 @@ def open_counts(workload: Workload, device: str, threads: int | None, on_message
 
 
 class _Lane:
-    """A workload on a device: drawn whole by `draw`, and its counts alone by `count`."""
+    """A workload on a device: drawn whole by `draw`, and its counts alone by `count`.
+
+    Images of points that are thrown, and of solids, have no counts.
+    """
 
     def __init__(
         self, workload: Workload, device: Device, threads: int | None, on_message: Tell
@@ -326,8 +331,11 @@ class _Lane:
         self.first, self.pixels = self.draw()
         self.differing_pixels = 0
         self.laps: list[dict[str, float]] = []
-        self.drawing = open_counts(workload, self.name, threads, on_message)
-        _, self.counts = count(self.drawing)
+        self.drawing: Drawing | None = None
+        self.counts: Counts = np.zeros(0, np.int32)
+        if family_of(workload.scene).single_pixels:
+            self.drawing = open_counts(workload, self.name, threads, on_message)
+            _, self.counts = count(self.drawing)
 
     def draw(self, size: tuple[int, int] | None = None) -> tuple[dict[str, float], NDArray[Any]]:
         begun = perf_counter()
@@ -341,21 +349,25 @@ class _Lane:
         image.encode("PNG")
         total = perf_counter() - begun
         plan = total - sum(image.timings.values())
-        return {**image.timings, "plan": plan, "total": total}, image.pixels
+        self.precision = image.precision
+        none = dict.fromkeys(STAGES, 0.0)
+        return none | {**image.timings, "plan": plan, "total": total}, image.pixels
 
     def times(self, first: "_Lane", iterations: int) -> DeviceTimes:
         """Return what the laps took, compared with the first device."""
         stages = {stage: spread([lap[stage] for lap in self.laps]) for stage in STAGES}
         drawing = sum(stages[stage].median for stage in DRAWING)
         differing = int(np.count_nonzero(self.counts != first.counts))
+        total = spread([lap["total"] for lap in self.laps])
+        compiling = self.first["compile"] or max(0.0, self.first["total"] - total.median)
         return DeviceTimes(
             device=self.name,
             name=self.device.name,
-            threads=max(1, self.drawing.backend.threads),
-            first_compile=self.first["compile"],
+            threads=max(1, self.drawing.backend.threads) if self.drawing else 1,
+            first_compile=compiling,
             stages=stages,
-            total=spread([lap["total"] for lap in self.laps]),
-            iterations_per_second=iterations / stages["iterate"].median,
+            total=total,
+            iterations_per_second=iterations / stages["iterate"].median if iterations else 0.0,
             samples_per_second=self.counts.size / drawing,
             differing_counts=differing,
             differing_pixels=self.differing_pixels,
@@ -378,7 +390,8 @@ def measure(
     Python is extrapolated from a tenth of the rows.
     """
     lanes = [_Lane(workload, device, threads, on_message) for device in devices]
-    first, plan = lanes[0], lanes[0].drawing.plan
+    first = lanes[0]
+    plan = first.drawing.plan if first.drawing else None
     for _ in range(runs):
         for lane in lanes:
             lap, pixels = lane.draw()
@@ -386,24 +399,26 @@ def measure(
             lane.differing_pixels = max(lane.differing_pixels, differing)
             lane.laps.append(lap)
     iterations = int(first.counts.sum(dtype=np.int64))
+    size = workload.scene.image.size
     ladder: tuple[Rung, ...] = ()
-    if workload.steps and plan.precision == "float64" and "cpu" in [lane.name for lane in lanes]:
+    on_cpu = "cpu" in [lane.name for lane in lanes]
+    if plan and workload.steps and plan.precision == "float64" and on_cpu:
         ladder = climb(_rungs(workload, lanes, on_message), workload.steps, runs, quick)
     seconds = {rung.name: rung.seconds.median for rung in ladder}
     return Result(
         workload=workload.name,
         title=workload.scene.title,
-        size=plan.size,
-        supersampling=plan.supersampling,
-        max_iterations=plan.max_iterations,
-        precision=plan.precision,
+        size=size,
+        supersampling=plan.supersampling if plan else 1,
+        max_iterations=plan.max_iterations if plan else 0,
+        precision=first.precision,
         interior_shortcuts=workload.interior_shortcuts,
         runs=runs,
         iterations=iterations,
         devices=tuple(lane.times(first, iterations) for lane in lanes),
         ladder=ladder,
         naive_ratio=seconds[NAIVE] / seconds[ONE_THREAD] if seconds else None,
-        crossover=tuple(_cross(lanes, plan.size, runs)) if crossover else (),
+        crossover=tuple(_cross(lanes, size, runs)) if crossover else (),
     )
 
 
@@ -412,6 +427,7 @@ def _rungs(workload: Workload, lanes: Sequence[_Lane], on_message: Tell) -> dict
     single = open_counts(workload, "cpu", 1, on_message)
     rungs = {ONE_THREAD: single}
     for lane in lanes:
+        assert lane.drawing, "only workloads with counts have a ladder"
         threads = lane.drawing.backend.threads
         if lane.name != "cpu":
             rungs[lane.name] = lane.drawing

@@ -107,6 +107,8 @@ def size_line(result: dict[str, Any]) -> str:
     samples = f" of {n}x{n} samples" if n > 1 else ""
     shortcuts = "" if result["interior_shortcuts"] else ", no interior shortcuts"
     runs = f"medians of {result['runs']} runs"
+    if not result["max_iterations"]:
+        return f"{width}x{height}, {result['precision']}; {runs}"
     return (
         f"{width}x{height}{samples}, at most {result['max_iterations']} iterations{shortcuts}, "
         f"{result['precision']}; {runs}"
@@ -139,8 +141,10 @@ def _device_rows(result: dict[str, Any]) -> Iterator[list[str]]:
             _ms(times["first_compile"]),
             *(_ms(times["stages"][stage]["median"]) for stage in STAGES),
             _ms(times["total"]["median"]),
-            f"{times['iterations_per_second'] / 1e9:.3g}",
-            f"{times['samples_per_second'] / 1e6:.3g}",
+            *(
+                f"{times[key] / unit:.3g}" if times[key] else ""
+                for key, unit in (("iterations_per_second", 1e9), ("samples_per_second", 1e6))
+            ),
             "equal" if times["equal"] else f"{wrong} differ",
         ]
 
