@@ -5,9 +5,9 @@ finds. What a cell's own samples show is mixed with what the cells around it sho
 samples miss much. A share of all samples lies wherever orbits are drawn, in view or not. It bounds
 the weights (a defensive mixture, Hesterberg 1995): otherwise single points would be too bright.
 
-The noise of an orbit in the picture grows with the number of its points. It grows with the square
-of the number where an orbit has so many points that several fall into one pixel. The best number
-of samples of a cell is its area times the root of mean noise over mean time. The pilot looks at the
+The noise of an orbit grows with the number of its points, and with the square of that number if
+several points fall into one pixel. A cell is best given samples by its area times the square root
+of mean noise over mean time. The pilot looks at the
 view alone, so pictures of any size and quality have the same samples.
 """
 
