@@ -80,7 +80,8 @@ def test_python_runs(tmp_path, monkeypatch):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dusk.png", "ember.png"]
 
 
-def test_readme_is_short():
+def test_readme_and_architecture_are_short():
     lines = README.read_text("utf-8").splitlines()
     assert len(lines) <= 150
     assert any("No release is published yet" in line for line in lines[:15])
+    assert README.with_name("ARCHITECTURE.md").stat().st_size <= 15_000
