@@ -242,6 +242,7 @@ def drawn():
     raw = fractals.compute("seahorse", **SMALL)
     yield "compute", raw.count
     yield "recolor", fractals.recolor(raw, palette="ember").pixels
+    yield "recolor-loop", fractals.recolor(raw, palette="ember").pixels
     yield "zoom", *fractals.film("seahorse", to="1e-3", seconds=0.2, fps=10, **SMALL)
     colors = {"fps": 4, "seconds": 1, "keys": TRACKS, "tracks": {"offset": [[0, 0.1], [1, 0.6]]}}
     yield "zoom-of-values", *fractals.film({"film": colors}, **SMALL)
@@ -270,7 +271,7 @@ def test_a_second_process_draws_without_numba():
         ).stdout.splitlines()
         for _ in range(2)
     )
-    assert len(first) == 14
+    assert len(first) == 15
     assert second[-1] == "compiler - True"
     assert second[:-1] == [line.rpartition(" ")[0] + " False" for line in first[:-1]]
 
