@@ -119,8 +119,11 @@ def test_no_files_import_each_other():
             del graph[name]
 
 
-# One file for each formula, coloring and format: people add such files, and a catalog finds them.
-BY_THEMSELVES = ("formulas/", "color/colorings/", "io/foreign/", "io/raw/")
+# A file for each formula, coloring, format and family: people add them, and a catalog finds them.
+BY_THEMSELVES = (
+    *("formulas/", "color/colorings/", "io/foreign/", "io/raw/"),
+    "rendering/families/",
+)
 # Small files with one importer that stay files, and why.
 SMALL_FILES = {
     "backends/cuda/overloads.py": "imports Numba, which a simulated picture does not need",

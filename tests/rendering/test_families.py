@@ -15,7 +15,7 @@ from fractals.explorer.scheduler import VIEW, Engine
 from fractals.io.image import Image
 from fractals.kernels.formula import AnyFormula
 from fractals.rendering import families
-from fractals.rendering.families import Plain
+from fractals.rendering.families import Family
 
 # What another package would have in one file, and name by two entry points.
 
@@ -50,7 +50,7 @@ class StripesData:
     rows: Any
 
 
-class StripesFamily(Plain):
+class StripesFamily(Family):
     title = "Stripes: rows in turn"
 
     def plan(self, scene, options, keeps):

@@ -4,6 +4,7 @@ A family is a file of this folder, or an entry point of another package (`fracta
 formula of a scene names its family. Everything that draws asks the family, and names none.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from fractals import catalog
 from fractals.backends.base import Backend
+from fractals.backends.devices import choose
+from fractals.backends.probe import Device
 from fractals.errors import OptionError, SceneError, shown
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import read_store_header
@@ -70,21 +73,21 @@ class Refinement(Protocol):
         """Free what another refinement of the same image would take."""
 
 
-class Family(Protocol):
-    """How images of one kind are made.
+class Family(ABC):
+    """How images of one kind are made: at least a plan, and a picture in one piece.
 
-    `render` alone draws a picture. The other methods have a default in `Plain`, which does less.
+    The other methods do as much as they can with these two, on one machine.
     """
 
     title: str  # one line for lists
-    has_inside: bool  # whether a picture may show nothing but points inside a set
-    suffixes: tuple[str, ...]  # of files of raw numbers
-    layered: tuple[
-        str, ...
-    ]  # suffixes of files of light and other layers, which `render_to` writes
+    has_inside = False  # whether a picture may show nothing but points inside a set
+    suffixes: tuple[str, ...] = ()  # of files of raw numbers
+    # Of files of light and other layers, which `render_to` writes.
+    layered: tuple[str, ...] = ()
     # Whether a pixel can be drawn without the others. Films then share what frames have in common.
-    single_pixels: bool
+    single_pixels = False
 
+    @abstractmethod
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> Any:
         """Return how a scene is drawn, without drawing.
 
@@ -96,25 +99,31 @@ class Family(Protocol):
         self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
     ) -> dict[str, Any]:
         """Return the plan as plain values for people; `measures`: on some samples, if need be."""
+        table: dict[str, Any] = self.plan(scene, options, keeps).to_table()
+        return table
 
     def program(self, scene: Scene) -> str:
         """Return what a compiled program of a scene is for, in a few words."""
+        return scene.make_any_formula().name
 
+    @abstractmethod
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
 
     def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
-        """Return what all frames of a film share, from scenes of some of its times.
+        """Return what all frames of a film share, from scenes of some of its times; or nothing.
 
         It follows from the scenes alone, so processes that make parts of a film agree.
         """
+        return None
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
-        """Draw a frame of a film, where `single_pixels` is false.
+        """Draw a frame of a film alone.
 
         The first scene is that of the frame's time. Others, if something moves, follow each other
         while the shutter is open.
         """
+        return self.render(scenes[0], options)
 
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
         """Return a checksum of some numbers of a picture, and the kind of the device.
@@ -122,94 +131,7 @@ class Family(Protocol):
         The machines of a cluster compare it before they draw frames of a film. Raises
         OptionError: they can't draw them.
         """
-
-    def render_to(
-        self,
-        path: str | Path | BinaryIO,
-        scene: Scene,
-        options: RenderOptions,
-        overwrite: bool,
-        cluster: Any,
-    ) -> Rendered:
-        """Draw a picture into a file."""
-
-    def refine(
-        self,
-        scene: Scene,
-        options: RenderOptions,
-        backend_of: Callable[[str], Backend],
-        before: Any = None,
-    ) -> Refinement:
-        """Return a picture that becomes ever finer, where `single_pixels` is false.
-
-        `backend_of`: opens the device for a number type. `before`: what was refined before, of any
-        family, from which this one takes what serves both; it is of no use any more then.
-        """
-
-    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
-        """Draw a picture again, to compare another with it; `seed` chooses what is checked more.
-
-        `FractalsError`: what draws here differs from plain Python.
-        """
-
-    def compute(self, scene: Scene, options: RenderOptions) -> Any:
-        """Compute the raw numbers of a picture."""
-
-    def compute_to(
-        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
-    ) -> Any:
-        """Compute the raw numbers of a picture into a store, or go on with one."""
-
-    def load(self, path: Path) -> Any:
-        """Return the raw numbers of a store."""
-
-    def recolor(self, raw: Any, scene: Scene, options: RenderOptions) -> Image:
-        """Draw the picture of raw numbers."""
-
-    def recolor_to(
-        self,
-        path: str | Path | BinaryIO,
-        raw: Any,
-        scene: Scene,
-        options: RenderOptions,
-        overwrite: bool,
-    ) -> Rendered:
-        """Draw the picture of raw numbers into a file."""
-
-
-class Plain:
-    """A family that draws a picture in one piece, on one machine, and keeps no raw numbers."""
-
-    has_inside = False
-    suffixes: tuple[str, ...] = ()
-    layered: tuple[str, ...] = ()
-    single_pixels = False
-
-    def plan_table(
-        self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
-    ) -> dict[str, Any]:
-        """Return the plan as plain values."""
-        family: Any = self
-        found: dict[str, Any] = family.plan(scene, options, keeps).to_table()
-        return found
-
-    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
-        """Return nothing: each frame is a picture of its own."""
-        return None
-
-    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
-        """Draw a frame of a film: the picture of its time."""
-        family: Any = self
-        image: Image = family.render(scenes[0], options)
-        return image
-
-    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
-        """Refuse to draw frames on several machines."""
         raise OptionError("the frames of this film are drawn by one machine: leave cluster= out")
-
-    def program(self, scene: Scene) -> str:
-        """Return what a compiled program of a scene is for."""
-        return scene.make_any_formula().name
 
     def render_to(
         self,
@@ -223,8 +145,7 @@ class Plain:
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
         target = PictureFile(path, scene.image, overwrite)
-        family: Any = self
-        return written_to(target, family.render(scene, options))
+        return written_to(target, self.render(scene, options))
 
     def refine(
         self,
@@ -233,31 +154,36 @@ class Plain:
         backend_of: Callable[[str], Backend],
         before: Any = None,
     ) -> Refinement:
-        """Return a picture that is drawn at once."""
+        """Return a picture that becomes ever finer, or is drawn at once.
+
+        `backend_of`: opens the device for a number type. `before`: what was refined before, of any
+        family, from which this one takes what serves both; it is of no use any more then.
+        """
         return AtOnce(self, scene, options)
 
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
-        """Draw a picture again."""
-        family: Any = self
-        image: Image = family.render(scene, options)
-        return image
+        """Draw a picture again, to compare another with it; `seed` chooses what is checked more.
+
+        `FractalsError`: what draws here differs from plain Python.
+        """
+        return self.render(scene, options)
 
     def compute(self, scene: Scene, options: RenderOptions) -> Any:
-        """Refuse to compute raw numbers."""
+        """Compute the raw numbers of a picture."""
         raise OptionError(f"{self._of(scene)} has no raw numbers to keep: render draws it")
 
     def compute_to(
         self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
     ) -> Any:
-        """Refuse to compute raw numbers."""
+        """Compute the raw numbers of a picture into a store, or go on with one."""
         raise OptionError(f"{self._of(scene)} is kept in no store: render draws it")
 
     def load(self, path: Path) -> Any:
-        """Refuse to load raw numbers."""
+        """Return the raw numbers of a store."""
         raise OptionError(f"{path}: images of its family have no raw numbers")
 
     def recolor(self, raw: Any, scene: Scene, options: RenderOptions) -> Image:
-        """Refuse to draw raw numbers."""
+        """Draw the picture of raw numbers."""
         raise OptionError(f"{self._of(scene)} has no raw numbers: render draws it")
 
     def recolor_to(
@@ -295,6 +221,14 @@ class AtOnce:
 
     def free(self) -> None:
         """Free nothing: nothing is kept."""
+
+
+def device_for(options: RenderOptions) -> tuple[Device, int]:
+    """Return the device asked for and the number of threads; say so where another device draws."""
+    device, note = choose(options.device)
+    if note:
+        options.on_message(note)
+    return device, options.threads or device.cores or 1
 
 
 def written_to(target: PictureFile, image: Image) -> Rendered:

@@ -1,13 +1,10 @@
 """Escape time: each sample's orbit is iterated until it leaves, and its count is colored."""
 
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from fractals.backends.base import Backend
-from fractals.backends.devices import choose
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
 from fractals.rendering.compute_store import Computed, compute_data_to
@@ -17,7 +14,7 @@ from fractals.rendering.drawing import (
     open_plan,
     open_recoloring,
 )
-from fractals.rendering.families import AtOnce, Refinement, Rendered
+from fractals.rendering.families import Family, Rendered, device_for
 from fractals.rendering.measured import is_measurable, is_soon_open
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
@@ -25,21 +22,17 @@ from fractals.rendering.render import draw_image, draw_to, finish, measure, reco
 from fractals.scene.model import Scene
 
 
-class Escape:
-    """The family of images that iterate; see `fractals.rendering.families.Family`."""
+class Escape(Family):
+    """The family of images that iterate; the explorer draws their samples itself."""
 
     title = "Escape time: orbits are iterated, and their counts are colored"
     has_inside = True
     suffixes = SUFFIXES
-    layered: tuple[str, ...] = ()
     single_pixels = True
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Keeps) -> Plan:
         """Return how a scene is drawn."""
-        device, note = choose(options.device)
-        if note:
-            options.on_message(note)
-        threads = options.threads or device.cores or 1
+        device, threads = device_for(options)
         return make_plan(scene, device.kind, options.interior_shortcuts, threads, keeps)
 
     def plan_table(
@@ -78,14 +71,6 @@ class Escape:
         """Draw a picture."""
         return draw_image(*open_plan(scene, options), options)
 
-    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Any:
-        """Return nothing: films find themselves what frames of single pixels share."""
-        return None
-
-    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
-        """Draw a frame of a film alone: the picture of its time."""
-        return self.render(scenes[0], options)
-
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
         """Return the checksum of some raw numbers, and the kind of the device."""
         from fractals.rendering.cluster.worker import known_sum
@@ -104,20 +89,6 @@ class Escape:
     ) -> Rendered:
         """Draw a picture into a file, band by band."""
         return draw_to(path, scene, options, overwrite, cluster)
-
-    def refine(
-        self,
-        scene: Scene,
-        options: RenderOptions,
-        backend_of: Callable[[str], Backend],
-        before: Any = None,
-    ) -> Refinement:
-        """Return a picture that is drawn at once: the explorer draws samples itself."""
-        return AtOnce(self, scene, options)
-
-    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
-        """Draw a picture again."""
-        return self.render(scene, options)
 
     def compute(self, scene: Scene, options: RenderOptions) -> EscapeData:
         """Compute the raw numbers of a picture."""

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from fractals.backends.base import Backend
-from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io.escape_data import SUFFIXES, EscapeData
 from fractals.io.image import Image
 from fractals.rendering.compute_store import Computed
-from fractals.rendering.families import AtOnce, Plain, Refined
+from fractals.rendering.families import AtOnce, Family, Refined, device_for
 from fractals.rendering.families.escape import Escape
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.relief import ReliefPlan, draw_relief, light_ground, make_relief_plan
@@ -55,7 +54,7 @@ class ReliefRefinement(AtOnce):
             yield Refined(lighting.pixels(sums, done), 1, said, done == whole)
 
 
-class Reliefs(Plain):
+class Reliefs(Family):
     """The family of reliefs; its raw numbers are those of escape time."""
 
     title = "Reliefs: escape time as a landscape, lit by sun and sky"
@@ -63,10 +62,7 @@ class Reliefs(Plain):
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ReliefPlan:
         """Return how a scene is drawn."""
-        device, note = choose(options.device)
-        if note:
-            options.on_message(note)
-        threads = options.threads or device.cores or 1
+        device, threads = device_for(options)
         return make_relief_plan(scene, device.kind, options.interior_shortcuts, threads)
 
     def program(self, scene: Scene) -> str:

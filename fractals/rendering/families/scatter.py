@@ -7,13 +7,12 @@ from time import perf_counter
 from typing import Any, BinaryIO
 
 from fractals.backends.base import Backend
-from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.io.store import SUFFIX
 from fractals.rendering.compute_store import Computed
-from fractals.rendering.families import Plain, Rendered, written_to
+from fractals.rendering.families import Family, Rendered, device_for, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.scatter.bands import draw_image, facts_of, write_bands
 from fractals.rendering.scatter.display import Show
@@ -25,7 +24,7 @@ from fractals.rendering.sums.store import Play, SumStore, compute_sums_to, play_
 from fractals.scene.model import Scene
 
 
-class Scatterer(Plain):
+class Scatterer(Family):
     """The family of images whose points are thrown; see `fractals.rendering.families.Family`."""
 
     title = "Scatter: points are thrown, and hits are counted"
@@ -33,10 +32,8 @@ class Scatterer(Plain):
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ScatterPlan:
         """Return how a scene is drawn."""
-        device, note = choose(options.device)
-        if note:
-            options.on_message(note)
-        plan = make_scatter_plan(scene, device.kind, options.threads or device.cores or 1, keeps)
+        device, threads = device_for(options)
+        plan = make_scatter_plan(scene, device.kind, threads, keeps)
         return plan.fitted(room_of(device))
 
     def plan_table(

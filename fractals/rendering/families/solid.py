@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend
-from fractals.backends.devices import choose
 from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.store import SUFFIX
 from fractals.rendering.compute_store import Computed
-from fractals.rendering.families import Plain, Refined, Rendered, written_to
+from fractals.rendering.families import Family, Refined, Rendered, device_for, written_to
 from fractals.rendering.kept import Kept, kept_beside
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
@@ -162,7 +161,7 @@ class SolidRefinement:
             yield Refined(pixels, 1, f"{last} of {whole} samples", last == whole)
 
 
-class Solids(Plain):
+class Solids(Family):
     """The family of solids; see `fractals.rendering.families.Family`."""
 
     title = "Solids: rays walk to a surface in space, lit by sun and sky"
@@ -171,10 +170,8 @@ class Solids(Plain):
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
         """Return how a scene is drawn."""
-        device, note = choose(options.device)
-        if note:
-            options.on_message(note)
-        return make_solid_plan(scene, device.kind, options.threads or device.cores or 1, keeps)
+        device, threads = device_for(options)
+        return make_solid_plan(scene, device.kind, threads, keeps)
 
     def plan_table(
         self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
