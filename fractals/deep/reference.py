@@ -205,7 +205,8 @@ def compute_orbit(
                     d, e = _renormal(d, e)
                     long = abs(d.real) + abs(d.imag)
                     gate = near * _scaled(near_e + e)
-            previous = x, y
+            if with_moves:
+                previous = x, y
             x, y = step(x, y, a, b)
             u, v = float(x), float(y)
             if with_moves and _is_near(u, v, xs[-1], ys[-1]):
