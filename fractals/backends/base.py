@@ -212,13 +212,19 @@ class Backend(Protocol):
 
 def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
     """Return what `Backend.tally` does, of all columns together."""
-    left = (np.minimum(count, max_iterations) - max_iterations).astype(np.int32, copy=False)
+    least, greatest = int(count.min()), int(count.max())
+    if greatest < max_iterations:  # all escaped, as in most tiles of most pictures
+        return np.array([[least], [greatest], [0]], np.int32)
+    if least >= max_iterations:
+        return np.array([[max_iterations], [-1], [count.size]], np.int32)
+    if greatest > max_iterations:
+        count = np.minimum(count, max_iterations)
+    left = np.subtract(count, np.int32(max_iterations), dtype=np.int32)
     # 0 inside, and below 0 elsewhere: the latter are the largest unsigned numbers. To take the
     # greatest under a mask takes up to 40 times as long.
     largest = int(left.view(np.uint32).max())
-    greatest = largest - 2**32 + max_iterations if largest else -1
-    least, inside = int(left.min()) + max_iterations, left.size - int(np.count_nonzero(left))
-    return np.array([[least], [greatest], [inside]], np.int32)
+    inside = left.size - int(np.count_nonzero(left))
+    return np.array([[least], [largest - 2**32 + max_iterations], [inside]], np.int32)
 
 
 class HostMemory:

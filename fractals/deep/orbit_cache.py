@@ -100,7 +100,9 @@ MAX_BYTES = 2**30
 UNSEEN = 1 / 16
 # Bits beyond those that a view needs, so that the orbit serves views 2**64 times as deep.
 SPARE_BITS = 64
-MAX_RECENT = 4  # orbits in memory
+# Orbits in memory; four times as many where all together are small, for a pan that comes back.
+MAX_RECENT = 4
+MAX_SMALL = 2**24  # bytes
 LISTS = ("tiny", "near_kinks", "margins", "moves")
 
 
@@ -212,7 +214,7 @@ def _near(
 ) -> list[tuple[str | None, CachedOrbit, Point]]:
     """Return the orbits in memory near that of c, with their names, and how far c is from them."""
     with _lock:
-        known = list(recent.items())
+        known = list(recent.items())[-MAX_RECENT:]
     return [
         (name, kept, apart)
         for name, kept in known
@@ -260,7 +262,9 @@ def _remember(name: str | None, kept: CachedOrbit) -> None:
         with _lock:
             recent[name] = kept
             recent.move_to_end(name)
-            while len(recent) > MAX_RECENT:
+            size = sum(each.reference.nbytes for each in recent.values())
+            most = MAX_RECENT if size > MAX_SMALL else 4 * MAX_RECENT
+            while len(recent) > most:
                 recent.popitem(last=False)
 
 

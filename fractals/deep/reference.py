@@ -71,6 +71,12 @@ class Reference:
         """Tell whether more steps would add nothing."""
         return self.period > 0 or self.escaped
 
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of its arrays."""
+        lists = self.orbit, self.low, self.tiny, self.near_kinks, self.margins, self.moves
+        return sum(part.nbytes for part in lists)
+
     def until(self, max_iterations: int) -> "Reference":
         """Return the orbit, continued to `max_iterations` steps if it repeats."""
         last = len(self.orbit) - 1
@@ -199,7 +205,8 @@ def compute_orbit(
                     d, e = _renormal(d, e)
                     long = abs(d.real) + abs(d.imag)
                     gate = near * _scaled(near_e + e)
-            previous = x, y
+            if with_moves:
+                previous = x, y
             x, y = step(x, y, a, b)
             u, v = float(x), float(y)
             if with_moves and _is_near(u, v, xs[-1], ys[-1]):

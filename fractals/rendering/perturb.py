@@ -270,7 +270,7 @@ class Perturbation(GridMethod):
         else:
             last = self.max_iterations
             self._use(self._orbits(last))
-            probe.compile()
+            self._compile_probe(probe)
         if plan.probed:
             self.max_iterations = last
         if self.statistics.planes:
@@ -320,6 +320,10 @@ class Perturbation(GridMethod):
         c = map(Decimal, self.scene.julia) if self.scene.julia else plan.center
         point = [*map(float, c), 0.0, *self.statistics.constants()]
         return run, run_probe, (backend.to_device(np.array(point, backend.real)),)
+
+    def _compile_probe(self, probe: ViewProbe) -> None:
+        if self.run_probe.loop != "packets":  # those are compiled already
+            probe.compile()
 
     def _tables(self, references: list[Reference], near_radius: bool) -> Tables:
         plan, escape_radius = self.plan, self.scene.iteration.escape_radius
@@ -475,7 +479,7 @@ class Perturbation(GridMethod):
         if references[0].repeats:
             references = self._orbits(MIN_LIMIT)
         self._use(references)
-        probe.compile()
+        self._compile_probe(probe)
         length = max(len(reference.orbit) for reference in references)
         limit = max(1024, 4 * length if references[0].complete else length)
 

@@ -365,6 +365,9 @@ def test_a_zoom_keeps_its_orbit_in_memory(monkeypatch, tmp_path):
     assert np.array_equal(kept.count, alone.count)
     for k in range(3):
         fractals.compute(on_a_minibrot(41 + k), device="cpu")
+    assert len(orbit_cache.recent) == 4  # they are small
+    monkeypatch.setattr(orbit_cache, "MAX_SMALL", 0)
+    fractals.compute(on_a_minibrot(44), device="cpu")
     assert len(orbit_cache.recent) == 2
 
 
