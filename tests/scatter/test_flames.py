@@ -268,7 +268,10 @@ def test_what_a_flame_has_not_is_one_line():
 
 
 def test_flames_of_others(data):
-    """Of the shared files, all flames of known variations are read, and the rest is named."""
+    """Of the shared files, all flames of known variations are read, and the rest is named.
+
+    They are 28 flames in 12 files. At least 140 of 190, 74 %, was asked for.
+    """
     files = sorted([*data.glob("formats/flame/*"), *data.glob("formats/flam3/*test*")])
     read, refused = 0, []
     for path in files:
@@ -278,7 +281,8 @@ def test_flames_of_others(data):
                 read += 1
             except SceneError as error:
                 refused.append(str(error))
-    assert read >= 22
+    assert read >= 24
+    assert read + len(refused) == 28
     assert all("variations that are not drawn here" in line for line in refused)
 
 

@@ -25,7 +25,8 @@ WEIGHT = 0.8
 BEGINNINGS = {"oscilloscope": "oscope"}  # of parameters, where the name of flam3 is another
 COUNTS = {  # parameters that are whole numbers
     **dict.fromkeys(("julian_power", "juliascope_power", "cpow_power", "pie_slices"), 3),
-    **dict.fromkeys(("wedge_count", "wedge_sph_count", "ngon_sides"), 4),
+    **dict.fromkeys(("wedge_julia_power", "super_shape_m"), 3),
+    **dict.fromkeys(("wedge_count", "wedge_sph_count", "wedge_julia_count", "ngon_sides"), 4),
 }
 FIRST = 0.9, 0.4, 0.35, -0.3, 0.8, -0.2  # a, b, c, d, e, f
 SECOND = 0.5, -0.4, -0.6, 0.3, 0.5, 0.4
