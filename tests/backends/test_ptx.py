@@ -555,6 +555,13 @@ SCATTERED = {
     "lorenz": {"name": "lorenz"},
     "buddhabrot": {"name": "buddhabrot", "cells": 64},
 }
+# Machine instructions of a kernel, in float32 and in float64.
+SCATTER_INSTRUCTIONS = {
+    "flame": (1880, 2090),
+    "henon": (700, 760),
+    "lorenz": (770, 820),
+    "buddhabrot": (1150, 1150),
+}
 
 
 @functools.cache
@@ -596,6 +603,15 @@ def test_scatter_kernels_fit_into_registers(name, precision):
     text = ptx.text(made, HOPPER)
     assert precision == "float64" or doubles(text) == []
     assert fused(text) == fused(ptx.unfused_text(made, HOPPER))
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("name", SCATTERED)
+def test_instructions_of_scatter_kernels(name, precision):
+    """A whole kernel: a doubled loop, or numbers of a counter made twice, would be seen."""
+    code = ptx.instructions(ptx.binary(scattering(name, precision), HOPPER))
+    budget = SCATTER_INSTRUCTIONS[name][precision == "float64"]
+    assert 0.9 * budget <= len(code) <= budget
 
 
 # Solids: rays that walk to a surface.

@@ -7,6 +7,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from support.scattered import by_kernel, by_machine, window_of
 from support.scenes import slow_but
 
@@ -127,9 +129,7 @@ def test_lists_that_are_full_are_emptied():
 
 def test_sums_of_32_bits_do_not_overflow():
     """All points fall into one bucket, and add up to more than 32 bits hold."""
-    point = {"affine": [0, 0, 0.3, 0, 0, 0.3], "color": 0.6, "color_speed": 1}
-    scene = fractals.load_scene({"formula": {"name": "flame", "transforms": [point]}})
-    flame = scene.make_any_formula()
+    flame = flame_of_maps([0, 0, 0.3, 0, 0, 0.3], color=0.6, color_speed=1)
     sums, hits = by_machine(flame, "float32", Game(0, 17000, 5, 1, 2), 1024, 1024)
     assert hits == 1024 * 17000 > 2**24
     assert sums[..., 3].max() == sums[..., 3].sum() == hits * scatter.HIT > 2**32
@@ -137,61 +137,126 @@ def test_sums_of_32_bits_do_not_overflow():
     assert np.array_equal(sums, few * 1000)
 
 
+def points_of(flame, view, shape, trajectories, seed):
+    """Return how many points fall into each bucket, one of a trajectory: none depends on another.
+
+    `view`: the matrix from the plane to buckets, in rows, and what is added to both.
+    """
+    rows, columns = shape
+    machine = Machine("float64", flame, shape)
+    numbers = np.array([0, 0, *view, columns, rows, 1, 0], float)
+    window = Window(numbers, columns, 0, flame.colors(np.ones((256, 3))))
+    player, game = machine.player(), Game(0, 1, 40, seed, 0)
+    for first in range(0, trajectories, 1024):
+        some = min(1024, trajectories - first)
+        machine.play(player, flame.data(np.float64), game._replace(first=first), window, some)
+    machine.play(player, flame.data(np.float64), game, window, 0)
+    return machine.sums()[..., 3] // scatter.HIT
+
+
+def chi_square(counts, expected):
+    """Return how far counts are off, and how far they are off by chance: mean and deviation."""
+    degrees = counts.size - 1
+    return ((counts - expected) ** 2 / expected).sum(), degrees, math.sqrt(2 * degrees)
+
+
+def flame_of_maps(*maps, **more):
+    tables = [{"affine": each, **more} for each in maps]
+    table = {"formula": {"name": "flame", "transforms": tables}}
+    return fractals.load_scene(table).make_any_formula()
+
+
 def test_a_sierpinski_triangle_has_its_measure():
-    """Each of the 27 triangles of the third step holds a 27th of the points."""
+    """Each of the 27 triangles of the third step holds a 27th of the points, and no other place.
+
+    A matrix makes a right angle of a corner, so that each triangle lies in one of 8 x 8 buckets.
+    """
     flame = fractals.load_scene({"formula": "flame"}).make_any_formula()
-    real = np.float64
-    machine = Machine("float64", flame, (64, 64))
-    corners = [np.array(each.affine)[[2, 5]] for each in flame.transforms]
-    words = [(a, b, c) for a in range(3) for b in range(3) for c in range(3)]
-    player = machine.player()
-    view = [0, 0, 16, 0, 0, 16, 32, 32, 64, 64, 1, 0]
-    window = Window(np.array(view, real), 64, 0, flame.colors(np.ones((256, 3))))
-    machine.play(player, flame.data(real), Game(0, 200, 30, 5, 0), window, 1024)
-    machine.play(player, flame.data(real), Game(0, 200, 30, 5, 0), window, 0)
-    sums, total = machine.sums()[..., 3] / scatter.HIT, 1024 * 200
-    assert sums.sum() == total
-    # Of three triangles the measure of each half plane is known: the upper one holds a third.
-    upper = sums[32:, :].sum()
-    low = sums.sum() - upper
-    rows = [corners[a][1] + corners[b][1] / 2 + corners[c][1] / 4 for a, b, c in words]
-    share = np.mean([row > 0.1 for row in rows])
-    assert abs(upper / total - share) < 0.01
-    assert low > upper
+    high = 2 * 0.433
+    counts = points_of(flame, [4, -2 / high, 0, 4 / high, 2, 4], (8, 8), 100_000, 5)
+    held = np.array([[i & j == 0 for i in range(8)] for j in range(8)])
+    assert held.sum() == 27
+    assert counts[~held].sum() == 0
+    assert counts.sum() == 100_000
+    off, mean, deviation = chi_square(counts[held], 100_000 / 27)
+    assert abs(off - mean) < 4 * deviation
+
+
+def test_a_square_of_four_maps_is_flat():
+    corners = [(x, y) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    flame = flame_of_maps(*([0.5, 0, x, 0, 0.5, y] for x, y in corners))
+    counts = points_of(flame, [16, 0, 0, 16, 16, 16], (32, 32), 200_000, 6)
+    assert counts.sum() == 200_000
+    off, mean, deviation = chi_square(counts, 200_000 / 1024)
+    assert abs(off - mean) < 4 * deviation
 
 
 def test_an_independent_game_agrees():
-    """Twenty lines with Python's own random numbers, by chi-square over 8 x 8 squares."""
+    """Twenty lines with Python's own random numbers, by chi-square over 32 x 32 buckets."""
     tables = [
         {"affine": [0.6, 0.2, 0.3, -0.2, 0.6, 0], "weight": 2, "color": 0},
         {"affine": [0.5, 0, -0.5, 0, 0.5, 0.4], "variations": {"sinusoidal": 1.2}, "color": 1},
     ]
     flame = fractals.load_scene({"formula": {"name": "flame", "transforms": tables}})
-    flame = flame.make_any_formula()
-    machine = Machine("float64", flame, (8, 8))
-    view = np.array([0, 0, 3, 0, 0, 3, 4, 4, 8, 8, 1, 0], float)
-    window = Window(view, 8, 0, flame.colors(np.ones((256, 3))))
-    player, game = machine.player(), Game(0, 300, 20, 9, 0)
-    machine.play(player, flame.data(np.float64), game, window, 1000)
-    machine.play(player, flame.data(np.float64), game, window, 0)
-    ours = machine.sums()[..., 3].reshape(-1) / scatter.HIT
-    dice, theirs = random.Random(7), np.zeros(64)
-    for _ in range(300):
+    ours = points_of(flame.make_any_formula(), [12, 0, 0, 12, 16, 16], (32, 32), 200_000, 9)
+    dice, theirs = random.Random(7), np.zeros((32, 32))
+    for _ in range(10_000):
         x, y = dice.uniform(-1, 1), dice.uniform(-1, 1)
-        for step in range(1020):
+        for _ in range(40):
             if dice.random() < 2 / 3:
                 x, y = 0.6 * x + 0.2 * y + 0.3, -0.2 * x + 0.6 * y
             else:
                 x, y = 1.2 * math.sin(0.5 * x - 0.5), 1.2 * math.sin(0.5 * y + 0.4)
-            column, row = math.floor(3 * x + 4), math.floor(3 * y + 4)
-            if step >= 20 and 0 <= column < 8 and 0 <= row < 8:
-                theirs[8 * row + column] += 1
-    assert abs(ours.sum() / theirs.sum() - 1) < 0.01
-    seen = ours + theirs > 50
-    # Points of one trajectory depend on each other, so the bound is some times that of free ones.
-    off = (ours - theirs)[seen] ** 2 / (ours + theirs)[seen]
-    assert off.mean() < 8
-    assert seen.sum() >= 12
+        column, row = math.floor(12 * x + 16), math.floor(12 * y + 16)
+        if 0 <= column < 32 and 0 <= row < 32:
+            theirs[row, column] += 1
+    assert theirs.sum() > 9_900
+    # Buckets of few points are one.
+    few = ours < 200
+    a, b = (np.append(each[~few], each[few].sum()) for each in (ours, theirs))
+    ratio = math.sqrt(a.sum() / b.sum())
+    off = ((a / ratio - b * ratio) ** 2 / (a + b)).sum()
+    assert len(a) > 60
+    assert abs(off - (len(a) - 1)) < 4 * math.sqrt(2 * len(a))
+
+
+@pytest.mark.slow
+def test_two_to_the_33_points_in_a_bucket_are_all_counted():
+    flame = flame_of_maps([0, 0, 0.3, 0, 0, 0.3], color=0.6, color_speed=1)
+    sums, hits = by_machine(flame, "float32", Game(0, 2**20, 5, 1, 2), 2**13, 1024, 8)
+    assert hits == 2**33
+    assert sums[..., 3].max() == sums[..., 3].sum() == 2**33 * scatter.HIT
+
+
+NAMES = "linear sinusoidal spherical julia julian blur eyefish log pre_gaussian_blur post_curl"
+numbers = st.floats(-1.25, 1.25, width=16)
+transforms = st.fixed_dictionaries(
+    {
+        "affine": st.lists(numbers, min_size=6, max_size=6),
+        "weight": st.floats(0.1, 2),
+        "color": st.floats(0, 1),
+        "color_speed": st.floats(-1, 1),
+        "opacity": st.sampled_from([0, 0.3, 1]),
+        "variations": st.dictionaries(st.sampled_from(NAMES.split()), numbers, min_size=1),
+    },
+    optional={
+        "xaos": st.lists(st.floats(0, 2), max_size=6),
+        "post": st.lists(numbers, min_size=6, max_size=6),
+    },
+)
+
+
+@settings(max_examples=8, derandomize=True, deadline=None, database=None)
+@given(st.lists(transforms, min_size=1, max_size=6), st.none() | transforms, st.integers(0, MASK))
+def test_random_flames_have_the_bits_of_plain_python(several, final, seed):
+    table = {"name": "flame", "transforms": several} | ({"final": final} if final else {})
+    flame = fractals.load_scene({"formula": table}).make_any_formula()
+    game = Game(seed, 12, 5, seed, 3)
+    sums, hits = by_kernel("python", flame, "float32", game, 14)
+    for pool, players in ((256, 1), (1024, 2), (4, 7)):
+        other = by_machine(flame, "float32", game, 14, pool, players)
+        assert np.array_equal(other[0], sums)
+        assert other[1] == hits
 
 
 def test_each_variation_is_compiled_once(monkeypatch):

@@ -2,12 +2,14 @@
 
 import os
 import random
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.scenes import slow_but
 
 import fractals
 from fractals.errors import SceneError
@@ -54,6 +56,13 @@ FLAM3 = shutil.which("flam3-render")
 CASES = {
     "plain": {},
     "turned": {"more": "rotate=30;center=0.4 0.3;zoom=0.3"},
+    "right angle": {"more": "rotate=90;center=0.5 0"},
+    "turned back": {"more": "rotate=-135;center=-0.3 0.6"},
+    "upside down": {"more": "rotate=180;center=0 0.5"},
+    "moved": {"more": "center=0.7 -0.5;scale=40"},
+    "far": {"more": "zoom=-1;rotate=10"},
+    "near": {"more": "zoom=2;center=0.2 -0.1"},
+    "low": {"more": "rotate=45;center=0.3 0.3", "size": (200, 80)},
     "oversampled": {"more": "oversample=3;filter=1"},
     "estimated": {"more": "estimator_radius=9;oversample=2", "quality": 1000},
     "final": {"inner": '<finalxform color="0.9" spherical="1" coefs="1 0 0 1 0.3 0.1"/>'},
@@ -190,7 +199,8 @@ def test_a_flame_is_written_as_it_was_read():
         (flame(more="center=a b"), "'a' is not a number"),
         (flame(more="center=1"), "2 numbers are needed"),
         (flame(inner='<xform coefs="nan 0 0 1 0 0"/>'), "'nan' is not from"),
-        (flame(inner='<xform linear="1"/>' * 200), "203 transforms; 100 at most"),
+        (flame(inner='<xform linear="1"/>' * 10_000), "more than 100 transforms"),
+        (flame(inner='<symmetry kind="100"/>' * 10_000), "more than 100 transforms"),
         (flame(inner='<symmetry kind="9999"/>'), "symmetry 9999: 100 at most"),
     ],
 )
@@ -215,20 +225,47 @@ def test_entities_are_refused_before_they_grow(tmp_path):
             flames.read(data, "")
 
 
-def test_damaged_files_are_one_line():
-    """Bytes of a flame changed at random give a scene or one line."""
-    dice, data = random.Random(5), flame(first='julian="1" julian_power="2"').encode()
-    data = data[: data.index(b"<color")] + b"</flame>"
-    refused = 0
-    for _ in range(1500):
-        bad = bytearray(data)
-        for _ in range(dice.choice((1, 2, 9))):
-            bad[dice.randrange(len(bad))] = dice.randrange(1, 256)
+NUMBERS = ("", "-1", "0", "1e9", "-1e308", "1e-320", "nan", "inf", "9" * 400, "0.5 0.5", "x")
+
+
+def mutated(dice, data):
+    """Return a flame with bytes changed, or a number replaced, or a part left out or repeated."""
+    bad = bytearray(data)
+    for _ in range(dice.choice((1, 2, 9))):
+        kind, at = dice.randrange(5), dice.randrange(len(bad))
+        if kind == 0:
+            bad[at] = dice.randrange(1, 256)
+        elif kind == 1:
+            end = at + dice.randrange(80)
+            bad[at:at] = bad[at:end]
+        elif kind == 2:
+            del bad[at : at + dice.choice((1, 9))]
+        else:
+            quote = bad.find(b'="', at) + 2
+            if quote > 1:
+                bad[quote : bad.find(b'"', quote)] = dice.choice(NUMBERS).encode()
+    return bytes(bad)
+
+
+@pytest.mark.parametrize("count", slow_but([2000], [2000, 1_000_000]))
+def test_damaged_files_are_one_line(count):
+    """A flame that was changed at random gives a scene or one line; or one for each wrong key."""
+    more = (
+        'julian="1" julian_power="2" post_curl="0.2" chaos="1 0.5" opacity="0.3" post="1 0 0 1 0 0"'
+    )
+    data = flame("rotate=3;zoom=0.1", more, inner='<symmetry kind="-2"/>').encode()
+    data = data[: data.index(b"<color")] + b'<color index="0" rgb="0 9 8"/></flame>'
+    dice, refused, long = random.Random(count), 0, 0
+    for _ in range(count):
         try:
-            fractals.load_scene(dict(flames.read(bytes(bad), "").table))
-        except SceneError:
+            table = flames.read(mutated(dice, data), "").table
+            fractals.load_scene(dict(table)).make_any_formula().data(np.float32)
+        except SceneError as error:
             refused += 1
-    assert 100 < refused < 1500
+            lines = str(error).split("\n")
+            long += len(lines) > 1 and not all(re.match(r"[a-z_.0-9]+: ", each) for each in lines)
+    assert long == 0
+    assert 0.3 * count < refused < 0.99 * count
 
 
 @pytest.mark.parametrize(
@@ -268,7 +305,10 @@ def test_what_a_flame_has_not_is_one_line():
 
 
 def test_flames_of_others(data):
-    """Of the shared files, all flames of known variations are read, and the rest is named."""
+    """Of the shared files, all flames of known variations are read, and the rest is named.
+
+    They are 28 flames in 12 files. At least 140 of 190, 74 %, was asked for.
+    """
     files = sorted([*data.glob("formats/flame/*"), *data.glob("formats/flam3/*test*")])
     read, refused = 0, []
     for path in files:
@@ -278,7 +318,8 @@ def test_flames_of_others(data):
                 read += 1
             except SceneError as error:
                 refused.append(str(error))
-    assert read >= 22
+    assert read >= 24
+    assert read + len(refused) == 28
     assert all("variations that are not drawn here" in line for line in refused)
 
 

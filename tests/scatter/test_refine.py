@@ -11,7 +11,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter import refine
 from fractals.rendering.scatter.plan import CHUNK, make_scatter_plan
 from fractals.rendering.scatter.play import Player
-from fractals.rendering.scatter.spectrum import FUNCTIONS, MOST, ROOM, SHIFT, Spectrum
+from fractals.rendering.scatter.spectrum import FUNCTIONS, MOST, ROOM, SHIFT, Spectrum, _largest
 
 FLAME = fractals.load_scene("bonfire").replace(size=(160, 100), supersampling=1, quality=60)
 BACKENDS = {}
@@ -123,6 +123,13 @@ def test_a_spectrum_counts_the_palette_to_the_bit():
     assert counter.upper.shape == (*plan.shape, FUNCTIONS)
     again = rich.spectrum.mixed(sums, counter.upper, plan)
     assert np.abs(again - sums).max() <= 1e-4 * sums.max()  # its own palette is among its sums
+
+
+def test_the_largest_directions_are_found():
+    dice = np.random.default_rng(2)
+    columns = dice.normal(size=(256, 20)) @ np.diag(2.0 ** -np.arange(20))
+    found, (right, _, _) = _largest(columns), np.linalg.svd(columns, full_matrices=False)
+    assert np.abs(np.abs((found * right[:, :FUNCTIONS]).sum(axis=0)) - 1).max() < 1e-6
 
 
 def test_hits_beyond_the_upper_bits_do_not_spoil_the_palette():

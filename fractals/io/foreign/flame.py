@@ -5,6 +5,7 @@ points down, and `scale` is pixels a unit. Names of variations are those of
 `fractals.formulas.variations`, in any case; parameters follow them: ``julian_power``.
 """
 
+import itertools
 import math
 import re
 import xml.etree.ElementTree as ElementTree
@@ -168,11 +169,12 @@ def _within(key: str, value: float, lost: list[str]) -> float:
 
 def _formula(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     lacking: list[str] = []
-    elements = [each for each in flame if each.tag == "xform"]
-    found = [_transform(each, lost, lacking) for each in elements]
-    found += [more for each in flame if each.tag == "symmetry" for more in _symmetry(each)]
+    own = (_transform(each, lost, lacking) for each in flame if each.tag == "xform")
+    more = (turn for each in flame if each.tag == "symmetry" for turn in _symmetry(each))
+    # A few letters of a file ask for a hundred transforms, so no more are made than are taken.
+    found = list(itertools.islice(itertools.chain(own, more), MAX_TRANSFORMS + 1))
     if len(found) > MAX_TRANSFORMS:
-        raise SceneError(f"{len(found)} transforms; {MAX_TRANSFORMS} at most")
+        raise SceneError(f"more than {MAX_TRANSFORMS} transforms")
     if not found:
         raise SceneError("the flame has no transform (<xform>)")
     formula: dict[str, Any] = {"name": "flame", "transforms": found}
