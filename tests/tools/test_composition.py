@@ -11,6 +11,7 @@ import fractals
 from fractals import load_scene
 from fractals.tools import interesting, surprise
 from fractals.tools.composition import composition_of
+from fractals.tools.gallery import picture_file
 from fractals.tools.interesting import find_interesting
 
 HIGH, WIDE = 72, 128
@@ -79,7 +80,7 @@ def test_a_picture_of_16_bits_is_composed_alike():
 
 def test_views_of_the_gallery_that_use_space_are_composed_better():
     found = {
-        name: composition_of(np.asarray(Image.open(GALLERY / f"{name}.png").convert("RGB"))).score
+        name: composition_of(np.asarray(Image.open(GALLERY / picture_file(name)).convert("RGB"))).score
         for name in ("seahorse", "elephant", "armada", "magnet", "rabbit", "mandelbrot")
     }
     assert min(found[name] for name in ("seahorse", "elephant", "armada")) > 0.6

@@ -1,6 +1,7 @@
 """The gallery, small: the counts of each scene are those that were hashed."""
 
 import hashlib
+import io
 import json
 from pathlib import Path
 
@@ -139,6 +140,32 @@ def test_other_counts_are_found(run, monkeypatch, tmp_path):
     assert run(*arguments)[0] == 0
     assert json.loads(Path("g/counts.json").read_text()) == {"julia": KNOWN["julia"]}
     assert run("gallery", "julia", "--check", "-o", "g", "--device", "cpu")[0] == 0
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_picture_is_that_of_its_scene(name):
+    """Its size, and the scene that it carries; the explorer's tests compare thumbnails with it."""
+    path, scene = FOLDER / gallery.picture_file(name), gallery.load(name)
+    with PIL.Image.open(path) as picture:
+        size = picture.size
+    assert size[0] == 1280
+    assert fractals.load_scene(path) == scene.replace(size=size)
+
+
+def test_a_smooth_picture_is_kept_without_loss_and_noise_is_not():
+    y, x = np.mgrid[:720, :1280]
+    smooth = np.stack([x // 8 + y // 16] * 3, axis=2).astype(np.uint8)
+    noise = np.random.default_rng(1).integers(0, 256, smooth.shape, np.uint8)
+    for pixels, same in ((smooth, True), (noise, False)):
+        data = gallery.encoded(fractals.Image(pixels, fractals.load_scene("julia")))
+        with PIL.Image.open(io.BytesIO(data)) as picture:
+            assert picture.format == "WEBP"
+            assert np.array_equal(np.asarray(picture.convert("RGB")), pixels) == same
+
+
+def test_all_pictures_together_are_small():
+    paths = [FOLDER / gallery.picture_file(name) for name in KNOWN]
+    assert sum(path.stat().st_size for path in paths) < 25_000_000
 
 
 def test_the_page_shows_the_films_that_are_there(tmp_path):
