@@ -12,6 +12,8 @@ import pytest
 import fractals
 from fractals import catalog
 from fractals.backends.devices import choose
+from fractals.color.palette import linear_from_srgb, oklab_from_linear, oklch_from_oklab
+from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
 from fractals.rendering import plan
 from fractals.tools import gallery
@@ -161,6 +163,26 @@ def test_a_smooth_picture_is_kept_without_loss_and_noise_is_not():
         with PIL.Image.open(io.BytesIO(data)) as picture:
             assert picture.format == "WEBP"
             assert np.array_equal(np.asarray(picture.convert("RGB")), pixels) == same
+
+
+def test_at_most_a_third_of_the_pictures_are_blue_and_orange():
+    """Those whose color is mostly of these two hues, and of both; seen in the thumbnails."""
+    found = [name for name in KNOWN if blue_and_orange(THUMBNAILS / "scene" / f"{name}.webp")]
+    assert "seahorse" in found
+    assert "leaves" not in found
+    assert len(found) <= len(KNOWN) / 3
+
+
+def blue_and_orange(path):
+    with PIL.Image.open(path) as picture:
+        small = picture.convert("RGB").resize((64, 36), PIL.Image.Resampling.BOX)
+    linear = linear_from_srgb(np.asarray(small).reshape(-1, 3) / 255)
+    _, chroma, hue = oklch_from_oklab(oklab_from_linear(linear)).T
+    blue, orange = (
+        chroma[(low <= hue % 360) & (hue % 360 <= high)].sum() / chroma.sum()
+        for low, high in ((225, 290), (35, 100))
+    )
+    return min(blue, orange) >= 0.15 and blue + orange >= 0.6
 
 
 def test_all_pictures_together_are_small():
