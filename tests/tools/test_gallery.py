@@ -155,7 +155,7 @@ def test_a_picture_is_that_of_its_scene(name):
 
 
 def test_a_smooth_picture_is_kept_without_loss_and_noise_is_not():
-    y, x = np.mgrid[:720, :1280]
+    y, x = np.mgrid[:360, :480]
     smooth = np.stack([x // 8 + y // 16] * 3, axis=2).astype(np.uint8)
     noise = np.random.default_rng(1).integers(0, 256, smooth.shape, np.uint8)
     for pixels, same in ((smooth, True), (noise, False)):
