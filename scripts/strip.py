@@ -4,6 +4,8 @@ from pathlib import Path
 
 from PIL import Image
 
+from fractals.tools.gallery import picture_file
+
 GALLERY = Path(__file__).parents[1] / "gallery"
 ROWS = (
     ("silk", "caldera", "plume", "burning_ship"),
@@ -19,7 +21,7 @@ def main() -> None:
     strip = Image.new("RGB", size, "white")
     for j, row in enumerate(ROWS):
         for i, name in enumerate(row):
-            with Image.open(GALLERY / f"{name}.png") as picture:
+            with Image.open(GALLERY / picture_file(name)) as picture:
                 small = picture.convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
             strip.paste(small, (i * step[0], j * step[1]))
     strip.save(GALLERY / "strip.jpg", quality=86, optimize=True)

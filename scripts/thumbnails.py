@@ -8,6 +8,7 @@ from PIL import Image, ImageOps
 import fractals
 from fractals import catalog
 from fractals.explorer.pages import THUMBNAILS, WRITTEN, formula_scene
+from fractals.tools.gallery import picture_file
 
 GALLERY = Path(__file__).parents[1] / "gallery"
 SIZE = (256, 144)  # pixels
@@ -34,7 +35,7 @@ def main(wanted: list[str]) -> None:
 
 def scene_picture(name: str) -> Image.Image:
     """Return the gallery's picture of a scene, made smaller and cut to SIZE."""
-    with Image.open(GALLERY / f"{name}.png") as picture:
+    with Image.open(GALLERY / picture_file(name)) as picture:
         return ImageOps.fit(picture.convert("RGB"), SIZE, Image.Resampling.LANCZOS)
 
 

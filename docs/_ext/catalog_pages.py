@@ -16,6 +16,7 @@ from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
+from fractals.tools.gallery import picture_file
 from fractals.tools.gpu.opencl import lacking
 from fractals.tools.sheet import turn
 
@@ -139,7 +140,7 @@ def scenes(folder):
     rows = []
     for name in catalog.names("gallery"):
         scene = load_scene(f"gallery:{name}")
-        picture = f"[{copied(folder, 'scene', name)}]({SOURCE}gallery/{name}.png)"
+        picture = f"[{copied(folder, 'scene', name)}]({SOURCE}gallery/{picture_file(name)})"
         link = f"[`{name}`]({SOURCE}gallery/{name}.toml)"
         rows.append([picture, link, f"*{scene.title}.* {scene.note}"])
     yield table(["larger picture", "name and scene", "about"], rows)

@@ -75,8 +75,8 @@ def sheet_command(
 @option(
     "Picture",
     "--size SIZE",
-    "Pixels: 640x (the width; each scene keeps its shape), 50%, 1920x1080.",
-    default="640x",
+    "Pixels: 1280x (the width; each scene keeps its shape), 50%, 1920x1080.",
+    default="1280x",
 )
 @option(
     "Output",
@@ -93,7 +93,7 @@ def gallery_command(
     threads: int | None,
     **options: Any,
 ) -> None:
-    """Draw scenes of the gallery into a folder, replacing its pictures.
+    """Draw scenes of the gallery into a folder, as WebP, replacing its pictures.
 
     Without NAME, --all or --check, the scenes are listed.
     """

@@ -10,11 +10,16 @@ import numpy as np
 from fractals import catalog
 from fractals.errors import FractalsError
 from fractals.io.files import read_json, written
+from fractals.io.image import Image
 from fractals.io.load import load_scene
 from fractals.rendering.render import compute, render
 from fractals.scene.model import Scene
 
 PAGE, HASHES = "README.md", "counts.json"
+QUALITY = 92  # of a WebP that loses something
+# Bytes of a file without loss. Smooth pictures need less, and with loss they show blocks. Noise and
+# fine detail need more, and hide what is lost.
+MOST = 500_000
 SMALL = 96  # pixels: the width of the pictures whose counts are hashed
 HEAD = """# Gallery
 
@@ -49,8 +54,9 @@ def draw(
             threads=threads,
             on_message=on_message,
         )
-        path = folder / f"{name}.png"
-        image.save(path, overwrite=True)
+        path = folder / picture_file(name)
+        with written(path) as file:
+            file.write(encoded(image))
         files.append(path)
         on_message(f"{path}: {sum(image.timings.values()):.2f} s")
     if not names:
@@ -67,6 +73,17 @@ def draw(
             rows = {name: known[name] for name in sorted(known) if name in catalog.names("gallery")}
             file.write((json.dumps(rows, indent=1) + "\n").encode())
     return files
+
+
+def picture_file(name: str) -> str:
+    """Return the name of the file of a scene's picture."""
+    return f"{name}.webp"
+
+
+def encoded(image: Image) -> bytes:
+    """Return the bytes of the file of a picture: without loss, where that takes few bytes."""
+    whole = image.encode("WEBP")
+    return whole if len(whole) <= MOST else image.encode("WEBP", quality=QUALITY)
 
 
 def load(name: str) -> Scene:
@@ -131,7 +148,8 @@ def page(folder: Path) -> str:
         formula = scene.make_any_formula()
         kind = f"Julia set of {', '.join(scene.julia)}" if scene.julia else formula.title
         parts.append(
-            f"## {scene.title or name}\n\n![{scene.title or name}]({name}.png)\n\n{scene.note}\n\n"
+            f"## {scene.title or name}\n\n![{scene.title or name}]({picture_file(name)})\n\n"
+            f"{scene.note}\n\n"
             f"`fractals render {name}`: {kind}, by {scene.author or 'unknown'}\n"
         )
     found = [path for each in catalog.GALLERIES for path in each.glob("films/*.toml")]

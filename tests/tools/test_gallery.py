@@ -1,6 +1,7 @@
 """The gallery, small: the counts of each scene are those that were hashed."""
 
 import hashlib
+import io
 import json
 from pathlib import Path
 
@@ -11,6 +12,8 @@ import pytest
 import fractals
 from fractals import catalog
 from fractals.backends.devices import choose
+from fractals.color.palette import linear_from_srgb, oklab_from_linear, oklch_from_oklab
+from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
 from fractals.rendering import plan
 from fractals.tools import gallery
@@ -18,6 +21,7 @@ from fractals.tools import gallery
 FOLDER = Path(__file__).parents[2] / "gallery"
 KNOWN = json.loads((FOLDER / gallery.HASHES).read_text())
 # Their reference orbits take seconds, or their kernels as long to compile.
+SMALLER = ("ruffle", "ruin", "sierra", "spire")  # pictures that are to be drawn at 1280
 COSTLY = ("arch", "burr", "caravan", "clockwork", "daystar", "fan", "heirloom", "pinwheel")
 
 
@@ -139,6 +143,52 @@ def test_other_counts_are_found(run, monkeypatch, tmp_path):
     assert run(*arguments)[0] == 0
     assert json.loads(Path("g/counts.json").read_text()) == {"julia": KNOWN["julia"]}
     assert run("gallery", "julia", "--check", "-o", "g", "--device", "cpu")[0] == 0
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_picture_is_that_of_its_scene(name):
+    """Its size, and the scene that it carries; the explorer's tests compare thumbnails with it."""
+    path, scene = FOLDER / gallery.picture_file(name), gallery.load(name)
+    with PIL.Image.open(path) as picture:
+        size = picture.size
+    assert size[0] == (640 if name in SMALLER else 1280)
+    assert fractals.load_scene(path) == scene.replace(size=size).unframed()
+
+
+def test_a_smooth_picture_is_kept_without_loss_and_noise_is_not():
+    y, x = np.mgrid[:360, :480]
+    smooth = np.stack([x // 8 + y // 16] * 3, axis=2).astype(np.uint8)
+    noise = np.random.default_rng(1).integers(0, 256, smooth.shape, np.uint8)
+    for pixels, same in ((smooth, True), (noise, False)):
+        data = gallery.encoded(fractals.Image(pixels, fractals.load_scene("julia")))
+        with PIL.Image.open(io.BytesIO(data)) as picture:
+            assert picture.format == "WEBP"
+            assert np.array_equal(np.asarray(picture.convert("RGB")), pixels) == same
+
+
+def test_at_most_a_third_of_the_pictures_are_blue_and_orange():
+    """Those whose color is mostly of these two hues, and of both; seen in the thumbnails."""
+    found = [name for name in KNOWN if blue_and_orange(THUMBNAILS / "scene" / f"{name}.webp")]
+    assert "seahorse" in found
+    assert "leaves" not in found
+    assert len(found) <= len(KNOWN) / 3
+
+
+def blue_and_orange(path):
+    with PIL.Image.open(path) as picture:
+        small = picture.convert("RGB").resize((64, 36), PIL.Image.Resampling.BOX)
+    linear = linear_from_srgb(np.asarray(small).reshape(-1, 3) / 255)
+    _, chroma, hue = oklch_from_oklab(oklab_from_linear(linear)).T
+    blue, orange = (
+        chroma[(low <= hue % 360) & (hue % 360 <= high)].sum() / chroma.sum()
+        for low, high in ((225, 290), (35, 100))
+    )
+    return min(blue, orange) >= 0.15 and blue + orange >= 0.6
+
+
+def test_all_pictures_together_are_small():
+    paths = [FOLDER / gallery.picture_file(name) for name in KNOWN]
+    assert sum(path.stat().st_size for path in paths) < 25_000_000
 
 
 def test_the_page_shows_the_films_that_are_there(tmp_path):
