@@ -24,7 +24,7 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import decimal_text
+from fractals.scene.numbers import decimal_text, plain
 from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
     SCALES,
@@ -154,7 +154,7 @@ def _formula(given: Any) -> Any:
         if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
         return {"name": expression_name(given), "step": given}
-    return given
+    return plain(given)
 
 
 class Iteration(Table):
