@@ -2,15 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsComplex, SupportsFloat
 
 from fractals.errors import shown
 
-Real = str | int | float | Decimal  # text keeps all digits; a float has 17
-PointLike = complex | tuple[Real, Real] | list[Real]
+Real = str | SupportsFloat  # of any library; text keeps all digits, and a float has 17
+PointLike = SupportsComplex | Sequence[Real]
 
 # Sizes of pictures as text: names such as "4k", and "1920x1080".
 

@@ -142,7 +142,7 @@ def numeric_keys():
     keys = {}
     for name, annotation in SceneKeywords.__annotations__.items():
         kinds = typing.get_args(annotation) or (annotation,)
-        if (int in kinds or float in kinds) and "Mapping" not in str(annotation):
+        if typing.SupportsIndex in kinds or typing.SupportsFloat in kinds:
             for value in (0.5, 3, 40, 400, 4000):
                 with contextlib.suppress(fractals.SceneError):
                     keys[name] = fractals.Scene().replace(**{name: value}), value
