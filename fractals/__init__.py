@@ -69,6 +69,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.render import recolor_to as recolor_to
     from fractals.rendering.render import render as render
     from fractals.rendering.render import render_to as render_to
+    from fractals.scene.keywords import RenderKeywords as RenderKeywords
     from fractals.scene.model import Scene as Scene
     from fractals.scene.picture import View as View
     from fractals.tools.interesting import Suggestion as Suggestion
@@ -99,6 +100,7 @@ _HOMES = {  # the module of each public name
         "rendering.plan": "Plan Tile plan",
         "rendering.families": "Rendered",
         "rendering.render": "compute recolor recolor_to render render_to",
+        "scene.keywords": "RenderKeywords",
         "scene.model": "Scene",
         "scene.picture": "View",
         "tools.interesting": "Suggestion find_interesting",

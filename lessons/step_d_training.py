@@ -10,11 +10,10 @@ from step_b_neural_picture import on_cpu as network
 
 import fractals
 
-SIZE, WAVES, BATCH, STEPS = (96, 64), 64, 512, 400
+SIZE, WAVES, BATCH, STEPS = (96, 64), 64, 256, 400
 
 
 # [forward]
-@njit
 def forward(x, y, w, channel, n):  # how a color changes with w[n, 3]
     color, r = network(x, y, w, channel), math.sqrt(x * x + y * y)
     d_wave = math.cos(w[n, 0] * x + w[n, 1] * y + w[n, 2] * r + w[n, 3])
@@ -25,9 +24,8 @@ def forward(x, y, w, channel, n):  # how a color changes with w[n, 3]
 # [backward]
 @njit
 def backward(x, y, w, goal, scale, gradient):  # how the loss changes with every weight
-    r = math.sqrt(x * x + y * y)
-    for channel in range(3):
-        color = network(x, y, w, channel)  # forwards; the loss is (color - goal)²
+    for channel in range(3):  # forwards, then backwards; the loss is (color - goal)²
+        color, r = network(x, y, w, channel), math.sqrt(x * x + y * y)
         d_total = scale * 2 * (color - goal[channel]) * 2 * color * (1 - color)
         for n in range(w.shape[0]):
             angle = w[n, 0] * x + w[n, 1] * y + w[n, 2] * r + w[n, 3]
@@ -41,8 +39,7 @@ def backward(x, y, w, goal, scale, gradient):  # how the loss changes with every
 # [batch]
 @cuda.jit
 def kernel(points, goals, w, scale, gradients):  # a thread for each sample of the batch
-    i = cuda.grid(1)
-    if i < points.shape[0]:
+    for i in range(cuda.grid(1), points.shape[0], cuda.gridsize(1)):
         backward(points[i, 0], points[i, 1], w, goals[i], scale, gradients[i])
 
 
@@ -61,35 +58,29 @@ def gradients_of(points, goals, w, scale, on_device=on_gpu):
 # [train]
 def train(points, goals, number, scale):
     random = np.random.default_rng(7)
-    w = random.normal(0, (9, 9, 9, 3, 0.1, 0.1, 0.1), (WAVES, 7))  # master weights, float64
-    mean = square = np.zeros_like(w)
-    for step in range(1, STEPS + 1):
-        batch = random.integers(0, len(points), BATCH)
-        short = w.astype(number).astype(np.float32)
-        found = gradients_of(points[batch], goals[batch], short, scale)
-        gradient = found.astype(number).sum(0, dtype=np.float32) / scale
+    mean, square, w = 0, 0, random.normal(0, (9, 9, 9, 3, 0.1, 0.1, 0.1), (WAVES, 7))
+    for step, batch in enumerate(random.integers(0, len(points), (STEPS, BATCH))):
+        short = w.astype(number).astype(np.float32)  # w: master weights, float64
+        found = gradients_of(points[batch], goals[batch], short, scale).astype(number)
+        gradient = found.sum(0, dtype=np.float32) / scale
         mean, square = 0.9 * mean + 0.1 * gradient, 0.99 * square + 0.01 * gradient**2
-        change = mean / (1 - 0.9**step) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
-        w = w - 0.05 * (1 - step / STEPS) * change  # Adam: steps of about 0.05, then smaller
-        yield w
+        w = w - 0.05 * (1 - step / STEPS) * mean / (np.sqrt(square) + 1e-8)  # Adam
+        yield w, np.mean(found == 0)
 
 
 # [end]
 def paint(points, w):
-    return np.array([[network(x, y, w, channel) for channel in range(3)] for x, y in points])
+    return np.array([[[network(x, y, w, k) for k in range(3)] for x, y in row] for row in points])
 
 
 if __name__ == "__main__":
     picture = fractals.render("mandelbrot", size=SIZE, supersampling=3, device="cpu").pixels / 255
-    goals = picture.reshape(-1, 3)
-    points = (2 * np.indices(SIZE).T - SIZE).reshape(-1, 2) / SIZE[0]  # x and y of each pixel
-    for number, scale in (np.float32, 1), (np.float16, 4096):
-        weights = list(train(points, goals, number, scale))
-        loss = np.mean((paint(points, weights[-1]) - goals) ** 2)
-        batch = points[::12].copy(), goals[::12].copy(), weights[-1]
-        zeros = [f"{np.mean(gradients_of(*batch, k).astype(number) == 0):.1%}" for k in (1, 4096)]
-        print(f"{number.__name__}: loss {loss:.4f}, gradients that are 0 (times 1, 4096): {zeros}")
-    seconds = median_seconds(lambda: gradients_of(*batch, 1))
-    strip = [picture, *(paint(points, weights[k]).reshape(picture.shape) for k in (19, 99, -1))]
-    strip = (255 * np.hstack(strip)).astype(np.uint8)
-    report("d", seconds, len(batch[0]), "samples/s", device if on_gpu else "CPU", strip)
+    points = (2 * np.indices(SIZE).T - SIZE) / SIZE[0]  # x and y of each pixel
+    samples = points.reshape(-1, 2), picture.reshape(-1, 3)
+    for number, scale in (np.float32, 1), (np.float16, 1), (np.float16, 4096):
+        weights, zeros = zip(*train(*samples, number, scale), strict=True)
+        loss = np.mean((paint(points, weights[-1]) - picture) ** 2)
+        print(f"{number.__name__} x {scale}: loss {loss:.4f}, gradients of 0: {np.mean(zeros):.1%}")
+    seconds = median_seconds(lambda: gradients_of(*samples, weights[-1], 1), 3)
+    strip = np.uint8(255 * np.hstack([picture, *(paint(points, weights[k]) for k in (19, 99, -1))]))
+    report("d", seconds, points.size // 2, "samples/s", device if on_gpu else "CPU", strip)

@@ -39,16 +39,17 @@ WIDER = {
     "width": "Real | None",
     "zoom": "Real | None",
     "frame": "PointLike | None",
-    "size": "Sequence[int] | str",
+    "size": "Sequence[SupportsIndex] | NDArray[Any] | str",
     "coloring": "str | Mapping[str, Any]",
     "palette": "str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette",
     "layers": "Sequence[Any]",
-    "position": "str | Sequence[float] | None",
-    "target": "str | Sequence[float] | None",
-    "up": "str | Sequence[float] | None",
-    "sun": "str | Sequence[float]",
+    "position": "str | Sequence[SupportsFloat] | NDArray[Any] | None",
+    "target": "str | Sequence[SupportsFloat] | NDArray[Any] | None",
+    "up": "str | Sequence[SupportsFloat] | NDArray[Any] | None",
+    "sun": "str | Sequence[SupportsFloat] | NDArray[Any]",
     "sky": "str | Sequence[str]",
 }
+NUMBERS = {int: "SupportsIndex", float: "SupportsFloat"}  # those of any library
 # Keys that no option gives.
 FILES_ONLY = {"title", "author", "note", "film", "frame", "mask", "range", "layers"}
 MAX_LINE, MAX_TEXT = 101, 89  # characters, with its end
@@ -74,8 +75,7 @@ Made by scripts/keywords.py from the model of scenes and from classes of options
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
 
 from numpy.typing import NDArray
 
@@ -110,10 +110,12 @@ def files() -> dict[Path, str]:
 
 def keywords() -> str:
     """Return the module of TypedDicts."""
-    scene = {key: accepted(key, field) for key, field in keys([Scene, *TABLES.values()])}
-    found, text = {"SceneKeywords": scene}, KEYWORDS
+    tables = {key: accepted(key, field) for key, field in keys([Scene])}
+    inner = {key: accepted(key, field) for key, field in keys(TABLES.values())}
+    found, text = {"SceneKeywords": tables | inner}, KEYWORDS
+    text += typed_dict("SceneTables", "TypedDict", "What `Scene` is made of", tables)
     text += typed_dict(
-        "SceneKeywords", "TypedDict", "Every key of a scene, without its table", scene
+        "SceneKeywords", "SceneTables", "Every key of a scene, without its table", inner
     )
     for name, (base, function, options) in CLASSES.items():
         inherited = found.get(base, {})
@@ -178,12 +180,14 @@ def text_of(hint: Any) -> str:
     if origin is Literal:
         return f"Literal[{', '.join(quoted(each) for each in inner)}]"
     if origin is Callable:
-        return f"Callable[[{', '.join(map(text_of, inner[0]))}], {text_of(inner[1])}]"
+        called = ", ".join(each.__name__ for each in inner[0])  # they are given Python's numbers
+        return f"Callable[[{called}], {text_of(inner[1])}]"
     if origin is tuple:
         return f"tuple[{', '.join('...' if each is ... else text_of(each) for each in inner)}]"
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         return "Mapping[str, Any]"
-    return {type(None): "None", None: "None", Any: "Any"}.get(hint) or hint.__name__
+    names = {type(None): "None", None: "None", Any: "Any", **NUMBERS}
+    return names.get(hint) or str(hint.__name__)
 
 
 def literals(hint: Any) -> list[str]:

@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import copy
+import dataclasses
 import importlib.metadata
 import inspect
 import io
@@ -25,6 +26,8 @@ def public_functions():
         if inspect.isfunction(found):
             yield name, found
         elif inspect.isclass(found):
+            if dataclasses.is_dataclass(found):
+                yield name, found
             for key, method in vars(found).items():
                 if inspect.isfunction(method) and not key.startswith("_"):
                     yield f"{name}.{key}", method
@@ -33,7 +36,7 @@ def public_functions():
 @pytest.mark.parametrize(("name", "function"), [*public_functions()])
 def test_switches_are_given_by_name(name, function):
     for parameter in inspect.signature(function).parameters.values():
-        if isinstance(parameter.default, bool):
+        if isinstance(parameter.default, bool) and not parameter.name.startswith("_"):
             assert parameter.kind is parameter.KEYWORD_ONLY, parameter
 
 
@@ -57,6 +60,11 @@ def public_values(folder):
         "Misiurewicz": fractals.find_misiurewicz(scene),
         "Film": fractals.film(scene, cycle=1, device="python"),
         "Rendered": fractals.render_to(folder / "a.png", scene, device="python"),
+        "Computed": fractals.compute_to(folder / "b.fz", scene, device="python"),
+        "Coloring": scene.color.coloring.make(),
+        "raw numbers of a flame": fractals.compute(
+            "garland", quality=0.1, size=(8, 6), device="cpu"
+        ),
         "OptionError": fractals.OptionError("a line"),
     }
 

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -75,7 +75,7 @@ class Device:
     driver: str = ""
     problem: str = ""
     others: tuple[int, ...] = ()
-    is_gpu: bool = True
+    is_gpu: bool = field(default=True, kw_only=True)
     lacks: tuple[str, ...] = ()
 
     @property

@@ -152,7 +152,7 @@ class EscapeData:
     method: str = "direct"
     count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
-    exact: bool = True
+    exact: bool = field(default=True, kw_only=True)
     check_rows: Callable[[slice, Iterable[str]], None] = no_check
 
     def __post_init__(self) -> None:

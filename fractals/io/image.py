@@ -19,6 +19,7 @@ from fractals.io.png import Pixels
 from fractals.io.summary import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
+from fractals.scene.numbers import whole
 from fractals.scene.picture import ImageSettings as Picture
 from fractals.threads import core_count
 
@@ -175,7 +176,7 @@ class Image(PictureFacts):
             file_format = format_of(path) if isinstance(path, str | Path) else "PNG"
         else:
             file_format = format_named(format)
-        self._check(file_format, quality)
+        quality = self._checked(file_format, quality)
         if isinstance(path, str | Path):
             check_output(path, overwrite)
             with written(path, overwrite) as file:
@@ -192,16 +193,19 @@ class Image(PictureFacts):
             The type is unknown, or can't hold this picture.
         """
         file_format = format_named(format)
-        self._check(file_format, quality)
+        quality = self._checked(file_format, quality)
         buffer = io.BytesIO()
         self.write(buffer, file_format, quality)
         return buffer.getvalue()
 
-    def _check(self, file_format: str, quality: int | None) -> None:
+    def _checked(self, file_format: str, quality: int | None) -> int | None:
+        """Return the quality, if a file of this type can hold the picture."""
         own = {"size": self.size, "bits": 8 * self.pixels.itemsize}
         check_format(file_format, self.scene.image.model_copy(update=own))
-        if quality is not None and not (type(quality) is int and 1 <= quality <= 100):
+        number = whole(quality)
+        if quality is not None and not (number and 1 <= number <= 100):
             raise OptionError(f"quality={quality!r:.40}: give a whole number from 1 to 100")
+        return number
 
     def show(self) -> None:
         """Open the picture in the system's viewer, by way of a temporary file."""

@@ -144,7 +144,7 @@ class Coloring:
     title: str
     make_value: Callable[[Any], Any]
     constants: Callable[..., tuple[float, ...]] = no_constants
-    derivative: bool = False
+    derivative: bool = field(default=False, kw_only=True)
     transfer: str = "log"
     palette: str = "lagoon"
     blend: str = "normal"
@@ -154,11 +154,11 @@ class Coloring:
     rank_table: Callable[..., Any] | None = None
     make_palette: Callable[..., Any] | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    counted: bool = False
+    counted: bool = field(default=False, kw_only=True)
     ends: Literal["escaping", "converging", "any"] = "escaping"
     converging: str = ""
-    memoryless: bool = False
-    powers: bool = False
+    memoryless: bool = field(default=False, kw_only=True)
+    powers: bool = field(default=False, kw_only=True)
     gradient: Literal["", "length", "direction"] = ""
 
     @property

@@ -188,21 +188,21 @@ class Formula(AnyFormula):
     degree: int
     center: tuple[str, str] = ("0", "0")
     width: str = "4.5"
-    holomorphic: bool = True
-    can_return: bool = False
+    holomorphic: bool = field(default=True, kw_only=True)
+    can_return: bool = field(default=False, kw_only=True)
     perturbed: PerturbedStep | None = None
     kinks: Callable[[Any, Any], tuple[Any, ...]] | None = None
     kink_degrees: tuple[int, ...] = ()
     kink_distance: Callable[..., Any] | None = None
     inside: Callable[[Any, Any], Any] | None = None
-    symmetric: bool = False
+    symmetric: bool = field(default=False, kw_only=True)
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
     tangent: Step | None = None
     start: Start | None = None
-    uses_previous: bool = False
+    uses_previous: bool = field(default=False, kw_only=True)
     carry: Step | None = None
     tolerance: float = 0.0
-    escapes: bool = True
+    escapes: bool = field(default=True, kw_only=True)
     sequence: tuple["Formula", ...] = ()
     maps: int = 1
     phases: tuple[tuple["Formula", int], ...] = ()
@@ -210,7 +210,7 @@ class Formula(AnyFormula):
     coloring: str = ""
     group: str = field(default="Others", compare=False)
     remember: Callable[[Any, Any], tuple[Any, ...]] | None = None
-    memory_stays: bool = False
+    memory_stays: bool = field(default=False, kw_only=True)
     goes_on: Callable[[Any, Any, tuple[Any, ...]], Any] | None = None
 
     @property

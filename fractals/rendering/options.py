@@ -8,6 +8,7 @@ TypedDicts), its entry in the docstring (`with_keywords`), and the help of the c
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -21,7 +22,7 @@ from typing import (
 
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
-from fractals.scene.numbers import Real
+from fractals.scene.numbers import Real, plain, whole
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
@@ -75,6 +76,7 @@ class OptionField:
     """A field of a class of options."""
 
     type: Any  # as the class annotates it
+    kinds: tuple[Any, ...]  # of its values
 
     def __init__(
         self, default: Any, meaning: str, more: str, command: str, limits: tuple[int, int] | None
@@ -98,6 +100,26 @@ def option(
     return OptionField(default, meaning, more, command, limits)  # type: ignore[return-value]
 
 
+def _as_number(name: str, field: OptionField, value: Any) -> Any:
+    """Return a number of any library as Python's, if the option is a number.
+
+    Raises an `OptionError` for what is none.
+    """
+    takes_whole = int in field.kinds
+    if str in field.kinds or not (takes_whole or float in field.kinds):
+        return value
+    if value is None and NoneType in field.kinds:
+        return None
+    number = whole(value) if takes_whole else plain(value)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        if field.limits:
+            return value  # its check names the limits
+        kind = "a whole number" if takes_whole else "a number"
+        default = ", or None" if NoneType in field.kinds else ""
+        raise OptionError(f"{name}={value!r:.40}: give {kind}{default}")
+    return number
+
+
 OPTIONS: dict[str, OptionField] = {}  # those of all classes, by name
 
 
@@ -111,6 +133,7 @@ class Options:
         own = {name: value for name, value in vars(cls).items() if isinstance(value, OptionField)}
         for name, field in own.items():
             field.type = cls.__annotations__[name]
+            field.kinds = get_args(field.type) or (field.type,)
             setattr(cls, name, field.default)
         cls.fields = cls.fields | own
         OPTIONS.update(own)
@@ -118,6 +141,7 @@ class Options:
     def __init__(self, **given: Any) -> None:
         if unknown := given.keys() - self.fields.keys():
             raise TypeError(f"{type(self).__name__} has no {' and no '.join(unknown)}")
+        given = {name: _as_number(name, self.fields[name], value) for name, value in given.items()}
         vars(self).update({name: each.default for name, each in self.fields.items()} | given)
         self.check()
 
@@ -181,11 +205,8 @@ class DeviceOptions(Options):
         """Raise an `OptionError` for a bad value."""
         if not isinstance(self.device, str):
             raise OptionError(f"device={self.device!r:.40}: give a text such as 'auto' or 'cpu'")
-        if self.threads is not None:
-            if isinstance(self.threads, bool) or not isinstance(self.threads, int):
-                raise OptionError(f"threads={self.threads!r:.40}: give a whole number, or None")
-            if self.threads < 1:
-                raise OptionError(f"{self.threads} threads: give 1 or more")
+        if self.threads is not None and self.threads < 1:
+            raise OptionError(f"{self.threads} threads: give 1 or more")
         if not callable(self.on_message):
             raise OptionError(f"on_message={self.on_message!r:.40}: give a function")
 

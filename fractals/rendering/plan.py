@@ -3,7 +3,7 @@
 import bisect
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
@@ -239,7 +239,7 @@ class Plan:
     band: int
     keeps: Keeps
     reach: Fraction | None = None
-    settled: bool = False
+    settled: bool = field(default=False, kw_only=True)
 
     def __repr__(self) -> str:
         return (

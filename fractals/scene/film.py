@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from fractals.errors import shown
-from fractals.scene.numbers import decimal_text
+from fractals.scene.numbers import decimal_text, plain
 from fractals.scene.paint import PaletteValue, plain_palette
 from fractals.scene.space import LARGEST as LARGEST_PLACE
 from fractals.scene.space import Place
@@ -108,22 +108,22 @@ def _formula(given: Any) -> Any:
         raise ValueError(f"'{shown(given, 40)}' is not a table with a name and numbers")
     values = 0
 
-    def plain(value: Any, depth: int) -> Any:
+    def bounded(value: Any, depth: int) -> Any:
         nonlocal values
         values += 1
         if depth > MAX_DEPTH or values > MAX_VALUES:
             raise ValueError(f"more than {MAX_VALUES} values, or tables deeper than {MAX_DEPTH}")
         if isinstance(value, Mapping):
-            return {str(key): plain(each, depth + 1) for key, each in value.items()}
+            return {str(key): bounded(each, depth + 1) for key, each in value.items()}
         if isinstance(value, tuple | list):
-            return [plain(each, depth + 1) for each in value]
+            return [bounded(each, depth + 1) for each in value]
         if not isinstance(value, str | int | float):
             raise ValueError(f"'{shown(value, 40)}' is neither a number nor text")
         if not isinstance(value, str) and not abs(value) <= LARGEST:
             raise ValueError(f"'{shown(value, 40)}' is not from -{LARGEST:g} to {LARGEST:g}")
         return value
 
-    return plain(given, 0)
+    return bounded(plain(given), 0)
 
 
 class KeyCamera(Table):

@@ -4,8 +4,7 @@ Made by scripts/keywords.py from the model of scenes and from classes of options
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
 
 from numpy.typing import NDArray
 
@@ -15,8 +14,8 @@ from fractals.kernels.formula import Formula
 from fractals.scene.numbers import PointLike, Real
 
 
-class SceneKeywords(TypedDict, total=False):
-    """Every key of a scene, without its table."""
+class SceneTables(TypedDict, total=False):
+    """What `Scene` is made of."""
 
     title: str
     author: str
@@ -34,91 +33,96 @@ class SceneKeywords(TypedDict, total=False):
     light: Mapping[str, Any]
     develop: Mapping[str, Any]
     film: Mapping[str, Any] | None
+
+
+class SceneKeywords(SceneTables, total=False):
+    """Every key of a scene, without its table."""
+
     center: PointLike | None
     width: Real | None
     zoom: Real | None
     frame: PointLike | None
-    rotation: float
+    rotation: SupportsFloat
     mirror: bool
-    stretch: float
-    stretch_angle: float
+    stretch: SupportsFloat
+    stretch_angle: SupportsFloat
     projection: Literal["plane", "exponential"]
-    size: Sequence[int] | str
-    supersampling: int
+    size: Sequence[SupportsIndex] | NDArray[Any] | str
+    supersampling: SupportsIndex
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]
     gamut: Literal["srgb", "p3"]
     hdr: bool
-    dpi: float | None
+    dpi: SupportsFloat | None
     compression: Literal["fast", "small"]
-    max_iterations: int | Literal["auto"]
-    escape_radius: float
+    max_iterations: SupportsIndex | Literal["auto"]
+    escape_radius: SupportsFloat
     precision: Literal["auto", "float64", "float32"] | None
     coloring: str | Mapping[str, Any]
     palette: str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"]
-    density: float
-    offset: float
+    density: SupportsFloat
+    offset: SupportsFloat
     mask: Literal["auto", "escaped", "inside", "all"]
-    range: tuple[float, float] | None
+    range: tuple[SupportsFloat, SupportsFloat] | None
     inside: str
     layers: Sequence[Any]
-    quality: float
-    seed: int
-    steps: int
-    fuse: int
-    brightness: float
-    gamma: float
-    gamma_threshold: float
-    vibrancy: float
-    highlight_power: float
+    quality: SupportsFloat
+    seed: SupportsIndex
+    steps: SupportsIndex
+    fuse: SupportsIndex
+    brightness: SupportsFloat
+    gamma: SupportsFloat
+    gamma_threshold: SupportsFloat
+    vibrancy: SupportsFloat
+    highlight_power: SupportsFloat
     background: str
-    estimator_radius: float
-    estimator_minimum: float
-    estimator_curve: float
+    estimator_radius: SupportsFloat
+    estimator_minimum: SupportsFloat
+    estimator_curve: SupportsFloat
     filter: str
-    filter_radius: float
+    filter_radius: SupportsFloat
     heights: Literal["none", "smooth", "distance"]
-    rise: float
-    tilt: float
-    position: str | Sequence[float] | None
-    target: str | Sequence[float] | None
-    up: str | Sequence[float] | None
-    field: float
+    rise: SupportsFloat
+    tilt: SupportsFloat
+    position: str | Sequence[SupportsFloat] | NDArray[Any] | None
+    target: str | Sequence[SupportsFloat] | NDArray[Any] | None
+    up: str | Sequence[SupportsFloat] | NDArray[Any] | None
+    field: SupportsFloat
     panorama: bool
-    stereo: float
-    roll: float
-    lens: float
-    focus: float | None
-    sun: str | Sequence[float]
+    stereo: SupportsFloat
+    roll: SupportsFloat
+    lens: SupportsFloat
+    focus: SupportsFloat | None
+    sun: str | Sequence[SupportsFloat] | NDArray[Any]
     sun_color: str
-    sun_power: float
-    sun_size: float
+    sun_power: SupportsFloat
+    sun_size: SupportsFloat
     sky: str | Sequence[str]
-    haze: float
-    gloss: float
-    emission: float
+    haze: SupportsFloat
+    gloss: SupportsFloat
+    emission: SupportsFloat
     emission_color: str
-    emission_at: float
-    emission_width: float
-    bounces: int
-    samples: int | Literal["auto"]
+    emission_at: SupportsFloat
+    emission_width: SupportsFloat
+    bounces: SupportsIndex
+    samples: SupportsIndex | Literal["auto"]
     relight: bool
-    exposure: float | Literal["auto"]
+    exposure: SupportsFloat | Literal["auto"]
     curve: Literal["auto", "clip", "filmic"]
-    bloom: float
-    bloom_threshold: float
-    bloom_radius: float
-    vignette: float
+    bloom: SupportsFloat
+    bloom_threshold: SupportsFloat
+    bloom_radius: SupportsFloat
+    vignette: SupportsFloat
     denoise: bool
-    grain: float
+    grain: SupportsFloat
 
 
 class RecolorKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.recolor`."""
 
     device: str
-    threads: int | None
+    threads: SupportsIndex | None
     on_message: Callable[[str], None]
     progress: Callable[[int, int], None] | bool | None
 
@@ -147,17 +151,17 @@ class RenderFileKeywords(RenderKeywords, total=False):
 class StoreKeywords(RenderFileKeywords, total=False):
     """Keywords of `fractals.compute_to`."""
 
-    part: tuple[int, int] | None
+    part: tuple[SupportsIndex, SupportsIndex] | None
 
 
 class FilmKeywords(RenderKeywords, total=False):
     """Keywords of `fractals.film`."""
 
-    to: str | int | float | Decimal | None
-    cycle: float | None
-    turn: float | None
-    seconds: float | None
-    fps: float | None
+    to: str | SupportsFloat | None
+    cycle: SupportsFloat | None
+    turn: SupportsFloat | None
+    seconds: SupportsFloat | None
+    fps: SupportsFloat | None
     preview: bool
 
 
@@ -166,10 +170,10 @@ class SaveKeywords(TypedDict, total=False):
 
     overwrite: bool
     cluster: Any
-    frames: tuple[int, int] | None
+    frames: tuple[SupportsIndex, SupportsIndex] | None
     sound: str | None
     codec: str | None
-    bits: int | None
+    bits: SupportsIndex | None
     lossless: bool
     keep_strip: bool
 
@@ -177,23 +181,23 @@ class SaveKeywords(TypedDict, total=False):
 class SearchKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_nucleus`."""
 
-    max_period: int | None
+    max_period: SupportsIndex | None
     progress: Callable[[str, int, int], None] | None
 
 
 class SpiralKeywords(SearchKeywords, total=False):
     """Keywords of `fractals.find_misiurewicz`."""
 
-    digits: int | None
+    digits: SupportsIndex | None
 
 
 class SuggestKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_interesting`."""
 
     device: str
-    threads: int | None
+    threads: SupportsIndex | None
     on_message: Callable[[str], None]
-    count: int
+    count: SupportsIndex
     centers: bool
     progress: Callable[[int, int], None] | None
 
@@ -202,10 +206,10 @@ class ExploreKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.explore`."""
 
     device: str
-    threads: int | None
+    threads: SupportsIndex | None
     on_message: Callable[[str], None]
     host: str
-    port: int
+    port: SupportsIndex
     browser: bool
     block: bool
     uds: str | None
@@ -213,6 +217,6 @@ class ExploreKeywords(SceneKeywords, total=False):
     key: str | None
     allow_hosts: tuple[str, ...]
     read_only: bool
-    memory: int
-    clients: int
+    memory: SupportsIndex
+    clients: SupportsIndex
     gallery: bool | None

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack
 
 from pydantic import (
     AfterValidator,
@@ -23,8 +23,8 @@ from fractals.color.palette import parse_color
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
-from fractals.scene.keywords import SceneKeywords
-from fractals.scene.numbers import decimal_text
+from fractals.scene.keywords import SceneKeywords, SceneTables
+from fractals.scene.numbers import decimal_text, plain
 from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
     SCALES,
@@ -154,7 +154,7 @@ def _formula(given: Any) -> Any:
         if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
         return {"name": expression_name(given), "step": given}
-    return given
+    return plain(given)
 
 
 class Iteration(Table):
@@ -312,6 +312,10 @@ class Scene(Table):
     film: FilmSettings | None = Field(
         default=None, description="how the scene moves: see fractals film"
     )
+
+    if TYPE_CHECKING:  # what it is made of: validators turn this into the types above
+
+        def __init__(self, **tables: Unpack[SceneTables]) -> None: ...
 
     _exposed = model_validator(mode="before")(exposed_as_before)
 

@@ -2,15 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, SupportsComplex, SupportsFloat
 
 from fractals.errors import shown
 
-Real = str | int | float | Decimal  # text keeps all digits; a float has 17
-PointLike = complex | tuple[Real, Real] | list[Real]
+Real = str | SupportsFloat  # of any library; text keeps all digits, and a float has 17
+PointLike = SupportsComplex | Sequence[Real]
 
 # Sizes of pictures as text: names such as "4k", and "1920x1080".
 
@@ -126,6 +126,7 @@ LONG_INTEGER = "an integer has too many digits: write it as text, in quotes"
 # Of a number in a scene: they bound the work of parsing numbers from a file.
 MAX_DIGITS = 150_000
 MAX_EXPONENT = 1_000_000
+PLAIN_DEPTH = 50  # of tables and lists in one another
 DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 # Minus signs of web pages and papers, which look like the keyboard's.
 MINUS = str.maketrans(dict.fromkeys("\u2212\u2013\ufe63\uff0d", "-"))
@@ -287,6 +288,47 @@ def decimal_text(given: Any) -> str:
     if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
         raise ValueError(f"'{shown(text, 40)}' is beyond 1e±{MAX_EXPONENT}")
     return text
+
+
+def plain(given: Any, depth: int = 0) -> Any:
+    """Return a number of any library as Python's, also those in tables and lists.
+
+    Other values are returned as they are. `decimal_text` keeps all digits of a place in the plane.
+
+    Examples
+    --------
+    >>> plain({"power": Fraction(4), "scale": Fraction(5, 2)}), plain("ember")
+    ({'power': 4, 'scale': 2.5}, 'ember')
+    """
+    if hasattr(given, "tolist"):  # NumPy's numbers and arrays
+        given = given.tolist()
+    if depth > PLAIN_DEPTH or isinstance(given, str | int | float):
+        return given
+    if isinstance(given, Mapping):
+        return {key: plain(value, depth + 1) for key, value in given.items()}
+    if type(given) in (list, tuple):
+        return type(given)(plain(value, depth + 1) for value in given)
+    if not is_real(given):
+        return given
+    try:
+        value = float(given)
+    except OverflowError:
+        return given
+    return int(given) if value.is_integer() else value
+
+
+def whole(given: Any) -> int | None:
+    """Return a whole number of any library, such as 1e6, as Python's; None for other values.
+
+    Examples
+    --------
+    >>> whole(1e6), whole(Fraction(8, 2)), whole(2.5), whole(True), whole("3")
+    (1000000, 4, None, None, None)
+    """
+    value = plain(given)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def power_of_two(exponent: float) -> Fraction:

@@ -21,6 +21,7 @@ from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import shown, to_install
 from fractals.kernels.coloring import Coloring
+from fractals.scene.numbers import plain
 from fractals.scene.picture import Finite, View
 from fractals.scene.table import CommandHelp, Instance, Table, make_once
 
@@ -49,7 +50,7 @@ def _palette(given: Any) -> Any:
         return given
     if found := gradient.palette_of(given):
         return found
-    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
+    return palette.parse(plain(given) if isinstance(given, Mapping) else {"stops": plain(given)})
 
 
 def plain_palette(given: str | Palette) -> Any:
@@ -93,7 +94,7 @@ def _coloring(given: Any) -> Any:
         picture = given.get("picture")
         if isinstance(picture, str):
             trap_image.check(picture)
-        return given
+        return plain(given)
     if not isinstance(given, ColoringName):
         raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
     return given

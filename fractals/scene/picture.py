@@ -9,7 +9,15 @@ import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from fractals.errors import shown
-from fractals.scene.numbers import MAX_SIDE, decimal_text, is_real, point_text, size_of, width_in
+from fractals.scene.numbers import (
+    MAX_SIDE,
+    decimal_text,
+    is_real,
+    point_text,
+    size_of,
+    whole,
+    width_in,
+)
 from fractals.scene.table import CommandHelp, Table
 
 SCALES = ("width", "zoom", "frame")  # keys of a view that say how much of the plane it shows
@@ -48,8 +56,8 @@ def _point(given: Any) -> Any:
         return tuple(given)
     if getattr(given, "shape", None) == (2,):
         return tuple(given.tolist())
-    if hasattr(given, "imag") and not hasattr(given, "shape") and not is_real(given):
-        return given.real, given.imag  # of Python, gmpy2 or mpmath
+    if hasattr(given, "imag") and getattr(given, "shape", ()) == () and not is_real(given):
+        return given.real, given.imag  # of Python, NumPy, gmpy2 or mpmath
     raise ValueError(
         f"'{shown(given, 40)}' is not a point: give two numbers such as ('-0.75', '0.1'), "
         "or a complex number"
@@ -116,9 +124,10 @@ class View(Table):
 
 
 def _bits(given: Any) -> int:
-    if str(given) not in ("8", "16"):
+    bits = int(given) if given in ("8", "16") else whole(given)
+    if bits not in (8, 16):
         raise ValueError(f"'{shown(given, 40)}' is not 8 or 16")
-    return int(given)
+    return bits
 
 
 class ImageSettings(Table):

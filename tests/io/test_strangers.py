@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import signal
 import struct
 import subprocess
@@ -16,6 +15,7 @@ import PIL.Image
 import pytest
 from support.command_line import hear_signals
 from support.deadline import deadline
+from support.memory import most_memory
 from support.scenes import scene
 from support.stores import change_header, contents
 
@@ -426,11 +426,6 @@ HANGS = {
 }
 
 
-def most_memory():
-    """Return the most bytes that this process has taken so far."""
-    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 @pytest.mark.parametrize("name", HANGS)
 def test_nothing_hangs(tmp_path, name):
     """Valid or not: an answer before the deadline, of at most eleven lines, and with 500 MB."""
@@ -628,8 +623,9 @@ with files.written(sys.argv[1]) as file:
 
 
 @pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="every file has a name here")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
-def test_no_signal_leaves_half_a_file(tmp_path, number):
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT", "SIGKILL"])
+def test_no_signal_leaves_half_a_file(tmp_path, name):
+    number = getattr(signal, name)
     child = subprocess.Popen(
         [sys.executable, "-c", WRITER, tmp_path / "a"],
         stdout=subprocess.PIPE,

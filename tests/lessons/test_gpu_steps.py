@@ -66,7 +66,7 @@ for n in 0, 9:  # forwards, and by differences
     more, less = w.astype(np.float64), w.astype(np.float64)
     more[n, 3] += 1e-5
     less[n, 3] -= 1e-5
-    loss = [np.mean((step.paint(points, each) - goals) ** 2) for each in (more, less)]
+    loss = [np.mean((step.paint(points[None], each)[0] - goals) ** 2) for each in (more, less)]
     backwards = found[:, n, 3].sum()
     assert np.isclose(forwards / goals.size, backwards, rtol=1e-4)
     assert np.isclose((loss[0] - loss[1]) / 2e-5, backwards, rtol=1e-4)

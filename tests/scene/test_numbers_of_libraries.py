@@ -1,5 +1,7 @@
 """Numbers of NumPy, fractions, gmpy2 and mpmath are numbers of a scene, with all their digits."""
 
+import contextlib
+import typing
 from decimal import Decimal
 from fractions import Fraction
 
@@ -10,6 +12,8 @@ import pytest
 
 import fractals
 from fractals.errors import SceneError
+from fractals.rendering.options import DeviceOptions, FilmOptions, SearchOptions, SuggestOptions
+from fractals.scene.keywords import SceneKeywords
 from fractals.scene.numbers import decimal_text
 
 NUMBERS = {
@@ -121,3 +125,81 @@ def test_what_is_no_number_is_told_by_its_type(given, words):
         fractals.Scene().replace(width=given)
     assert words in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def numbers_of_libraries(value):
+    """Return a number as other libraries have it."""
+    exact = Fraction(value)
+    made = [exact, Decimal(value), np.float32(value), np.array(value, np.longdouble)]
+    made += [gmpy2.mpfr(value), gmpy2.mpq(exact), mpmath.mpf(value)]
+    return made + (
+        [np.int16(value), np.array(value), gmpy2.mpz(value)] if exact == int(exact) else []
+    )
+
+
+def numeric_keys():
+    """Return the keys of a scene that take one number, each with a value that is none's default."""
+    keys = {}
+    for name, annotation in SceneKeywords.__annotations__.items():
+        kinds = typing.get_args(annotation) or (annotation,)
+        if typing.SupportsIndex in kinds or typing.SupportsFloat in kinds:
+            for value in (0.5, 3, 40, 400, 4000):
+                with contextlib.suppress(fractals.SceneError):
+                    keys[name] = fractals.Scene().replace(**{name: value}), value
+                    break
+    return keys
+
+
+def test_numbers_of_any_library_are_numbers_in_every_key():
+    keys = numeric_keys()
+    assert len(keys) > 40
+    for name, (scene, value) in keys.items():
+        for number in numbers_of_libraries(value):
+            assert fractals.Scene().replace(**{name: number}) == scene, (name, type(number))
+    point = fractals.Scene().replace(center=(-0.75, 0.125), julia=(-0.75, 0.125))
+    for number in (
+        gmpy2.mpc("-0.75+0.125j"),
+        mpmath.mpc(-0.75, 0.125),
+        np.clongdouble(-0.75 + 0.125j),
+    ):
+        assert fractals.Scene().replace(center=number, julia=number) == point, type(number)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda n: {"formula": {"name": "multibrot", "power": n(3)}},
+        lambda n: {"coloring": {"name": "stripe_average", "density": n(3)}},
+        lambda n: {"layers": [{"coloring": "slopes", "opacity": n(1)}]},
+        lambda n: {"palette": {"stops": [[n(0), "#000"], [n(1) / 2, "#fff"]], "cyclic": False}},
+        lambda n: {
+            "formula": {"name": "flame", "transforms": [{"affine": [*map(n, (1, 0, 2, 0, 1, 0))]}]}
+        },
+        lambda n: {
+            "bits": n(16),
+            "size": (n(64), n(40)),
+            "range": (n(0), n(8)),
+            "position": [n(3)] * 3,
+        },
+    ],
+)
+def test_numbers_of_any_library_are_numbers_in_tables(make):
+    scene = fractals.Scene().replace(**make(int))
+    for kind in (np.int64, Fraction, gmpy2.mpz, mpmath.mpf, np.array):
+        assert fractals.Scene().replace(**make(kind)).to_values() == scene.to_values(), kind
+
+
+def test_numbers_of_any_library_are_numbers_in_options():
+    for value in (np.int64(2), Fraction(2), np.array(2), gmpy2.mpfr(2), 2.0):
+        assert (
+            DeviceOptions(threads=value).threads == SearchOptions(max_period=value).max_period == 2
+        )
+        assert type(SuggestOptions(count=value).count) is int
+        assert FilmOptions(seconds=value).seconds == 2
+    for value in ("2", 2.5, True, [2]):
+        with pytest.raises(
+            fractals.OptionError, match=r"max_period=.*: give a whole number, or None"
+        ):
+            fractals.find_nucleus("minibrot", max_period=value)
+    with pytest.raises(fractals.OptionError, match="fps='fast': give a number, or None"):
+        fractals.film(fps="fast")

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import random
-import resource
 import shutil
 import struct
 import zipfile
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from support.deadline import DeadlineMissed, deadline
+from support.memory import most_memory
 from support.scenes import scene
 
 import fractals
@@ -287,7 +287,7 @@ class Fuzz:
     def check(self, seed, number):
         """Read input `number`; return whether it was valid, or raise an `Unanswered`."""
         kind, text = self.input(seed, number)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        peak = most_memory()
         valid = False
         try:
             with deadline(), quiet(kind):
@@ -299,7 +299,7 @@ class Fuzz:
                 raise Unanswered(f"{kind}: the message {str(error)[:300]!r}") from error
         except (Exception, DeadlineMissed) as error:
             raise Unanswered(f"{kind}: {type(error).__name__}: {str(error)[:300]}") from error
-        more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - peak
+        more = most_memory() - peak
         if more > MEMORY:
             raise Unanswered(f"{kind}: {more / 2**20:.0f} MiB of memory")
         return valid

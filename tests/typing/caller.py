@@ -2,6 +2,7 @@
 
 import io
 import warnings
+from fractions import Fraction
 from typing import assert_type
 
 import numpy as np
@@ -27,6 +28,13 @@ def compute() -> NDArray[np.int32]:
     assert_type(fractals.recolor(raw, palette=["#000", "#fff"]), fractals.Image)
     fractals.recolor(raw, palette=np.zeros((4, 3)))
     return raw.count
+
+
+def numbers_of_libraries() -> None:
+    fractals.plan(width=Fraction(1, 8), center=(Fraction(1, 8), np.float32(0.5)), zoom=np.int64(8))
+    fractals.plan(center=np.complex64(0.5j), julia=np.zeros(2), size=np.array([64, 40]))
+    options: fractals.RenderKeywords = {"rotation": np.float32(30), "threads": np.int64(2)}
+    fractals.plan("seahorse", **options)
 
 
 def film(scene: fractals.Scene) -> None:

@@ -427,7 +427,7 @@ class Exposure(NamedTuple):
     weight: int  # what a hit adds to a bucket's count
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Hits:
     """What the points of a scatter image add up to."""
 
@@ -438,6 +438,24 @@ class Hits:
     samples: int  # points that were plotted, in view or not
     hits: int  # points in view
     margin: int  # buckets beyond the edge of the picture, on each side
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = vars(self), vars(other)
+        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+    def __repr__(self) -> str:
+        return f"Hits({self})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the sums."""
+        return np.array(self.sums, dtype) if copy else np.asarray(self.sums, dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the sums: rows, columns, and red, green, blue and count."""
+        return self.sums.shape
 
     @property
     def count(self) -> NDArray[np.int64]:

@@ -35,7 +35,7 @@ CHANGED = ("light.samples",)  # keys that change no sum of a sample
 TABLES = ("camera", "light", "iteration")  # that hold keys which do, besides color
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class LightSums:
     """The light of a solid's picture, added up."""
 
@@ -44,6 +44,24 @@ class LightSums:
     chunks: int  # rows that have all samples
     each: int  # samples of a pixel of these rows
     before: int  # samples of a pixel of the other rows
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = vars(self), vars(other)
+        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+    def __repr__(self) -> str:
+        return f"LightSums({self})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the sums."""
+        return np.array(self.sums, dtype) if copy else np.asarray(self.sums, dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the sums: rows, columns, and numbers of a pixel."""
+        return self.sums.shape
 
     @property
     def samples(self) -> int:
