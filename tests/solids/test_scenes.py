@@ -176,6 +176,35 @@ def test_a_picture_becomes_ever_finer():
     assert refinement.kept == 0
 
 
+@pytest.mark.parametrize(
+    ("size", "speed", "step"),
+    [((600, 400), 0, 4), ((600, 400), 1e6, 4), ((600, 400), 2e6, 2), ((600, 400), 8e6, 1)],
+)
+def test_a_first_look_is_as_fine_as_a_thirtieth_of_a_second_allows(size, speed, step):
+    scene, backend = (
+        solid_scene(size=size, samples=1),
+        open_backend(choose("cpu").device, "float32", 1),
+    )
+
+    def refined(before):
+        return family_of(scene).refine(scene, RenderOptions(), lambda number: backend, before)
+
+    before = refined(None)
+    before._speed = speed
+    made = refined(before)
+    picture = next(made.pictures())
+    assert (picture.step, picture.pixels.shape) == (step, (size[1] // step, size[0] // step, 3))
+    assert made._speed > 0
+    assert made._speed != speed  # measured, at the size that was drawn
+
+
+def test_a_first_look_at_a_stereo_pair_has_two_halves():
+    scene = solid_scene(size=(130, 40), samples=1, stereo=0.03)
+    backend = open_backend(choose("cpu").device, "float32", 1)
+    refinement = family_of(scene).refine(scene, RenderOptions(), lambda number: backend)
+    assert next(refinement.pictures()).pixels.shape == (10, 34, 3)
+
+
 def test_a_picture_is_compared_with_plain_python():
     scene = solid_scene(size=(20, 14), samples=2)
     found = family_of(scene).redraw(scene, RenderOptions(device="cpu"), 5)
