@@ -37,7 +37,7 @@ PARTS = {
     "sierpinski": sierpinski.make,
 }
 MAX_SOLIDS = 6  # more would only take longer to compile
-MAX_DEGREE = 16  # of all together: float32 holds r**16 of orbits that have just escaped
+MAX_DEGREE = 256  # of all together, as of two bulbs: a step takes r to this power
 
 
 def parts_of(names, options):
