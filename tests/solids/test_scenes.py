@@ -1,6 +1,7 @@
 """Scenes of solids: what is refused, what is drawn, and pictures that become ever finer."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from fractals.io import png
 from fractals.kernels import light as lights
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import Seen, make_solid_plan
+from fractals.rendering.solid.moves import orbited
+from fractals.rendering.solid.plan import Seen, make_solid_plan, steps_for
 from fractals.rendering.solid.trace import Tracing
 
 TINY = {"size": (12, 8), "samples": 1, "bounces": 0}
@@ -85,6 +87,26 @@ def test_a_view_that_no_number_resolves_is_refused():
     assert make_solid_plan(near.replace(position=(1 + 1e-7, 0, 0)), "cpu", 1).precision == "float64"
     with pytest.raises(fractals.OptionError, match="float64 has 53"):
         make_solid_plan(near, "cpu", 1)
+
+
+def test_a_near_view_takes_the_steps_of_its_detail():
+    scene = solid_scene(formula="mandelbulb", size=(200, 120), samples=1)
+    assert make_solid_plan(scene, "cpu", 1).steps == 10
+    for _ in range(6):
+        scene = orbited(scene, 0, 0, 20)
+    near = make_solid_plan(scene, "cpu", 1)
+    assert near.clearance < 1e-6
+    assert near.steps == steps_for(near.solid, 0.7 * near.pixel * near.clearance) > 14
+    assert make_solid_plan(scene.replace(max_iterations=12), "cpu", 1).steps == 12
+    # What it shows is as rough as the whole solid: few neighbors are as far away as each other.
+    found = Tracing(near, open_backend(choose("cpu").device, "float64", 1)).probe()[..., 0]
+    found = found[:, (found > 0).all(axis=0)]
+    bends = np.abs(np.diff(found, 2, axis=0)).mean() / found.mean()
+    few = replace(near, scene=scene.replace(max_iterations=10))
+    smooth = Tracing(few, open_backend(choose("cpu").device, "float64", 1)).probe()[..., 0]
+    smooth = smooth[:, (smooth > 0).all(axis=0)]
+    assert bends > 3 * np.abs(np.diff(smooth, 2, axis=0)).mean() / smooth.mean()
+    assert make_solid_plan(solid_scene(BALL, position=(1 + 1e-7, 0, 0)), "cpu", 1).steps == 3
 
 
 def test_a_picture_carries_its_scene(tmp_path):
