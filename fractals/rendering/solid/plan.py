@@ -31,8 +31,8 @@ FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
-# Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps, but
-# not where there are FEW of them: such a solid is a shape whose steps have an end.
+# Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps,
+# but not where there are FEW of them: such a solid is a shape whose steps have an end.
 DETAIL, FEW = 1e-6, 4
 FINEST = 2.0**-53  # detail that float64 resolves
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
