@@ -11,7 +11,9 @@ of one sample a pixel, two bounces. Both are compared with the same kernel compi
 after the other (`plain`), to the same bits. `steps`: steps of a Mandelbox beside hand-written C
 (`limit/box.c`), to the same bits. `peer`: pictures of 640x480 beside those of Mandelbulber
 (`mandelbulber2` must be there), less what its start takes: rays with normals, and a fast look,
-which has shadows and open surroundings, too, beside its picture with and without shadows. `first`:
+which has shadows and open surroundings, too, beside its picture with and without shadows. `moves`:
+first looks of the explorer, from the gallery, while the camera goes around: a pixel of them covers
+1, 2 or 4 of 640x360 along each side. `first`:
 a process without compiled code that draws 320x200 pixels. `denoised`: a picture of 1920x1080 with
 8 samples and the denoiser (the extra `denoise` must be there), two threads, once.
 """
@@ -28,8 +30,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -42,6 +45,7 @@ import numpy as np
 from limit.yardstick import FLAGS, WIDTHS
 
 import fractals
+from fractals import catalog
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cpu.ray_lists import (
     AWAY,
@@ -55,8 +59,12 @@ from fractals.backends.cpu.ray_lists import (
 from fractals.backends.devices import choose, open_backend
 from fractals.backends.features import REGISTER
 from fractals.backends.python import PythonBackend
+from fractals.explorer.frames import FrameView, Move
 from fractals.formulas.solids import mandelbox
 from fractals.kernels import light, march
+from fractals.rendering.families import family_of
+from fractals.rendering.families.solid import FIRST_STEPS
+from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import make_solid_plan, place_of, space_in_python
 from fractals.rendering.solid.trace import Tracing
 from fractals.tools.bench import report
@@ -80,7 +88,8 @@ VIEWS: dict[str, dict[str, Any]] = {
 BOUNCES = 2
 QUIET = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
 FIGURES = ("cpu_seconds", "million_paths_a_second", "million_steps_a_second")
-PARTS = ("hits", "paths", "steps", "peer", "first", "denoised")
+PARTS = ("hits", "paths", "steps", "peer", "moves", "first", "denoised")
+WINDOW = 640, 360
 STEPS, ORBITS = 2000, (512, 32)
 # Views of Mandelbulber's solids: its own keys, and ours. Its bulb takes the sine of the angle.
 PEER = {
@@ -361,6 +370,27 @@ def looked(tracing: Tracing) -> None:
     tracing.pixels(sums, 1)
 
 
+def moves(runs: int) -> Iterator[dict[str, Any]]:
+    """Draw first looks of the explorer at the solids of the gallery, in a window of 640x360."""
+    for name in catalog.names("gallery"):
+        scene = fractals.load_scene(name, size=WINDOW)
+        if scene.make_any_formula().family != "solid":
+            continue
+        backends = cache(lambda number: open_backend(choose("cpu").device, number, 1))
+        view, degrees = FrameView.of(scene, WINDOW), count()
+        works = {}
+        for step in FIRST_STEPS:
+
+            def work(step: int = step) -> None:
+                around = view.moved(Move(by=(next(degrees) * 8, 0)))  # noqa: B023
+                solid = family_of(scene).refine(around.scene(), RenderOptions(), backends)  # noqa: B023
+                solid._look(step)  # type: ignore[attr-defined]
+
+            works[f"step {step}"] = work
+        found = seconds_of(works, runs)
+        yield {"what": name, "size": list(WINDOW), "cpu_seconds": found}
+
+
 def first(runs: int) -> Iterator[dict[str, Any]]:
     """Draw in a process without compiled code, and in one that finds it on the disk."""
     for view in ("bulb, near", "box of -1.5"):
@@ -433,7 +463,7 @@ def main() -> None:
         made = report.make_report([])
         made["load"] = os.getloadavg()
         ways = {"hits": hits, "paths": paths, "steps": steps, "peer": peer, "first": first}
-        ways["denoised"] = denoised
+        ways |= {"moves": moves, "denoised": denoised}
         made["results"] = [
             {"part": part, **row} for part in given.parts or PARTS for row in ways[part](given.runs)
         ]

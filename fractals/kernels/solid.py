@@ -117,7 +117,8 @@ class Solid(AnyFormula):
         ``0.5 r log(r) / d``, and 0 where r <= 1; "linear" for folds, ``(r - body) / d``; or
         ``distance(x, y, z, d, options)``.
     steps : int
-        The most steps of an orbit. The orbit of a point on the surface takes them all.
+        The most steps of an orbit, which are to magnify by a million. The orbit of a point on the
+        surface takes them all. Views of finer detail take more, unless there are fewer than four.
     bail : float
         An orbit ends where r² is larger.
     bound : float

@@ -1,6 +1,7 @@
 """Scenes of solids: what is refused, what is drawn, and pictures that become ever finer."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from fractals.io import png
 from fractals.kernels import light as lights
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import Seen, make_solid_plan
+from fractals.rendering.solid.moves import orbited
+from fractals.rendering.solid.plan import Seen, make_solid_plan, steps_for
 from fractals.rendering.solid.trace import Tracing
 
 TINY = {"size": (12, 8), "samples": 1, "bounces": 0}
@@ -85,6 +87,26 @@ def test_a_view_that_no_number_resolves_is_refused():
     assert make_solid_plan(near.replace(position=(1 + 1e-7, 0, 0)), "cpu", 1).precision == "float64"
     with pytest.raises(fractals.OptionError, match="float64 has 53"):
         make_solid_plan(near, "cpu", 1)
+
+
+def test_a_near_view_takes_the_steps_of_its_detail():
+    scene = solid_scene(formula="mandelbulb", size=(200, 120), samples=1)
+    assert make_solid_plan(scene, "cpu", 1).steps == 10
+    for _ in range(6):
+        scene = orbited(scene, 0, 0, 20)
+    near = make_solid_plan(scene, "cpu", 1)
+    assert near.clearance < 1e-6
+    assert near.steps == steps_for(near.solid, 0.7 * near.pixel * near.clearance) > 14
+    assert make_solid_plan(scene.replace(max_iterations=12), "cpu", 1).steps == 12
+    # What it shows is as rough as the whole solid: few neighbors are as far away as each other.
+    found = Tracing(near, open_backend(choose("cpu").device, "float64", 1)).probe()[..., 0]
+    found = found[:, (found > 0).all(axis=0)]
+    bends = np.abs(np.diff(found, 2, axis=0)).mean() / found.mean()
+    few = replace(near, scene=scene.replace(max_iterations=10))
+    smooth = Tracing(few, open_backend(choose("cpu").device, "float64", 1)).probe()[..., 0]
+    smooth = smooth[:, (smooth > 0).all(axis=0)]
+    assert bends > 3 * np.abs(np.diff(smooth, 2, axis=0)).mean() / smooth.mean()
+    assert make_solid_plan(solid_scene(BALL, position=(1 + 1e-7, 0, 0)), "cpu", 1).steps == 3
 
 
 def test_a_picture_carries_its_scene(tmp_path):
@@ -174,6 +196,35 @@ def test_a_picture_becomes_ever_finer():
     assert refinement.kept == 150 * 96 * 24
     refinement.free()
     assert refinement.kept == 0
+
+
+@pytest.mark.parametrize(
+    ("size", "speed", "step"),
+    [((600, 400), 0, 4), ((600, 400), 1e6, 4), ((600, 400), 2e6, 2), ((600, 400), 8e6, 1)],
+)
+def test_a_first_look_is_as_fine_as_a_thirtieth_of_a_second_allows(size, speed, step):
+    scene, backend = (
+        solid_scene(size=size, samples=1),
+        open_backend(choose("cpu").device, "float32", 1),
+    )
+
+    def refined(before):
+        return family_of(scene).refine(scene, RenderOptions(), lambda number: backend, before)
+
+    before = refined(None)
+    before._speed = speed
+    made = refined(before)
+    picture = next(made.pictures())
+    assert (picture.step, picture.pixels.shape) == (step, (size[1] // step, size[0] // step, 3))
+    assert made._speed > 0
+    assert made._speed != speed  # measured, at the size that was drawn
+
+
+def test_a_first_look_at_a_stereo_pair_has_two_halves():
+    scene = solid_scene(size=(130, 40), samples=1, stereo=0.03)
+    backend = open_backend(choose("cpu").device, "float32", 1)
+    refinement = family_of(scene).refine(scene, RenderOptions(), lambda number: backend)
+    assert next(refinement.pictures()).pixels.shape == (10, 34, 3)
 
 
 def test_a_picture_is_compared_with_plain_python():

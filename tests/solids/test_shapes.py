@@ -10,6 +10,7 @@ from oracle import solids as oracle
 import fractals
 from fractals import catalog
 from fractals.backends.devices import choose, open_backend
+from fractals.formulas.solids import solid_hybrid
 from fractals.kernels import march
 
 NAMES = catalog.names("solid")
@@ -304,7 +305,10 @@ def test_rays_pass_no_fin_at_the_poles_of_a_juliabulb(power, theta):
 
 @pytest.mark.parametrize(
     "formulas",
-    ["mandelbox+mandelbulb", "menger+juliabulb", "quaternion+mandelbox", "amazing_surf+octahedral"],
+    [
+        *("mandelbox+mandelbulb", "menger+juliabulb", "quaternion+mandelbox"),
+        *("amazing_surf+octahedral", "mandelbulb+juliabulb"),
+    ],
 )
 def test_a_hybrid_is_its_parts_in_turn(formulas):
     hybrid = made("solid_hybrid", formulas=formulas)
@@ -324,6 +328,24 @@ def test_a_hybrid_is_its_parts_in_turn(formulas):
         assert found[6] == w
 
 
+@pytest.mark.parametrize("second", solid_hybrid.PARTS)
+def test_any_two_solids_are_a_hybrid_whose_distances_float32_holds(second):
+    for first in solid_hybrid.PARTS:
+        hybrid = made("solid_hybrid", formulas=f"{first}+{second}")
+        if hybrid.degree == 64:  # of bulbs: the largest powers, too
+            hybrid = made(
+                "solid_hybrid",
+                formulas=f"{first}+{second}",
+                **{f"{first}_power": 16, f"{second}_power": 16},
+            )
+        target = open_backend(choose("python").device, "float32").target
+        field = march.make_field(target, hybrid.walk)
+        space = march.space_of(hybrid, hybrid.steps, np.float32)
+        with np.errstate(all="ignore"):
+            for point in points(hybrid, 3):
+                assert np.isfinite(field(*np.float32(point), space)).all()
+
+
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
@@ -341,7 +363,7 @@ def test_a_hybrid_is_its_parts_in_turn(formulas):
             {"formulas": "menger+cube"},
             "formulas: 'cube' is not one of amazing_surf",
         ),
-        ("solid_hybrid", {"formulas": "mandelbulb+mandelbulb"}, "together of degree 64"),
+        ("solid_hybrid", {"formulas": "+".join(["mandelbulb"] * 3)}, "together of degree 512"),
         ("solid_hybrid", {"formulas": 3}, "formulas is a list of 1 to 6 names of solids"),
         ("solid_hybrid", {"mandelbox_scale": 9}, "mandelbox_scale: 9 is not from -3 to 3"),
         ("solid_hybrid", {"mandelbox_size": 9}, "unknown option 'mandelbox_size'; there are"),

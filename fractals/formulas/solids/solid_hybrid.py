@@ -37,7 +37,7 @@ PARTS = {
     "sierpinski": sierpinski.make,
 }
 MAX_SOLIDS = 6  # more would only take longer to compile
-MAX_DEGREE = 16  # of all together: float32 holds r**16 of orbits that have just escaped
+MAX_DEGREE = 256  # of all together, as of two bulbs: a step takes r to this power
 
 
 def parts_of(names, options):
@@ -85,7 +85,7 @@ def make(formulas="mandelbox+mandelbulb", **options):
         parts[0].step,
         distance="log" if degree > 1 else "linear",
         # The parts magnify together as much in a step as each of them in its own.
-        steps=max(3, math.ceil(1 / sum(1 / part.steps for part in parts))),
+        steps=max(4, math.ceil(1 / sum(1 / part.steps for part in parts))),
         bail=min(1e4, 10 ** (28 / degree)),
         bound=bound,
         fourth=fourths[0] if fourths else None,

@@ -1,5 +1,6 @@
 """Solids: rays walk to a surface in space, and paths of light are traced from there."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,7 +39,10 @@ CHANNELS = (
     *("R", "G", "B", "albedo.R", "albedo.G", "albedo.B"),
     *("normal.X", "normal.Y", "normal.Z", "Z", "trap"),
 )
-FIRST_STEP = 4  # pixels that one of a small picture covers, along each side
+# Pixels that one of a first look covers, along each side: as few as FIRST_SECONDS allow, if an
+# earlier look of the view tells how long one takes.
+FIRST_STEPS = 1, 2, 4
+FIRST_SECONDS = 1 / 30
 FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
 ROWS = 64  # of the image, that are traced in a step
 MOST_BYTES = 2**31  # of the sums
@@ -65,8 +69,9 @@ class SolidRefinement:
     """A picture of a solid that becomes ever finer; see `fractals.rendering.families.Refinement`.
 
     The first pictures are lit without bounces: by the sun, and by the sky as far as the
-    surroundings leave a surface open; one is small, and one as large as the image. Then the samples
-    of the image itself are added up, and shown each time that there are twice as many.
+    surroundings leave a surface open; one is small, and one as large as the image. The small one is
+    as large as one can be 30 times a second, going by the picture before. Then the samples of the
+    image itself are added up, and shown each time that there are twice as many.
     """
 
     def __init__(
@@ -81,6 +86,9 @@ class SolidRefinement:
         self._sums: NDArray[np.int64] | None = None
         self._done = 0  # samples in the sums
         self._even = True  # whether all rows have as many samples
+        self._speed = 0.0  # pixels a second of the last small picture
+        if isinstance(before, SolidRefinement):
+            self._speed = before._speed
         if isinstance(before, SolidRefinement) and before._even:
             same = before._scene.model_copy(update={"develop": scene.develop}) == scene
             if same:  # the same light, developed in another way
@@ -109,6 +117,25 @@ class SolidRefinement:
         backend = self._backend_of(plan.precision)
         return Tracing(replace(plan, device=backend.kind, threads=backend.threads or 1), backend)
 
+    def _first_step(self) -> int:
+        """Return how many pixels one of the first look covers, along each side."""
+        size = self._scene.image.size
+        if max(size) <= FIRST_SIDE:
+            return 1
+        most = self._speed * FIRST_SECONDS
+        quick = (step for step in FIRST_STEPS if math.prod(size) <= most * step**2)
+        return next(quick, FIRST_STEPS[-1])
+
+    def _look(self, step: int, timed: bool = True) -> NDArray[Any]:
+        """Return a picture without bounces, whose pixels cover `step` of the image a side."""
+        begun, scene = perf_counter(), self._scene
+        unit = step * (2 if scene.camera.stereo and step > 1 else 1)  # a pair has equal halves
+        width, height = (unit // step * -(-side // unit) for side in scene.image.size)
+        pixels = self._whole(self._traced(scene.replace(size=(width, height), bounces=0)), 1)
+        if timed:
+            self._speed = width * height / (perf_counter() - begun)
+        return pixels
+
     def _whole(self, tracing: Tracing, samples: int) -> NDArray[Any]:
         """Return the picture of some samples."""
         width, height = tracing.plan.scene.image.size
@@ -127,15 +154,13 @@ class SolidRefinement:
         self.prepare()
         tracing = self._tracing
         assert tracing
-        scene, (width, height) = self._scene, self._scene.image.size
+        width, height = self._scene.image.size
         whole = tracing.plan.samples_per_pixel
         if self._sums is None:
-            if max(width, height) > FIRST_SIDE:
-                size = -(-width // FIRST_STEP), -(-height // FIRST_STEP)
-                small = self._traced(scene.replace(size=size, bounces=0))
-                yield Refined(self._whole(small, 1), FIRST_STEP, "a first look", False)
-            look = self._traced(scene.replace(bounces=0))
-            yield Refined(self._whole(look, 1), 1, "a fast look", False)
+            step = self._first_step()
+            if step > 1:
+                yield Refined(self._look(step), step, "a first look", False)
+            yield Refined(self._look(1, step == 1), 1, "a fast look", False)
             self._sums = np.zeros((height, width, 3), np.int64)
         sums, shown, spent, took = self._sums, self._done, 0.0, 0.0
         if shown:

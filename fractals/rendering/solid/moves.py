@@ -18,6 +18,7 @@ from fractals.rendering.solid.plan import (
     distance_at,
     place_of,
     space_in_python,
+    steps_for,
     sun_of,
     unit,
 )
@@ -155,7 +156,7 @@ def _turned(
 def _sight(solid: Solid, position: NDArray[np.float64], sight: NDArray[np.float64]) -> float | None:
     """Return how far the surface is in a direction; None: there is none."""
     python = PythonBackend("float64").target
-    space = space_in_python(solid, solid.steps)
+    space = space_in_python(solid, steps_for(solid))
     with np.errstate(all="ignore"):
         walk = march.make_march(python, solid.walk)
         t, _, hits = walk(position.tolist(), sight.tolist(), 0.0, FOOTPRINT, 0.0, space)

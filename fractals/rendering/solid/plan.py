@@ -31,6 +31,10 @@ FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 GLOW = 0.12  # the sky around the sun, in the sun's light
 PER_SAMPLE = 16  # paths for each of supersampling's samples
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
+# Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps,
+# but not where there are FEW of them: such a solid is a shape whose steps have an end.
+DETAIL, FEW = 1e-6, 4
+FINEST = 2.0**-53  # detail that float64 resolves
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel, without the shares of sources
 BYTES_OF_LIST = 2**20  # of a thread
@@ -76,9 +80,11 @@ class SolidPlan:
 
     @property
     def steps(self) -> int:
-        """Return the most steps of an orbit."""
+        """Return the most steps of an orbit: as many as the detail of what is nearest takes."""
         given = self.scene.iteration.max_iterations
-        return self.solid.steps if given == "auto" else min(given, MOST_STEPS)
+        if given != "auto":
+            return min(given, MOST_STEPS)
+        return steps_for(self.solid, FOOTPRINT * self.pixel * self.clearance)
 
     @property
     def samples_per_pixel(self) -> int:
@@ -327,14 +333,26 @@ def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pix
     return replace(plan, precision=_precision(plan, position))
 
 
+def steps_for(solid: Solid, detail: float = 0.0) -> int:
+    """Return the most steps of an orbit, for detail of some size; 0: the finest in float64."""
+    if solid.steps < FEW:
+        return solid.steps
+    deeper = math.log(max(detail / solid.bound, FINEST)) / math.log(DETAIL)
+    return min(MOST_STEPS, math.ceil(solid.steps * max(1.0, deeper)))
+
+
 def distance_at(plan: SolidPlan, place: Sequence[float]) -> float:
-    """Return the distance estimate at a place; outside the sphere around the solid: that to it."""
+    """Return the distance estimate at a place; outside the sphere around the solid: that to it.
+
+    Orbits take as many steps as the finest detail does.
+    """
     beyond = math.hypot(*place) - plan.solid.bound
     if beyond > 0:
         return beyond
     field = march.make_field(PythonBackend("float64").target, plan.solid.walk)
     with np.errstate(all="ignore"):
-        found, _ = field(*map(float, place), space_in_python(plan.solid, plan.steps))
+        steps = replace(plan, clearance=0.0).steps
+        found, _ = field(*map(float, place), space_in_python(plan.solid, steps))
     return float(found) if math.isfinite(found) else 0.0
 
 
