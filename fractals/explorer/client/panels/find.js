@@ -6,11 +6,12 @@ import { canFly, flyAlong, flyTo } from "./flight.js";
 import { drawSheet } from "./previews.js";
 import { decimal } from "./scale.js";
 
+/** @type {[number, string][]} */
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
 export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, close, autopilot, second }) {
   // Progress, what was found, and small pictures of the views of a solid
-  const own = observe({ told: /** @type {Table|null} */ (null), answer: /** @type {Table|null} */ (null), views: /** @type {Table[]} */ ([]) });
+  const own = observe({ told: /** @type {Told|null} */ (null), answer: /** @type {Table|null} */ (null), views: /** @type {Table[]} */ ([]) });
   let job = /** @type {Table|null} */ (null);
   let flight = /** @type {Table|null} */ (null);
   let flights = 0; // so far

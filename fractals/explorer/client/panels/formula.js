@@ -36,7 +36,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     detail.told = ui.open === "formula";
   });
 
-  function Own(/** @type {Table} */ { step }) {
+  function Own(/** @type {{step: string}} */ { step }) {
     const text = own.draft ?? step ?? "z**2 + c";
     const draw = (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -52,7 +52,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   }
 
   /** The formula of an image of points: transforms, or parameters. */
-  function Points(/** @type {Table} */ { now, known }) {
+  function Points(/** @type {{now: Table, known: Table}} */ { now, known }) {
     const { scatter = {}, light = {}, image } = explorer.scene, solid = explorer.placed.space, put = (/** @type {Table} */ changes, step = "") => explorer.change({ formula: { ...now, ...changes } }, step);
     const options = known?.tables ? [] : optionsOf(known).filter(({ type }) => !solid || type === "text");
     const knob = (/** @type {Table} */ { name, value, least, most, whole, meaning }) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
@@ -72,7 +72,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   }
 
   /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
-  function Formulas(/** @type {Table} */ { now }) {
+  function Formulas(/** @type {{now: Table}} */ { now }) {
     const wanted = own.wanted.toLowerCase().split(/\s+/), fits = (/** @type {Table} */ { found }) => wanted.every((word) => found.includes(word));
     const choose = (/** @type {Table} */ { name, values }) => (values === explorer.placed?.values ? explorer.changeFormula(name) : explorer.open({ formula: name }));
     return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(/** @type {Table} */ { target }) => { own.wanted = target.value; }} />

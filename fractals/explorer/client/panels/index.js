@@ -176,7 +176,7 @@ export function mountPanels(explorer) {
       ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
   }
 
-  function Panel(/** @type {Table} */ { id, title, wide }) {
+  function Panel(/** @type {{id: string, title: string, wide?: boolean}} */ { id, title, wide }) {
     const { View, Actions, shown, hidden } = built.get(id);
     let head = /** @type {any} */ (null);
     useLayoutEffect(() => { if (focusing) head.querySelector("h2").focus({ preventScroll: true }); }, []);
@@ -215,7 +215,7 @@ export function mountPanels(explorer) {
 
   function App() {
     const shown = ui.open && panelOf(ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
-    return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
+    return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} id=${shown.id} title=${shown.title} wide=${shown.wide} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
       ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 

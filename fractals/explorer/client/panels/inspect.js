@@ -26,7 +26,7 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
     }
   }
 
-  function Coordinate(/** @type {Table} */ { name, digits }) {
+  function Coordinate(/** @type {{name: string, digits: string}} */ { name, digits }) {
     const count = digits.replace(/e.*$/i, "").replace(/\D/g, "").replace(/^0+/, "").length;
     return html`<div class="coordinate">
       <div class="line"><span class="grow strong">${name}</span><span class="faint">${count > 20 && `${count} digits`}</span>
@@ -35,7 +35,8 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
   }
 
   /** Fields: the middle of the picture, and how much of the plane it shows. */
-  function Place(/** @type {Table} */ { center: [x, y], zoom, width, rotation }) {
+  function Place(/** @type {{center: string[], zoom: string, width: string, rotation: number}} */ { center: [x, y], zoom, width, rotation }) {
+    /** @type {[string, string, (text: string) => any][]} */
     const fields = [
       ["Center, real part", x, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [text, asked.center[1]] })],
       ["Center, imaginary part", y, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [asked.center[0], text] })],

@@ -74,7 +74,7 @@ export function bookmarksPanel(/** @type {Table} */ { explorer, notify, open }) 
     requestAnimationFrame(() => /** @type {HTMLElement} */ (document.querySelector(`[data-grip="${id}"]`))?.focus());
   };
   /** A grip: dragged over another bookmark, it moves this one there; arrow keys move it, too. */
-  const Grip = (/** @type {Table} */ { id, index, title }) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
+  const Grip = (/** @type {{id: string, index: number, title: string}} */ { id, index, title }) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
     onPointerDown=${(/** @type {any} */ event) => (event.currentTarget.setPointerCapture(event.pointerId), own.dragged = id)}
     onPointerMove=${(/** @type {Table} */ { clientX, clientY }) => {
       const over = /** @type {HTMLElement|null} */ (own.dragged ? document.elementFromPoint(clientX, clientY)?.closest("[data-bookmark]") : null);

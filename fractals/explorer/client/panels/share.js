@@ -47,7 +47,7 @@ const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], 
 
 export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, open }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
-  const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, loupe: false, at: /** @type {number[]|null} */ (null), part: /** @type {Table|null} */ (null), forecast: "", told: /** @type {Table|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
+  const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, loupe: false, at: /** @type {number[]|null} */ (null), part: /** @type {Table|null} */ (null), forecast: "", told: /** @type {Told|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
   let job = /** @type {Table|null} */ (null);
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
@@ -106,7 +106,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     return html`<${Knob} label="Loupe" kind="loupe" at=${at.map((/** @type {number} */ part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
   }
 
-  const Side = (/** @type {Table} */ { name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
+  const Side = (/** @type {{name: string, index: number, size: number[]}} */ { name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
     onInput=${(/** @type {Table} */ { target }) => { own.size = size.with(index, Number(target.value)); }} />`;
 
   function View() {
@@ -126,7 +126,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(/** @type {string} */ samples) => { own.samples = samples; }} />
-      ${[["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
+      ${/** @type {[string, string[][]][]} */ ([["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])]).map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
         <${Segments} label=${title} choices=${choices} value=${format()} put=${(/** @type {any} */ chosen) => { own.format = chosen; }} /></div>`)}
       ${format() === "html" && html`<p class="hint">One file for a friend: the picture to zoom into, its scene, and the command that opens it. It needs no server.</p>`}
       ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
