@@ -306,5 +306,8 @@ export function bytes(/** @type {number} */ count) {
 /** Return whether panels are sheets that cover the middle of the picture. */
 export const narrow = () => matchMedia("(max-width: 700px)").matches;
 
+/** Return whether the page is touched: there is no pointer that rests on it. */
+export const touched = () => matchMedia("(hover: none)").matches;
+
 /** Return whether the user asked for less motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -4,7 +4,7 @@ import { observe } from "../state.js";
 import { Button, Card, Drawn, narrow, Progress, Section, still } from "../ui.js";
 import { canFly, flyAlong, flyTo } from "./flight.js";
 import { drawSheet } from "./previews.js";
-import { decimal } from "./scale.js";
+import { decimal, whatIs } from "./scale.js";
 
 /** @type {[number, string][]} */
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
@@ -103,7 +103,7 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     <${Progress} told=${own.told} cancel=${cancel} />
     <ul class="cards small" aria-label="Views">${own.views.map((view, k) => html`<li key=${k}><${Card} title=${`View ${k + 1}`} below=${view.score.toFixed(2)} onClick=${() => flyOver(view)}><${Drawn} picture=${view.picture} /><//></li>`)}</ul>
     <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next" onClick=${autopilot.toggle} /></div>`;
-  const View = () => explorer.placed?.camera ? html`<${Cameras} />` : !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of escape-time images: this one is of points.</p>` : html`<div class="stack">
+  const View = () => explorer.placed?.camera ? html`<${Cameras} />` : !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of flat escape-time images: ${whatIs(explorer)}.</p>` : html`<div class="stack">
     <p class="hint">Small copies of the set lie in every view of its border.${matchMedia("(any-pointer: fine)").matches
       && " While this panel is open, a box drawn with Shift searches a part of the view."}</p>
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />

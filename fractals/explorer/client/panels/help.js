@@ -1,7 +1,7 @@
 /** The help panel: all keys, by group, and what the mouse and the fingers do. */
 import { html } from "../html.js";
 import { commands } from "../keys.js";
-import { Button } from "../ui.js";
+import { Button, touched } from "../ui.js";
 
 const POINTER = [
   ["Drag", "Move the picture"],
@@ -10,6 +10,13 @@ const POINTER = [
   ["Double click", "Zoom in four times"],
   ["Two fingers", "Zoom and turn"],
   ["Right click, long press", "Menu of the point"],
+];
+const FINGERS = [
+  ["Drag", "Move the picture"],
+  ["Two fingers", "Zoom and turn"],
+  ["Double tap", "Zoom in four times"],
+  ["Long press", "Menu of the point"],
+  ["Tap", "Hide the bars, or show them"],
 ];
 /** @type {Record<string, string>} */
 const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc", " ": "Space", Control: "Ctrl" };
@@ -27,7 +34,7 @@ export function helpPanel(/** @type {Table} */ { explorer, open }) {
     const { version = "", device = "" } = explorer.welcome ?? {};
     return html`<div class="stack"><div class="line"><${Button} label="Lessons in the picture" kind="primary" onClick=${() => open("lessons")} />
       <p class="hint grow">What is seen, in seven steps (L).</p></div><div class="columns">
-      <${Group} title="Mouse and touch" lines=${POINTER.map(([what, text]) => [html`<span>${what}</span>`, text])} />
+      <${Group} title=${touched() ? "Touch" : "Mouse and touch"} lines=${(touched() ? FINGERS : POINTER).map(([what, text]) => [html`<span>${what}</span>`, text])} />
       ${[...groups].map(([title, list]) => html`<${Group} key=${title} title=${title} lines=${list.map(({ keys, title: does }) => [shown(keys).map((each) => html`<${Key} keys=${each} />`), does])} />`)}
     </div><p class="hint">fractals ${version}, drawing with ${device}</p></div>`;
   }

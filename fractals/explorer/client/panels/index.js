@@ -331,6 +331,7 @@ function paste(/** @type {Table} */ { explorer, notify, upload }) {
     if (file) upload(file);
     else if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
     else if (found.file) upload(new File([text], found.file));
+    else if (found.view && explorer.placed?.camera) explorer.open({ scene: { formula: "mandelbrot", view: found.view } });
     else if (found.view) explorer.place(found.view);
     else explorer.open(found);
   });

@@ -4,23 +4,43 @@ import { observe } from "../state.js";
 import { Button, Card, FileButton, TextField, Thumbnail } from "../ui.js";
 import { Road } from "./road.js";
 
-export function galleryPanel(/** @type {Table} */ { explorer, open, close, upload }) {
+const SLOW_MS = 250; // until the small picture of a scene stands for it
+
+export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, upload }) {
   const own = observe({ wanted: "" });
-  const choose = (/** @type {string} */ name) => {
+  /** Lay a card's small picture over the canvas until the scene is seen: programs may have to be compiled. */
+  function standIn(/** @type {HTMLImageElement|null} */ image) {
+    const end = new AbortController();
+    const shown = image?.naturalWidth ? createImageBitmap(image) : null;
+    const waiting = setTimeout(async () => {
+      const picture = await shown;
+      if (!picture || end.signal.aborted || ui.over) return;
+      const over = ui.over = { picture, title: "" };
+      end.signal.addEventListener("abort", () => { if (ui.over === over) ui.over = null; });
+    }, SLOW_MS);
+    const seen = () => {
+      clearTimeout(waiting);
+      end.abort();
+    };
+    explorer.addEventListener("placed", () => explorer.addEventListener("drawn", seen, { signal: end.signal }), { once: true, signal: end.signal });
+    for (const event of ["gesture", "moved", "message", "disconnected", "turned"]) explorer.addEventListener(event, seen, { signal: end.signal });
+  }
+  const choose = (/** @type {string} */ name, /** @type {Event} */ { currentTarget }) => {
     history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
     explorer.open({ gallery: name });
+    standIn(/** @type {HTMLElement} */ (currentTarget).closest("li")?.querySelector("img") ?? null);
     close();
   };
-  const vary = (/** @type {string} */ name) => {
-    choose(name);
+  const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
+    choose(name, event);
     explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw(), { once: true });
   };
   const Actions = () => html`<div class="line grow end"><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
     onInput=${(/** @type {Table} */ { target }) => { own.wanted = target.value; }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
   const fits = (/** @type {string} */ title) => title.toLowerCase().includes(own.wanted.trim().toLowerCase());
   const View = () => html`<${Road} at="gallery" open=${open} /><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map((/** @type {Table} */ { name, title }) => html`<li key=${name} hidden=${!fits(title)}>
-    <${Card} title=${title} onClick=${() => choose(name)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
-    <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${() => vary(name)} /></li>`)}</ul>`;
+    <${Card} title=${title} onClick=${(/** @type {Event} */ event) => choose(name, event)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
+    <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`)}</ul>`;
   return { View, Actions };
 }
 

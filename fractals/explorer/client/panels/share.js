@@ -39,7 +39,7 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
 }
 
 const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
-const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "Web page"]];
+const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "HTML"]];
 const LOUPE = 308; // CSS pixels
 const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
 const LAYERED = [["exr", "EXR"]]; // of a solid
