@@ -19,6 +19,14 @@ function tableOf(/** @type {string|Table} */ formula = "mandelbrot") {
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
 
+/** What is wrong with an own formula: the text, with its wrong place marked, and why. @param {{text: string, told: string}} options `told`: by the server */
+function Wrong({ text, told }) {
+  const [, column, why] = /column (\d+): (.*)$/s.exec(told) ?? [], at = Number(column) - 1;
+  if (!column) return html`<p class="hint wrong" role="alert">${told}</p>`;
+  return html`<div class="hint wrong" role="alert"><code aria-hidden="true">${text.slice(0, at)}<mark>${text[at] ?? "\u00a0"}</mark>${text.slice(at + 1)}</code>
+    <p>Column ${column}: ${why}</p></div>`;
+}
+
 export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
@@ -47,8 +55,9 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     return html`<form class="stack" onSubmit=${draw}>
       <${Row} label="z becomes" hint=${HINT} control=${(/** @type {string} */ id) => html`<input type="text" class="code" id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
         aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(/** @type {Table} */ { target }) => { own.draft = target.value; }} />`} />
-      <div class="line"><${Button} label="Draw it" kind="primary" type="submit" />
-        <p class="hint" role="status">${own.waiting ? "Compiling. The picture stays until the new formula is ready." : own.failed}</p></div></form>`;
+      ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
+      <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
+        <p class="hint" role="status">${own.waiting && "Compiling. The picture stays until the new formula is ready."}</p></div></form>`;
   }
 
   /** The formula of an image of points: transforms, or parameters. */

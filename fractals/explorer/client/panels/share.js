@@ -11,6 +11,9 @@ const TEXTS = [
   ["Command line", "command", "Draws this picture without the explorer."],
 ];
 
+/** @type {Record<string, string>} */
+const PROGRAMS = { kfr: "Kalles Fraktaler", fraktaler3: "Fraktaler-3", flame: "Apophysis, Chaotica" }; // that scenes are copied for
+
 /** A field for the user's name, which is asked once. */
 export const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(/** @type {string} */ id) =>
   html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
@@ -23,6 +26,19 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
       (/** @type {Table} */ told) => { own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` }; }, (/** @type {Error} */ error) => notify(error.message, "error"));
   };
 
+  async function copyPicture() {
+    try {
+      const blob = new Promise((resolve) => { explorer.still().toBlob(resolve, "image/png"); });
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
+      notify("The picture was copied.");
+    } catch {
+      notify("The browser does not allow copying of pictures here: Export makes a file.", "error");
+    }
+  }
+  /** A button that copies the scene for another program. */
+  const other = (/** @type {Table} */ { name, text, lost }) => html`<${Button} key=${name} label=${`Copy for ${PROGRAMS[name]}`} symbol="copy" kind="wide-button" title=${lost.length ? `Without ${lost.join(", ")}` : ""}
+    onClick=${() => copyText(text, notify)} />`;
+
   function View() {
     useSignalEffect(() => {
       kept.get("author", ""); // another name is another text
@@ -33,7 +49,9 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
     const told = own.told.scene === explorer.scene ? own.told : {};
     return html`<div class="stack spaced">${TEXTS.map(([name, key, hint]) => html`<div key=${key} class="stack">
       <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
-      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}<${Author} /></div>`;
+      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}
+      <div class="stack"><h3>Elsewhere</h3><${Button} label="Copy the picture" symbol="copy" kind="wide-button" title="As it is seen, to paste it into another program" onClick=${copyPicture} />
+        ${told.others?.map(other)}</div><${Author} /></div>`;
   }
   return { View };
 }
