@@ -27,6 +27,10 @@ SMALL = """() => [...document.querySelectorAll("#ui :is(button, a, select, summa
     .filter(([{ width, height }, each]) =>
         Math.min(width, height) < (each.closest(".segments") ? 40 : 44) - 0.01)
     .map(([{ width, height }, each]) => `${each.outerHTML.slice(0, 80)} ${width}x${height}`)"""
+TOLD = """() => {
+    const detail = { text: "Something is told", kind: "info" };
+    explorer.dispatchEvent(new CustomEvent("message", { detail }));
+}"""
 CUT = """() => [...document.querySelectorAll("#ui .segments button")]  // texts that lie outside
     .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1)
     .map((each) => each.textContent.trim())"""
@@ -973,6 +977,12 @@ def test_the_picture_lies_above_a_sheet_on_a_phone(browser, server):
         tab.page.keyboard.press("Escape")
         panel.wait_for(state="detached")
         tab.until(f"{view}.top === 0")
+    opened(tab, "Color")
+    tab.run(TOLD)
+    tab.until(f"{box.format('.messages')}.bottom < {sheet}.top")  # and hides no button of it
+    for there in (True, False):  # a second view below the sheet's picture
+        tab.page.keyboard.press("t")
+        tab.until(f"({view}.top === 0) === {str(there).lower()}")
     tab.close()
 
 

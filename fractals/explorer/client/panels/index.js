@@ -197,6 +197,7 @@ export function mountPanels(explorer) {
       aim(); // at once: the observer calls a frame later
       const watch = new ResizeObserver(aim);
       watch.observe(head.parentNode);
+      watch.observe(canvas); // it shrinks for a second view
       return () => {
         watch.disconnect();
         canvas.style.translate = "";
