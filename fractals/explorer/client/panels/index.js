@@ -187,8 +187,8 @@ export function mountPanels(explorer) {
     // On a phone the picture lies above the sheet: its middle is the middle of what is seen. Elsewhere what comes next is
     // aimed at the part beside the panel.
     useLayoutEffect(() => {
+      const target = /** @type {HTMLElement} */ (head.parentNode);
       const aim = () => {
-        const target = /** @type {HTMLElement} */ (head.parentNode);
         canvas.style.translate = narrow() && !document.documentElement.classList.contains("two") ? `0 ${-target.clientHeight / 2}px` : "";
         const ratio = canvas.width / canvas.clientWidth, left = (target.offsetLeft + target.clientWidth) * ratio;
         const aside = !narrow() && !wide && canvas.width - left > LEAST_FREE * canvas.width;
@@ -196,7 +196,7 @@ export function mountPanels(explorer) {
       };
       aim(); // at once: the observer calls a frame later
       const watch = new ResizeObserver(aim);
-      watch.observe(head.parentNode);
+      watch.observe(target);
       watch.observe(canvas); // it shrinks for a second view
       return () => {
         watch.disconnect();
