@@ -20,6 +20,7 @@ from support.sockets import needs_proc
 import fractals
 from fractals import cli
 from fractals.errors import OptionError
+from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.view import ClientView
 
@@ -56,11 +57,11 @@ def until(condition):
         time.sleep(0.01)
 
 
-def submitted(engine, scene, before=None, **keys):
+def submitted(engine, scene, before=None, kind=ClientView, **keys):
     sent = []
-    view = ClientView(
+    view = kind(
         (CLIENT, "view"),
-        ClientView.passes,
+        kind.passes,
         VIEW,
         engine=engine,
         scene=scene.replace(size=SIZE),
@@ -88,6 +89,19 @@ def test_a_view_is_freed_when_the_next_is_open(engine, name, ends, collected_nev
     moved = scene.replace(rotation=10)
     view, sent = submitted(engine, moved, before=view)
     del things
+    until(lambda: "exact" in sent)
+    until(lambda: not engine.busy(view.key))
+    assert [ref() for ref in gone if ref() is not None] == []
+
+
+@pytest.mark.parametrize("name", ["bonfire", "ruin"])
+def test_a_view_that_becomes_finer_is_freed_when_the_next_is_open(engine, name, collected_never):
+    scene = fractals.load_scene(name).replace(**QUICK)
+    view, sent = submitted(engine, scene, kind=RefinedView)
+    until(lambda: "exact" in sent)
+    gone = [weakref.ref(thing) for thing in (view, view.refinement)]
+    moved = further_on(scene, 10)
+    view, sent = submitted(engine, moved, before=view, kind=RefinedView)
     until(lambda: "exact" in sent)
     until(lambda: not engine.busy(view.key))
     assert [ref() for ref in gone if ref() is not None] == []
