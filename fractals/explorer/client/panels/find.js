@@ -4,7 +4,7 @@ import { observe } from "../state.js";
 import { Button, Card, Drawn, narrow, Progress, Section, still } from "../ui.js";
 import { canFly, flyAlong, flyTo } from "./flight.js";
 import { drawSheet } from "./previews.js";
-import { decimal, whatIs } from "./scale.js";
+import { decimal } from "./scale.js";
 
 /** @type {[number, string][]} */
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
@@ -124,4 +124,10 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     <//></div>`;
   const near = (/** @type {any} */ what, /** @type {number[]} */ rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
   return { View, nucleus, near, cancel };
+}
+
+/** Say what kind of picture is shown, where it is no flat one of escape times. */
+export function whatIs(/** @type {import("../explorer.js").Explorer} */ { placed, scene }) {
+  if (placed?.camera) return "this one is of a solid";
+  return (scene.relief?.heights ?? "none") === "none" ? "this one is of points" : "this one is a relief, which Color, Relief, Heights makes flat";
 }

@@ -2,7 +2,7 @@
 import { html, useSignalEffect } from "../html.js";
 import { observe } from "../state.js";
 import { Button, copyText, Row, Section, TextField, Toggle, touched } from "../ui.js";
-import { whatIs } from "./scale.js";
+import { whatIs } from "./find.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
 

@@ -74,9 +74,3 @@ export function spoken(/** @type {string} */ text) {
   const head = Number((Number(mantissa) / 10 ** shift).toPrecision(2));
   return Math.abs(power) < 4 ? String(Number((head * 10 ** power).toPrecision(2))) : `${head}e${power}`;
 }
-
-/** Say what kind of picture is shown, where it is no flat one of escape times. */
-export function whatIs(/** @type {import("../explorer.js").Explorer} */ { placed, scene }) {
-  if (placed?.camera) return "this one is of a solid";
-  return (scene.relief?.heights ?? "none") === "none" ? "this one is of points" : "this one is a relief, which Color, Relief, Heights makes flat";
-}

@@ -4,31 +4,14 @@ import { observe } from "../state.js";
 import { Button, Card, FileButton, TextField, Thumbnail } from "../ui.js";
 import { Road } from "./road.js";
 
-const SLOW_MS = 250; // until the small picture of a scene stands for it
-
 export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, upload }) {
   const own = observe({ wanted: "" });
-  /** Lay a card's small picture over the canvas until the scene is seen: programs may have to be compiled. */
-  function standIn(/** @type {HTMLImageElement|null} */ image) {
-    const end = new AbortController();
-    const shown = image?.naturalWidth ? createImageBitmap(image) : null;
-    const waiting = setTimeout(async () => {
-      const picture = await shown;
-      if (!picture || end.signal.aborted || ui.over) return;
-      const over = ui.over = { picture, title: "" };
-      end.signal.addEventListener("abort", () => { if (ui.over === over) ui.over = null; });
-    }, SLOW_MS);
-    const seen = () => {
-      clearTimeout(waiting);
-      end.abort();
-    };
-    explorer.addEventListener("placed", () => explorer.addEventListener("drawn", seen, { signal: end.signal }), { once: true, signal: end.signal });
-    for (const event of ["gesture", "moved", "message", "disconnected", "turned"]) explorer.addEventListener(event, seen, { signal: end.signal });
-  }
   const choose = (/** @type {string} */ name, /** @type {Event} */ { currentTarget }) => {
     history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
+    const before = explorer.placed?.frame;
     explorer.open({ gallery: name });
-    standIn(/** @type {HTMLElement} */ (currentTarget).closest("li")?.querySelector("img") ?? null);
+    const image = /** @type {HTMLElement} */ (currentTarget).closest("li")?.querySelector("img");
+    void import("./standin.js").then(({ standIn }) => standIn(explorer, ui, image, before)).catch(() => {});
     close();
   };
   const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
