@@ -4,3 +4,23 @@ type Table = Record<string, any>;
 type Arrived = any;
 /** Fields that elements carry for what happens to them. */
 interface HTMLElement { from?: any; left?: number; counted?: boolean }
+/** How tsc reads templates, once `.ci/templates.mjs` has written them as JSX: each component tells its properties. */
+declare namespace JSX {
+  type Element = any;
+  interface IntrinsicElements { [name: string]: any }
+  interface IntrinsicAttributes { key?: any }
+  interface ElementChildrenAttribute { children: any }
+  type LibraryManagedAttributes<Component, Properties> = string extends keyof Properties ? never : Properties;
+}
+/** What a bar of progress shows; `share` null: of unknown length. */
+interface Told { share: number | null; text: string; preview?: any }
+/** What a list of choices is made of: names, or names with their texts. */
+type Choices = readonly (string | readonly any[])[];
+/** What a component hands on to its element. */
+interface Attributes {
+  id?: string; class?: string; style?: Table; title?: string; type?: string; ref?: any; placeholder?: string; inputmode?: string; maxlength?: string;
+  hidden?: boolean; disabled?: boolean; tabindex?: string; role?: string; autocomplete?: string;
+  onClick?: any; onKeyDown?: any; onPointerDown?: any; onPointerMove?: any; onLostPointerCapture?: any; onPointerEnter?: any; onPointerLeave?: any; onFocus?: any; onBlur?: any;
+  [name: `aria-${string}`]: any;
+  [name: `data-${string}`]: any;
+}

@@ -4,6 +4,7 @@
     python benchmarks/explore.py                        # four scenes: about two minutes
     python benchmarks/explore.py seahorse --json > benchmarks/explore-<processor>.json
     python benchmarks/explore.py --read FILE.json       # its table
+    python benchmarks/explore.py --against OTHER        # this checkout over another one, in turns
 
 A client in the same process sends moves as a wheel does, one after the other, each a quarter octave
 about a point beside the middle. Views have 1280x720 pixels. The first views of each scene warm up
@@ -11,7 +12,8 @@ and are left out. `burst` sends 20 moves 40 ms apart, and tells when the last ha
 `values MB` and `exact MB` are sent over a slow line for one settled view of 1920x1080 pixels: what
 a browser recolors without asking, and then the exact pixels. `julia` is a preview of 256x256
 pixels. Memory is what the process grew by for each of some clients more, with settled views of
-1920x1080 pixels.
+1920x1080 pixels. `--against` runs each scene in turns, each time in a process of its own, whose CPU
+seconds count the start, too; figures are those of this checkout divided by those of the other.
 """
 
 import argparse
@@ -19,6 +21,7 @@ import asyncio
 import json
 import resource
 import statistics
+import subprocess
 import sys
 import threading
 import time
@@ -192,6 +195,42 @@ def tables(made: dict[str, Any]) -> Iterator[str]:
     yield f"memory for each client: {made['client_mib']:.0f} MiB"
 
 
+def run_apart(checkout: Path, name: str, options: argparse.Namespace) -> dict[str, float]:
+    """Return the figures of a checkout's own program for one scene."""
+    program = [sys.executable, checkout / "benchmarks" / "explore.py", name, "--json"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    given = ["--steps", str(options.steps), "--device", options.device]
+    done = subprocess.run([*program, *given], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{checkout}: {done.stderr or done.stdout}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    made = json.loads(done.stdout)
+    (row,) = made["results"]
+    figures = {stage: each["p50"] for stage, each in row["ms"].items()}
+    if row["julia_ms"]:
+        figures["julia"] = row["julia_ms"]["p50"]
+    figures["burst"] = row["burst_values_ms"]
+    figures["CPU s"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    figures["MiB"] = made["client_mib"]
+    return figures
+
+
+def compare(other: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Yield a line of ratios for each scene: the median, and the least and the most of the runs."""
+    here = Path(__file__).resolve().parents[1]
+    for name in options.scenes:
+        ratios: dict[str, list[float]] = {}
+        for _ in range(options.runs):
+            theirs, ours = run_apart(other.resolve(), name, options), run_apart(here, name, options)
+            for key in ours.keys() & theirs.keys():
+                ratios.setdefault(key, []).append(ours[key] / max(theirs[key], 1e-9))
+        found = (
+            f"{key} {statistics.median(each):.2f} ({min(each):.2f} to {max(each):.2f})"
+            for key, each in sorted(ratios.items())
+        )
+        yield f"{name}: {', '.join(found)}"
+
+
 def main() -> None:
     """Measure, or read figures, and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -200,7 +239,13 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--read", type=Path)
+    parser.add_argument("--against", type=Path, help="another checkout, in turns")
+    parser.add_argument("--runs", type=int, default=3, help="of each checkout, with --against")
     options = parser.parse_args()
+    if options.against:
+        for line in compare(options.against, options):
+            print(line, flush=True)
+        return
     if options.read:
         made = json.loads(options.read.read_text())
     else:

@@ -1,14 +1,17 @@
 """Answers to questions about a frame: what is under a pixel, previews, colors that fit, links."""
 
+import contextlib
 import itertools
 import math
 import shlex
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from fractals import catalog
 from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
@@ -32,6 +35,7 @@ from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises
 
+OTHER_PROGRAMS = ("kfr", "fraktaler3", "flame")  # formats that hold a scene, and not a palette
 GOLDEN = (math.sqrt(5) - 1) / 2
 
 
@@ -191,6 +195,8 @@ def lookup(session: Session, message: protocol.Lookup) -> None:
 def link(session: Session, message: protocol.Link) -> None:
     """Answer a frame's scene as a link, as TOML and as a command."""
     scene = session.scene(message.frame, message.author)
+    view = session.values
+    limit = view.single.source.max_iterations if view and view.frame == message.frame else None
     toml = scene.to_toml()
     session.say(
         "link",
@@ -198,7 +204,25 @@ def link(session: Session, message: protocol.Link) -> None:
         link=outside.link_of(scene),
         toml=toml,
         command=command_of(scene),
+        others=list(texts_of_others(scene, limit)),
     )
+
+
+def texts_of_others(scene: Scene, limit: int | None) -> Iterator[dict[str, Any]]:
+    """Yield a scene as other programs read it, as far as they can.
+
+    `limit`: the number of iterations that "auto" stands for, once it is known.
+    """
+    table = scene.to_table()
+    for name in OTHER_PROGRAMS:
+        form = catalog.load("format", name)()
+        if form.writes_limit and table["iteration"]["max_iterations"] == "auto":
+            if limit is None:
+                continue
+            table["iteration"]["max_iterations"] = limit
+        with contextlib.suppress(FractalsError):
+            data, lost = form.write(table)
+            yield {"name": name, "text": data.decode(), "lost": lost}
 
 
 def command_of(scene: Scene) -> str:

@@ -3,6 +3,7 @@
 The family of the scene says how its picture becomes ever finer.
 """
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import monotonic
@@ -22,9 +23,11 @@ def refinement_of(
     engine: Engine, work: DrawingTask, scene: Scene, before: "ShownView | None" = None
 ) -> Refinement:
     """Return a picture that becomes ever finer until the work is replaced."""
+    task = weakref.ref(work)  # a view keeps its refinement: both would wait for the collector
 
     def watch(_done: int, _all: int) -> None:
-        work.check()
+        if found := task():
+            found.check()
 
     options = RenderOptions(
         device=engine.kind, threads=engine.threads, progress=watch, on_message=lambda line: None

@@ -16,6 +16,16 @@ pytestmark = [
 
 GROUND = (9, 9, 11)  # of the canvas, where there is no picture
 SILENT = "() => { explorer.connection.send = () => {}; }"  # nothing reaches the server any more
+# Messages of a kind reach the server once `release` is called.
+HOLD = """(kind) => {
+    const { connection } = explorer, { send } = connection, held = [];
+    connection.send = (message) => message.t === kind ? held.push(message)
+        : send.call(connection, message);
+    window.release = () => {
+        delete connection.send;
+        held.forEach((message) => connection.send(message));
+    };
+}"""
 PHONE = (390, 844)
 CANCEL = """() => {  // unless all is done
     const all = [...document.querySelectorAll(".panel button")];
@@ -78,6 +88,16 @@ def test_a_palette_is_shown_while_it_is_pointed_at(tab):
     strip.click()
     assert color_of(tab)["palette"] == "ember"
     assert np.abs(tab.pixels().astype(int) - ember).max() <= 1  # as the shader colors
+    box = strip.bounding_box()
+    tab.page.mouse.move(600, 300)
+    tab.page.keyboard.press("Escape")
+    tab.page.mouse.move(box["x"] + 20, box["y"] + 8)
+    opened(tab, "Color")  # a palette is under the mouse, which rests
+    tab.page.wait_for_timeout(200)
+    assert not tab.run("Boolean(explorer.stage.peeked)")
+    tab.page.mouse.move(box["x"] + 24, box["y"] + 8)
+    tab.until("explorer.stage.peeked")
+    tab.page.mouse.move(600, 300)
 
 
 def test_without_a_graphics_card_the_canvas_is_plain_and_palettes_are_laid_over(new_tab):
@@ -267,6 +287,13 @@ def test_surprises_are_kept_bred_and_walked_back(tab):
 @pytest.mark.slow
 def test_one_road_leads_from_the_gallery_to_a_poster(tab):
     panel = opened(tab, "Gallery")
+    tab.run(HOLD, "open")
+    panel.get_by_role("button", name="Clockwork", exact=True).click()
+    tab.page.locator(".over canvas").wait_for()  # its small picture, until the scene is seen
+    tab.run("() => window.release()")
+    tab.settle()
+    tab.page.locator(".over").wait_for(state="detached")
+    panel = opened(tab, "Gallery")
     card = panel.get_by_role("listitem").filter(has_text="Carpet")
     card.get_by_role("button", name="More like Carpet").click()
     tab.page.get_by_role("region", name="Surprise", exact=True).wait_for()
@@ -401,6 +428,9 @@ def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
         phone.page.touchscreen.tap(180, 400)
         action()
         phone.page.wait_for_timeout(400)
+    phone.page.keyboard.press("?")
+    phone.page.get_by_text("Double tap").wait_for()
+    assert phone.page.get_by_text("Wheel", exact=True).count() == 0
     opened(phone, "Color")
     for _ in range(20):  # a tap beside a panel closes it; a busy machine may take too long
         if phone.page.locator(".panel").count():

@@ -27,6 +27,13 @@ SMALL = """() => [...document.querySelectorAll("#ui :is(button, a, select, summa
     .filter(([{ width, height }, each]) =>
         Math.min(width, height) < (each.closest(".segments") ? 40 : 44) - 0.01)
     .map(([{ width, height }, each]) => `${each.outerHTML.slice(0, 80)} ${width}x${height}`)"""
+TOLD = """() => {
+    const detail = { text: "Something is told", kind: "info" };
+    explorer.dispatchEvent(new CustomEvent("message", { detail }));
+}"""
+CUT = """() => [...document.querySelectorAll("#ui .segments button")]  // texts that lie outside
+    .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1)
+    .map((each) => each.textContent.trim())"""
 PAINTED = """() => {
     window.painted = [];
     explorer.addEventListener("painted", ({ detail }) => painted.push(detail.values));
@@ -607,6 +614,9 @@ def test_a_formula_that_is_wrong_is_told_once(tab):
     tab.page.wait_for_timeout(200)
     assert tab.page.get_by_text("column 15").count() == 1
     assert panel.get_by_label("z becomes").get_attribute("aria-invalid") == "true"
+    assert panel.locator("mark").text_content() == "\xa0"  # the end
+    button = panel.get_by_role("button", name="Draw it")
+    assert button.evaluate("each => each.scrollWidth <= each.clientWidth")
     panel.get_by_label("z becomes").fill("z**2 + c")
 
 
@@ -726,6 +736,14 @@ def test_shared_texts_draw_the_same_picture(tab, tmp_path, run):
     picture = tmp_path / "shared.png"
     run(*words[1:], "--cpu", "-o", picture)
     assert np.array_equal(np.asarray(Image.open(picture)), pixels)
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    panel.get_by_role("button", name="Copy the picture").click()
+    tab.page.get_by_text("The picture was copied").wait_for()
+    copied = "navigator.clipboard.read().then(([item]) => item.types)"
+    assert tab.run(copied) == ["image/png"]
+    panel.get_by_role("button", name="Copy for Kalles Fraktaler").click()
+    tab.page.get_by_text("Copied.", exact=True).wait_for()
+    assert tab.run("navigator.clipboard.readText()").startswith("Re: -0.7453")
 
 
 def test_an_export_has_the_bits_of_the_canvas(tab):
@@ -941,6 +959,7 @@ def test_targets_are_large_enough_and_nothing_overflows(browser, server, size):
         opened(tab, title)
         tab.run("() => document.querySelectorAll('details').forEach((each) => each.open = true)")
         assert tab.run(SMALL) == []
+        assert tab.run(CUT) == []
         assert tab.run("document.documentElement.scrollWidth") <= size[0]
         tab.page.keyboard.press("Escape")
     tab.close()
@@ -958,6 +977,12 @@ def test_the_picture_lies_above_a_sheet_on_a_phone(browser, server):
         tab.page.keyboard.press("Escape")
         panel.wait_for(state="detached")
         tab.until(f"{view}.top === 0")
+    opened(tab, "Color")
+    tab.run(TOLD)
+    tab.until(f"{box.format('.messages')}.bottom < {sheet}.top")  # and hides no button of it
+    for there in (True, False):  # a second view below the sheet's picture
+        tab.page.keyboard.press("t")
+        tab.until(f"({view}.top === 0) === {str(there).lower()}")
     tab.close()
 
 

@@ -103,6 +103,15 @@ def test_a_click_focuses_and_keys_fly(panels):
     panels.page.keyboard.press("Shift+A")
     panels.page.get_by_text("The autopilot flies on").wait_for()
     panels.page.keyboard.press("Escape")
+    panels.page.keyboard.press("i")
+    field = panels.page.get_by_label("Position", exact=True)
+    assert panels.page.get_by_label("Zoom", exact=True).count() == 0  # of a plane
+    field.fill("0, -3.5, 1")
+    field.press("Enter")
+    panels.until("String(explorer.placed.space.position) === '0,-3.5,1'")
+    panels.page.get_by_label("Looks at").fill("somewhere")
+    panels.page.keyboard.press("Enter")
+    panels.page.get_by_text("three numbers, such as").wait_for()
     panels.run("explorer.home()")
     panels.until("!explorer.scene.camera.position")
 

@@ -14,6 +14,7 @@ import pytest
 from support.explorer import PATIENCE, SIZE, Client, pixels_of
 
 import fractals
+from fractals import catalog
 from fractals.errors import OptionError
 from fractals.explorer import protocol
 
@@ -506,6 +507,24 @@ def test_films_of_scenes_from_outside_are_left_out(server):
         return await client.ask("link", "link", frame=1)
 
     assert "film" not in server.run(talk)["toml"]
+
+
+def test_a_scene_is_told_in_the_words_of_other_programs(server):
+    async def talk(client):
+        await opened(client)
+        await client.exact(1)
+        seahorse = await client.ask("link", "link", frame=1)
+        await client.say("open", frame=2, scene={**SEAHORSE, "julia": ["-0.8", "0.156"]})
+        await client.exact(2)
+        return seahorse["others"], (await client.ask("link", "link", frame=2))["others"]
+
+    others, of_julia = server.run(talk)
+    assert [each["name"] for each in others] == ["kfr", "fraktaler3"]
+    assert of_julia == []  # neither has Julia sets
+    kfr, fraktaler3 = (each["text"].encode() for each in others)
+    for module, text in (("kfr", kfr), ("fraktaler3", fraktaler3)):
+        view = catalog.load("format", module)().read(text, "").table["view"]
+        assert [float(part) for part in view["center"]] == [-0.7453, 0.1127]
 
 
 def test_surprises_are_scenes_with_previews(server):

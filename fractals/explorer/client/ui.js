@@ -41,17 +41,17 @@ const ICONS = {
 };
 
 /** An icon, hidden from screen readers: its button has a name. */
-export const Icon = (/** @type {Table} */ { name }) => html`<svg viewBox="0 0 24 24" aria-hidden="true" class="icon"><path d=${ICONS[name]} /></svg>`;
+export const Icon = (/** @type {{name: string}} */ { name }) => html`<svg viewBox="0 0 24 24" aria-hidden="true" class="icon"><path d=${ICONS[name]} /></svg>`;
 
 /** A button with text, an icon, or both; if `bare`, an icon alone, whose name is `label`. */
-export function Button(/** @type {Table} */ { label, symbol = "", bare = false, kind = "", ...rest }) {
+export function Button(/** @type {{label: string, symbol?: string, bare?: boolean, kind?: string} & Attributes} */ { label, symbol = "", bare = false, kind = "", ...rest }) {
   return html`<button type="button" class=${`${kind}${bare ? " bare" : ""}`} aria-label=${bare ? label : undefined} title=${bare ? label : undefined} ...${rest}>
     ${symbol && html`<${Icon} name=${symbol} />`}${!bare && html`<span>${label}</span>`}
   </button>`;
 }
 
 /** A button that opens a file: dropping one needs a mouse. */
-export function FileButton(/** @type {Table} */ { label, take, kind = "", accept = "", ...rest }) {
+export function FileButton(/** @type {{label: string, take: (file: File) => void, kind?: string, accept?: string} & Attributes} */ { label, take, kind = "", accept = "", ...rest }) {
   let input = /** @type {any} */ (null);
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
@@ -68,7 +68,7 @@ export const Row = ({ label, hint = "", control }) => html`<div class="row"><div
   ${control(idOf(label))}${hint && html`<p class="hint">${hint}</p>`}</div>`;
 
 /** A field of text that is put when the user is done; until then it keeps what is typed. */
-export function TextField(/** @type {Table} */ { value, put, ...rest }) {
+export function TextField(/** @type {{value: string|number, put: (text: string) => void} & Attributes} */ { value, put, ...rest }) {
   const draft = useSignal(null);
   const done = (/** @type {Table} */ { target }) => {
     const typed = target.value;
@@ -122,17 +122,17 @@ export function Slider({ label, value, least, most, step = 0, log = false, hint 
 }
 
 /** A drop-down list; choices are texts or [value, text]. */
-export const Select = (/** @type {Table} */ { label, choices, value, put }) => html`<${Row} label=${label} control=${(/** @type {string} */ id) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
+export const Select = (/** @type {{label: string, choices: Choices, value: any, put: (name: string) => void}} */ { label, choices, value, put }) => html`<${Row} label=${label} control=${(/** @type {string} */ id) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
   ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
 
 /** A group of buttons of which one is pressed. */
-export const Segments = (/** @type {Table} */ { label, choices, value, put }) => html`<div class="segments" role="group" aria-label=${label}>
+export const Segments = (/** @type {{label: string, choices: Choices, value: any, put: (name: any) => void}} */ { label, choices, value, put }) => html`<div class="segments" role="group" aria-label=${label}>
   ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
 
 const pairs = (/** @type {any} */ choices) => choices.map((/** @type {string} */ choice) => (Array.isArray(choice) ? choice : [choice, words(choice)]));
 
 /** A switch with its label. */
-export const Toggle = (/** @type {Table} */ { label, value, put }) => html`<label class="toggle"><span>${label}</span>
+export const Toggle = (/** @type {{label: string, value: boolean, put: (on: boolean) => void}} */ { label, value, put }) => html`<label class="toggle"><span>${label}</span>
   <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {Table} */ { target }) => put(target.checked)} /></label>`;
 
 /** The field of one option of a coloring or a formula. @param {{option: Table, value: any, put: (value: any, live?: boolean) => void}} given */
@@ -146,14 +146,14 @@ export function OptionField({ option, value, put }) {
   }
   // Bounds above zero that are decades apart are for equal factors.
   return html`<${Slider} label=${label} value=${value} least=${least} most=${most} log=${least > 0 && most / least > 500} step=${type === "int" ? 1 : 0}
-    hint=${meaning} live=${option.part === "color" && ((/** @type {Table} */ now) => put(now, true))} put=${put} />`;
+    hint=${meaning} live=${option.part === "color" && ((/** @type {number} */ now) => put(now, true))} put=${put} />`;
 }
 
 const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and others
 const folds = /** @type {Record<string, boolean>} */ ({}); // whether the parts of panels are open, by their names
 
 /** A foldable part of a panel; it stays as the user left it. `name`: where another panel has a part of this title */
-export const Section = (/** @type {Table} */ { title, name = title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[name] ?? open}
+export const Section = (/** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: any}} */ { title, name = title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[name] ?? open}
   onToggle=${(/** @type {Table} */ { target }) => { if ((folds[name] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
@@ -163,12 +163,12 @@ export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=
   <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */
-export const Drawn = (/** @type {Table} */ { picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {any} */ made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+export const Drawn = (/** @type {{picture: Table}} */ { picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {any} */ made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
 
 const addresses = new Map();
 
 /** A small picture that was kept as text, "data:image/jpeg;base64,...": the page may show its own blobs only. */
-export function Still(/** @type {Table} */ { src, ...rest }) {
+export function Still(/** @type {{src: string} & Attributes} */ { src, ...rest }) {
   if (!addresses.has(src)) {
     const bytes = Uint8Array.from(atob(src.slice(src.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
     addresses.set(src, URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })));
@@ -214,7 +214,7 @@ export function Knob({ label, kind, at, style = {}, put }) {
 }
 
 /** A button with a picture and a name. */
-export const Card = (/** @type {Table} */ { title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}
+export const Card = (/** @type {{title: string, children?: any, below?: string} & Attributes} */ { title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}
   <span class="caption">${title}</span>${below && html`<span class="faint mono">${below}</span>`}</button>`;
 
 const RETRIES = 30; // of a thumbnail that the server has not drawn yet
@@ -251,7 +251,7 @@ function ended(/** @type {Table} */ { target }) {
 }
 
 /** A picture. The server may have to draw it first; busy, it asks to come back. */
-export function Thumbnail(/** @type {Table} */ { src }) {
+export function Thumbnail(/** @type {{src: string}} */ { src }) {
   const known = useSignal(loaded.has(src)).peek();
   const arrived = (/** @type {any} */ event) => {
     event.target.classList.remove("waiting");
@@ -305,6 +305,9 @@ export function bytes(/** @type {number} */ count) {
 
 /** Return whether panels are sheets that cover the middle of the picture. */
 export const narrow = () => matchMedia("(max-width: 700px)").matches;
+
+/** Return whether the page is touched: there is no pointer that rests on it. */
+export const touched = () => matchMedia("(hover: none)").matches;
 
 /** Return whether the user asked for less motion. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -25,7 +25,7 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
   const plainFirst = [...catalog.colorings].sort((one, other) => Number(one.statistic) - Number(other.statistic)); // no sums along orbits
   const own = observe({ picked: 0, level: 0, counts: /** @type {Table|null} */ (null) }); // of `Layers`
   const brush = makeBrush();
-  const Editor = signal(/** @type {((given: any) => any)|null} */ (null)); // it brings a library, so it is loaded when it is opened
+  const Editor = signal(/** @type {typeof import("./editor.js").Editor|null} */ (null)); // it brings a library, so it is loaded when it is opened
   const color = () => explorer.scene.color ?? {};
   const index = () => Math.min(own.picked, paintsOf(color()).length - 1);
   const paintOf = () => paintsOf(color())[index()].paint;
@@ -78,13 +78,13 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
     });
   }
 
-  function Options(/** @type {Table} */ { paint }) {
+  function Options(/** @type {{paint: Table}} */ { paint }) {
     const known = coloringOf(paint, catalog), given = typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) };
     return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map((/** @type {Table} */ option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
-      option=${option} value=${given[option.name] ?? option.default} put=${(/** @type {any} */ value, /** @type {boolean} */ live) => edit({ coloring: { ...given, [option.name]: value } }, live === true)} />`)}</div>`;
+      option=${option} value=${given[option.name] ?? option.default} put=${(/** @type {any} */ value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`)}</div>`;
   }
 
-  const MaskOf = (/** @type {any} */ given) => html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
+  const MaskOf = (/** @type {{mask: any, put: (mask: any) => void}} */ given) => html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
 
   function View() {
     useSignalEffect(() => {
@@ -128,11 +128,11 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
         <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
         <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${(/** @type {Table} */ { id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
-        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {Table} */ mask) => edit({ mask })} />
+        <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {string} */ mask) => edit({ mask })} />
         <${Row} label="Inside color" control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${color().inside ?? "#000000"} onInput=${inside(true)} onChange=${inside(false)} />`} />
       <//>
       <${Section} title="Layers" open=${false}>
-        <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {Table} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
+        <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
       <${Section} title="Motion" open=${false}>
         ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`

@@ -12,7 +12,7 @@ const RANGES = {
 };
 const own = observe({ drags: 0 });
 
-export function Shown(/** @type {Table} */ { paint, edit, explorer }) {
+export function Shown(/** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ { paint, edit, explorer }) {
   const { schema } = explorer.catalog, display = displayOf(explorer.scene, schema), known = schema.$defs.Display.properties;
   const put = (/** @type {any} */ values, step = "") => explorer.changeIn("display", values, step);
   const drag = (/** @type {string} */ name) => (/** @type {any} */ value) => put({ [name]: value }, `gesture ${name} ${own.drags}`);

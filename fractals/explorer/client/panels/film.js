@@ -44,7 +44,7 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
   const { name = "", places = [], times = null, tracks = [] } = stored();
   const own = observe({
     what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), tracks: /** @type {import("./tracks.js").Track[]} */ (tracks), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
-    sound: /** @type {Table|null} */ (null), forecast: "", length: 10, leftOut: /** @type {number[]} */ ([]), told: /** @type {Table|null} */ (null), film: /** @type {Table|null} */ (null), name,
+    sound: /** @type {Table|null} */ (null), forecast: "", length: 10, leftOut: /** @type {number[]} */ ([]), told: /** @type {Told|null} */ (null), film: /** @type {Table|null} */ (null), name,
   });
   let job = /** @type {Table|null} */ (null), count = places.length;
   effect(() => {
@@ -156,7 +156,7 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     }
   }
 
-  const Side = (/** @type {Table} */ { name, index }) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
+  const Side = (/** @type {{name: string, index: number}} */ { name, index }) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
     onChange=${(/** @type {Table} */ { target }) => { own.size = own.size.with(index, Math.max(16, Math.min(4096, Math.round(Number(target.value) / 2) * 2))); }} />`;
 
   function Places() {
@@ -230,7 +230,7 @@ const seen = (/** @type {HTMLElement} */ node) => node?.scrollIntoView({ block: 
 const focused = (/** @type {HTMLElement} */ node) => node?.focus({ preventScroll: true });
 
 /** What a place is dragged by, also with the arrow keys. */
-function Handle(/** @type {Table} */ { title, index, move }) {
+function Handle(/** @type {{title: string, index: number, move: (from: number, to: number) => number}} */ { title, index, move }) {
   const start = (/** @type {Table} */ { currentTarget, pointerId }) => {
     const list = currentTarget.closest("ol"), middle = (/** @type {HTMLElement} */ row) => row.getBoundingClientRect().top + row.offsetHeight / 2;
     let at = index;

@@ -6,11 +6,12 @@ import { canFly, flyAlong, flyTo } from "./flight.js";
 import { drawSheet } from "./previews.js";
 import { decimal } from "./scale.js";
 
+/** @type {[number, string][]} */
 const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
 
 export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, close, autopilot, second }) {
   // Progress, what was found, and small pictures of the views of a solid
-  const own = observe({ told: /** @type {Table|null} */ (null), answer: /** @type {Table|null} */ (null), views: /** @type {Table[]} */ ([]) });
+  const own = observe({ told: /** @type {Told|null} */ (null), answer: /** @type {Table|null} */ (null), views: /** @type {Table[]} */ ([]) });
   let job = /** @type {Table|null} */ (null);
   let flight = /** @type {Table|null} */ (null);
   let flights = 0; // so far
@@ -102,7 +103,7 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     <${Progress} told=${own.told} cancel=${cancel} />
     <ul class="cards small" aria-label="Views">${own.views.map((view, k) => html`<li key=${k}><${Card} title=${`View ${k + 1}`} below=${view.score.toFixed(2)} onClick=${() => flyOver(view)}><${Drawn} picture=${view.picture} /><//></li>`)}</ul>
     <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next" onClick=${autopilot.toggle} /></div>`;
-  const View = () => explorer.placed?.camera ? html`<${Cameras} />` : !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of escape-time images: this one is of points.</p>` : html`<div class="stack">
+  const View = () => explorer.placed?.camera ? html`<${Cameras} />` : !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of flat escape-time images: ${whatIs(explorer)}.</p>` : html`<div class="stack">
     <p class="hint">Small copies of the set lie in every view of its border.${matchMedia("(any-pointer: fine)").matches
       && " While this panel is open, a box drawn with Shift searches a part of the view."}</p>
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />
@@ -123,4 +124,10 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     <//></div>`;
   const near = (/** @type {any} */ what, /** @type {number[]} */ rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
   return { View, nucleus, near, cancel };
+}
+
+/** Say what kind of picture is shown, where it is no flat one of escape times. */
+export function whatIs(/** @type {import("../explorer.js").Explorer} */ { placed, scene }) {
+  if (placed?.camera) return "this one is of a solid";
+  return (scene.relief?.heights ?? "none") === "none" ? "this one is of points" : "this one is a relief, which Color, Relief, Heights makes flat";
 }

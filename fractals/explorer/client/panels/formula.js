@@ -19,6 +19,14 @@ function tableOf(/** @type {string|Table} */ formula = "mandelbrot") {
   return /^\w+$/.test(formula) ? { name: formula } : { name: "expression", step: formula };
 }
 
+/** What is wrong with an own formula: the text, with its wrong place marked, and why. @param {{text: string, told: string}} options `told`: by the server */
+function Wrong({ text, told }) {
+  const [, column, why] = /column (\d+): (.*)$/s.exec(told) ?? [], at = Number(column) - 1;
+  if (!column) return html`<p class="hint wrong" role="alert">${told}</p>`;
+  return html`<div class="hint wrong" role="alert"><code aria-hidden="true">${text.slice(0, at)}<mark>${text[at] ?? "\u00a0"}</mark>${text.slice(at + 1)}</code>
+    <p>Column ${column}: ${why}</p></div>`;
+}
+
 export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
@@ -36,7 +44,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     detail.told = ui.open === "formula";
   });
 
-  function Own(/** @type {Table} */ { step }) {
+  function Own(/** @type {{step: string}} */ { step }) {
     const text = own.draft ?? step ?? "z**2 + c";
     const draw = (/** @type {Event} */ event) => {
       event.preventDefault();
@@ -47,12 +55,13 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     return html`<form class="stack" onSubmit=${draw}>
       <${Row} label="z becomes" hint=${HINT} control=${(/** @type {string} */ id) => html`<input type="text" class="code" id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
         aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(/** @type {Table} */ { target }) => { own.draft = target.value; }} />`} />
-      <div class="line"><${Button} label="Draw it" kind="primary" type="submit" />
-        <p class="hint" role="status">${own.waiting ? "Compiling. The picture stays until the new formula is ready." : own.failed}</p></div></form>`;
+      ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
+      <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
+        <p class="hint" role="status">${own.waiting && "Compiling. The picture stays until the new formula is ready."}</p></div></form>`;
   }
 
   /** The formula of an image of points: transforms, or parameters. */
-  function Points(/** @type {Table} */ { now, known }) {
+  function Points(/** @type {{now: Table, known: Table}} */ { now, known }) {
     const { scatter = {}, light = {}, image } = explorer.scene, solid = explorer.placed.space, put = (/** @type {Table} */ changes, step = "") => explorer.change({ formula: { ...now, ...changes } }, step);
     const options = known?.tables ? [] : optionsOf(known).filter(({ type }) => !solid || type === "text");
     const knob = (/** @type {Table} */ { name, value, least, most, whole, meaning }) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
@@ -72,7 +81,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   }
 
   /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
-  function Formulas(/** @type {Table} */ { now }) {
+  function Formulas(/** @type {{now: Table}} */ { now }) {
     const wanted = own.wanted.toLowerCase().split(/\s+/), fits = (/** @type {Table} */ { found }) => wanted.every((word) => found.includes(word));
     const choose = (/** @type {Table} */ { name, values }) => (values === explorer.placed?.values ? explorer.changeFormula(name) : explorer.open({ formula: name }));
     return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(/** @type {Table} */ { target }) => { own.wanted = target.value; }} />

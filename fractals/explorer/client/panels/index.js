@@ -176,7 +176,7 @@ export function mountPanels(explorer) {
       ${document.fullscreenEnabled && html`<${Button} label="Full screen" symbol="full" bare kind="tool" onClick=${full} />`}</div>`;
   }
 
-  function Panel(/** @type {Table} */ { id, title, wide }) {
+  function Panel(/** @type {{id: string, title: string, wide?: boolean}} */ { id, title, wide }) {
     const { View, Actions, shown, hidden } = built.get(id);
     let head = /** @type {any} */ (null);
     useLayoutEffect(() => { if (focusing) head.querySelector("h2").focus({ preventScroll: true }); }, []);
@@ -187,8 +187,8 @@ export function mountPanels(explorer) {
     // On a phone the picture lies above the sheet: its middle is the middle of what is seen. Elsewhere what comes next is
     // aimed at the part beside the panel.
     useLayoutEffect(() => {
+      const target = /** @type {HTMLElement} */ (head.parentNode);
       const aim = () => {
-        const target = /** @type {HTMLElement} */ (head.parentNode);
         canvas.style.translate = narrow() && !document.documentElement.classList.contains("two") ? `0 ${-target.clientHeight / 2}px` : "";
         const ratio = canvas.width / canvas.clientWidth, left = (target.offsetLeft + target.clientWidth) * ratio;
         const aside = !narrow() && !wide && canvas.width - left > LEAST_FREE * canvas.width;
@@ -196,7 +196,8 @@ export function mountPanels(explorer) {
       };
       aim(); // at once: the observer calls a frame later
       const watch = new ResizeObserver(aim);
-      watch.observe(head.parentNode);
+      watch.observe(target);
+      watch.observe(canvas); // it shrinks for a second view
       return () => {
         watch.disconnect();
         canvas.style.translate = "";
@@ -215,7 +216,7 @@ export function mountPanels(explorer) {
 
   function App() {
     const shown = ui.open && panelOf(ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
-    return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} ...${shown} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
+    return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} id=${shown.id} title=${shown.title} wide=${shown.wide} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
       ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
   }
 
@@ -331,6 +332,7 @@ function paste(/** @type {Table} */ { explorer, notify, upload }) {
     if (file) upload(file);
     else if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
     else if (found.file) upload(new File([text], found.file));
+    else if (found.view && explorer.placed?.camera) explorer.open({ scene: { formula: "mandelbrot", view: found.view } });
     else if (found.view) explorer.place(found.view);
     else explorer.open(found);
   });

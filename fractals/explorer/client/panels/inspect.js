@@ -1,7 +1,8 @@
 /** The inspect panel: the point under the pointer with all digits, count, value, distance, period. */
 import { html, useSignalEffect } from "../html.js";
 import { observe } from "../state.js";
-import { Button, copyText, Row, Section, TextField, Toggle } from "../ui.js";
+import { Button, copyText, Row, Section, TextField, Toggle, touched } from "../ui.js";
+import { whatIs } from "./find.js";
 
 const REST_MS = 80; // of the pointer, before its point is asked for
 
@@ -26,7 +27,7 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
     }
   }
 
-  function Coordinate(/** @type {Table} */ { name, digits }) {
+  function Coordinate(/** @type {{name: string, digits: string}} */ { name, digits }) {
     const count = digits.replace(/e.*$/i, "").replace(/\D/g, "").replace(/^0+/, "").length;
     return html`<div class="coordinate">
       <div class="line"><span class="grow strong">${name}</span><span class="faint">${count > 20 && `${count} digits`}</span>
@@ -35,7 +36,8 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
   }
 
   /** Fields: the middle of the picture, and how much of the plane it shows. */
-  function Place(/** @type {Table} */ { center: [x, y], zoom, width, rotation }) {
+  function Place(/** @type {{center: string[], zoom: string, width: string, rotation: number}} */ { center: [x, y], zoom, width, rotation }) {
+    /** @type {[string, string, (text: string) => any][]} */
     const fields = [
       ["Center, real part", x, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [text, asked.center[1]] })],
       ["Center, imaginary part", y, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [asked.center[0], text] })],
@@ -48,9 +50,20 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
       <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
   }
 
+  /** Fields: where the camera of a solid stands, and at which point it looks. */
+  function Camera(/** @type {{space: Table}} */ { space }) {
+    const field = (/** @type {string} */ label, /** @type {string} */ name) => html`<${Row} label=${label} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono"
+      value=${space[name].map((/** @type {number} */ part) => Number(part.toPrecision(7))).join(", ")} put=${(/** @type {string} */ text) => {
+        const numbers = text.replaceAll("−", "-").split(/[\s,;]+/).filter(Boolean).map(Number);
+        if (numbers.length === 3 && numbers.every(Number.isFinite)) explorer.changeIn("camera", { [name]: numbers });
+        else notify(`${label}: three numbers, such as 1.5, -2, 0.8`, "error");
+      }} />`} />`;
+    return html`${field("Position", "position")}${field("Looks at", "target")}`;
+  }
+
   function View() {
     useSignalEffect(() => {
-      if (!explorer.placed || (own.full, own.point) === undefined) return;
+      if (!explorer.placed || explorer.placed.camera || (own.full, own.point) === undefined) return;
       const waiting = setTimeout(pick, REST_MS);
       return () => clearTimeout(waiting);
     });
@@ -61,8 +74,9 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
       Distance: distance,
       Period: period?.toLocaleString("en"),
     };
+    if (explorer.placed?.camera) return html`<div><${Section} title="Place of the camera"><${Camera} space=${explorer.placed.space} /><//></div>`;
     return html`<div>
-      ${!explorer.placed?.values ? html`<p class="hint">Counts, distances and periods are of escape-time images: this one is of points.</p>` : html`<${Section} title="Point under the pointer">
+      ${!explorer.placed?.values ? html`<p class="hint">Counts, distances and periods are of flat escape-time images: ${whatIs(explorer)}.</p>` : html`<${Section} title=${!own.point ? "Point in the middle" : touched() ? "Point touched last" : "Point under the pointer"} name="point">
         <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
         <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(/** @type {boolean} */ full) => { own.full = full; }} /><//>`}
       <${Section} title="Coordinates">

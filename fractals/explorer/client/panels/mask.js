@@ -64,8 +64,8 @@ export function Mask({ explorer, brush, notify, mask: given, put }) {
       ${mask && html`<${Button} label="Remove the mask" symbol="trash" bare kind="quiet" onClick=${() => { brush.on = false; put(null); }} />`}</div>
     ${mask && html`<${Segments} label="Where the mask lies" choices=${[["place", "On this place"], ["frame", "Over the frame"]]} value=${mask.view ? "place" : "frame"} put=${lay} />`}
     ${painting && html`<${Segments} label="The brush" choices=${[["hide", "Hides"], ["show", "Shows"]]} value=${brush.shows ? "show" : "hide"} put=${(/** @type {any} */ way) => { brush.shows = way === "show"; }} />
-      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(/** @type {number[]} */ size) => { brush.size = size; }} />
-      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(/** @type {boolean} */ soft) => { brush.soft = soft; }} />
+      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(/** @type {number} */ size) => { brush.size = size; }} />
+      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(/** @type {number} */ soft) => { brush.soft = soft; }} />
       <p class="hint">Paint on the picture. What is red is hidden.</p>`}</div>`;
 }
 

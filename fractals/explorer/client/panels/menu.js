@@ -41,7 +41,7 @@ export function pointMenu(/** @type {Table} */ { explorer, notify, open, julia, 
   /** @type {[string, (at: number[]) => void][]} */
   const OF_SOLIDS = [["Focus here", (at) => space.focusAt(at)], ["Keep as a bookmark", () => open("bookmark")]];
 
-  function Menu(/** @type {Table} */ { at, x, y }) {
+  function Menu(/** @type {{at: number[], x: number, y: number}} */ { at, x, y }) {
     let made = /** @type {any} */ (null);
     useLayoutEffect(() => made.querySelector("button").focus({ preventScroll: true }), [x, y]);
     const step = (/** @type {any} */ event) => {
@@ -55,5 +55,5 @@ export function pointMenu(/** @type {Table} */ { explorer, notify, open, julia, 
     return html`<div class="menu glass" role="menu" aria-label="At this point" style=${style} ref=${(/** @type {HTMLElement} */ node) => { made = node; }} onKeyDown=${step}>
       ${(explorer.placed?.camera ? OF_SOLIDS : ITEMS).map(([label, run]) => html`<${Button} key=${label} label=${label} role="menuitem" onClick=${() => (close(), run(at))} />`)}</div>`;
   }
-  return { View: () => own.shown && html`<${Menu} ...${own.shown} />`, close };
+  return { View: () => own.shown && html`<${Menu} at=${own.shown.at} x=${own.shown.x} y=${own.shown.y} />`, close };
 }

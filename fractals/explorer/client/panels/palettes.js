@@ -7,9 +7,15 @@ import { gradient, tableOf } from "./colors.js";
 /** Keys of the favorites: F5, F11 and F12 stay the browser's. */
 export const FAVORITE_KEYS = ["F1", "F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
 
-/** Show a palette on the picture while it is pointed at or focused. @param {(palette: string|Table|null) => void} peek */
+let under = /** @type {string|Table|null} */ (null); // the palette that the mouse points at
+
+/** Show a palette on the picture while the mouse points at it. A strip that appears under a mouse at rest is not meant.
+ * @param {(palette: string|Table|null) => void} peek */
 const pointed = (peek, /** @type {string|Table} */ palette) => ({
-  onPointerEnter: (/** @type {Table} */ { pointerType }) => pointerType === "mouse" && peek(palette),
+  onPointerEnter: () => { under = null; },
+  onPointerMove: (/** @type {Table} */ { pointerType }) => {
+    if (pointerType === "mouse" && under !== palette) peek(under = palette);
+  },
   onPointerLeave: () => peek(null),
   onBlur: () => peek(null),
 });

@@ -36,7 +36,7 @@ export function drawSheet(explorer, wanted, drawn) {
  *   fit?: boolean, choose: (item: Table, made: Table) => void}} options `change`: keys of the scene; `made`: {scene, picture}
  */
 export function Previews({ explorer, label, items, chosen, fit = false, choose }) {
-  const made = useSignal(/** @type {Table} */ ({})), seen = useSignal(false);
+  const made = useSignal(/** @type {Table} */ ({})), seen = useSignal(false), whole = useSignal(false); // `whole`: all that can be drawn is there
   const text = JSON.stringify(items.map(({ change }) => change)), place = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0;
   const watch = (/** @type {any} */ node) => {
     if (!node || node.watched) return;
@@ -48,12 +48,16 @@ export function Previews({ explorer, label, items, chosen, fit = false, choose }
     let sheet = /** @type {Table|null} */ (null);
     const waiting = setTimeout(() => {
       const known = new Set();
+      whole.value = false;
       const drawn = sheet = drawSheet(explorer, { scenes: items.map(({ change }) => change), fit }, (index, found) => {
         known.add(items[index].id);
         made.value = { ...made.value, [items[index].id]: found };
       });
       // A card stays away whose colors have no meaning here.
-      drawn.done.then(() => { made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => known.has(id))); }, () => {});
+      drawn.done.then(() => {
+        whole.value = true;
+        made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => known.has(id)));
+      }, () => {});
     }, Object.keys(made.value).length ? REST_MS : 0);
     return () => {
       clearTimeout(waiting);
@@ -63,5 +67,5 @@ export function Previews({ explorer, label, items, chosen, fit = false, choose }
   const shown = Object.keys(made.value).length ? items.filter(({ id }) => made.value[id]) : [];
   return html`<ul class="filters" aria-label=${label} ref=${watch}>${shown.map((item) => html`<li key=${item.id}>
     <${Card} title=${item.title} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}><${Drawn} picture=${made.value[item.id].picture} /><//></li>`)}
-    ${!shown.length && items.slice(0, 6).map(({ id }) => html`<li key=${id} class="empty" aria-hidden="true"></li>`)}</ul>`;
+    ${!whole.value && items.slice(shown.length, 6).map(({ id }) => html`<li key=${id} class="empty" aria-hidden="true"></li>`)}</ul>`;
 }

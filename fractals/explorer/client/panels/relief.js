@@ -9,7 +9,7 @@ const RANGES = { rise: [-0.5, 0.5], tilt: [0, 80] };
 const NORTH = { position: [0, -1, 0], target: [0, 0, 0], up: [0, 0, 1] }; // what is ahead on the dome of the sun
 const own = observe({ drags: 0 });
 
-export function Relief(/** @type {Table} */ { explorer }) {
+export function Relief(/** @type {{explorer: import("../explorer.js").Explorer}} */ { explorer }) {
   const known = explorer.catalog.schema.$defs.Relief.properties;
   const given = { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...explorer.scene.relief };
   const put = (/** @type {Table} */ values, step = "") => explorer.changeIn("relief", values, step);

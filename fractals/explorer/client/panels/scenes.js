@@ -4,23 +4,26 @@ import { observe } from "../state.js";
 import { Button, Card, FileButton, TextField, Thumbnail } from "../ui.js";
 import { Road } from "./road.js";
 
-export function galleryPanel(/** @type {Table} */ { explorer, open, close, upload }) {
+export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, upload }) {
   const own = observe({ wanted: "" });
-  const choose = (/** @type {string} */ name) => {
+  const choose = (/** @type {string} */ name, /** @type {Event} */ { currentTarget }) => {
     history.replaceState({ ...history.state, gallery: true }, ""); // Back returns to it
+    const before = explorer.placed?.frame;
     explorer.open({ gallery: name });
+    const image = /** @type {HTMLElement} */ (currentTarget).closest("li")?.querySelector("img");
+    void import("./standin.js").then(({ standIn }) => standIn(explorer, ui, image, before)).catch(() => {});
     close();
   };
-  const vary = (/** @type {string} */ name) => {
-    choose(name);
+  const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
+    choose(name, event);
     explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw(), { once: true });
   };
   const Actions = () => html`<div class="line grow end"><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
     onInput=${(/** @type {Table} */ { target }) => { own.wanted = target.value; }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
   const fits = (/** @type {string} */ title) => title.toLowerCase().includes(own.wanted.trim().toLowerCase());
   const View = () => html`<${Road} at="gallery" open=${open} /><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map((/** @type {Table} */ { name, title }) => html`<li key=${name} hidden=${!fits(title)}>
-    <${Card} title=${title} onClick=${() => choose(name)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
-    <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${() => vary(name)} /></li>`)}</ul>`;
+    <${Card} title=${title} onClick=${(/** @type {Event} */ event) => choose(name, event)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
+    <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`)}</ul>`;
   return { View, Actions };
 }
 
@@ -74,7 +77,7 @@ export function bookmarksPanel(/** @type {Table} */ { explorer, notify, open }) 
     requestAnimationFrame(() => /** @type {HTMLElement} */ (document.querySelector(`[data-grip="${id}"]`))?.focus());
   };
   /** A grip: dragged over another bookmark, it moves this one there; arrow keys move it, too. */
-  const Grip = (/** @type {Table} */ { id, index, title }) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
+  const Grip = (/** @type {{id: string, index: number, title: string}} */ { id, index, title }) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
     onPointerDown=${(/** @type {any} */ event) => (event.currentTarget.setPointerCapture(event.pointerId), own.dragged = id)}
     onPointerMove=${(/** @type {Table} */ { clientX, clientY }) => {
       const over = /** @type {HTMLElement|null} */ (own.dragged ? document.elementFromPoint(clientX, clientY)?.closest("[data-bookmark]") : null);

@@ -11,6 +11,9 @@ const TEXTS = [
   ["Command line", "command", "Draws this picture without the explorer."],
 ];
 
+/** @type {Record<string, string>} */
+const PROGRAMS = { kfr: "Kalles Fraktaler", fraktaler3: "Fraktaler-3", flame: "Apophysis, Chaotica" }; // that scenes are copied for
+
 /** A field for the user's name, which is asked once. */
 export const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(/** @type {string} */ id) =>
   html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
@@ -23,6 +26,19 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
       (/** @type {Table} */ told) => { own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` }; }, (/** @type {Error} */ error) => notify(error.message, "error"));
   };
 
+  async function copyPicture() {
+    try {
+      const blob = new Promise((resolve) => { explorer.still().toBlob(resolve, "image/png"); });
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
+      notify("The picture was copied.");
+    } catch {
+      notify("The browser does not allow copying of pictures here: Export makes a file.", "error");
+    }
+  }
+  /** A button that copies the scene for another program. */
+  const other = (/** @type {Table} */ { name, text, lost }) => html`<${Button} key=${name} label=${`Copy for ${PROGRAMS[name]}`} symbol="copy" kind="wide-button" title=${lost.length ? `Without ${lost.join(", ")}` : ""}
+    onClick=${() => copyText(text, notify)} />`;
+
   function View() {
     useSignalEffect(() => {
       kept.get("author", ""); // another name is another text
@@ -33,13 +49,15 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
     const told = own.told.scene === explorer.scene ? own.told : {};
     return html`<div class="stack spaced">${TEXTS.map(([name, key, hint]) => html`<div key=${key} class="stack">
       <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
-      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}<${Author} /></div>`;
+      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}
+      <div class="stack"><h3>Elsewhere</h3><${Button} label="Copy the picture" symbol="copy" kind="wide-button" title="As it is seen, to paste it into another program" onClick=${copyPicture} />
+        ${told.others?.map(other)}</div><${Author} /></div>`;
   }
   return { View };
 }
 
 const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
-const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "Web page"]];
+const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "HTML"]];
 const LOUPE = 308; // CSS pixels
 const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
 const LAYERED = [["exr", "EXR"]]; // of a solid
@@ -47,7 +65,7 @@ const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], 
 
 export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, open }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
-  const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, loupe: false, at: /** @type {number[]|null} */ (null), part: /** @type {Table|null} */ (null), forecast: "", told: /** @type {Table|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
+  const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, loupe: false, at: /** @type {number[]|null} */ (null), part: /** @type {Table|null} */ (null), forecast: "", told: /** @type {Told|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
   let job = /** @type {Table|null} */ (null);
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
@@ -106,7 +124,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     return html`<${Knob} label="Loupe" kind="loupe" at=${at.map((/** @type {number} */ part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
   }
 
-  const Side = (/** @type {Table} */ { name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
+  const Side = (/** @type {{name: string, index: number, size: number[]}} */ { name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
     onInput=${(/** @type {Table} */ { target }) => { own.size = size.with(index, Number(target.value)); }} />`;
 
   function View() {
@@ -126,7 +144,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
         aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(/** @type {string} */ samples) => { own.samples = samples; }} />
-      ${[["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])].map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
+      ${/** @type {[string, string[][]][]} */ ([["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])]).map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
         <${Segments} label=${title} choices=${choices} value=${format()} put=${(/** @type {any} */ chosen) => { own.format = chosen; }} /></div>`)}
       ${format() === "html" && html`<p class="hint">One file for a friend: the picture to zoom into, its scene, and the command that opens it. It needs no server.</p>`}
       ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"

@@ -66,7 +66,7 @@ export function snapshotsTool(/** @type {Table} */ { explorer, ui, notify }) {
 }
 
 /** The picture that is laid over the canvas, and the line at which it ends where it lies beside the view. */
-export function Over(/** @type {Table} */ { ui, canvas }) {
+export function Over(/** @type {{ui: Table, canvas: HTMLCanvasElement}} */ { ui, canvas }) {
   if (!ui.over) return null;
   const { picture, title, split } = ui.over, whole = split === undefined;
   const put = (/** @type {number} */ share) => { ui.over = { ...ui.over, split: Math.min(0.98, Math.max(0.02, share)) }; };

@@ -23,7 +23,7 @@ function valuesOf(/** @type {import("../explorer.js").Explorer} */ explorer, /**
 }
 
 /** A field of a table of the scene, whose drag is one step of undo. */
-function Field(/** @type {Table} */ { explorer, table, part, name, range }) {
+function Field(/** @type {{explorer: import("../explorer.js").Explorer, table: string, part: string, name: string, range: any}} */ { explorer, table, part, name, range }) {
   const [least, most, log = false, whole = false] = range, known = explorer.catalog.schema.$defs[table].properties[name];
   const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) => explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
   return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
@@ -31,7 +31,7 @@ function Field(/** @type {Table} */ { explorer, table, part, name, range }) {
 }
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
-function Sun(/** @type {Table} */ { explorer, space }) {
+function Sun(/** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space }) {
   const radius = DOME / 2;
   const put = (/** @type {any} */ sun, step = "") => explorer.changeIn("light", { sun }, step);
   const at = onDome(space.sun, space).map((part) => radius * (1 + part));
@@ -43,7 +43,7 @@ function Sun(/** @type {Table} */ { explorer, space }) {
 }
 
 /** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
-export function Daylight(/** @type {Table} */ { explorer, space }) {
+export function Daylight(/** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space }) {
   const light = valuesOf(explorer, "Light", "light");
   const field = (/** @type {string} */ name) => html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
   const put = (/** @type {any} */ values, /** @type {string} */ step) => explorer.changeIn("light", values, step);
@@ -58,7 +58,7 @@ export function Daylight(/** @type {Table} */ { explorer, space }) {
 }
 
 /** The light of a solid, in place of values and layers. */
-export function Lit(/** @type {Table} */ { paint, edit, explorer }) {
+export function Lit(/** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ { paint, edit, explorer }) {
   if (!explorer.placed?.space) return null;
   return html`<${Daylight} explorer=${explorer} space=${explorer.placed.space} />
     <${Section} title="Colors along the palette">

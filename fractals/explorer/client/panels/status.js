@@ -18,7 +18,7 @@ function doing(/** @type {Table} */ { connected, paused, drawn, status }) {
   return [(DOING[status?.what ?? "drawing"] ?? status.what) + steps, true, PATIENCE_MS];
 }
 
-export function StatusLine(/** @type {Table} */ { explorer }) {
+export function StatusLine(/** @type {{explorer: import("../explorer.js").Explorer}} */ { explorer }) {
   const told = useSignal(/** @type {[string, boolean]} */ (["", false])), heard = useSignal("");
   useSignalEffect(() => {
     const [text, busy, wait] = doing(explorer), { placed, drawn } = explorer;

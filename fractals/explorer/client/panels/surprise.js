@@ -13,7 +13,7 @@ const SAMPLES = 8; // of a palette between two others
 
 export function surprisePanel(/** @type {Table} */ { explorer, notify, open, close }) {
   // `sheets`: all until now, the newest last; `at`: the one that is shown; `parents`: indices of favorites
-  const own = observe({ sheets: /** @type {Table[][]} */ ([]), at: -1, told: /** @type {Table|null} */ (null), parents: /** @type {number[]} */ ([]) });
+  const own = observe({ sheets: /** @type {Table[][]} */ ([]), at: -1, told: /** @type {Told|null} */ (null), parents: /** @type {number[]} */ ([]) });
   let job = /** @type {Table|null} */ (null);
   const favorites = () => kept.get("surprises", []);
   const choose = (/** @type {Table} */ scene) => {

@@ -1,7 +1,7 @@
 /** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
 import { html, useEffect, useSignal } from "../html.js";
-import { Button, Drawn, whileHeld } from "../ui.js";
-import { Tracks } from "./tracks.js";
+import { Button, Drawn } from "../ui.js";
+import { Key, Tracks } from "./tracks.js";
 
 const PICTURES = 6; // along the line
 const WIDTHS = [96, 480]; // pixels of those, and of the moment that is looked at
@@ -61,29 +61,22 @@ export function Timeline({ explorer, film, length, backwards, keys, put, tracks,
   const look = (/** @type {Table} */ { target }) => lookAt(Number(target.value));
 
   const times = drag.value ?? keys.map(({ at }) => at), end = Math.max(length, times.at(-1) ?? 0);
-  const place = (/** @type {number} */ time) => `${100 * (backwards ? 1 - time / end : time / end)}%`;
-  const grab = (/** @type {number} */ index) => (/** @type {any} */ event) => {
-    const line = event.currentTarget.parentNode.getBoundingClientRect(), from = event.clientX, begun = keys[index].at;
-    const move = (/** @type {Table} */ { clientX }) => { drag.value = retimed(keys.map(({ at }) => at), index, begun + ((backwards ? from - clientX : clientX - from) / line.width) * length); };
-    whileHeld(event, move, () => {
-      if (drag.value) put(drag.value);
-      drag.value = null;
-    });
+  const move = (/** @type {number} */ index) => (/** @type {number} */ share, /** @type {boolean} */ live) => {
+    const moved = retimed(keys.map(({ at }) => at), index, share * end);
+    if (live) drag.value = moved;
+    else put(moved);
   };
-  const nudge = (/** @type {number} */ index) => (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    put(retimed(times, index, times[index] + by * STEP * (event.shiftKey ? 10 : 1) * (backwards ? -1 : 1)));
+  const done = () => {
+    if (drag.value) put(drag.value);
+    drag.value = null;
   };
 
   return html`<div class="timeline" role="group" aria-label="Timeline of the film">
     ${still.value && html`<${Drawn} key=${still.value.id} picture=${still.value.picture} />`}
     <div class="film-strip">${Array.from({ length: PICTURES }, (_, k) => html`<span key=${k}>${made.value[k] && html`<${Drawn} key=${made.value[k].id} picture=${made.value[k].picture} />`}</span>`)}
       <input type="range" aria-label="Moment of the film" aria-valuetext=${seconds(moment.value ?? 0)} min="0" max=${length} step=${length / 200} value=${moment.value ?? 0} onInput=${look} /></div>
-    ${keys.length > 0 && html`<div class="film-keys">${keys.map(({ title }, index) => html`<button key=${index} type="button" class="film-key" role="slider" disabled=${index === 0} title=${index ? `${title}: drag` : title}
-      aria-label=${`Time of ${title}`} aria-valuemin="0" aria-valuemax=${LONGEST} aria-valuenow=${times[index]} aria-valuetext=${seconds(times[index])} style=${{ left: place(times[index]) }}
-      onPointerDown=${grab(index)} onKeyDown=${nudge(index)}><span>${index + 1}</span></button>`)}</div>`}
+    ${keys.length > 0 && html`<div class="film-keys">${keys.map(({ title }, index) => html`<${Key} key=${index} label=${`Time of ${title}`} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
+      share=${times[index] / end} now=${times[index]} most=${LONGEST} step=${STEP / end} backwards=${backwards} disabled=${index === 0} move=${move(index)} done=${done}>${index + 1}<//>`)}</div>`}
     <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
       : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
       ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>

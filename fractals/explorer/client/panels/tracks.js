@@ -6,6 +6,7 @@ import { coloringName, coloringOf, shownPalette } from "./colors.js";
 
 const GAP = 0.005; // of the film, between two keys of a track
 const STEP = 0.02; // of the film, that an arrow key moves a key
+const ARROWS = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1 });
 const MOST = 12, MOST_KEYS = 60; // tracks; keys of each
 
 /** @typedef {number|string|Table} Value of a palette a name or a table */
@@ -64,13 +65,37 @@ export function keyed(points, share) {
 }
 
 /**
+ * A key on a line along the film: it is dragged, or moved by arrow keys, ten times as far with Shift.
+ * @param {{label: string, title: string, text: string, share: number, now: number, most: number, step: number, backwards: boolean, kind?: string, disabled?: boolean,
+ *   move: (share: number, live: boolean) => void, done: () => void, held?: () => void, remove?: () => void, children?: any}} options
+ * `share`: of the line, as the film runs forwards; `now`, `most`: seconds; `move` is called all along a drag (`live`), which `done` ends
+ */
+export function Key({ label, title, text, share, now, most, step, backwards, kind = "", disabled = false, move, done, held = () => {}, remove, children }) {
+  const mirrored = (/** @type {number} */ at) => (backwards ? 1 - at : at);
+  const grab = (/** @type {any} */ event) => {
+    const line = event.currentTarget.parentNode.getBoundingClientRect(), off = event.clientX - mirrored(share) * line.width;
+    held();
+    whileHeld(event, ({ clientX }) => move(mirrored((clientX - off) / line.width), true), done);
+  };
+  const press = (/** @type {KeyboardEvent} */ event) => {
+    const by = (ARROWS[event.key] ?? 0) * step * (event.shiftKey ? 10 : 1) * (backwards ? -1 : 1);
+    if (by) move(share + by, false);
+    else if (event.key === "Delete" && remove) remove();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return html`<button type="button" class=${`film-key${kind}`} role="slider" disabled=${disabled} title=${title} aria-label=${label} aria-valuemin="0" aria-valuemax=${most} aria-valuenow=${now} aria-valuetext=${text}
+    style=${{ left: `${100 * mirrored(share)}%` }} onFocus=${held} onPointerDown=${grab} onKeyDown=${press}><span>${children}</span></button>`;
+}
+
+/**
  * @param {{catalog: Table, tracks: Track[], choices: {name: string, title: string, value: Value}[], length: number, backwards: boolean,
  *   moment: number, put: (tracks: Track[]) => void, look: (seconds: number) => void}} options `moment`: seconds that are looked at
  */
 export function Tracks({ catalog, tracks, choices, length, backwards, moment, put, look }) {
   const picked = useSignal(/** @type {[number, number]|null} */ (null)), drag = useSignal(/** @type {Track[]|null} */ (null));
   const shown = drag.value ?? tracks, [of, key] = picked.value ?? [-1, -1], point = shown[of]?.points[key];
-  const mirrored = (/** @type {number} */ share) => (backwards ? 1 - share : share);
   const change = (/** @type {number} */ index, /** @type {any[]} */ points) => put(tracks.with(index, { ...tracks[index], points }));
   const remove = (/** @type {number} */ index) => {
     picked.value = null;
@@ -83,29 +108,28 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     put([...tracks, { name, title: choice.title, points: [[0, choice.value], [1, choice.value]] }]);
   };
   const addKey = (/** @type {number} */ index) => {
-    const share = mirrored(moment / length), points = keyed(tracks[index].points, share);
+    const share = backwards ? 1 - moment / length : moment / length, points = keyed(tracks[index].points, share);
     picked.value = [index, points.findIndex(([at]) => Math.abs(at - share) < GAP)];
     if (points !== tracks[index].points) change(index, points);
   };
-  const grab = (/** @type {number} */ index, /** @type {any} */ which) => (/** @type {any} */ event) => {
-    const line = event.currentTarget.parentNode.getBoundingClientRect();
-    picked.value = [index, which];
-    look(mirrored(tracks[index].points[which][0]) * length);
-    const move = (/** @type {Table} */ { clientX }) => { drag.value = tracks.with(index, { ...tracks[index], points: shifted(tracks[index].points, which, mirrored((clientX - line.left) / line.width)) }); };
-    whileHeld(event, move, () => {
-      if (drag.value) put(drag.value);
-      drag.value = null;
-    });
+  const move = (/** @type {number} */ index, /** @type {number} */ which) => (/** @type {number} */ share, /** @type {boolean} */ live) => {
+    const points = shifted(tracks[index].points, which, share);
+    if (live) drag.value = tracks.with(index, { ...tracks[index], points });
+    else change(index, points);
   };
-  const nudge = (/** @type {number} */ index, /** @type {any} */ which) => (/** @type {KeyboardEvent} */ event) => {
-    const { points } = tracks[index], by = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
-    if (event.key === "Delete" && points.length > 1) {
-      picked.value = null;
-      change(index, points.toSpliced(which, 1));
-    } else if (by) change(index, shifted(points, which, points[which][0] + (backwards ? -by : by)));
-    else return;
-    event.preventDefault();
-    event.stopPropagation();
+  const done = () => {
+    if (drag.value) put(drag.value);
+    drag.value = null;
+  };
+  const hold = (/** @type {number} */ index, /** @type {number} */ which) => () => {
+    const [share] = tracks[index].points[which];
+    picked.value = [index, which];
+    look((backwards ? 1 - share : share) * length);
+  };
+  const removeKey = (/** @type {number} */ index, /** @type {number} */ which) => () => {
+    if (tracks[index].points.length < 2) return;
+    picked.value = null;
+    change(index, tracks[index].points.toSpliced(which, 1));
   };
   const typed = (/** @type {string} */ text) => {
     const value = Number(text.replace(",", "."));
@@ -122,9 +146,8 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
       <div class="line tight"><span class="grow">${title}</span>
         <${Button} label=${`Add a key of ${title} at this moment`} symbol="plus" bare kind="quiet" onClick=${() => addKey(index)} />
         <${Button} label=${`Remove ${title}`} symbol="trash" bare kind="quiet" onClick=${() => remove(index)} /></div>
-      <div class="film-keys lane">${points.map(([share, value], which) => html`<button key=${which} type="button" class=${`film-key${index === of && which === key ? " picked" : ""}`} role="slider" title=${textOf(value)}
-        aria-label=${`Key ${which + 1} of ${title}`} aria-valuemin="0" aria-valuemax=${length} aria-valuenow=${share * length} aria-valuetext=${`${textOf(value)} at ${Number((share * length).toFixed(2))} s`}
-        style=${{ left: `${100 * mirrored(share)}%` }} onFocus=${() => { picked.value = [index, which]; }} onPointerDown=${grab(index, which)} onKeyDown=${nudge(index, which)}><span></span></button>`)}</div>
+      <div class="film-keys lane">${points.map(([share, value], which) => html`<${Key} key=${which} label=${`Key ${which + 1} of ${title}`} title=${textOf(value)} text=${`${textOf(value)} at ${Number((share * length).toFixed(2))} s`}
+        share=${share} now=${share * length} most=${length} step=${STEP} backwards=${backwards} kind=${index === of && which === key ? " picked" : ""} move=${move(index, which)} done=${done} held=${hold(index, which)} remove=${removeKey(index, which)} />`)}</div>
       ${index === of && point && typeof point[1] !== "number" && html`<${Select} label=${`Palette at ${Number((point[0] * length).toFixed(2))} s`} choices=${palettes(points, point[1])}
         value=${typeof point[1] === "string" ? point[1] : ""} put=${choose} />`}
       ${index === of && point && typeof point[1] === "number" && html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>

@@ -65,7 +65,7 @@ export function transformsTool({ explorer, canvas }) {
     put({ affine: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
   }
 
-  function Triangle(/** @type {Table} */ { entry, plane }) {
+  function Triangle(/** @type {{entry: any[], plane: any}} */ { entry, plane }) {
     const [key, , name] = entry, corners = cornersOf(affineOf(entry)).map((corner) => apply(plane, corner));
     if (!corners.flat().every((part) => Math.abs(part) < 1e6)) return null;
     const on = key === picked()[0];
@@ -85,10 +85,10 @@ export function transformsTool({ explorer, canvas }) {
   }
 
   /** A slider whose drag is one step of undo. */
-  const Dragged = (/** @type {Table} */ { label, value, least, most, change, whole = false, hint = "" }) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
-    live=${(/** @type {Table} */ now) => change(now, `gesture ${label} ${drags}`)} put=${(/** @type {Table} */ now) => change(now, `gesture ${label} ${drags++}`)} />`;
+  const Dragged = (/** @type {{label: string, value: number, least: number, most: number, change: (value: number, step: string) => void, whole?: boolean, hint?: string}} */ { label, value, least, most, change, whole = false, hint = "" }) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
+    live=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags}`)} put=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags++}`)} />`;
 
-  function Variations(/** @type {Table} */ { transform }) {
+  function Variations(/** @type {{transform: Table}} */ { transform }) {
     const { variations = { linear: 1 } } = transform, names = explorer.catalog.variations.map((/** @type {Table} */ { name }) => name);
     const rest = (/** @type {string} */ key) => Object.fromEntries(Object.entries(variations).filter(([other]) => other !== key && !other.startsWith(`${key}_`)));
     const add = (/** @type {string} */ name) => {
@@ -97,7 +97,7 @@ export function transformsTool({ explorer, canvas }) {
     };
     const isWeight = (/** @type {string} */ key) => names.includes(key.replace(/^(pre|post)_/, ""));
     return html`<${Section} title="Variations">${Object.entries(variations).map(([key, value]) => html`<div key=${key} class="line">
-        <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {Table} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
+        <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
         ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`)}
       <${Select} label="Add a variation" choices=${[["", "…"], ...names.filter((/** @type {string} */ name) => !(name in variations))]} value="" put=${(/** @type {string} */ name) => name && add(name)} /><//>`;
   }
@@ -119,7 +119,7 @@ export function transformsTool({ explorer, canvas }) {
       else replace(list.toSpliced(Number(key), 1));
     };
     const typed = (/** @type {number} */ k) => (/** @type {string} */ text) => { if (text.trim() && Number.isFinite(Number(text))) put({ affine: affine.with(k, Number(text)) }); };
-    const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) => html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {Table} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
+    const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) => html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
     return html`<${Section} title="Transforms">
         <p class="hint">Drag the triangles on the picture. With Shift a triangle turns and grows; arrow keys move a corner, too.</p>
         <div class="segments wrap" role="group" aria-label="Transforms">${all().map((/** @type {any[]} */ [each, , name]) => html`<${Button} key=${each} label=${name} aria-pressed=${String(each === key)} onClick=${() => { own.picked = each; }} />`)}</div>
