@@ -119,7 +119,7 @@ def test_no_files_import_each_other():
             del graph[name]
 
 
-# A file for each formula, coloring, format and family: people add such files, and a catalog finds them.
+# A file for each formula, coloring, format and family: people add them, and a catalog finds them.
 BY_THEMSELVES = ("formulas/", "color/colorings/", "io/foreign/", "io/raw/", "rendering/families/")
 # Small files with one importer that stay files, and why.
 SMALL_FILES = {
