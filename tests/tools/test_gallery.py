@@ -21,7 +21,7 @@ from fractals.tools import gallery
 FOLDER = Path(__file__).parents[2] / "gallery"
 KNOWN = json.loads((FOLDER / gallery.HASHES).read_text())
 # Their reference orbits take seconds, or their kernels as long to compile.
-SMALLER = ("ruffle", "ruin", "sierra", "spire")  # pictures that are to be drawn at 1280
+SMALLER = ("sierra", "spire")  # pictures that are to be drawn at 1280
 COSTLY = ("arch", "burr", "caravan", "clockwork", "daystar", "fan", "heirloom", "pinwheel")
 
 
