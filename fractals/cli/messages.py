@@ -493,6 +493,9 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     for key in {"memory", "file"} & table.keys():
         shown[key] = f"{max(1, table[key] / 2**20):.0f} MiB"
     measured = "measured on some samples" if shown.pop("measured", False) else "estimated"
+    if "clearance" in table:
+        least = shown.pop("least_clearance")
+        shown["clearance"] = f"{table['clearance']:g} from the surface, at least {least:g}"
     if table.get("noise"):
         shown["noise"] = f"at most {100 * table['noise']:g} % of the samples"
     shown["seconds"] = f"{about(table['seconds'])}, {measured}, without compiling"

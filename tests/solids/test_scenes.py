@@ -84,9 +84,14 @@ def test_a_view_that_no_number_resolves_is_refused():
     plan = make_solid_plan(solid_scene(), "cpu", 1)
     assert plan.precision == "float32"
     assert plan.samples == 2 * SIZE[0] * SIZE[1]
-    assert make_solid_plan(near.replace(position=(1 + 1e-7, 0, 0)), "cpu", 1).precision == "float64"
+    plan = make_solid_plan(near.replace(position=(1 + 1e-7, 0, 0)), "cpu", 1)
+    assert plan.precision == "float64"
     with pytest.raises(fractals.OptionError, match="float64 has 53"):
         make_solid_plan(near, "cpu", 1)
+    least = plan.least_clearance
+    make_solid_plan(near.replace(position=(1 + 1.3 * least, 0, 0)), "cpu", 1)
+    with pytest.raises(fractals.OptionError, match="float64 has 53"):
+        make_solid_plan(near.replace(position=(1 + 0.7 * least, 0, 0)), "cpu", 1)
 
 
 def test_a_near_view_takes_the_steps_of_its_detail():
@@ -134,6 +139,10 @@ def test_the_command_line_draws_and_plans(tmp_path, capsys):
     assert (plan["method"], plan["samples_per_pixel"], plan["size"]) == ("rays", 2, [20, 14])
     assert plan["memory"] > 0
     assert plan["seconds"] > 0
+    assert 3 < plan["clearance"] < 7
+    assert 1e-15 < plan["least_clearance"] < 1e-12
+    assert main([*words, "--dry-run"]) == 0
+    assert " from the surface, at least " in capsys.readouterr().out
     assert main([*words, "-o", str(path)]) == 0
     assert fractals.load_scene(path).camera.position == (3, -6, 2)
     assert main(["render", str(path), "--width", "3", "-o", str(tmp_path / "b.png")]) == 3

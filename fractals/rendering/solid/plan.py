@@ -87,6 +87,12 @@ class SolidPlan:
         return steps_for(self.solid, FOOTPRINT * self.pixel * self.clearance)
 
     @property
+    def least_clearance(self) -> float:
+        """Return how near the surface a camera there may be, for float64 to resolve its pixels."""
+        position, _ = place_of(self.scene.camera, self.solid)
+        return ULPS * FINEST * max(1.0, math.hypot(*position)) / (FOOTPRINT * self.pixel)
+
+    @property
     def samples_per_pixel(self) -> int:
         """Return how many paths a pixel has."""
         return samples_of(self.scene)
@@ -136,6 +142,8 @@ class SolidPlan:
             "samples_per_pixel": self.samples_per_pixel,
             "paths": self.samples,
             "bounces": self.scene.light.bounces,
+            "clearance": float(f"{self.clearance:.2g}"),
+            "least_clearance": float(f"{self.least_clearance:.2g}"),
             "seconds": float(f"{self.seconds:.2g}"),
             "memory": self.memory,
         }
@@ -330,7 +338,7 @@ def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pix
     if clearance <= 0:
         raise SceneError("camera.position: it is inside the solid: move the camera away from it")
     plan = replace(plan, clearance=clearance)
-    return replace(plan, precision=_precision(plan, position))
+    return replace(plan, precision=_precision(plan))
 
 
 def steps_for(solid: Solid, detail: float = 0.0) -> int:
@@ -378,15 +386,13 @@ def _check_keys(scene: Scene, solid: Solid) -> None:
         raise SceneError("color.layers: a solid has one layer, of its palette's colors")
 
 
-def _precision(plan: SolidPlan, position: Sequence[float]) -> str:
+def _precision(plan: SolidPlan) -> str:
     """Return the number type: float32 where it resolves a pixel of what is nearest.
 
     `OptionError`: float64 does not, either.
     """
     given = plan.scene.iteration.precision
-    large = max(1.0, math.hypot(*position))
-    footprint = FOOTPRINT * plan.pixel * plan.clearance / large
-    bits = math.ceil(math.log2(ULPS / footprint))
+    bits = 53 + math.ceil(math.log2(plan.least_clearance / plan.clearance))
     if bits > 53:
         raise OptionError(
             f"the camera is so near the surface that {bits} bits are needed, and float64 has 53: "
