@@ -77,6 +77,7 @@ class OptionField:
 
     type: Any  # as the class annotates it
     kinds: tuple[Any, ...]  # of its values
+    is_number: bool
 
     def __init__(
         self, default: Any, meaning: str, more: str, command: str, limits: tuple[int, int] | None
@@ -101,13 +102,8 @@ def option(
 
 
 def _as_number(name: str, field: OptionField, value: Any) -> Any:
-    """Return a number of any library as Python's, if the option is a number.
-
-    Raises an `OptionError` for what is none.
-    """
+    """Return a number of any library as Python's; raises an `OptionError` for what is none."""
     takes_whole = int in field.kinds
-    if str in field.kinds or not (takes_whole or float in field.kinds):
-        return value
     if value is None and NoneType in field.kinds:
         return None
     number = whole(value) if takes_whole else plain(value)
@@ -134,6 +130,9 @@ class Options:
         for name, field in own.items():
             field.type = cls.__annotations__[name]
             field.kinds = get_args(field.type) or (field.type,)
+            field.is_number = str not in field.kinds and (
+                int in field.kinds or float in field.kinds
+            )
             setattr(cls, name, field.default)
         cls.fields = cls.fields | own
         OPTIONS.update(own)
@@ -141,8 +140,12 @@ class Options:
     def __init__(self, **given: Any) -> None:
         if unknown := given.keys() - self.fields.keys():
             raise TypeError(f"{type(self).__name__} has no {' and no '.join(unknown)}")
-        given = {name: _as_number(name, self.fields[name], value) for name, value in given.items()}
-        vars(self).update({name: each.default for name, each in self.fields.items()} | given)
+        values = {name: each.default for name, each in self.fields.items()} | given
+        for name, value in given.items():
+            field = self.fields[name]
+            if field.is_number and value is not field.default:
+                values[name] = _as_number(name, field, value)
+        vars(self).update(values)
         self.check()
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -21,7 +21,6 @@ from fractals.tools import gallery
 FOLDER = Path(__file__).parents[2] / "gallery"
 KNOWN = json.loads((FOLDER / gallery.HASHES).read_text())
 # Their reference orbits take seconds, or their kernels as long to compile.
-SMALLER = ("sierra", "spire")  # pictures that are to be drawn at 1280
 COSTLY = ("arch", "burr", "caravan", "clockwork", "daystar", "fan", "heirloom", "pinwheel")
 
 
@@ -151,7 +150,7 @@ def test_a_picture_is_that_of_its_scene(name):
     path, scene = FOLDER / gallery.picture_file(name), gallery.load(name)
     with PIL.Image.open(path) as picture:
         size = picture.size
-    assert size[0] == (640 if name in SMALLER else 1280)
+    assert size[0] == 1280
     assert fractals.load_scene(path) == scene.replace(size=size).unframed()
 
 
