@@ -15,6 +15,7 @@ import PIL.Image
 import pytest
 
 import fractals
+from fractals import catalog
 from fractals.backends import probe
 from fractals.errors import to_install
 
@@ -79,6 +80,31 @@ def test_every_public_value_survives_pickle_and_copies(tmp_path):
                 assert made == value, name
 
 
+def made_values():
+    """Yield formulas of all names, some of text, and colorings, whose functions have no names."""
+    texts = ("z**3 + c", "x = x*x - y*y - z*z + a; y = 2*x*y + b; z = -2*x*z + c")
+    names = (name for kind in catalog.FORMULAS for name in catalog.names(kind))
+    for formula in (*names, *texts, {"name": "multibrot", "power": 5}):
+        yield fractals.Scene(formula=formula).make_any_formula()
+    for coloring in fractals.names("colorings"):
+        yield fractals.Scene().replace(coloring=coloring).color.coloring.make()
+    yield fractals.plan(formula="z**3 + c", size=(8, 6), device="python")
+    yield fractals.Scene(formula=fractals.Scene(formula="z**3 + c").make_formula())
+
+
+def test_formulas_and_colorings_survive_pickle_and_copies():
+    for value in made_values():
+        assert pickle.loads(pickle.dumps(value)) == value, value
+        assert copy.copy(value) == copy.deepcopy(value) == value
+
+
+def test_a_formula_without_a_name_is_pickled_by_its_functions():
+    changed = dataclasses.replace(fractals.Scene(formula="z**3 + c").make_formula(), title="mine")
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(changed)  # never by the recipe of the formula that it is not
+    assert copy.deepcopy(changed) == changed
+
+
 def test_a_damaged_store_is_no_pickle(tmp_path):
     raw = fractals.compute(size=(8, 6), device="python")
     raw.save(tmp_path / "a.fz")
@@ -96,11 +122,12 @@ def test_raw_numbers_come_from_processes(method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"this system has no {method}")
     context = multiprocessing.get_context(method)
+    own = fractals.Scene(formula="z**3 + c").make_formula()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork in a process of threads
         with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-            raw = pool.submit(fractals.compute, size=(8, 6), device="python").result()
-    assert raw == fractals.compute(size=(8, 6), device="python")
+            raw = pool.submit(fractals.compute, formula=own, size=(8, 6), device="python").result()
+    assert raw == fractals.compute(formula=own, size=(8, 6), device="python")
 
 
 def test_images_are_saved_and_encoded_as_by_pillow(tmp_path):
@@ -201,8 +228,14 @@ def test_a_scene_says_that_it_never_changes():
         fractals.Scene().title = "x"
 
 
-def test_a_signature_fits_a_screen():
-    assert len(str(inspect.signature(fractals.render))) < 24 * 80
+def test_signatures_fit_a_screen():
+    public = {name: getattr(fractals, name) for name in fractals.__all__}
+    for name, found in public.items():
+        if name in ("__version__", "RenderKeywords") or name.endswith(("Error", "Warning")):
+            continue  # these have none of their own
+        shown = str(inspect.signature(found))
+        assert len(shown) < 24 * 80, name
+        assert " at 0x" not in shown, name
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ class EscapeData:
     count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = field(default=True, kw_only=True)
-    check_rows: Callable[[slice, Iterable[str]], None] = no_check
+    check_rows: Callable[[slice, Iterable[str]], None] = field(default_factory=lambda: no_check)
 
     def __post_init__(self) -> None:
         shape = getattr(self.count, "shape", ())

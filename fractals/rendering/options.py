@@ -23,6 +23,7 @@ from typing import (
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.scene.numbers import Real, plain, whole
+from fractals.scene.table import Written
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
@@ -58,14 +59,7 @@ _KEYWORDS = {
 KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
 
 
-class _AsTheScene:
-    """The default of a key of the scene, in signatures."""
-
-    def __repr__(self) -> str:
-        return "..."
-
-
-AS_THE_SCENE = _AsTheScene()
+AS_THE_SCENE = Written("...")  # the default of a key of the scene, in signatures
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -480,7 +474,10 @@ def with_keywords(allowed: type, *options: type[Options]) -> Callable[[F], F]:
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=next(
-                    (each.fields[name].default for each in options if name in each.fields),
+                    (
+                        Written(default.__name__) if callable(default) else default
+                        for default in (e.fields[name].default for e in options if name in e.fields)
+                    ),
                     AS_THE_SCENE,
                 ),
             )

@@ -108,7 +108,7 @@ class FormulaName(Table):
     def make(self) -> AnyFormula:
         """Return the formula itself, the same object for the same name and options."""
         make = catalog.load_formula(self.name)
-        made: AnyFormula = make_once(make, self._made, self.model_extra)
+        made: AnyFormula = make_once(self, make, self._made)
         return made
 
     def _made(self) -> AnyFormula:
