@@ -158,6 +158,7 @@ def test_other_libraries_take_pictures_and_raw_numbers():
     assert (image.width, image.height) == image.size == (16, 12)
     raw = fractals.compute(size=(16, 12), supersampling=1, device="python")
     assert np.array_equal(np.asarray(raw), raw.count)
+    assert np.array_equal(image[3:, 4], image.pixels[3:, 4])
     assert raw.shape == (12, 16)
     assert np.array_equal(raw.inside, raw.count == raw.max_iterations)
 
@@ -197,6 +198,11 @@ def test_notes_are_warnings_of_one_class(monkeypatch):
         ({"dtype": "float32"}, "give precision='float32' or 'float64'"),
         ({"out": "a.png"}, "give fractals.render_to(path, ...)"),
         ({"palete": "ember"}, "did you mean 'palette'?"),
+        ({"backend": "cpu"}, "give device='cpu', 'gpu' or another"),
+        ({"c": (0, 1)}, "give julia=(x, y)"),
+        ({"fov": 30}, "did you mean 'field'?"),
+        ({"formula": "multibrot,power=4"}, "{'name': 'multibrot', 'KEY': VALUE}"),
+        ({"coloring": "stripe_average,density=4"}, "{'name': 'stripe_average', 'KEY': VALUE}"),
         ({"device": "mps"}, "Apple's GPUs are reached through OpenCL"),
         ({"progress": 3}, "give True, a function, or None"),
         ({"zoom": "x10"}, "only options of the command line are relative to a scene"),
@@ -221,6 +227,16 @@ def test_the_name_of_another_kind_is_no_scene(name, words):
 def test_names_of_formulas_are_folded():
     assert fractals.Scene(formula="Burning Ship").formula.name == "burning_ship"
     assert fractals.names("scene") == fractals.names("scenes")
+    assert "palettes" in fractals.names()
+
+
+def test_guessed_attributes_name_what_was_meant():
+    raw = fractals.compute(size=(8, 6), device="python")
+    for name, meant in {"recolor": "fractals.recolor", "size": "shape", "cmap": "'cmap'$"}.items():
+        with pytest.raises(AttributeError, match=meant):
+            getattr(raw, name)
+    with pytest.raises(AttributeError, match="load_scene"):
+        _ = fractals.Image.open
 
 
 def test_a_scene_says_that_it_never_changes():

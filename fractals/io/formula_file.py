@@ -18,7 +18,7 @@ from typing import Any
 
 from fractals.errors import InputError, shown
 from fractals.kernels.formula import Formula
-from fractals.kernels.made import made_by
+from fractals.kernels.recipe import with_recipe
 from fractals.kernels.solid import Solid
 
 FUNCTIONS = ("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start")
@@ -77,7 +77,7 @@ def load_formula(path: str | Path, **options: Any) -> Formula | Solid:
         )
     key = path.absolute(), hashlib.sha256(contents).hexdigest(), repr(options)
     _LOADED[key] = formula
-    return made_by(formula, _load_again, key, options)
+    return with_recipe(formula, _load_again, key, options)
 
 
 def _load_again(key: tuple[Path, str, str], options: dict[str, Any]) -> Formula | Solid:

@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from fractals.kernels.made import Made
+from fractals.kernels.recipe import ByRecipe
 
 Setting = int | float | str
 MAX_SETTING = 40  # characters of a setting in a name; of a longer one the name holds a checksum
@@ -84,7 +84,7 @@ class OrbitStatistic:
 
 
 @dataclass(frozen=True)
-class Coloring(Made):
+class Coloring(ByRecipe):
     """How a sample's escape data become a position in the palette.
 
     The value goes through the curve `transfer`, times the palette's density, plus its offset; one

@@ -35,6 +35,7 @@ _SAID = {
     "bits": "depth",
     "center": "x",
     "escape_radius": "bailout radius",
+    "field": "fov",
     "formula": "fractal",
     "inside": "background",
     "max_iterations": "iter iterations iters limit max_iter maxiter n_iter",
@@ -44,17 +45,19 @@ _SAID = {
     "size": "height resolution shape",
     "supersampling": "aa oversampling supersample",
     "threads": "jobs n_jobs n_threads num_threads workers",
-    "zoom": "magnification",
+    "zoom": "magnification scale",
 }
 SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
 # The same of keywords in Python for which a name does not say enough.
 _KEYWORDS = {
+    "backend": "device='cpu', 'gpu' or another",
+    "c": "julia=(x, y)",
     "cpu": "device='cpu'",
     "gpu cuda use_gpu": "device='gpu'",
     "dtype": "precision='float32' or 'float64'",
     "height resolution shape": "size=(width, height) in pixels; width is that of the view",
     "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
-    "filename out output path": "fractals.render_to(path, ...), or image.save(path)",
+    "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
 }
 KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
 

@@ -153,6 +153,8 @@ def _formula(given: Any) -> Any:
         known = (folded in catalog.names(kind) for kind in catalog.FORMULAS)
         if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
+        if any(given.partition(",")[0] in catalog.names(kind) for kind in catalog.FORMULAS):
+            return {"name": given}  # the error says where options belong
         return {"name": expression_name(given), "step": given}
     return plain(given)
 

@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from fractals import catalog
 from fractals.errors import OptionError, SceneError, shown
-from fractals.kernels.made import made_by
+from fractals.kernels.recipe import with_recipe
 
 # What a value is expected to be, by pydantic's type of error.
 WRONG = {
@@ -137,7 +137,7 @@ def make_once(named: Any, make: Any, build: Callable[[], Any]) -> Any:
     key = make, repr(sorted((named.model_extra or {}).items()))
     found = _MADE.get(key)
     if found is None:
-        found = made_by(build(), type(named).make, named)
+        found = with_recipe(build(), type(named).make, named)
         while len(_MADE) >= MAX_MADE:
             _MADE.pop(next(iter(_MADE)), None)  # the oldest
         _MADE[key] = found

@@ -1,12 +1,12 @@
-"""Made: values that hold functions, and are pickled and copied by how they were made."""
+"""ByRecipe: values that hold functions, and are pickled and copied by how they were made."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
-M = TypeVar("M", bound="Made")
+M = TypeVar("M", bound="ByRecipe")
 
 
-class Made:
+class ByRecipe:
     """A value whose functions may be made of text or of options, and so can't be pickled.
 
     A pickle holds the recipe in their place: a function and its arguments, which return an equal
@@ -20,7 +20,7 @@ class Made:
         return self.recipe or super().__reduce_ex__(protocol)
 
 
-def made_by(made: M, function: Callable[..., M], *arguments: Any) -> M:
+def with_recipe(made: M, function: Callable[..., M], *arguments: Any) -> M:
     """Return a value with its recipe; the function is of a module, so that a pickle can name it."""
     object.__setattr__(made, "recipe", (function, arguments))  # the value is frozen
     return made
