@@ -493,7 +493,7 @@ def check_same(store: RawStore, scene: Scene) -> None:
             "overwrite=True"
         )
     if lacking := make_layers(scene).lacking(store.planes):
-        layer, names = lacking
+        layer, names = lacking[0]
         raise OptionError(
             f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring '{layer.label}' "
             f"needs {', '.join(names)} too: name another store, or give overwrite=True"
