@@ -137,7 +137,7 @@ class RawStore:
                     + (
                         "an older fractals began it; compute its scene again, into another store"
                         if older
-                        else "pip install --upgrade fractals-numba"
+                        else "take a newer fractals"
                     )
                 )
             if header["checksum"] != checksum(header):
@@ -506,7 +506,7 @@ def check_version(store: RawStore) -> None:
         raise OptionError(
             f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}: "
             "the last digits of their numbers may differ. overwrite=True computes all tiles again; "
-            f"pip install fractals-numba=={store.program} resumes them"
+            f"fractals {store.program} resumes them"
         )
 
 

@@ -542,7 +542,7 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
         if isinstance(version, int) and version > VERSION:
             raise SceneError(
                 f"a scene of version {shown(version, 40)}, and this program reads up to "
-                f"{VERSION}: pip install --upgrade fractals-numba"
+                f"{VERSION}: take a newer fractals"
             )
         if many := _overfull(table):
             raise SceneError(many)
