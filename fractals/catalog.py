@@ -64,13 +64,14 @@ FORMULAS = ("formula", "scatter", "attractor", "solid")
 MAX_WORD, MAX_WORDS = 200, 2000
 
 
-def names(kind: str) -> tuple[str, ...]:
-    """Return the names of a kind, in alphabetical order.
+def names(kind: str = "") -> tuple[str, ...]:
+    """Return the names of a kind, in alphabetical order, or the kinds.
 
     Parameters
     ----------
     kind : str
-        "formulas", "colorings", "palettes", "scenes" (those of the gallery) or "formats".
+        "formulas", "colorings", "palettes", "scenes" (those of the gallery), "formats" or another
+        kind; without one the kinds are returned.
 
     Returns
     -------
@@ -86,6 +87,8 @@ def names(kind: str) -> tuple[str, ...]:
     >>> names("colorings")[:2]
     ('atom_domains', 'biomorph')
     """
+    if kind == "":
+        return tuple(KINDS)
     found = KINDS.get(kind, "gallery" if kind == "scene" else kind)
     if found not in KINDS.values():
         raise OptionError(f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join(KINDS)}")
@@ -151,7 +154,10 @@ def unknown(kind: str, name: str) -> OptionError:
     kinds = FORMULAS if kind == "formula" else (kind,)
     known = itertools.chain(*map(names, kinds))
     hint = did_you_mean(name, known) or (f"; fractals.names({plural.get(kind, kind)!r}) shows all")
-    if kind == "gallery" and any(name.partition(",")[0] in names(k) for k in FORMULAS):
+    first, comma, _ = name.partition(",")
+    if comma and kind != "gallery" and any(first in names(k) for k in kinds):
+        hint = f"; options are keys of a table: {{'name': '{first}', 'KEY': VALUE}}"
+    elif kind == "gallery" and any(name.partition(",")[0] in names(k) for k in FORMULAS):
         hint = f"; it is a formula: formula='{shown(name, 80)}'"
     elif kind == "gallery" and name in names("palette"):
         hint = f"; it is a palette: palette='{name}'"

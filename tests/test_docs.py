@@ -208,6 +208,19 @@ def test_python_compiles_and_its_names_exist(name):
         compile(block, name, "exec")
 
 
+def test_nothing_is_installed_by_name_from_an_index():
+    """No release is published; `fractals.errors.to_install` knows where the package is from."""
+    by_name = re.compile(r"pip install [^\n@]*fractals-numba(?![^\n]*@)")
+    pages = [*map(text_of, (*DOCUMENTS, *PAGES))]
+    kinds = {"fractals": ("py", "html", "js"), "lessons": ("md", "py"), "notebooks": ("ipynb",)}
+    for folder, suffixes in kinds.items():
+        for suffix in suffixes:
+            files = set((ROOT / folder).rglob(f"*.{suffix}")) - {ROOT / "fractals/errors.py"}
+            pages += [file.read_text("utf-8") for file in files]
+    assert len(pages) > 200
+    assert [found[0] for text in pages for found in by_name.finditer(text)] == []
+
+
 def test_python_of_pages_runs_while_they_are_built():
     needs_a_cluster = "docs/how-to/many-machines.md"
     assert {name for name in PAGES if blocks(text_of(name), "python")} <= {needs_a_cluster}

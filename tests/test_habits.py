@@ -15,6 +15,7 @@ import PIL.Image
 import pytest
 
 import fractals
+from fractals import catalog
 from fractals.backends import probe
 from fractals.errors import to_install
 
@@ -79,6 +80,31 @@ def test_every_public_value_survives_pickle_and_copies(tmp_path):
                 assert made == value, name
 
 
+def made_values():
+    """Yield formulas of all names, some of text, and colorings, whose functions have no names."""
+    texts = ("z**3 + c", "x = x*x - y*y - z*z + a; y = 2*x*y + b; z = -2*x*z + c")
+    names = (name for kind in catalog.FORMULAS for name in catalog.names(kind))
+    for formula in (*names, *texts, {"name": "multibrot", "power": 5}):
+        yield fractals.Scene(formula=formula).make_any_formula()
+    for coloring in fractals.names("colorings"):
+        yield fractals.Scene().replace(coloring=coloring).color.coloring.make()
+    yield fractals.plan(formula="z**3 + c", size=(8, 6), device="python")
+    yield fractals.Scene(formula=fractals.Scene(formula="z**3 + c").make_formula())
+
+
+def test_formulas_and_colorings_survive_pickle_and_copies():
+    for value in made_values():
+        assert pickle.loads(pickle.dumps(value)) == value, value
+        assert copy.copy(value) == copy.deepcopy(value) == value
+
+
+def test_a_formula_without_a_name_is_pickled_by_its_functions():
+    changed = dataclasses.replace(fractals.Scene(formula="z**3 + c").make_formula(), title="mine")
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(changed)  # never by the recipe of the formula that it is not
+    assert copy.deepcopy(changed) == changed
+
+
 def test_a_damaged_store_is_no_pickle(tmp_path):
     raw = fractals.compute(size=(8, 6), device="python")
     raw.save(tmp_path / "a.fz")
@@ -96,11 +122,12 @@ def test_raw_numbers_come_from_processes(method):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"this system has no {method}")
     context = multiprocessing.get_context(method)
+    own = fractals.Scene(formula="z**3 + c").make_formula()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of fork in a process of threads
         with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
-            raw = pool.submit(fractals.compute, size=(8, 6), device="python").result()
-    assert raw == fractals.compute(size=(8, 6), device="python")
+            raw = pool.submit(fractals.compute, formula=own, size=(8, 6), device="python").result()
+    assert raw == fractals.compute(formula=own, size=(8, 6), device="python")
 
 
 def test_images_are_saved_and_encoded_as_by_pillow(tmp_path):
@@ -131,6 +158,7 @@ def test_other_libraries_take_pictures_and_raw_numbers():
     assert (image.width, image.height) == image.size == (16, 12)
     raw = fractals.compute(size=(16, 12), supersampling=1, device="python")
     assert np.array_equal(np.asarray(raw), raw.count)
+    assert np.array_equal(image[3:, 4], image.pixels[3:, 4])
     assert raw.shape == (12, 16)
     assert np.array_equal(raw.inside, raw.count == raw.max_iterations)
 
@@ -170,6 +198,11 @@ def test_notes_are_warnings_of_one_class(monkeypatch):
         ({"dtype": "float32"}, "give precision='float32' or 'float64'"),
         ({"out": "a.png"}, "give fractals.render_to(path, ...)"),
         ({"palete": "ember"}, "did you mean 'palette'?"),
+        ({"backend": "cpu"}, "give device='cpu', 'gpu' or another"),
+        ({"c": (0, 1)}, "give julia=(x, y)"),
+        ({"fov": 30}, "did you mean 'field'?"),
+        ({"formula": "multibrot,power=4"}, "{'name': 'multibrot', 'KEY': VALUE}"),
+        ({"coloring": "stripe_average,density=4"}, "{'name': 'stripe_average', 'KEY': VALUE}"),
         ({"device": "mps"}, "Apple's GPUs are reached through OpenCL"),
         ({"progress": 3}, "give True, a function, or None"),
         ({"zoom": "x10"}, "only options of the command line are relative to a scene"),
@@ -194,6 +227,16 @@ def test_the_name_of_another_kind_is_no_scene(name, words):
 def test_names_of_formulas_are_folded():
     assert fractals.Scene(formula="Burning Ship").formula.name == "burning_ship"
     assert fractals.names("scene") == fractals.names("scenes")
+    assert "palettes" in fractals.names()
+
+
+def test_guessed_attributes_name_what_was_meant():
+    raw = fractals.compute(size=(8, 6), device="python")
+    for name, meant in {"recolor": "fractals.recolor", "size": "shape", "cmap": "'cmap'$"}.items():
+        with pytest.raises(AttributeError, match=meant):
+            getattr(raw, name)
+    with pytest.raises(AttributeError, match="load_scene"):
+        _ = fractals.Image.open
 
 
 def test_a_scene_says_that_it_never_changes():
@@ -201,8 +244,14 @@ def test_a_scene_says_that_it_never_changes():
         fractals.Scene().title = "x"
 
 
-def test_a_signature_fits_a_screen():
-    assert len(str(inspect.signature(fractals.render))) < 24 * 80
+def test_signatures_fit_a_screen():
+    public = {name: getattr(fractals, name) for name in fractals.__all__}
+    for name, found in public.items():
+        if name in ("__version__", "RenderKeywords") or name.endswith(("Error", "Warning")):
+            continue  # these have none of their own
+        shown = str(inspect.signature(found))
+        assert len(shown) < 24 * 80, name
+        assert " at 0x" not in shown, name
 
 
 @pytest.mark.parametrize(

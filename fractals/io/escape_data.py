@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,7 @@ class EscapeData:
     count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = field(default=True, kw_only=True)
-    check_rows: Callable[[slice, Iterable[str]], None] = no_check
+    check_rows: Callable[[slice, Iterable[str]], None] = field(default_factory=lambda: no_check)
 
     def __post_init__(self) -> None:
         shape = getattr(self.count, "shape", ())
@@ -166,6 +166,13 @@ class EscapeData:
                 raise OptionError(f"{name} has the shape {plane.shape}, and count has {shape}")
         if self.z.dtype not in (np.complex64, np.complex128):
             raise OptionError(f"z of type {self.z.dtype}: give complex128 or complex64")
+
+    if not TYPE_CHECKING:  # checkers know which attributes there are
+
+        def __getattr__(self, name: str) -> None:
+            meant = {"recolor": "fractals.recolor(raw, ...)", "size": "shape: (height, width)"}
+            hint = f"; give {meant[name]}" if name in meant else ""
+            raise AttributeError(f"'EscapeData' object has no attribute '{name}'{hint}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EscapeData):

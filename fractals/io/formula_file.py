@@ -5,10 +5,12 @@ a scene can be a stranger's.
 """
 
 import ast
+import hashlib
 import importlib.machinery
 import importlib.util
 import sys
 import traceback
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -16,10 +18,12 @@ from typing import Any
 
 from fractals.errors import InputError, shown
 from fractals.kernels.formula import Formula
+from fractals.kernels.recipe import with_recipe
 from fractals.kernels.solid import Solid
 
 FUNCTIONS = ("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start")
 FUNCTIONS_OF_SOLIDS = ("step", "distance", "trap")
+_LOADED: weakref.WeakValueDictionary[Any, Formula | Solid] = weakref.WeakValueDictionary()
 CONVERSION = "number"  # of `fractals.kernels.primitives`: it gives a constant the type of z
 
 
@@ -65,12 +69,27 @@ def load_formula(path: str | Path, **options: Any) -> Formula | Solid:
         for function in (getattr(formula, name, None) for name in functions)
         if callable(function)
     }
-    for line, name, value in bare_constants(path.read_text("utf-8"), names):
+    contents = path.read_bytes()
+    for line, name, value in bare_constants(contents.decode("utf-8"), names):
         raise InputError(
             f"{shown(path)}: line {line}: the constant {value} in '{name}': write "
             f"{CONVERSION}({value}, x), because a bare constant turns float32 into float64"
         )
-    return formula
+    key = path.absolute(), hashlib.sha256(contents).hexdigest(), repr(options)
+    _LOADED[key] = formula
+    return with_recipe(formula, _load_again, key, options)
+
+
+def _load_again(key: tuple[Path, str, str], options: dict[str, Any]) -> Formula | Solid:
+    """Return the formula of a pickle, or of a copy: this process may hold it."""
+    if key in _LOADED:
+        return _LOADED[key]
+    path, digest, _ = key
+    if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+        raise InputError(
+            f"{shown(path)}: has changed since its formula was pickled: pickle it anew"
+        )
+    return load_formula(path, **options)
 
 
 def _run(path: Path) -> ModuleType:

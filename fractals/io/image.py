@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -45,8 +45,18 @@ WITH_16_BITS = ("PNG", "TIFF")
 MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
 
 
+class _Opens(type):
+    """Says how a picture is opened where somebody asks for Pillow's ``Image.open``."""
+
+    if not TYPE_CHECKING:  # checkers know that there is none
+
+        def __getattr__(cls, name: str) -> None:
+            hint = "; fractals.load_scene(path) reads the scene of a picture" * (name == "open")
+            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'{hint}")
+
+
 @dataclass(eq=False, repr=False, init=False)
-class Image(PictureFacts):
+class Image(PictureFacts, metaclass=_Opens):
     """A picture. ``np.asarray(image)`` is its pixels; notebooks show it.
 
     Two images are equal if their pixels and their scenes are.
@@ -125,6 +135,10 @@ class Image(PictureFacts):
     def shape(self) -> tuple[int, ...]:
         """Return the shape of `pixels`: height, width, 3."""
         return self.pixels.shape
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return pixels, as of an array of shape (height, width, 3)."""
+        return self.pixels[place]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Image):

@@ -137,7 +137,7 @@ class RawStore:
                     + (
                         "an older fractals began it; compute its scene again, into another store"
                         if older
-                        else "pip install --upgrade fractals-numba"
+                        else "take a newer fractals"
                     )
                 )
             if header["checksum"] != checksum(header):
@@ -493,7 +493,7 @@ def check_same(store: RawStore, scene: Scene) -> None:
             "overwrite=True"
         )
     if lacking := make_layers(scene).lacking(store.planes):
-        layer, names = lacking
+        layer, names = lacking[0]
         raise OptionError(
             f"'{store.path}' keeps {', '.join(store.planes)}, and the coloring '{layer.label}' "
             f"needs {', '.join(names)} too: name another store, or give overwrite=True"
@@ -506,7 +506,7 @@ def check_version(store: RawStore) -> None:
         raise OptionError(
             f"'{store.path}' was begun by fractals {store.program}, and this is {__version__}: "
             "the last digits of their numbers may differ. overwrite=True computes all tiles again; "
-            f"pip install fractals-numba=={store.program} resumes them"
+            f"fractals {store.program} resumes them"
         )
 
 

@@ -27,6 +27,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+from fractals.kernels.recipe import ByRecipe
+
 Setting = int | float | str
 MAX_SETTING = 40  # characters of a setting in a name; of a longer one the name holds a checksum
 
@@ -72,7 +74,7 @@ class OrbitStatistic:
     make: Callable[..., Any]
     # ``constants(**settings)``, with the settings of part "statistic", returns the constants. Their
     # number must not depend on the settings.
-    constants: Callable[..., tuple[float, ...]] = no_constants
+    constants: Callable[..., tuple[float, ...]] = field(default_factory=lambda: no_constants)
     # Takes the place of `make` in deep views. Its ``update(w, x, y, u, v, a, b, point, exact)``
     # also gets what float64 loses there: ``exact`` is ``(after, before, move)``, the two points
     # x + iy and u + iv as numbers (x, y, e) of `fractals.kernels.floatexp`, whose exponents are 0
@@ -82,7 +84,7 @@ class OrbitStatistic:
 
 
 @dataclass(frozen=True)
-class Coloring:
+class Coloring(ByRecipe):
     """How a sample's escape data become a position in the palette.
 
     The value goes through the curve `transfer`, times the palette's density, plus its offset; one
@@ -143,7 +145,7 @@ class Coloring:
     name: str
     title: str
     make_value: Callable[[Any], Any]
-    constants: Callable[..., tuple[float, ...]] = no_constants
+    constants: Callable[..., tuple[float, ...]] = field(default_factory=lambda: no_constants)
     derivative: bool = field(default=False, kw_only=True)
     transfer: str = "log"
     palette: str = "lagoon"

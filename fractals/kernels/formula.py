@@ -35,6 +35,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate, count
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+from fractals.kernels.recipe import ByRecipe
+
 MAX_MEMORY = 18  # numbers that an orbit carries besides z
 
 Step = Callable[..., Any]
@@ -57,7 +59,7 @@ class OrbitPoint(NamedTuple):
     memory: tuple[Any, ...]
 
 
-class AnyFormula:
+class AnyFormula(ByRecipe):
     """What a scene's formula is in any family of images.
 
     A family is a way to make images: it decides how a formula is planned, computed, colored and

@@ -23,6 +23,7 @@ from typing import (
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.scene.numbers import Real, plain, whole
+from fractals.scene.table import Written
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
@@ -34,6 +35,7 @@ _SAID = {
     "bits": "depth",
     "center": "x",
     "escape_radius": "bailout radius",
+    "field": "fov",
     "formula": "fractal",
     "inside": "background",
     "max_iterations": "iter iterations iters limit max_iter maxiter n_iter",
@@ -43,29 +45,24 @@ _SAID = {
     "size": "height resolution shape",
     "supersampling": "aa oversampling supersample",
     "threads": "jobs n_jobs n_threads num_threads workers",
-    "zoom": "magnification",
+    "zoom": "magnification scale",
 }
 SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
 # The same of keywords in Python for which a name does not say enough.
 _KEYWORDS = {
+    "backend": "device='cpu', 'gpu' or another",
+    "c": "julia=(x, y)",
     "cpu": "device='cpu'",
     "gpu cuda use_gpu": "device='gpu'",
     "dtype": "precision='float32' or 'float64'",
     "height resolution shape": "size=(width, height) in pixels; width is that of the view",
     "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
-    "filename out output path": "fractals.render_to(path, ...), or image.save(path)",
+    "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
 }
 KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
 
 
-class _AsTheScene:
-    """The default of a key of the scene, in signatures."""
-
-    def __repr__(self) -> str:
-        return "..."
-
-
-AS_THE_SCENE = _AsTheScene()
+AS_THE_SCENE = Written("...")  # the default of a key of the scene, in signatures
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -483,7 +480,10 @@ def with_keywords(allowed: type, *options: type[Options]) -> Callable[[F], F]:
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=next(
-                    (each.fields[name].default for each in options if name in each.fields),
+                    (
+                        Written(default.__name__) if callable(default) else default
+                        for default in (e.fields[name].default for e in options if name in e.fields)
+                    ),
                     AS_THE_SCENE,
                 ),
             )

@@ -114,11 +114,14 @@ def _kept_as(name: str, raw: EscapeData) -> str:
 
 def _check_layers(layers: Layers, raw: EscapeData) -> None:
     if lacking := layers.lacking(raw.planes):
-        layer, names = lacking
-        why = f"these raw numbers lack: {layer.remedy}"
-        if not (raw.exact or any(name.isidentifier() for name in names)):
+        needs = {
+            f"the coloring '{one.label}' needs {', '.join(names)}": one for one, names in lacking
+        }
+        many = "compute them from a scene that has these layers"
+        why = f"these raw numbers lack: {many if len(needs) > 1 else lacking[0][0].remedy}"
+        if not (raw.exact or any(name.isidentifier() for _, names in lacking for name in names)):
             why = "an EXR does not keep: compute a store (.fz)"
-        raise OptionError(f"the coloring '{layer.label}' needs {', '.join(names)}, which {why}")
+        raise OptionError(f"{', and '.join(needs)}, which {why}")
 
 
 def _check_memory(samples: int) -> None:

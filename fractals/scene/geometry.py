@@ -158,12 +158,13 @@ class Layers:
         found += [each.over.picture_mask for each in self.groups if each.over.picture_mask]
         return list({id(mask): mask for mask in found}.values())
 
-    def lacking(self, kept: Collection[str]) -> tuple[ResolvedLayer, list[str]] | None:
-        """Return the first layer that needs planes other than those kept, and their names."""
-        for layer in self.used:
-            if absent := [name for name in layer.needs if not kept_as(name, kept)]:
-                return layer, absent
-        return None
+    def lacking(self, kept: Collection[str]) -> list[tuple[ResolvedLayer, list[str]]]:
+        """Return the layers that need planes other than those kept, and their names."""
+        needed = (
+            (layer, [name for name in layer.needs if not kept_as(name, kept)])
+            for layer in self.used
+        )
+        return [(layer, absent) for layer, absent in needed if absent]
 
     def check_deep(self) -> None:
         """Raise an `OptionError` if a layer can't be drawn by perturbation."""

@@ -108,7 +108,7 @@ class FormulaName(Table):
     def make(self) -> AnyFormula:
         """Return the formula itself, the same object for the same name and options."""
         make = catalog.load_formula(self.name)
-        made: AnyFormula = make_once(make, self._made, self.model_extra)
+        made: AnyFormula = make_once(self, make, self._made)
         return made
 
     def _made(self) -> AnyFormula:
@@ -153,6 +153,8 @@ def _formula(given: Any) -> Any:
         known = (folded in catalog.names(kind) for kind in catalog.FORMULAS)
         if NAME.fullmatch(folded) and any(known):
             return {"name": folded}
+        if any(given.partition(",")[0] in catalog.names(kind) for kind in catalog.FORMULAS):
+            return {"name": given}  # the error says where options belong
         return {"name": expression_name(given), "step": given}
     return plain(given)
 
@@ -540,7 +542,7 @@ def validate(table: Mapping[str, Any], *origins: Any) -> Scene:
         if isinstance(version, int) and version > VERSION:
             raise SceneError(
                 f"a scene of version {shown(version, 40)}, and this program reads up to "
-                f"{VERSION}: pip install --upgrade fractals-numba"
+                f"{VERSION}: take a newer fractals"
             )
         if many := _overfull(table):
             raise SceneError(many)

@@ -83,7 +83,7 @@ class ColoringName(Table):
         """Return the coloring itself, the same object for the same name and options."""
         make = catalog.load("coloring", self.name)
         options = self.model_extra or {}
-        coloring: Coloring = make_once(make, lambda: make().choose(options), options)
+        coloring: Coloring = make_once(self, make, lambda: make().choose(options))
         return coloring
 
 

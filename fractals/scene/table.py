@@ -1,5 +1,6 @@
 """Table: a frozen group of a scene's values, whose errors name the key and what it takes."""
 
+import inspect
 import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from fractals import catalog
 from fractals.errors import OptionError, SceneError, shown
+from fractals.kernels.recipe import with_recipe
 
 # What a value is expected to be, by pydantic's type of error.
 WRONG = {
@@ -39,11 +41,45 @@ MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again
 _MADE: dict[tuple[Any, str], Any] = {}
 
 
+class Written:
+    """A default in a signature, as `help` shows it."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
 class _Checked(type(BaseModel)):  # type: ignore[misc]
     """Makes constructors raise a `SceneError` in place of pydantic's error.
 
-    Validating a table does not call this: errors of inner tables keep their paths.
+    Validating a table does not call this: errors of inner tables keep their paths. `help` shows
+    the keys and their defaults; pydantic's signature has types of many lines in one another.
     """
+
+    @property
+    def __signature__(cls) -> inspect.Signature:
+        defaults = {
+            name: inspect.Parameter.empty if key.is_required() else key.get_default()
+            for name, key in cls.model_fields.items()
+        }
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=Written(f"{type(value).__name__}()")
+                    if isinstance(value, Table)
+                    else value,
+                )
+                for name, value in defaults.items()
+            ]
+        )
+
+    @__signature__.setter
+    def __signature__(cls, value: Any) -> None:
+        """Leave out pydantic's."""
 
     def __call__(cls, *values: Any, **keys: Any) -> Any:
         if values:
@@ -91,16 +127,17 @@ class Instance:
         return core_schema.is_instance_schema(source)
 
 
-def make_once(make: Any, build: Callable[[], Any], options: Mapping[str, Any] | None) -> Any:
+def make_once(named: Any, make: Any, build: Callable[[], Any]) -> Any:
     """Return ``build()``, or what it returned before for the same function and options.
 
     One scene is validated, planned and drawn with the same formula object, so that programs
-    compiled for the formula are found by its identity.
+    compiled for the formula are found by its identity. `named`, a table with ``make()``, has the
+    options.
     """
-    key = make, repr(sorted((options or {}).items()))
+    key = make, repr(sorted((named.model_extra or {}).items()))
     found = _MADE.get(key)
     if found is None:
-        found = build()
+        found = with_recipe(build(), type(named).make, named)
         while len(_MADE) >= MAX_MADE:
             _MADE.pop(next(iter(_MADE)), None)  # the oldest
         _MADE[key] = found

@@ -1,6 +1,10 @@
 """Formulas in the user's own Python files."""
 
+import copy
 import os
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +51,17 @@ def test_a_formula_of_a_file_is_drawn(bridge):
         fractals.render(formula=own, **keys).pixels, fractals.render(**TINY).pixels
     )
     assert load_formula(Path("bridge.py"), degree=3).degree == 3
+
+
+def test_a_formula_of_a_file_is_pickled_by_its_file(bridge):
+    own = fractals.load_formula("bridge.py", degree=3)
+    contents = pickle.dumps(own)
+    assert pickle.loads(contents) is copy.deepcopy(own) is own
+    read = "import pickle, sys; print(pickle.load(sys.stdin.buffer).degree)"
+    again = {"args": [sys.executable, "-c", read], "input": contents, "capture_output": True}
+    assert subprocess.run(**again, check=True).stdout.strip() == b"3"
+    Path("bridge.py").write_text(GOOD + "\n")
+    assert b"bridge.py: has changed since" in subprocess.run(**again, check=False).stderr
 
 
 def test_a_file_is_read_again_after_an_edit_in_the_same_second(bridge, monkeypatch):

@@ -256,6 +256,11 @@ def test_lacking_numbers_are_told_in_one_line(tmp_path):
         ({"coloring": stripes}, "compute them with the coloring 'stripe_average,density=9'"),
         ({"coloring": "distance"}, "needs dz, which these raw numbers lack: compute them with"),
         ({"layers": [{"coloring": stripes}]}, "compute them from a scene that has this layer"),
+        (
+            {"coloring": stripes, "layers": [{"coloring": "distance"}]},
+            r"'stripe_average,density=9' needs .*, and the coloring 'distance' needs dz, which .*: "
+            "compute them from a scene that has these layers",
+        ),
         ({"layers": [TRAP]}, r"'orbit_trap,shape=circle' needs trap,.* \(inside too\), which"),
     ):
         with pytest.raises(OptionError, match=words) as refused:

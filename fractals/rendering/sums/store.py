@@ -143,7 +143,7 @@ class SumStore:
                 raise SceneError(
                     f"a store of version {shown(header['version'], 40)}, and this program reads "
                     f"version {kind.version} of {kind.images}: "
-                    "pip install --upgrade fractals-numba"
+                    "take a newer fractals"
                 )
             if header["checksum"] != checksum(header):
                 raise SceneError(f"its {HEADER} is damaged: its checksum is not that of its keys")
@@ -183,7 +183,7 @@ def check_program(store: SumStore) -> None:
         raise OptionError(
             f"'{store.name}' was begun by fractals {store.program}, and this is {__version__}: "
             "the last digits of its sums may differ. overwrite=True computes all again; "
-            f"pip install fractals-numba=={store.program} goes on with it"
+            f"fractals {store.program} goes on with it"
         )
 
 
