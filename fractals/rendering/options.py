@@ -23,7 +23,7 @@ from typing import (
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.scene.numbers import Real, plain, whole
-from fractals.scene.table import Written
+from fractals.scene.signature import Written
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
