@@ -200,6 +200,7 @@ def test_notes_are_warnings_of_one_class(monkeypatch):
         ({"palete": "ember"}, "did you mean 'palette'?"),
         ({"backend": "cpu"}, "give device='cpu', 'gpu' or another"),
         ({"c": (0, 1)}, "give julia=(x, y)"),
+        ({"formula": "multibrot", "power": 4}, "give formula={'name': 'multibrot', 'power': 4}"),
         ({"fov": 30}, "did you mean 'field'?"),
         ({"formula": "multibrot,power=4"}, "{'name': 'multibrot', 'KEY': VALUE}"),
         ({"coloring": "stripe_average,density=4"}, "{'name': 'stripe_average', 'KEY': VALUE}"),

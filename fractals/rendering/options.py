@@ -23,7 +23,7 @@ from typing import (
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.scene.numbers import Real, plain, whole
-from fractals.scene.table import Written
+from fractals.scene.signature import Written
 
 if TYPE_CHECKING:
     from fractals.io.load import Source
@@ -57,6 +57,7 @@ _KEYWORDS = {
     "dtype": "precision='float32' or 'float64'",
     "height resolution shape": "size=(width, height) in pixels; width is that of the view",
     "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
+    "power": "formula={'name': 'multibrot', 'power': 4}",
     "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
 }
 KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}

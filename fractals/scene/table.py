@@ -12,6 +12,7 @@ from pydantic_core import CoreSchema, core_schema
 from fractals import catalog
 from fractals.errors import OptionError, SceneError, shown
 from fractals.kernels.recipe import with_recipe
+from fractals.scene.signature import Written
 
 # What a value is expected to be, by pydantic's type of error.
 WRONG = {
@@ -39,16 +40,6 @@ WRONG = {
 TAGS = ("FormulaName", "int", "Layer", "LayerGroup", "numbers", "palettes")
 MAX_MADE = 256  # objects kept; the oldest is made again if it is needed again
 _MADE: dict[tuple[Any, str], Any] = {}
-
-
-class Written:
-    """A default in a signature, as `help` shows it."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __repr__(self) -> str:
-        return self._text
 
 
 class _Checked(type(BaseModel)):  # type: ignore[misc]

@@ -138,7 +138,7 @@ def begun(path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"version": 4}, "reads version 3: pip install --upgrade"),
+        ({"version": 4}, "reads version 3: take a newer"),
         ({"version": 1}, "an older fractals began it; compute its scene again"),
         ({"format": "zarr"}, "not a store"),
         ({"shape": [9, 17]}, "don't fit together"),

@@ -27,6 +27,7 @@ from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
 from fractals.io.store import open_store
 
+posix = pytest.mark.skipif(os.name != "posix", reason="modes, pipes, and links without a right")
 MAP = "0 0 0\n255 255 255\n"
 
 
@@ -122,6 +123,7 @@ def test_a_scene_that_is_a_text_is_no_name_of_a_file(tmp_path):
         load_scene(["a.toml"])
 
 
+@posix
 def test_a_store_with_a_link_is_not_written_through(tmp_path):
     precious = tmp_path / "precious.txt"
     precious.write_bytes(b"mine" * 1000)
@@ -561,6 +563,7 @@ def listing(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
+@posix
 def test_permissions_links_and_pipes(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"old")

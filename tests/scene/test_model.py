@@ -261,7 +261,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path):
 
 
 def test_a_newer_scene_is_not_misread():
-    with pytest.raises(SceneError, match=r"version 2.*pip install --upgrade"):
+    with pytest.raises(SceneError, match=r"version 2.*take a newer fractals"):
         load_scene({"version": 2, "some_new_key": 1})
 
 
