@@ -102,6 +102,12 @@ class Tab:
     def run(self, script, value=None):
         return self.page.evaluate(script, value)
 
+    def address(self):
+        """Wait until the address has the scene that is shown, and return it."""
+        link = "#" + self.run("explorer.request({ t: 'link' }).then(({ link }) => link)")
+        self.until(f"location.hash === {link!r}")
+        return link
+
     def until(self, condition):
         """Wait until an expression is true."""
         deadline = time.monotonic() + PATIENCE
