@@ -312,7 +312,8 @@ def test_a_relief_is_that_of_the_scene(tab):
         field.press("Enter")
     found = tab.assert_exact()["relief"]
     assert found == {"heights": "distance", "rise": 0.2, "tilt": 40}
-    assert panel.get_by_role("combobox", name="Coloring").is_hidden()  # folded, but there
+    coloring = section(panel, "Coloring").get_by_role("combobox", name="Coloring")
+    assert coloring.is_visible()  # the ground has colors, too
     power = panel.get_by_role("textbox", name="Sun power", exact=True)
     power.fill("5")
     power.press("Enter")
