@@ -24,6 +24,7 @@ from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.flame import Flame
 from fractals.rendering.plan import Keeps
 from fractals.rendering.scatter.filters import filter_taps
+from fractals.rendering.sums import PictureSums
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.model import Scene
 
@@ -428,7 +429,7 @@ class Exposure(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class Hits:
+class Hits(PictureSums):
     """What the points of a scatter image add up to."""
 
     scene: Scene
@@ -438,24 +439,6 @@ class Hits:
     samples: int  # points that were plotted, in view or not
     hits: int  # points in view
     margin: int  # buckets beyond the edge of the picture, on each side
-
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        mine, theirs = vars(self), vars(other)
-        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
-
-    def __repr__(self) -> str:
-        return f"Hits({self})"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Return the sums."""
-        return np.array(self.sums, dtype) if copy else np.asarray(self.sums, dtype)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Return the shape of the sums: rows, columns, and red, green, blue and count."""
-        return self.sums.shape
 
     @property
     def count(self) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from fractals.rendering.compute_store import Computed
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.solid.plan import numbers_of, samples_of, sources_of
 from fractals.rendering.solid.trace import CHECKED, Tracing, open_tracing
+from fractals.rendering.sums import PictureSums
 from fractals.rendering.sums.store import (
     ANOTHER,
     Numbers,
@@ -36,7 +37,7 @@ TABLES = ("camera", "light", "iteration")  # that hold keys which do, besides co
 
 
 @dataclass(eq=False, repr=False)
-class LightSums:
+class LightSums(PictureSums):
     """The light of a solid's picture, added up."""
 
     scene: Scene
@@ -44,24 +45,6 @@ class LightSums:
     chunks: int  # rows that have all samples
     each: int  # samples of a pixel of these rows
     before: int  # samples of a pixel of the other rows
-
-    def __eq__(self, other: object) -> bool:
-        if type(self) is not type(other):
-            return NotImplemented
-        mine, theirs = vars(self), vars(other)
-        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
-
-    def __repr__(self) -> str:
-        return f"LightSums({self})"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Return the sums."""
-        return np.array(self.sums, dtype) if copy else np.asarray(self.sums, dtype)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Return the shape of the sums: rows, columns, and numbers of a pixel."""
-        return self.sums.shape
 
     @property
     def samples(self) -> int:
