@@ -247,7 +247,11 @@ transforms = st.fixed_dictionaries(
 
 
 @settings(max_examples=8, derandomize=True, deadline=None, database=None)
-@given(st.lists(transforms, min_size=1, max_size=6), st.none() | transforms, st.integers(0, MASK))
+@given(
+    st.lists(transforms, min_size=1, max_size=6),
+    st.none() | transforms.map(lambda table: {**table, "opacity": 1}),
+    st.integers(0, MASK),
+)
 def test_random_flames_have_the_bits_of_plain_python(several, final, seed):
     table = {"name": "flame", "transforms": several} | ({"final": final} if final else {})
     flame = fractals.load_scene({"formula": table}).make_any_formula()

@@ -166,6 +166,21 @@ def test_a_picture_and_its_file(tmp_path):
     assert fractals.load_scene({"formula": "flame"}).to_toml().count("[scatter]") == 0
 
 
+def test_the_opacity_of_a_final_transform():
+    """In flam3 it is the share of the points that the final transform is applied to."""
+    final = '<finalxform bubble="1" coefs="1 0 0 1 0.3 0.1" {}/>'
+    whole, none = (scene_of(flame("", inner=final.format(f'opacity="{k}"'))) for k in (1, 0))
+    assert whole.make_any_formula().final
+    assert none.make_any_formula().final is None
+    data = flame("", inner=final.format('opacity="0.4"')).encode()
+    assert "opacity of the final" in flames.read(data, "").lost[0]
+    transforms = [{"variations": {"linear": 1.0}}]
+    with pytest.raises(SceneError, match=r"final\.opacity"):
+        fractals.load_scene(
+            formula={"name": "flame", "transforms": transforms, "final": {"opacity": 0.3}}
+        ).make_any_formula()
+
+
 def test_a_flame_is_written_as_it_was_read():
     text = flame(
         "rotate=20;highlight_power=0.5",

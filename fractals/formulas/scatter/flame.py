@@ -39,6 +39,8 @@ def make(transforms: Any = TRIANGLE, final: Any = None, turn: Any = 0.0) -> Flam
     if degrees:
         found = tuple(_turned(each, degrees) if each.color_speed else each for each in found)
     last = None if final is None else _transform(final, "final")
+    if last and last.opacity != 1:
+        raise ValueError("final.opacity: points have that of the transform before: leave it out")
     parameters = {"transforms": len(found), "final": last is not None, "turn": float(turn)}
     return Flame("flame", "Flame: maps drawn at random", found, last, parameters=parameters)
 

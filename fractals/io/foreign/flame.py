@@ -180,7 +180,10 @@ def _formula(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     formula: dict[str, Any] = {"name": "flame", "transforms": found}
     if (final := flame.find("finalxform")) is not None:
         last = _transform(final, lost, lacking)
-        if last["variations"] or last.get("post"):
+        share = last.pop("opacity", 1.0)  # of the points that it is applied to
+        if 0 < share < 1:
+            lost.append("the opacity of the final transform: it is applied to all points")
+        if share and (last["variations"] or last.get("post")):
             formula["final"] = last
     if lacking:
         names = listed(list(dict.fromkeys(lacking)), 10)
