@@ -146,6 +146,6 @@ def test_xarray_plots_are_the_right_way_up():
 def test_xarray_that_is_missing(raw):
     with (
         mock.patch.dict("sys.modules", xarray=None),
-        pytest.raises(fractals.OptionError, match=to_install("notebook")),
+        pytest.raises(fractals.OptionError, match=re.escape(to_install("notebook"))),
     ):
         raw.to_xarray()
