@@ -24,7 +24,7 @@ LANES = 16  # a loop over a list goes on to a multiple, beyond its end: it has n
 SIDE_BITS = 6  # a tile has 64 x 64 buckets, of 16 bytes each
 BUCKET_BITS = 2 * SIDE_BITS
 ROOM = 8192  # records of a tile's list, a power of two; a list that is half full is emptied
-AHEAD = 64  # the bucket of the record that comes so many later is fetched into the cache
+AHEAD = 64  # records: how far ahead of the additions buckets are fetched into the cache
 SMALL = 2**24  # records that sums of 32 bits hold: a hit adds at most 255 to each
 # Rows of `Trajectories.numbers`: x, y and color of the points; the same, sorted by transform; a
 # point after the affine map; what is plotted where there is a final transform; the transform that

@@ -204,7 +204,7 @@ class Family(ABC):
 
 
 def chosen_device(options: RenderOptions) -> tuple[Device, int]:
-    """Return the device that options ask for, and the number of threads; a note is told."""
+    """Return the device and the number of threads of a picture; tell why another device draws."""
     device, note = choose(options.device)
     if note:
         options.on_message(note)
