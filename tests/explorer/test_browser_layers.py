@@ -107,7 +107,7 @@ def test_groups_lie_in_groups(stack):
 
 def test_a_mask_is_painted_on_the_picture_and_undone(stack):
     tab, part = stack
-    before = tab.pixels()
+    before, steps = tab.pixels(), tab.run("explorer.steps.back.length")
     part.locator(".layer-name").nth(0).click()
     part.get_by_role("button", name="Paint a mask").click()
     brush = tab.page.get_by_label("The mask: paint on the picture")
@@ -119,10 +119,8 @@ def test_a_mask_is_painted_on_the_picture_and_undone(stack):
         tab.page.mouse.down()
         tab.page.mouse.move(x, y + far, steps=3)
         tab.page.mouse.up()
-        tab.until(
-            f"explorer.steps.back.length && {count} && explorer.scene.color.layers[2].picture_mask"
-        )
-        tab.settle()
+        tab.until(f"explorer.steps.back.length === {steps + count}")
+    tab.settle()
     mask = shaded_as_exact(tab)["layers"][2]["picture_mask"]
     assert mask["view"]["width"] == tab.run("explorer.placed.width")
     weights = trap_image.weights(mask["picture"])
@@ -138,6 +136,7 @@ def test_a_mask_is_painted_on_the_picture_and_undone(stack):
     part.get_by_role("button", name="Over the frame").click()
     tab.until("!explorer.scene.color.layers[2].picture_mask.view")
     assert (shaded_as_exact(tab)["layers"][2]["picture_mask"]["picture"]) == mask["picture"]
+    assert tab.run("explorer.steps.back.length") == steps + 3
     for _ in range(3):
         tab.run("() => explorer.undo()")
     tab.until("!explorer.scene.color.layers[2].picture_mask")
@@ -160,11 +159,24 @@ def test_a_mask_of_a_file_and_escape_ends_the_brush(stack, tmp_path):
     assert weights.shape == (256, 512)
     assert (np.diff(weights[100]) >= 0).all()
     assert "view" not in mask
-    part.get_by_role("button", name="Paint on").click()
-    tab.page.get_by_label("The mask: paint on the picture").wait_for()
-    tab.page.locator("#view").focus()
-    tab.page.keyboard.press("Escape")
-    tab.until("!document.querySelector('.mask-brush')")
+    box = tab.page.locator("#view").bounding_box()
+    for down in (0.65, 0.35):  # a mask that was read, and then one that was painted
+        part.get_by_role("button", name="Paint on").click()
+        tab.until("document.querySelector('.mask-brush')?.width === 512")
+        steps = tab.run("explorer.steps.back.length")
+        tab.page.mouse.move(box["x"] + 0.75 * box["width"], box["y"] + down * box["height"])
+        tab.page.mouse.down()
+        tab.page.mouse.up()
+        tab.until(f"explorer.steps.back.length === {steps + 1}")
+        tab.page.locator("#view").focus()
+        tab.page.keyboard.press("Escape")
+        tab.until("!document.querySelector('.mask-brush')")
+        tab.settle()
+        painted = trap_image.weights(color_of(tab)["layers"][1]["picture_mask"]["picture"])
+        rows = box["width"] / 512  # of the picture a pixel of the mask, both about the middle
+        assert painted[128 + int((down - 0.5) * box["height"] / rows), 384] < 0.05
+    assert (painted[:, 384] < 0.05).sum() > 40  # both strokes
+    assert np.abs(painted - weights)[:, :128].max() < 0.01
     assert tab.page.get_by_role("region", name="Color").count() == 1
     part.get_by_role("button", name="Remove the mask").click()
     tab.until("!explorer.scene.color.layers[1].picture_mask")

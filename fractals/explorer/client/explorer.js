@@ -279,6 +279,8 @@ export class Explorer extends EventTarget {
 
   /** The states that undo and redo return to, the oldest first. @returns {{back: Table[], forth: Table[]}} */
   get steps() { return { back: this.#history.back, forth: [...this.#history.forth].reverse() }; }
+  /** Make the next change a step of its own, however soon it follows. */
+  endStep() { this.#history.end(); }
   /** Undo (below 0) or redo some steps at once. @param {number} count */
   step(count) {
     let state = /** @type {import("./history.js").State|undefined} */ (undefined);

@@ -36,6 +36,9 @@ export class History {
     return state;
   }
 
+  /** Make the next change a step of its own, whatever its name. */
+  end() { this.#step = ""; }
+
   /** @param {() => State} now @returns {State|undefined} the state to show */
   undo(now) { return this.#go(BACK, FORTH, now); }
 

@@ -1,5 +1,5 @@
 /** Masks of layers and groups: painted over the picture with a brush, or taken from a picture's file. */
-import { html, useEffect, useRef } from "../html.js";
+import { html, useEffect, useLayoutEffect, useRef } from "../html.js";
 import { newCanvas } from "../picture.js";
 import { observe } from "../state.js";
 import { Button, FileButton, Segments, Slider, whileHeld } from "../ui.js";
@@ -38,10 +38,13 @@ function drawn(bitmap, most = LARGEST) {
 
 /** Buttons that give a layer or a group a mask. @param {{explorer: import("../explorer.js").Explorer, brush: Table, notify: any,
  * mask: Table|string|undefined, put: (mask: Table|null) => void}} options */
-export function Mask({ explorer, brush, notify, mask: given, put }) {
+export function Mask({ explorer, brush, notify, mask: given, put: change }) {
   const mask = typeof given === "string" ? { picture: given } : given ?? null;
   const painting = brush.on;
-  brush.put = put;
+  const put = brush.put = (/** @type {Table|null} */ now) => { // each stroke is a step of undo
+    explorer.endStep();
+    change(now);
+  };
   useEffect(() => () => { brush.on = false; }, []);
   useEffect(() => { if (brush.on) brush.mask = mask; }, [mask?.picture]); // by undo
   const begin = () => {
@@ -72,7 +75,7 @@ export function Mask({ explorer, brush, notify, mask: given, put }) {
 /** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Table}} options */
 export function Brush({ explorer, brush }) {
   const shown = useRef(/** @type {HTMLCanvasElement|null} */ (null)), own = useRef(/** @type {HTMLCanvasElement|null} */ (null));
-  const made = useRef(""); // the picture that this canvas has made
+  const made = useRef(""); // the picture that this canvas holds
   const picture = brush.mask?.picture, on = brush.on;
   const show = () => {
     const from = own.current, to = shown.current;
@@ -88,22 +91,25 @@ export function Brush({ explorer, brush }) {
     const place = { left: box.left, top: box.top + (box.height - height) / 2, width: box.width, height };
     Object.assign(to.style, Object.fromEntries(Object.entries(place).map(([key, length]) => [key, `${length}px`])));
   };
-  useEffect(() => {
-    if (!on || (picture && picture === made.current)) return undefined;
+  useLayoutEffect(() => { // before the canvas can be touched
+    if (!on) return undefined;
     let late = false;
-    if (picture) {
-      canvasOfText(picture).then((canvas) => {
-        if (late) return;
-        own.current = canvas;
-        show();
-      }, () => {});
+    const hold = (/** @type {HTMLCanvasElement} */ canvas) => {
+      if (late) return;
+      own.current = canvas;
+      made.current = picture ?? "";
+      show();
+    };
+    if (picture && picture === made.current) show();
+    else if (picture) {
+      own.current = null; // it is another mask
+      canvasOfText(picture).then(hold, () => {});
     } else {
       const [width, height] = explorer.size, scale = SIDE / Math.max(width, height);
       const [canvas, context] = newCanvas(Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)), { alpha: false, willReadFrequently: true });
       context.fillStyle = "#fff";
       context.fillRect(0, 0, canvas.width, canvas.height);
-      own.current = canvas;
-      show();
+      hold(canvas);
     }
     return () => { late = true; };
   }, [on, picture]);
@@ -136,6 +142,7 @@ export function Brush({ explorer, brush }) {
     let at = place(event);
     stroke(at, at);
     const move = (/** @type {PointerEvent} */ moved) => {
+      if (!own.current) return; // undone under the brush
       const next = place(moved);
       stroke(at, next);
       at = next;
