@@ -148,6 +148,21 @@ def of_link(text: str) -> Scene:
         raise SceneError("the link is damaged or cut short: copy the whole of it again") from None
 
 
+def entries_of(name: str, data: bytes) -> list[tuple[str, str]]:
+    """Return the names of things in a file's bytes, each with words about it; [] of one thing.
+
+    A file that is invalid is a `SceneError`.
+    """
+    form = formats.find(name) if "#" not in name else None
+    if form is None or form.entries is None:
+        return []
+    try:
+        found = form.entries(data)
+    except (ValueError, RecursionError) as error:
+        raise SceneError(f"{shown(name, 80)}: {in_words(error)}") from None
+    return [(entry, shown(about, 300)) for entry, about in found] if len(found) > 1 else []
+
+
 def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
     """Return the table in a file's bytes, and a line for each setting without an equivalent.
 

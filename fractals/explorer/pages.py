@@ -406,7 +406,9 @@ class Pages:
 
 
 def uploaded(name: str, data: bytes) -> dict[str, Any]:
-    """Return the answer to an upload: a scene's whole table, or a palette's."""
+    """Return the answer to an upload: a scene's whole table, a palette's, or names to choose."""
+    if entries := outside.entries_of(name, data):
+        return {"entries": entries}
     table, lost = outside.read_upload(name, data)
     scene = outside.scene_of(table)
     if table.keys() == {"color"} and not table["color"].keys() - {"palette", "inside"}:

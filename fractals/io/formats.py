@@ -32,7 +32,6 @@ OTHERS = {
     ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
     ".ase": "palettes of Adobe's programs are not read: save the colors as .gpl",
     ".fparm": "parameters of GAPFixFractal are not read",
-    ".frm": "files of formulas are not read: write one as an expression, as in formula='z^3 + c'",
     **dict.fromkeys((".ufm", ".ucl"), "formulas and classes of Ultra Fractal are not read"),
     **dict.fromkeys((".upr", ".upx"), "parameters of Ultra Fractal are not read; its .ugr is"),
     ".l": "L-systems are not drawn here",

@@ -15,8 +15,19 @@ export function meaningOf(text) {
   if (/^Re *:/m.test(given) && /^Im *:/m.test(given)) return { file: "pasted.kfr" };
   const view = placeOf(given);
   if (view) return { view };
+  const other = fileOf(given);
+  if (other) return { file: other };
   if (given.startsWith("{")) return { file: "pasted.json" };
   return /^[\w."]+ *= *\S/m.test(given) ? { toml: given } : null;
+}
+
+/** Return the name of a file of another program that has this text, or "". */
+function fileOf(/** @type {string} */ text) {
+  if (/^(?:<\?xml[^>]*>\s*)?<(?:flame|flames)\b/i.test(text)) return "pasted.flame";
+  if (!/^(?:;.*\n\s*)*[^\s{}="][^{}="\n]*\{[^]*\}/.test(text)) return ""; // name { ... }
+  if (/^\s*gradient:/m.test(text)) return "pasted.ugr";
+  if (/[{\s]type\s*=/i.test(text)) return "pasted.par";
+  return text.includes(":") ? "pasted.frm" : "pasted.ifs";
 }
 
 function placeOf(/** @type {string} */ text) {

@@ -60,6 +60,7 @@ class FrmText(NamedTuple):
 
     text: str
     where: str
+    name: str = ""  # as it is written, with the symmetry in brackets
 
 
 @dataclass

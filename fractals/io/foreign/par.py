@@ -7,7 +7,7 @@ the same file, ``frm:name { ... }``, or in a `.frm` file beside it, is drawn as 
 import itertools
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -81,22 +81,27 @@ def read(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
     entries = file.entries
     if not entries:
         raise SceneError("the file has no entry such as 'name { type=mandel }'")
-    names = {name.lower(): name for name in entries}
-    if entry and entry.lower() not in names:
-        hint = catalog.did_you_mean(entry, entries)
-        known = ", ".join(name[:80] for name in itertools.islice(entries, 1000))
-        known = known if len(known) <= 1000 else known[:1000] + ", ..."
-        raise SceneError(f"no entry '{entry[:80]}'{hint}; the file has {known}")
-    name = names[entry.lower()] if entry else next(iter(entries))
+    return one_of(list(entries), entry, lambda name: scene_of(entries[name], file))
+
+
+def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Imported:
+    """Return the scene of the entry that is named, whatever its case, or of the first one."""
+    known = {name.lower(): name for name in names}
+    if entry and entry.lower() not in known:
+        hint = catalog.did_you_mean(entry, names)
+        listed = ", ".join(name[:80] for name in itertools.islice(names, 1000))
+        listed = listed if len(listed) <= 1000 else listed[:1000] + ", ..."
+        raise SceneError(f"no entry '{entry[:80]}'{hint}; the file has {listed}")
+    name = known[entry.lower()] if entry else names[0]
+    many = len(names) > 1 and not entry
     try:
-        imported = scene_of(entries[name], file)
+        imported = scene(name)
     except InputError as error:
-        many = len(entries) > 1 and not entry
-        more = f"; fractals show lists the {len(entries)} entries" if many else ""
+        more = f"; fractals show lists the {len(names)} entries" if many else ""
         raise SceneError(f"{name[:80]}: {error}{more}") from None
-    if len(entries) == 1 or entry:
+    if not many:
         return imported
-    return Imported(imported.table, (*imported.lost, first_of(len(entries))))
+    return Imported(imported.table, (*imported.lost, first_of(len(names))))
 
 
 def entries(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
@@ -404,7 +409,8 @@ def frm_of(lines: list[str]) -> Formulas:
             text, brace, code = code.partition("}")
             now.text.append(text)
             if brace:
-                found.setdefault(_plain(now.name), FrmText("\n".join(now.text), f"line {now.line}"))
+                own = FrmText("\n".join(now.text), f"line {now.line}", now.name)
+                found.setdefault(_plain(now.name), own)
                 now = None
         if len(found) > MAX_ENTRIES:
             raise SceneError(f"line {k}: a file has at most {MAX_ENTRIES} formulas")

@@ -29,6 +29,17 @@ test("links, scenes and files of others are told apart", () => {
   assert.deepEqual(meaningOf('[view]\nwidth = "0.1"'), { toml: '[view]\nwidth = "0.1"' });
   assert.deepEqual(meaningOf("Re: -1.5\nIm: 0.2\nZoom: 1E20\nIterations: 500"), { file: "pasted.kfr" });
   assert.deepEqual(meaningOf('{"formula": "mandelbrot"}'), { file: "pasted.json" });
+  for (const [text, file] of [
+    ["Cubic (XAXIS) { ; words = more\n z = pixel:\n z = z^3 + pixel\n |z| < 9 }", "pasted.frm"],
+    ["; by somebody\nCubic { z = 0: z = z^2 + pixel, |z| < 4 }", "pasted.frm"],
+    ["Place { reset type=mandel\n center-mag=-0.5/0/1 }", "pasted.par"],
+    ["Sea {\ngradient:\n  title=\"Sea\" index=0 color=255\n}", "pasted.ugr"],
+    ["fern {\n 0 0 0 .16 0 0 .01\n}", "pasted.ifs"],
+    ['<flame name="a"><xform weight="1"/></flame>', "pasted.flame"],
+    ['<?xml version="1.0"?>\n<Flames name="b"></Flames>', "pasted.flame"],
+  ]) assert.deepEqual(meaningOf(text), { file }, text);
+  const inline = 'formula = { name = "power", power = 3 }';
+  assert.deepEqual(meaningOf(inline), { toml: inline });
 });
 
 test("other text is nothing", () => {

@@ -2,9 +2,12 @@
 import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Card, OptionField, Row, Section, Slider, Thumbnail, words } from "../ui.js";
+import { sent } from "./files.js";
 import { transformsTool } from "./transforms.js";
 
-const HINT = "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles.";
+const HINT = "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
+
+const PROGRAM = { start: "First values, from c: statements parted by ;", step: "Statements of each step", test: "An orbit goes on as long as this holds" };
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults only. */
 const optionsOf = (/** @type {Table} */ known) => Object.entries(known?.options ?? {}).map(([name, value]) =>
@@ -44,17 +47,31 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     detail.told = ui.open === "formula";
   });
 
+  /** Return the program of a formula in Fractint's words; of many the first. @param {string} text @returns {Promise<Table|null>} */
+  async function fractint(text) {
+    const file = new File([text], "formula.frm");
+    try {
+      const { entries, scene } = await sent(file);
+      return (scene ?? (await sent(file, entries[0][0])).scene).formula;
+    } catch (/** @type {any} */ error) {
+      Object.assign(own, { waiting: false, failed: error.message });
+      return null;
+    }
+  }
+
   function Own(/** @type {{step: string}} */ { step }) {
     const text = own.draft ?? step ?? "z**2 + c";
-    const draw = (/** @type {Event} */ event) => {
+    const draw = async (/** @type {Event} */ event) => {
       event.preventDefault();
       if (!text.trim()) return;
       Object.assign(own, { draft: text, waiting: true, failed: "" });
-      explorer.changeFormula({ name: "expression", step: text.trim() });
+      const formula = text.includes("{") ? await fractint(text) : { name: "expression", step: text.trim() };
+      if (formula) explorer.changeFormula(formula);
     };
+    const typed = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.shiftKey && !text.includes("{") && draw(event);
     return html`<form class="stack" onSubmit=${draw}>
-      <${Row} label="z becomes" hint=${HINT} control=${(/** @type {string} */ id) => html`<input type="text" class="code" id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
-        aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(/** @type {Table} */ { target }) => { own.draft = target.value; }} />`} />
+      <${Row} label="z becomes" hint=${HINT} control=${(/** @type {string} */ id) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
+        aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(/** @type {Table} */ { target }) => { own.draft = target.value; }} onKeyDown=${typed}></textarea>`} />
       ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
       <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
         <p class="hint" role="status">${own.waiting && "Compiling. The picture stays until the new formula is ready."}</p></div></form>`;
@@ -98,7 +115,9 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
-      ${!points && html`<${Section} title="Your own"><${Own} step=${now.step} /><//>`}
+      ${!points && html`<${Section} title="Your own"><${Own} step=${now.name === "program" ? undefined : now.step} /><//>`}
+      ${now.name === "program" && html`<${Section} title="Program">${Object.entries(PROGRAM).map(([name, meaning]) => html`<${OptionField} key=${name}
+        option=${{ name, type: "text", default: "", meaning }} value=${now[name] ?? ""} put=${(/** @type {string} */ text) => explorer.changeFormula({ ...now, [name]: text })} />`)}<//>`}
       ${!points && options.length > 0 && html`<${Section} title="Options">${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
         value=${now[option.name] ?? option.default} put=${(/** @type {any} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`)}<//>`}
       <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;

@@ -29,6 +29,7 @@ const PANELS = [
   { id: "help", title: "Help", key: "?", load: () => import("./help.js").then((file) => file.helpPanel), wide: true },
   { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), aside: true },
   { id: "lessons", title: "Lessons", key: "l", load: () => import("./lessons.js").then((file) => file.lessonsPanel), aside: true },
+  { id: "file", title: "In the file", key: "", load: () => import("./files.js").then((file) => file.filePanel), aside: true },
 ];
 /** @param {string} id @returns {Table} */
 const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? {};
@@ -56,19 +57,24 @@ export function mountPanels(explorer) {
   let focusing = true; // whether an opened panel takes the focus
   let wanted = /** @type {object|null} */ (null); // the newest call of `open`
 
-  /** Show a panel, and return what it offers; null if it can't be loaded. */
-  async function open(/** @type {string} */ id, { focus = true } = {}) {
-    const mine = wanted = {};
+  /** Return what a panel offers, which is built when it is first wanted; undefined if it can't be loaded. */
+  async function offered(/** @type {string} */ id) {
     if (!explorer.catalog) await new Promise((resolve) => { explorer.addEventListener("catalog", resolve, { once: true }); });
     if (!built.has(id)) {
       const build = await panelOf(id).load().catch(() => null);
       if (!build) return void notify("The server does not answer: this panel was not loaded.", "error");
       if (!built.has(id)) built.set(id, build(context));
     }
-    if (mine !== wanted) return built.get(id);
+    return built.get(id);
+  }
+
+  /** Show a panel, and return what it offers. */
+  async function open(/** @type {string} */ id, { focus = true } = {}) {
+    const mine = wanted = {}, panel = await offered(id);
+    if (mine !== wanted || !panel) return panel;
     focusing = focus;
     Object.assign(ui, { open: id, unfolded: false });
-    return built.get(id);
+    return panel;
   }
 
   /** Open the second view, or close it. @param {number[]} [where] with the Julia set of this point */
@@ -129,26 +135,7 @@ export function mountPanels(explorer) {
   });
 
   async function upload(/** @type {File} */ file) {
-    try {
-      const answer = await fetch(`/upload?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
-      const told = await answer.json();
-      if (!answer.ok) throw new Error(told.error ?? `The server answered ${answer.status}`);
-      if (told.scene) explorer.open({ scene: told.scene });
-      else explorer.paint({ ...explorer.scene.color, palette: told.palette });
-      if (told.lost?.length) notify(`Settings without an equivalent: ${told.lost.join("; ")}`);
-    } catch (error) {
-      if (file.type.startsWith("image/") && !(error instanceof TypeError) && (await photo(file))) return;
-      const unsent = error instanceof TypeError; // of `fetch`, which says no more
-      notify(unsent ? `${file.name} was not sent: it is a folder, or the server does not answer` : error.message, "error");
-    }
-  }
-
-  /** Make the colors of a photograph the palette. @returns {Promise<boolean>} whether the browser can read it */
-  async function photo(/** @type {File} */ file) {
-    const palette = await import("./photo.js").then(({ paletteOf }) => paletteOf(file)).catch(() => null);
-    if (palette) explorer.paint({ ...explorer.scene.color, palette });
-    notify(palette ? `The palette has the colors of ${file.name}.` : `${file.name}: the browser can't read this picture`, palette ? "info" : "error");
-    return Boolean(palette);
+    (await offered("file"))?.take(file);
   }
 
   function Bar() {
@@ -227,7 +214,7 @@ export function mountPanels(explorer) {
   render(html`<${App} />`, root);
   drop(ui, upload);
   paste(context);
-  const opening = PANELS.map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) }));
+  const opening = PANELS.filter(({ key }) => key).map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) }));
   addCommands(
     ...opening,
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
