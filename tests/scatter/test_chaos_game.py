@@ -270,6 +270,19 @@ def test_random_flames_have_the_bits_of_plain_python(several, final, seed):
         assert other[1] == hits
 
 
+def test_a_final_transform_needs_no_opaque_one_beside_it():
+    faint = [{"affine": [0.5, 0, x, 0, 0.5, 0], "opacity": 0.3} for x in (0, 1)]
+    table = {"name": "flame", "transforms": faint}
+    flames = [
+        fractals.load_scene({"formula": {**table, **final}}).make_any_formula()
+        for final in ({}, {"final": {"color_speed": 0}})
+    ]
+    game = Game(0, 12, 5, 3, 3)
+    plain, other = (by_kernel("python", flame, "float32", game, 14) for flame in flames)
+    assert plain[1] == other[1] > 50
+    assert np.array_equal(plain[0], other[0])
+
+
 def test_each_variation_is_compiled_once(monkeypatch):
     """A second flame of the same variations compiles nothing."""
     from fractals.backends.compilation import without_compiling
