@@ -82,7 +82,11 @@ def load_scene(name: str) -> Scene:
 
 
 def ours(
-    scene: Scene, precision: str, interior_shortcuts: bool = False, threads: int = 1
+    scene: Scene,
+    precision: str,
+    interior_shortcuts: bool = False,
+    threads: int = 1,
+    device: str = "cpu",
 ) -> Drawing:
     """Return a drawing of raw numbers, iterated directly.
 
@@ -93,7 +97,7 @@ def ours(
         if scene.iteration.number_type != precision:
             scene = scene.replace(precision=precision)
         options = RenderOptions(
-            device="cpu", threads=threads, interior_shortcuts=interior_shortcuts
+            device=device, threads=threads, interior_shortcuts=interior_shortcuts
         )
         opened, backend = open_plan(scene, options)
     return open_drawing(replace(opened, keeps="raw"), backend, options)

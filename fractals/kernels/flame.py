@@ -106,6 +106,7 @@ class Flame(AnyFormula):
     def data(self, real: Any) -> FlameData:
         """Return the numbers of the flame, for points of a number type."""
         every, known = self.all_transforms, self.variations
+        shades = {opacity: row for row, opacity in enumerate(self.opacities)}
         sizes = [sum(1 + own.variation.width for own in t.variations) for t in every]
         most = max(len(t.variations) for t in every)
         rows = np.zeros((len(every), scatter.VARIATIONS + max(sizes)), np.dtype(real))
@@ -113,7 +114,7 @@ class Flame(AnyFormula):
         for row, numbers, each in zip(rows, code, every, strict=True):
             head = *each.affine, *each.post, each.color, each.color_speed
             row[: len(head)] = head
-            shade = self.opacities.index(each.opacity) if each.opacity else -1
+            shade = shades.get(each.opacity, -1)  # of points; the final transform's is not read
             numbers[: scatter.CALLS] = len(each.variations), each.post != IDENTITY, shade
             at, group = scatter.VARIATIONS, 0
             for k, own in enumerate(each.variations):

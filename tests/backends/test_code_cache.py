@@ -43,7 +43,7 @@ SCENES = {
     "linear": {"color": {"transfer": "linear"}},
 }
 for name in sys.argv[1:]:
-    small = {"image": {"size": [24, 16], "supersampling": 1}}
+    small = {"image": {"size": [24, 16], "supersampling": 1}, "iteration": {"max_iterations": 60}}
     if name in ("colors", "linear"):
         raw = fractals.compute(SCENES[name], small, device="python")
         pixels = fractals.recolor(raw, device="cpu").pixels

@@ -23,7 +23,7 @@ DEEPER = {
 }
 JULIA = {"julia": ["-0.8", "0.156"]}
 SMALL = {"size": [64, 36], "seconds": 0.5, "fps": 20}
-LONG = {"size": [640, 360], "seconds": 600.0, "fps": 60}
+LONG = {"size": [64, 36], "seconds": 600.0, "fps": 60}
 
 try:
     encode.find_ffmpeg()

@@ -247,12 +247,17 @@ def steps_of(formula):
         yield from found
 
 
-def orbit(formula, start, c, steps, power=2):
-    """Return z after a number of steps."""
+def points(formula, start, c, steps, power=2):
+    """Give z after each of a number of steps."""
     z, c = mpc(start), mpc(c)
     for _, step in zip(range(steps), steps_of(formula), strict=False):
         z = step(z, c, power)
-    return z
+        yield z
+
+
+def orbit(formula, start, c, steps, power=2):
+    """Return z after a number of steps."""
+    return [mpc(start), *points(formula, start, c, steps, power)][-1]
 
 
 def escape(formula, start, c, limit, radius, power=2):

@@ -86,7 +86,7 @@ def test_views_lie_in_the_view():
 @pytest.mark.parametrize("formula", ["logistic", "julia"])
 def test_formulas_without_nuclei(formula):
     whole = scene("mandelbrot", julia=True) if formula == "julia" else scene(formula)
-    found = find_interesting(whole.replace(size=(160, 90)), count=2, device="cpu")
+    found = find_interesting(whole.replace(size=(160, 90)), count=2, device="simulator")
     assert [each.kind for each in found] == ["detail", "detail"]
 
 
