@@ -201,6 +201,8 @@ def test_all_moves_have_keys(tab):
     assert seen[3][2] == -15
     tab.page.keyboard.down("z")
     tab.until("parseFloat(explorer.placed.width) < 0.006")
+    tab.run("() => { for (const t = Date.now(); Date.now() - t < 800;); }")  # a pause of the page
+    tab.until("parseFloat(explorer.placed.width) < 0.005")
     tab.page.keyboard.up("z")
     dived = tab.settle()
     tab.page.keyboard.down("x")

@@ -419,7 +419,7 @@ def test_the_bars_hide_by_a_button_and_a_tap(new_tab):
     bar = tab.page.get_by_role("navigation", name="Panels")
     tab.page.get_by_role("button", name="Hide the bars").click()
     expect(bar).to_be_hidden()
-    tab.page.mouse.click(300, 300)
+    tab.page.mouse.click(300, 300, delay=400)  # a slow click is a click
     expect(bar).to_be_visible()
     phone = new_tab(size=PHONE, has_touch=True)
     bar = phone.page.get_by_role("navigation", name="Panels")
