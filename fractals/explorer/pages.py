@@ -86,7 +86,7 @@ def draw_preview(
     if whole:
         return draw_image(plan, backend, options).pixels
 
-    for _ in engine.batches(work, drawing, tiles, pixel_sink(drawing, pixels)):
+    for _ in engine.batches(work, drawing, tiles[1:], pixel_sink(drawing, pixels)):
         yield None
     return pixels
 

@@ -247,8 +247,8 @@ class ViewProbe:
     )
 
     def compile(self) -> None:
-        """Compile the program, which is done when it is first called."""
-        self._begun(1)
+        """Compile the program, which is done when it is first called: for one sample."""
+        self._begun(1, size=(1, 1))
 
     def counts(self, limit: int) -> tuple[Counts, Floats]:
         """Return all counts, and the smooth counts of the samples that escaped."""

@@ -47,7 +47,6 @@ def browser():
 @pytest.fixture(scope="module")
 def shared_panels(browser, server):
     tab = browsers.Tab(browser, server.running, size=page.SIZE, panels=True)
-    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
     tab.until("explorer.catalog")
     yield tab
     tab.close()

@@ -74,9 +74,9 @@ def place_of(scene):
 
 
 def wheel(tab, notches=3):
+    """Turn a wheel, in one event: between several, a busy machine may pause for long."""
     tab.page.mouse.move(100, 40)
-    for _ in range(notches):
-        tab.page.mouse.wheel(0, -100)
+    tab.page.mouse.wheel(0, -110 * notches)
 
 
 def drag(tab):
@@ -201,6 +201,8 @@ def test_all_moves_have_keys(tab):
     assert seen[3][2] == -15
     tab.page.keyboard.down("z")
     tab.until("parseFloat(explorer.placed.width) < 0.006")
+    tab.run("() => { for (const t = Date.now(); Date.now() - t < 800;); }")  # a pause of the page
+    tab.until("parseFloat(explorer.placed.width) < 0.005")
     tab.page.keyboard.up("z")
     dived = tab.settle()
     tab.page.keyboard.down("x")
@@ -228,7 +230,8 @@ def test_the_newest_view_wins(tab):
         const text = on.text;
         on.text = (message) => { if (message.t === "placed") waiting--; text(message); };
     }""")
-    wheel(tab, 12)
+    for _ in range(12):
+        wheel(tab, 1)
     after = tab.assert_exact()
     assert float(after["view"]["width"]) == pytest.approx(width / 8, rel=1e-5)
     assert tab.run("most") == 1
@@ -289,13 +292,18 @@ def test_a_server_that_stops_answering_is_connected_to_again(new_tab):
     tab = new_tab(
         script="""{
             const wait = window.setTimeout;
-            window.setTimeout = (call, ms, ...rest) => wait(call, ms === 60000 ? 200 : ms, ...rest);
+            window.setTimeout = (call, ms, ...rest) =>
+                wait(call, ms === 60000 ? window.patience ?? ms : ms, ...rest);
         }"""
     )
     before = tab.settle()
     tab.run("""() => {
         window.lost = 0;
-        explorer.addEventListener("disconnected", () => lost++);
+        window.patience = 200;
+        explorer.addEventListener("disconnected", () => {
+            lost++;
+            delete window.patience;
+        });
         const { connection } = explorer, { on } = connection, { text } = on;
         on.text = (message) => { if (lost || message.t !== "placed") text(message); };
     }""")

@@ -36,7 +36,6 @@ JULIA = {**SCENE, "julia": ["-0.8", "0.156"], "view": {}}
 def tab(browser, server):
     """Return a page of its own with SCENE settled, and the film panel open."""
     tab = browsers.Tab(browser, server.running, size=(760, 700), panels=True)
-    tab.page.set_default_timeout(1000 * browsers.PATIENCE)
     tab.until("explorer.catalog")
     tab.open(SCENE)
     opened(tab)

@@ -35,9 +35,8 @@ def two(panels, server):
     panels.page.locator("#second").wait_for(state="detached")
     panels.until("explorer.settled")  # for the whole window again
     assert panels.run("views => views.size", panels.page.evaluate_handle(VIEWS)) == 0
-    for _ in range(100):
-        if len(server.explorer.sessions) == 1:
-            break
+    deadline = time.monotonic() + browsers.PATIENCE
+    while len(server.explorer.sessions) > 1 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert len(server.explorer.sessions) == 1
     assert not panels.problems

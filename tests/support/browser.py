@@ -15,6 +15,7 @@ PATIENCE = 240  # seconds: programs may have to be compiled
 STATE = """() => window.explorer && JSON.stringify(
     ["connected", "lost", "drawn", "status", "paused", "placed", "scene"].map(
         (name) => [name, explorer[name]]))"""
+GO_ON = "[window.explorer, window.second].forEach((each) => each?.paused && each.goOn())"
 COARSE = 0.5  # device pixels a CSS pixel, where panels are tested: a quarter of the work of WebGL
 # The page draws on a plain canvas where WebGL2 has no graphics card, by the name of the renderer.
 CARD = """(() => {
@@ -51,7 +52,13 @@ def missing():
 
 def launched(playwright):
     """Return a browser with WebGL2 in software."""
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    from playwright.sync_api import expect
+
+    milliseconds = 1000 * PATIENCE
+    expect.set_options(timeout=milliseconds)
+    return playwright.chromium.launch(
+        executable_path=CHROMIUM, args=ARGUMENTS, timeout=milliseconds
+    )
 
 
 class Tab:
@@ -77,6 +84,7 @@ class Tab:
         if panels:
             options = {"device_scale_factor": COARSE, **options}
         self.context = browser.new_context(viewport=viewport, **options)
+        self.context.set_default_timeout(1000 * PATIENCE)
         self.context.add_init_script(STILL)
         if card:
             self.context.add_init_script(CARD)
@@ -109,9 +117,9 @@ class Tab:
         return link
 
     def until(self, condition):
-        """Wait until an expression is true."""
+        """Wait until an expression is true; views that a busy machine pauses go on."""
         deadline = time.monotonic() + PATIENCE
-        while not self.page.evaluate(f"Boolean({condition})"):
+        while not self.page.evaluate(f"({GO_ON}, Boolean({condition}))"):
             assert not self.problems, self.problems
             assert time.monotonic() < deadline, (condition, self.page.evaluate(STATE))
             time.sleep(0.02)

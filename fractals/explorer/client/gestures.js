@@ -4,7 +4,7 @@ const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
 const DOUBLE = 128; // that a double click zooms
 const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
 const SLACK_ANGLE = 10, UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
-const TAP = 300, PRESS = 550; // ms: that a tap takes at most, and a long press at least
+const PRESS = 550; // ms that a long press takes at least
 const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
 
 /** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
@@ -63,8 +63,7 @@ export function attachGestures(explorer, canvas) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
-      // By the times of the events: a busy page hears of them late.
-      const still = gesture?.kind === "drag" && gesture.slack && event.timeStamp - gesture.since < TAP;
+      const still = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
       if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse", at: fine(place(event)), alt: event.altKey } }));
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
@@ -75,6 +74,7 @@ export function attachGestures(explorer, canvas) {
   const menu = (/** @type {MouseEvent} */ event) => explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
+    gesture = null;
     menu(event);
   });
   const press = (/** @type {PointerEvent} */ event) => {
@@ -94,7 +94,7 @@ export function attachGestures(explorer, canvas) {
 
   function begin(/** @type {string} */ kind, /** @type {PointerEvent} */ event) {
     const points = [...down.values()], step = `gesture ${++count}`;
-    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, since: event.timeStamp };
+    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true };
     else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
   }

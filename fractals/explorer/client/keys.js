@@ -32,16 +32,17 @@ const turn = (/** @type {number} */ angle) => (/** @type {import("./explorer.js"
 
 /** Zoom about the pointer, or the middle, as long as the key is held. */
 function dive(/** @type {number} */ direction) {
-  let end = /** @type {(() => void)|null} */ (null);
+  let end = /** @type {(() => void)|null} */ (null), count = 0;
   return {
     start(/** @type {import("./explorer.js").Explorer} */ explorer) {
       let rest = 0;
+      const step = `gesture dive ${direction} ${++count}`; // one step of undo, however slowly it is drawn
       end?.();
       end = explorer.animate((/** @type {number} */ seconds) => {
         rest += direction * 64 * OCTAVES_A_SECOND * seconds;
         const scale = Math.trunc(rest), at = explorer.pointer;
         rest -= scale;
-        if (scale) explorer.move({ at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined, scale, stage: "moving", step: `dive ${direction}` });
+        if (scale) explorer.move({ at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined, scale, stage: "moving", step });
       });
     },
     stop() {

@@ -34,6 +34,7 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
   };
   explorer.addEventListener("placed", soon);
   explorer.addEventListener("painted", soon);
+  document.addEventListener("visibilitychange", () => explorer.placed && soon()); // a hidden page asks for nothing
   explorer.addEventListener("jump", () => {
     if (history.state) history.pushState({ entry: explorer.entry }, "");
     else history.replaceState({ entry: explorer.entry }, ""); // of a link that the user has put there
