@@ -3,6 +3,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -251,6 +252,34 @@ def test_rays_meet_surfaces_that_are_known(name):
             assert 0 <= distance(camera[:3] + t * d) < pixel * t
             assert not met or t < met[0]  # no ray passes the surface
     assert hits > 10
+
+
+def test_no_ray_passes_a_thin_wall():
+    """The wall is thinner than a step of a ray, and than a footprint."""
+
+    def distance(x, y, z, d, options):
+        (thick,) = options
+        return (abs(sqrt(fma(x, x, fma(y, y, z * z))) - number(1, x)) - thick) / d
+
+    thick, side = 0.002, 12
+    solid = replace(TORUS, distance=distance, options=(thick,))
+    tracing = tracing_of(solid_scene(solid, position=(0, -4, 0), size=(side, side)))
+    camera = tracing.shot.camera.astype(np.float64)
+    found = np.zeros((side, side, 2))
+    space = march.space_of(solid, solid.steps, np.float64)
+    backend = open_backend(choose("python").device, "float64", 1)
+    backend.compile(march.make_first_body, solid.walk)(found, camera, space)
+    hits = 0
+    for row in range(side):
+        for column in range(side):
+            place = hit_of_ball(camera, column + 0.5, row + 0.5)
+            if place is not None:
+                length, t = np.linalg.norm(place - camera[:3]), found[row, column, 0]
+                assert 0 < t < length
+                met = camera[:3] + (place - camera[:3]) * t / length
+                assert 0 <= np.linalg.norm(met) - 1 - thick < camera[march.PIXEL] * t
+                hits += 1
+    assert hits > 20
 
 
 def test_a_lens_blurs_what_is_not_sharp():
