@@ -103,6 +103,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "view, a third of which is nearer than what is sharp.",
         (),
     ),
+    "ray_step": (
+        "How much of the distance to the surface a ray goes at once; less is slower, and passes no"
+        " thin parts where that distance is guessed too long, as near the poles of a Mandelbulb.",
+        (),
+    ),
     "sun": ("Direction to the sun: X,Y,Z, or key (above and to the left of the camera).", ("key",)),
     "sun_color": ("Color of the sun's light.", ()),
     "sun_power": ("Brightness of the sun; that of the sky is about 0.5.", ()),

@@ -18,8 +18,9 @@ from fractals.kernels.solid import Solid, make_step
 
 # Numbers of a space: r² that ends an orbit, the square of the radius of the sphere around the
 # solid, the ball of a linear distance, the factor of distances, 1 where (a, b, c) is the point
-# (else 0), the constants; where the fourth coordinate starts; the options.
-BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH, OPTIONS = 0, 1, 2, 3, 4, 5, 8, 9
+# (else 0), the constants; where the fourth coordinate starts; how much of a distance a ray goes at
+# once; the options.
+BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH, STEP, OPTIONS = 0, 1, 2, 3, 4, 5, 8, 9, 10
 MOST = 400  # evaluations of the field for a ray; one that takes more is near the surface
 FAR = 1e30  # more than any trap
 TURN = 6.283185307179586
@@ -34,7 +35,7 @@ class Space(NamedTuple):
     most: Any  # evaluations of the field for a ray
 
 
-def space_of(solid: Solid, steps: int, real: Any) -> Space:
+def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Space:
     """Return a solid as data; `steps`: of an orbit."""
     constants = solid.constants or (0.0, 0.0, 0.0)
     own = 1.0 if solid.constants is None else 0.0
@@ -46,6 +47,7 @@ def space_of(solid: Solid, steps: int, real: Any) -> Space:
         own,
         *constants,
         solid.fourth or 0.0,
+        ray_step,
     ]
     numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
     return Space(numbers, steps, MOST)
@@ -202,7 +204,7 @@ def make_march(target, walk):
             h, trap = field(fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2]), space)
             if not h > fma(spread, t, base):
                 return t, trap, True
-            t = t + h
+            t = fma(space.numbers[STEP], h, t)
         return t, trap, t < leave
 
     return target.jit(march)

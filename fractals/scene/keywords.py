@@ -94,6 +94,7 @@ class SceneKeywords(SceneTables, total=False):
     roll: SupportsFloat
     lens: SupportsFloat
     focus: SupportsFloat | None
+    ray_step: SupportsFloat
     sun: str | Sequence[SupportsFloat] | NDArray[Any]
     sun_color: str
     sun_power: SupportsFloat

@@ -108,6 +108,14 @@ class Camera(Table):
         description="distance that is sharp, and to which haze is measured; default: that of the "
         "surface in view, a third of which is nearer than what is sharp",
     )
+    ray_step: Finite = Field(
+        default=1.0,
+        ge=0.05,
+        le=1,
+        description="how much of the distance to the surface a ray goes at once; less is slower, "
+        "and passes no thin parts where that distance is guessed too long, as near the poles of a "
+        "Mandelbulb",
+    )
 
 
 # Keys of the light that comes from sun, sky and surface: `recolor` may change them.

@@ -21,6 +21,7 @@ from fractals.kernels.primitives import fma, number, sqrt
 from fractals.kernels.solid import Solid
 from fractals.rendering.solid import plan, trace
 from fractals.rendering.solid.plan import place_of
+from fractals.rendering.solid.trace import Tracing
 
 NEAR_BOX = {
     "formula": {"name": "mandelbox", "scale": -2.2},
@@ -30,7 +31,7 @@ NEAR_BOX = {
 SCENES = {
     "bulb": {"formula": "mandelbulb", "bounces": 2, "haze": 0.3, "lens": 0.02, "gloss": 0.2},
     "box": {**NEAR_BOX, "samples": 1},
-    "julia": {"formula": "quaternion", "precision": "float64", "bounces": 0},
+    "julia": {"formula": "quaternion", "precision": "float64", "bounces": 0, "ray_step": 0.4},
     "fire": {**NEAR_BOX, "emission": 4, "emission_at": 0.2, "emission_width": 0.4, "bounces": 1},
     "panorama": {**NEAR_BOX, "panorama": True, "size": (10, 5), "bounces": 0},
     "pair": {**NEAR_BOX, "stereo": 0.2, "size": (12, 6), "lens": 0.02, "bounces": 0},
@@ -280,6 +281,30 @@ def test_no_ray_passes_a_thin_wall():
                 assert 0 <= np.linalg.norm(met) - 1 - thick < camera[march.PIXEL] * t
                 hits += 1
     assert hits > 20
+
+
+def test_short_steps_do_not_pass_the_fins_of_a_bulb():
+    """Near a bulb's poles distances are too long: rays of whole ones end beneath its surface."""
+    scene = fractals.load_scene("ruffle").replace(size=(24, 15), lens=0)
+    assert scene.camera.ray_step == 0.35
+    backend = open_backend(choose("python").device, "float64", 1)
+    beneath = {}
+    for ray_step in (1.0, 0.35):
+        made = plan.make_solid_plan(scene.replace(ray_step=ray_step), "python", 1)
+        camera, found = Tracing(made, backend).shot.camera, np.zeros((15, 24, 2))
+        camera[march.CONE] *= 24 / 1280  # the footprint of the picture in the gallery
+        space = made.space(np.float64)
+        backend.compile(march.make_first_body, made.solid.walk)(found, camera, space)
+        ahead = march.make_ahead(backend.target)
+        field = march.make_field(backend.target, made.solid.walk)
+        shares = []
+        for row, column in np.argwhere(found[..., 0] > 0):
+            o, d = ahead(column + 0.5, row + 0.5, 0.5, 0.5, camera)
+            t = found[row, column, 0]
+            h, _ = field(*(a + t * b for a, b in zip(o, d, strict=True)), space)
+            shares.append(h / (camera[march.CONE] * t))
+        beneath[ray_step] = np.mean(np.array(shares) < 0.1)
+    assert beneath[0.35] < 0.01 < 0.03 < beneath[1.0]
 
 
 def test_a_lens_blurs_what_is_not_sharp():

@@ -64,7 +64,7 @@ def make_walk_body(target, walk, vectors):
         numbers = space.numbers
         zero = splat(numbers[0] - numbers[0], vectors)
         one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
-        bail, bound, ball, factor, own, ca, cb, cc, fourth = fill(numbers, 0, zero, OPTIONS)
+        bail, bound, ball, factor, own, ca, cb, cc, fourth, step = fill(numbers, 0, zero, OPTIONS)
         options = fill(numbers, OPTIONS, zero, count)
         once = number(real(most), zero) < one
         live = 0
@@ -93,7 +93,7 @@ def make_walk_body(target, walk, vectors):
                     state = advance(state, a, b, c, bail, options)
                 h, trap = estimate(state, ball, factor, options)
                 near = once | ~(h > fma(wide, t, ray[7]))
-                further = t + h
+                further = fma(step, h, t)
                 inside = further < ray[8]
                 goes = valid & inside & ~near & ~final
                 ends = valid & ~goes

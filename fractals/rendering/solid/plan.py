@@ -118,7 +118,7 @@ class SolidPlan:
     def seconds(self) -> float:
         """Return a rough estimate of the seconds, without compiling."""
         rays = self.samples * (3 + 2 * self.scene.light.bounces)
-        return rays / RAYS[self.device] / max(1, self.threads)
+        return rays / self.scene.camera.ray_step / RAYS[self.device] / max(1, self.threads)
 
     @property
     def memory(self) -> int:
@@ -150,7 +150,7 @@ class SolidPlan:
 
     def space(self, real: Any) -> march.Space:
         """Return the solid as data."""
-        return march.space_of(self.solid, self.steps, real)
+        return march.space_of(self.solid, self.steps, real, self.scene.camera.ray_step)
 
     def probe_camera(self, real: Any) -> NDArray[Any]:
         """Return the camera of the probe, which sees what the picture shows.
