@@ -156,6 +156,7 @@ OPTIONS = [
     "roll",
     "lens",
     "focus",
+    "ray_step",
     "panorama",
     "sun",
     "sun_power",
