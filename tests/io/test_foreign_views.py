@@ -12,7 +12,7 @@ from support import gradients
 
 from fractals import Scene, catalog
 from fractals.errors import SceneError
-from fractals.io.foreign import first_of, flame, fraktaler3, ifs, kfr, par, rust_fractal, xpf
+from fractals.io.foreign import first_of, flame, fraktaler3, frm, ifs, kfr, par, rust_fractal, xpf
 from fractals.io.foreign._par_colors import colors_of
 from fractals.io.foreign._view import FOLDS
 from fractals.io.load import load_scene
@@ -366,6 +366,9 @@ VALID = {
     'linear="1" coefs="0.5 0 0 0.5 1 0"/><xform weight="0.5" swirl="1" coefs="0 1 1 0 0 0" '
     'chaos="1 0.5"/><palette count="2" format="RGB">000000FFFFFF</palette></flame>',
     ifs: "own { .5 0 0 .5 0 0 .33\n .5 0 0 .5 .5 0 .33\n .5 0 0 .5 .25 .5 .34 }",
+    frm: "one(XAXIS) { ; words\n z = c = pixel:\n z = sqr(z) + c\n |z| <= 4\n}\n"
+    "Second { z = 0, n = p1:\n if (n < 2)\n z = fn1(z)^p2\n else\n z = |z| + pixel\n endif\n"
+    "n = n + 1, |z| <= 4 && n < 9 }\nt { z = pixel: z = fn2(z) + p3, |z| < 4 }",
     par: MANY + "z{type=manzpower params=0/0/3 logmap=yes inside=0 colors=0123<9>abc bailout=9}"
     "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}"
     "frm:own(XAXIS) { z = pixel, n = 0:\n if (n < 2)\n z = fn1(z)^p1\n else\n z = |z| + pixel\n"
@@ -392,6 +395,9 @@ PIECES = st.one_of(
 def settles(form, data, entry=""):
     with contextlib.suppress(SceneError):
         load_scene(form.read(data, entry).table)
+    with contextlib.suppress(SceneError):
+        if entries := form.make().entries:
+            entries(data)
 
 
 @pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])
