@@ -13,6 +13,7 @@ from support.opencl import OPENCL
 
 import fractals
 from fractals.cli import main, messages
+from fractals.threads import core_count
 
 # Each run compiles from scratch, because code cached by an earlier run could hide a mistake. Set
 # NUMBA_CACHE_DIR to reuse compiled code between runs.
@@ -49,11 +50,12 @@ GPU = pytest.param(
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers(config):
-    """Return one process per core, or one process if there is a GPU.
+    """Return one process more than there are cores, or one process if there is a GPU.
 
-    Several processes would compete for the GPU. All processes share one folder of compiled code.
+    A fifth of the time a process waits for another that it has started. Several processes would
+    compete for the GPU. All processes share one folder of compiled code.
     """
-    return None if no_gpu() else 1
+    return core_count() + 1 if no_gpu() else 1
 
 
 def kernel_of(item):
