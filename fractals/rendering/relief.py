@@ -141,6 +141,8 @@ def _check_keys(scene: Scene) -> None:
     for key in ("position", "target", "up", "panorama", "stereo"):
         if getattr(scene.camera, key) != Camera.model_fields[key].default:
             raise SceneError(f"camera.{key}: a relief is seen as its tilt= says: leave it out")
+    if scene.camera.ray_step != 1:
+        raise SceneError("camera.ray_step: it is for solids: leave it out of a relief")
 
 
 def make_relief_plan(

@@ -110,7 +110,7 @@ class Camera(Table):
     )
     ray_step: Finite = Field(
         default=1.0,
-        ge=0.05,
+        ge=0.2,  # with less, rays need more evaluations than they have
         le=1,
         description="how much of the distance to the surface a ray goes at once; less is slower, "
         "and passes no thin parts where that distance is guessed too long, as near the poles of a "

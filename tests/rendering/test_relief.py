@@ -212,6 +212,7 @@ def test_a_tilted_camera_sees_the_ground_in_every_corner():
         ({"projection": "exponential"}, "drawn in the projection 'plane'"),
         ({"antialias": "jittered"}, "samples of a relief lie in a grid"),
         ({"position": (1, 2, 3)}, "camera.position: a relief is seen as its tilt= says"),
+        ({"ray_step": 0.5}, "camera.ray_step: it is for solids"),
         ({"formula": "newton", "heights": "distance"}, "is for orbits that escape"),
         ({"heights": "high"}, "relief.heights: "),
         ({"tilt": 90}, "relief.tilt: "),

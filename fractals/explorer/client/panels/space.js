@@ -8,7 +8,7 @@ import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words
 /** @type {Record<string, any[]>} */
 const LIGHT = { sun_power: [0, 20], sun_size: [0, 45], haze: [0, 2], gloss: [0, 2], bounces: [0, 16, false, true],
   emission: [0, 20], emission_at: [0, 1], emission_width: [0.01, 1, true] };
-const CAMERA = { field: [5, 130], lens: [0, 0.1], stereo: [0, 0.2], roll: [0, 360], ray_step: [0.1, 1] };
+const CAMERA = { field: [5, 130], lens: [0, 0.1], stereo: [0, 0.2], roll: [0, 360], ray_step: [0.2, 1] };
 const SKY = ["Horizon", "Zenith", "Ground"];
 const SPEED = 700; // thousandths of the distance to the nearest surface that a flight takes a second
 const LENS = 0.01; // of a camera that gets a focus, and has none
