@@ -135,6 +135,7 @@ def test_paths_exist(name):
         "benchmarks/README.md",
         ".github/ISSUE_TEMPLATE/bug.yml",
         ".github/ISSUE_TEMPLATE/installation.yml",
+        ".github/ISSUE_TEMPLATE/picture.yml",
         ".github/pull_request_template.md",
         *PAGES,
     ],

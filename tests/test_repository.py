@@ -103,6 +103,14 @@ def test_yaml_is_plain(path):
         assert re.match(r" *(#|- |[\w-]+:( |$)|$)", line) or line.startswith("    "), line
 
 
+def test_the_explorer_fills_fields_of_the_form_for_pictures():
+    client = (ROOT / "fractals" / "explorer" / "client" / "offer.js").read_text("utf-8")
+    (form,) = re.findall(r'template: "(\w+\.yml)"', client)
+    fields = re.findall(r"^    id: (\w+)$", (GITHUB / "ISSUE_TEMPLATE" / form).read_text(), re.M)
+    assert {"scene", "author"} <= set(fields)
+    assert all(f"{name}:" in client or f"{name} }}" in client for name in ("scene", "author"))
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 def test_workflows_run_steps_that_exist(path):
     text = path.read_text("utf-8")

@@ -4,6 +4,7 @@ import base64
 import io
 import random
 import shlex
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -622,6 +623,16 @@ def test_a_formula_that_is_wrong_is_told_once(tab):
     button = panel.get_by_role("button", name="Draw it")
     assert button.evaluate("each => each.scrollWidth <= each.clientWidth")
     panel.get_by_label("z becomes").fill("z**2 + c")
+
+
+def test_a_scene_is_offered_by_a_form_that_has_it(tab):
+    tab.settle()
+    link = opened(tab, "Share").get_by_role("link", name="Offer to the gallery")
+    link.wait_for()
+    filled = parse_qs(urlsplit(link.get_attribute("href")).query)
+    toml = tab.run("explorer.request({ t: 'link' }).then(({ toml }) => toml)")
+    assert (filled["template"], filled["scene"]) == (["picture.yml"], [toml])
+    assert link.get_attribute("target") == "_blank"
 
 
 def test_a_bookmark_is_kept_opened_and_removed(tab):

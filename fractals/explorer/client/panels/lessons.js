@@ -1,9 +1,10 @@
 /** Lessons in the picture: what is seen, a few lines at a time, each with a button that shows it. */
 import { html } from "../html.js";
+import { REPOSITORY } from "../offer.js";
 import { kept } from "../state.js";
 import { Button } from "../ui.js";
 
-const PAGES = "https://github.com/fractals-numba/fractals/blob/main/lessons/README.md";
+const PAGES = `${REPOSITORY}/blob/main/lessons/README.md`;
 
 /** @typedef {{explorer: import("../explorer.js").Explorer, julia: Table, second: (where?: number[]) => Promise<void>, open: (id: string, options?: Table) => Promise<Table>}} Context */
 /** @type {{title: string, text: string, show: [string, (context: Context) => void][]}[]} */

@@ -1,5 +1,6 @@
 /** Share and export: a link, texts, and a picture file of any size. */
 import { html, useSignalEffect } from "../html.js";
+import { formOf } from "../offer.js";
 import { kept, observe } from "../state.js";
 import { bytes, Button, copyText, Drawn, duration, Knob, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
 import { Road } from "./road.js";
@@ -51,7 +52,9 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
       <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
       <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}
       <div class="stack"><h3>Elsewhere</h3><${Button} label="Copy the picture" symbol="copy" kind="wide-button" title="As it is seen, to paste it into another program" onClick=${copyPicture} />
-        ${told.others?.map(other)}</div><${Author} /></div>`;
+        ${told.others?.map(other)}
+        ${told.toml && html`<a class="button wide-button" href=${formOf(own.told.scene, told.toml)} target="_blank" rel="noopener noreferrer">Offer to the gallery</a>
+          <p class="hint">Opens a form on GitHub with this scene. Nothing is sent before you send the form.</p>`}</div><${Author} /></div>`;
   }
   return { View };
 }
