@@ -20,7 +20,6 @@ CODE = {
     "scatter": "formulas/scatter",
     "attractor": "formulas/attractors",
     "solid": "formulas/solids",
-    "variation": "formulas/variations",
     "coloring": "color/colorings",
     "format": "io/foreign",
     "raw": "io/raw",
@@ -39,7 +38,7 @@ PLURALS = {
 }
 
 # Modules whose ``MAKERS`` are the ``make`` functions of more names of a kind.
-TABLES = {"formula": "fractals.formulas._table"}
+TABLES = {"formula": "fractals.formulas._table", "variation": "fractals.formulas.variations"}
 
 # The kinds by the words for people: of `fractals list` and `fractals.names`.
 KINDS = {
@@ -97,7 +96,7 @@ def names(kind: str = "") -> tuple[str, ...]:
 
 @functools.cache
 def _names(kind: str) -> tuple[str, ...]:
-    if kind in CODE:
+    if kind in PLURALS:
         return tuple(sorted({*_modules(kind), *_rows(kind), *_installed(kind)}))
     return tuple(sorted(_data_files(kind)))
 
@@ -105,7 +104,7 @@ def _names(kind: str) -> tuple[str, ...]:
 @functools.cache
 def _modules(kind: str) -> frozenset[str]:
     """Return the names of a kind that are files of this package."""
-    files = os.listdir(PACKAGE / CODE[kind])
+    files = os.listdir(PACKAGE / CODE[kind]) if kind in CODE else []
     return frozenset(
         file[:-3] for file in files if file.endswith(".py") and not file.startswith("_")
     )

@@ -48,7 +48,7 @@ class Variation:
     Attributes
     ----------
     name : str
-        As scenes and files name it; the name of its file.
+        As scenes and files name it; the name of its function.
     title : str
         One line for lists.
     apply : callable
