@@ -233,7 +233,12 @@ class AtOnce:
 def written_to(target: PictureFile, image: Image) -> Rendered:
     """Write a picture to a file, and return the facts of its making."""
     with target.open() as file:
-        image.write(file, target.file_format)
+        if target.file_format == "HTML":
+            from fractals.rendering import live
+
+            live.write(file, image)
+        else:
+            image.write(file, target.file_format)
     return Rendered.of(image)
 
 
