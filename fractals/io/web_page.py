@@ -11,8 +11,8 @@ from fractals.scene.model import Scene
 FOLDER = Path(__file__).parent / "page"
 STILL = "This page magnifies one picture: {}."
 LIVE = "This page draws every place that you go to by itself, without a server."
-# What modules say to each other: in the page they are one text
-_BETWEEN = re.compile(r"^import .*\n|^export (?=\w)", re.MULTILINE)
+# What modules say to each other, and to their readers: in the page they are one text
+_BETWEEN = re.compile(r"^import [^\n]*\n|^export (?=\w)|/\*.*?\*/ *\n?", re.MULTILINE | re.DOTALL)
 
 
 def page_of(scene: Scene, picture: bytes, live: bytes | None = None, reason: str = "") -> bytes:

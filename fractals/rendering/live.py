@@ -11,13 +11,14 @@ import struct
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from fractals.errors import FractalsError, SceneError, first_line
+from fractals.errors import FractalsError, first_line
 from fractals.io import web_page
 from fractals.io.image import Image
 from fractals.rendering.options import RenderOptions
@@ -25,7 +26,6 @@ from fractals.rendering.plan import DEEP, SHALLOW, Plan, Tile, make_plan
 from fractals.rendering.resume_data import ResumeData
 from fractals.scene.geometry import home_width_of, limit_by_zoom, matrix
 from fractals.scene.model import Scene, validate
-from fractals.scene.numbers import log2
 
 SIDE = 64  # pixels of a tile
 # Stand for the limit and the offset while a tile is recorded: the page sets its own.
@@ -34,13 +34,14 @@ WIDEST, NARROWEST = 4, 52  # octaves: from 2**4 times the home width to 2**-52
 PLACE = "0.111111111", "0.222222222", "0.333333333"  # stands for x, y and width in a scene
 
 
-def write(file: BinaryIO, image: Image) -> None:
-    """Write the web page of a picture."""
+def write(file: BinaryIO, image: Image, say: Callable[[str], None]) -> None:
+    """Write the web page of a picture; where it can only be magnified, `say` a line about it."""
     live, reason = None, ""
     try:
         live = _asked(image)
     except FractalsError as error:
         reason = first_line(error)
+        say(f"the page magnifies one picture, and draws no other places: {reason}")
     file.write(web_page.page_of(image.scene, image.encode("WEBP"), live, reason))
 
 
@@ -49,8 +50,10 @@ def why_still(scene: Scene) -> str:
     if scene.family != "escape":
         return "pages draw images of escape time only"
     own = scene.develop
-    if scene.is_developed and (own.bloom or own.vignette or own.grain or scene.image.hdr):
+    if own.bloom or own.vignette or own.grain or scene.image.hdr:
         return "pages draw no glow, vignette, grain or HDR"
+    if scene.image.gamut != "srgb":
+        return "pages draw in sRGB only"
     if scene.view.projection != "plane":
         return "pages draw no exponential maps"
     plan = make_plan(scene.replace(precision="float64"))

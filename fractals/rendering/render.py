@@ -320,7 +320,7 @@ def draw_to(
     if cluster is not None:
         return _render_by(cluster, path, target, plan, backend, options)
     if not target.streams or plan.layers.whole or scene.develop.bloom:
-        return written_to(target, draw_image(plan, backend, options))
+        return written_to(target, draw_image(plan, backend, options), options)
     drawing = open_drawing(plan, backend, options)
     with target.open() as file:
         return _stream(file, drawing, options)
@@ -375,7 +375,7 @@ def recolor_data_to(
     target = PictureFile(path, scene.image, overwrite)
     drawing = open_recoloring(scene, raw, options, _keeps(target))
     if not target.streams or drawing.glows:
-        return written_to(target, finish(drawing, options))
+        return written_to(target, finish(drawing, options), options)
     with target.open() as file:
         return _stream(file, drawing, options)
 

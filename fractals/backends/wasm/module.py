@@ -11,11 +11,15 @@ from collections.abc import Sequence
 
 import llvmlite.binding as llvm
 
+from fractals.errors import FractalsError
+
 TRIPLE = "wasm32-unknown-unknown"
 # What all browsers have since 2023
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 EXPORT, DATA, CUSTOM = 7, 11, 0  # numbers of sections
 LATER = (8, 9, 12, 10, DATA)  # sections behind that of exports: start, elements, count, code, data
+# Functions that programs may call: LLVM's, and those that a browser has
+KNOWN = {"llvm", "sqrt", "exp", "log", "sin", "cos", "tan", "atan2", "pow", "floor", "ceil"}
 # The settings of a process that makes texts for `module_of`: vectors of 16 bytes, and no
 # instructions of the CPU that it runs on.
 ENVIRONMENT = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
@@ -32,22 +36,29 @@ def module_of(texts: Sequence[str]) -> tuple[bytes, int]:
     """Return a module of programs, and the bytes of memory from 0 that its constants take.
 
     The module imports its memory `env.__linear_memory`, the pointer to the end of its stack
-    `env.__stack_pointer`, and perhaps functions of one number from `env`, such as `env.sin`. It
+    `env.__stack_pointer`, and perhaps functions of KNOWN from `env`, such as `env.sin`. It
     exports program k as ``"k"``, which takes two addresses that are not used and that of its cells
     (`fractals.backends.machine_code`).
+
+    FractalsError: a program calls a function that browsers lack.
     """
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(TRIPLE)
     machine = target.create_target_machine("generic", FEATURES, 3, "static", "default")
     whole = llvm.parse_assembly("")
+    missing: set[str] = set()
     for number, text in enumerate(texts):
         part = llvm.parse_assembly(_translated(text, str(machine.target_data)))
         for function in part.functions:
             if not function.is_declaration:
                 entry = function.linkage == llvm.Linkage.external
                 function.name = f"program.{number}" if entry else f"{number}.{function.name}"
+            elif function.name.partition(".")[0] not in KNOWN:
+                missing.add(function.name)
         whole.link_in(part)
+    if missing:
+        raise FractalsError(f"browsers have no function {min(missing)}")
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
     builder.getModulePassManager().run(whole, builder)
     return _exporting(machine.emit_object(whole), len(texts))
@@ -90,7 +101,7 @@ def _exporting(content: bytes, programs: int) -> tuple[bytes, int]:
 
 
 def _sections(content: bytes) -> list[tuple[int, bytes]]:
-    at, found = 8, []
+    at, found = 8, list[tuple[int, bytes]]()
     while at < len(content):
         kind = content[at]
         size, at = _read(content, at + 1)

@@ -54,6 +54,7 @@ class _Rooms(HostMemory):
         self.made: list[NDArray[Any]] = []
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Return an array of zeros."""
         self.made.append(np.zeros(shape, dtype))
         return self.made[-1]
 
@@ -65,17 +66,17 @@ class Recorder(CpuBackend):
     """
 
     def __init__(self, number: str) -> None:
-        super().__init__(number, 1)
+        super().__init__(number, 1)  # type: ignore[no-untyped-call]
         self.calls: list[Call] = []
         self.texts: list[str] = []
-        self.scratch = _Rooms()
+        self.scratch = self._rooms = _Rooms()
         self._places: dict[int, int] = {}
 
     def empty(self, shape: tuple[int, ...], dtype: Any) -> Any:
         """Return an array in which nothing stands."""
-        return self.scratch.empty(shape, dtype)
+        return self._rooms.empty(shape, dtype)
 
-    def program(  # type: ignore[override]
+    def program(
         self,
         make_body: Any,
         number: str,
@@ -124,7 +125,7 @@ class Recorder(CpuBackend):
 
     def _place(self, arrays: list[NDArray[Any]], made: Recording) -> None:
         """Give the arrays addresses behind the stack, in the order of their first use."""
-        rooms = {room.ctypes.data for room in self.scratch.made}
+        rooms = {room.ctypes.data for room in self._rooms.made}
         sizes: dict[int, int] = {}
         for array in arrays:
             assert array.flags.c_contiguous, "arrays have no gaps"

@@ -69,10 +69,10 @@ function attach(viewer) {
 
 /** Keep the place in the address, where it can be sent or marked. @param {Viewer} viewer */
 function follow(viewer) {
-  let timer = 0, written = "";
+  let timer = 0;
   const read = () => {
     const [x, y, width] = location.hash.slice(1).split(",").map(Number);
-    if (location.hash !== written && [x, y].every(Number.isFinite) && width > 0) viewer.go([x, y], width);
+    if ([x, y].every(Number.isFinite) && width > 0) viewer.go([x, y], width);
   };
   read();
   addEventListener("hashchange", read);
@@ -80,9 +80,8 @@ function follow(viewer) {
     clearTimeout(timer);
     timer = setTimeout(() => {
       const { center, width } = viewer.place;
-      written = `#${center.join()},${width}`;
       try {
-        history.replaceState(null, "", written);
+        history.replaceState(null, "", `#${center.join()},${width}`);
       } catch { /* pages of some places may not */ }
     }, 400);
   };
@@ -92,10 +91,8 @@ function follow(viewer) {
 function saves(viewer) {
   const scene = /** @type {HTMLAnchorElement} */ (element("scene")), picture = /** @type {HTMLAnchorElement} */ (element("save"));
   const { facts } = viewer;
-  if (!facts) {
-    picture.href = /** @type {HTMLImageElement} */ (element("still")).src;
-    return;
-  }
+  picture.href = /** @type {HTMLImageElement} */ (element("still")).src;
+  if (!facts) return;
   const toml = () => {
     const { center: [x, y], width } = viewer.place;
     return [x, y, width].reduce((text, value, k) => text.replace(facts.place[k], `${value}`), facts.toml);
@@ -128,7 +125,7 @@ async function main() {
   } catch {
     error = "This browser is too old to draw here, so the picture is only magnified.";
   }
-  await still.decode();
+  await still.decode().catch(() => {});
   const viewer = new Viewer(/** @type {HTMLCanvasElement} */ (element("view")), still, content, say);
   attach(viewer);
   if (content) follow(viewer);

@@ -34,7 +34,7 @@ class Pool {
     this.under = /** @type {Map<Worker, Wanted>} */ (new Map());
     const code = /** @type {HTMLElement} */ (document.getElementById("tiles")).textContent;
     const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-    const count = Math.max(1, Math.min(MAX_WORKERS, (navigator.hardwareConcurrency || 2) - 1));
+    const count = Math.max(2, Math.min(MAX_WORKERS, navigator.hardwareConcurrency - 1 || 2));
     for (let k = 0; k < count; k++) {
       const worker = new Worker(url);
       worker.onerror = (event) => viewer.fail(event.message || "its workers can't be started");
@@ -92,7 +92,11 @@ export class Viewer {
     this.resize();
     this.home();
     new ResizeObserver(() => this.resize()).observe(canvas);
-    if (content) this.pool = new Pool(content, this);
+    try {
+      if (content) this.pool = new Pool(content, this);
+    } catch (error) {
+      this.fail(String(error));
+    }
   }
 
   /** @param {string} error */
@@ -291,9 +295,9 @@ export class Viewer {
     this.paint();
   }
 
-  /** Tell whether all that is to be seen is drawn. */
+  /** Tell whether all is drawn, and seen. */
   get settled() {
-    return !!this.pool && !this.stale && !this.queue.length && !this.pool.under.size && !this.anchor;
+    return !!this.pool && !this.stale && !this.queue.length && !this.pool.under.size && !this.anchor && !this.frame;
   }
 
   paint() {

@@ -144,7 +144,7 @@ class Family(ABC):
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
         target = PictureFile(path, scene.image, overwrite)
-        return written_to(target, self.render(scene, options))
+        return written_to(target, self.render(scene, options), options)
 
     def refine(
         self,
@@ -195,7 +195,7 @@ class Family(ABC):
     ) -> Rendered:
         """Draw the picture of raw numbers into a file."""
         target = PictureFile(path, scene.image, overwrite)
-        return written_to(target, self.recolor(raw, scene, options))
+        return written_to(target, self.recolor(raw, scene, options), options)
 
     @staticmethod
     def _of(scene: Scene) -> str:
@@ -230,13 +230,13 @@ class AtOnce:
         """Free nothing: nothing is kept."""
 
 
-def written_to(target: PictureFile, image: Image) -> Rendered:
+def written_to(target: PictureFile, image: Image, options: RenderOptions) -> Rendered:
     """Write a picture to a file, and return the facts of its making."""
     with target.open() as file:
         if target.file_format == "HTML":
             from fractals.rendering import live
 
-            live.write(file, image)
+            live.write(file, image, options.on_message)
         else:
             image.write(file, target.file_format)
     return Rendered.of(image)
