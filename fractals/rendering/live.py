@@ -11,15 +11,13 @@ import struct
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from fractals.errors import FractalsError, first_line
-from fractals.io import web_page
+from fractals.errors import FractalsError
 from fractals.io.image import Image
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import DEEP, SHALLOW, Plan, Tile, make_plan
@@ -32,17 +30,6 @@ SIDE = 64  # pixels of a tile
 LIMIT, OFFSET = 3_141_593, 1_234_567.125
 WIDEST, NARROWEST = 4, 52  # octaves: from 2**4 times the home width to 2**-52
 PLACE = "0.111111111", "0.222222222", "0.333333333"  # stands for x, y and width in a scene
-
-
-def write(file: BinaryIO, image: Image, say: Callable[[str], None]) -> None:
-    """Write the web page of a picture; where it can only be magnified, `say` a line about it."""
-    live, reason = None, ""
-    try:
-        live = _asked(image)
-    except FractalsError as error:
-        reason = first_line(error)
-        say(f"the page magnifies one picture, and draws no other places: {reason}")
-    file.write(web_page.page_of(image.scene, image.encode("WEBP"), live, reason))
 
 
 def why_still(scene: Scene) -> str:
@@ -64,7 +51,7 @@ def why_still(scene: Scene) -> str:
     return ""
 
 
-def _asked(image: Image) -> bytes:
+def asked(image: Image) -> bytes:
     """Return what a page needs, made by a process of its own.
 
     FractalsError: the page can show the still picture only.
@@ -98,14 +85,14 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
 
     First the length of a JSON text, in 4 bytes; then the text, and the bytes that it tells of.
     """
-    from fractals.backends.wasm.recorder import Recorder
+    from fractals.backends.wasm.recorder import CallRecorder
     from fractals.rendering.drawing import open_drawing
 
     auto = scene.iteration.max_iterations == "auto"
     small = scene.replace(
         size=(SIDE, SIDE), supersampling=1, antialias="grid", bits=8, precision="float64"
     )
-    recorder = Recorder("float64")
+    recorder = CallRecorder("float64")
     plans = make_plan(scene), make_plan(small)
     plans = plans[0], replace(plans[1], width=plans[0].width)
 
@@ -181,7 +168,7 @@ def _scaled(
 
 
 def main() -> None:
-    """Answer the question that `_asked` asks on stdin."""
+    """Answer the question that `asked` asks on stdin."""
     asked = json.loads(sys.stdin.buffer.read())
     made = packed(validate(asked["scene"]), asked["limit"], asked["offset"])
     sys.stdout.buffer.write(made)

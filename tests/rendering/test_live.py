@@ -1,6 +1,5 @@
 """Web pages that draw: their WebAssembly, run by Node, gives the counts and pixels of `render`."""
 
-import io
 import shutil
 import subprocess
 import zlib
@@ -47,7 +46,7 @@ SCENES = {
 def drawn(tmp_path, scene, zoom=1, samples=1):
     """Return the counts and the pixels that Node draws, and the facts of the page."""
     image = fractals.render(scene, device="cpu", threads=1)
-    packed = live._asked(image)
+    packed = live.asked(image)
     (tmp_path / "packed").write_bytes(packed)
     script = Path(__file__).parent / "live.mjs"
     command = [NODE, script, tmp_path / "packed", f"{zoom}", f"{samples}"]
@@ -119,14 +118,14 @@ def test_other_scenes_are_still_pictures_and_say_why(keys, why):
     assert why in live.why_still(fractals.load_scene({}, size=(8, 6), **keys))
 
 
-def test_a_page_that_can_not_draw_is_written_nevertheless(monkeypatch):
+def test_a_page_that_can_not_draw_is_written_nevertheless(tmp_path, monkeypatch):
     def failing(image):
         raise FractalsError("nothing works")
 
-    monkeypatch.setattr(live, "_asked", failing)
-    file, said = io.BytesIO(), []
-    live.write(file, fractals.render(size=(8, 6), device="cpu"), said.append)
-    assert "nothing works" in file.getvalue().decode()
+    monkeypatch.setattr(live, "asked", failing)
+    path, said = tmp_path / "a.html", []
+    fractals.render_to(path, size=(8, 6), device="cpu", on_message=said.append)
+    assert "nothing works" in path.read_text()
     assert len(said) == 1
     assert "nothing works" in said[0]
 
@@ -152,7 +151,7 @@ def test_a_page_is_small_and_loads_nothing(tmp_path, run, how):
 
 def test_what_is_packed_is_read_again():
     scene = scene_of()
-    packed = live._asked(fractals.render(scene, device="cpu"))
+    packed = live.asked(fractals.render(scene, device="cpu"))
     content = zlib.decompress(packed)
     length = int.from_bytes(content[:4], "little")
     assert content[4 + length :].startswith(b"\0asm")

@@ -59,7 +59,7 @@ class _Rooms(HostMemory):
         return self.made[-1]
 
 
-class Recorder(CpuBackend):
+class CallRecorder(CpuBackend):
     """Records the calls of programs; their texts are made for WebAssembly.
 
     A process has one, and the settings `fractals.backends.wasm.module.ENVIRONMENT`.

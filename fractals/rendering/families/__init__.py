@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 from fractals import catalog
 from fractals.backends.base import Backend
 from fractals.backends.devices import Device, choose
-from fractals.errors import OptionError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
+from fractals.io import web_page
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
@@ -197,6 +198,13 @@ class Family(ABC):
         target = PictureFile(path, scene.image, overwrite)
         return written_to(target, self.recolor(raw, scene, options), options)
 
+    def live(self, image: Image) -> bytes:
+        """Return what a web page of a picture draws other places with.
+
+        `FractalsError`: why it can't.
+        """
+        raise FractalsError("pages draw images of escape time only")
+
     @staticmethod
     def _of(scene: Scene) -> str:
         formula = scene.make_any_formula()
@@ -234,12 +242,21 @@ def written_to(target: PictureFile, image: Image, options: RenderOptions) -> Ren
     """Write a picture to a file, and return the facts of its making."""
     with target.open() as file:
         if target.file_format == "HTML":
-            from fractals.rendering import live
-
-            live.write(file, image, options.on_message)
+            _write_page(file, image, options)
         else:
             image.write(file, target.file_format)
     return Rendered.of(image)
+
+
+def _write_page(file: BinaryIO, image: Image, options: RenderOptions) -> None:
+    """Write a web page, which draws other places where the family can tell it how."""
+    live, reason = None, ""
+    try:
+        live = family_of(image.scene).live(image)
+    except FractalsError as error:
+        reason = first_line(error)
+        options.on_message(f"the page magnifies one picture, and draws no other places: {reason}")
+    file.write(web_page.page_of(image.scene, image.encode("WEBP"), live, reason))
 
 
 def load_raw(path: str | Path) -> Any:
