@@ -167,7 +167,8 @@ class Image(PictureFacts, metaclass=_Opens):
         Parameters
         ----------
         path : str, Path or binary file
-            The suffix names the type: .png, .jpg, .webp, .avif, .tif or .ppm.
+            The suffix names the type: .png, .jpg, .webp, .avif, .tif, .ppm or .html, a web page
+            that magnifies the picture.
         format : str, optional
             The type, such as "png" or "JPEG", in place of the suffix; of an open file PNG by
             default.
@@ -200,7 +201,7 @@ class Image(PictureFacts, metaclass=_Opens):
             self.write(path, file_format, quality)
 
     def encode(self, format: str = "PNG", *, quality: int | None = None) -> bytes:
-        """Return the bytes of a file of a type: PNG, JPEG, WEBP, AVIF, TIFF or PPM; see `save`.
+        """Return the bytes of a file of a type, such as "PNG" or "JPEG"; see `save`.
 
         Raises
         ------

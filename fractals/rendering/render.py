@@ -267,7 +267,8 @@ def render_to(
     Parameters
     ----------
     path : str, Path or binary file
-        Its suffix names the type; an open file receives a PNG.
+        Its suffix names the type; an open file receives a PNG. A web page (.html) of an escape-time
+        scene draws other places by itself.
     *sources : str, Path, mapping or Scene
         The scene, as for `render`.
     **keywords
