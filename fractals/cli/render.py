@@ -145,7 +145,8 @@ def raw_request(
 @shared.device_options
 @shared.effort_options
 @shared.output_option(
-    "Picture to write; the suffix is its type; - is stdout, FOLDER/ takes each scene.",
+    "Picture to write; the suffix is its type, of a page that draws .html; - is stdout, FOLDER/ "
+    "takes each scene.",
     "io.image.FORMATS",
     "/",
 )

@@ -4,17 +4,13 @@ It reads one line of JSON, what to do, from stdin, and writes lines of JSON to s
 stdin is closed, so it never outlives the server by much, whatever ends that.
 """
 
-import base64
 import contextlib
 import ctypes
-import html
 import json
 import os
 import signal
 import sys
 import threading
-from pathlib import Path
-from string import Template
 from time import monotonic, process_time, sleep
 from typing import Any, ClassVar
 
@@ -220,31 +216,9 @@ def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[st
     layered = path.endswith(family_of(scene).layered)
     if path.endswith(protocol.RAW_FORMATS) and not layered:
         compute(scene, **options).save(path)
-    elif path.endswith(".html"):
-        picture = Path(path).with_suffix(".webp")
-        render_to(picture, scene, overwrite=True, **options)
-        Path(path).write_text(page_of(scene, picture.read_bytes()), encoding="utf-8")
-        picture.unlink()
     else:
         render_to(path, scene, overwrite=True, **options)
     return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
-
-
-def page_of(scene: Scene, picture: bytes) -> str:
-    """Return a page that shows a picture (WebP) without a server, and has its scene."""
-    template = (Path(__file__).parent / "client" / "picture.html").read_text(encoding="utf-8")
-    toml = scene.to_toml()
-    by = f"by {scene.author}. " if scene.author else ""
-    width, height = scene.image.size
-    return Template(template).substitute(
-        title=html.escape(scene.title or scene.make_any_formula().title),
-        about=html.escape(by + scene.note),
-        width=width,
-        height=height,
-        picture=base64.b64encode(picture).decode("ascii"),
-        scene=base64.b64encode(toml.encode()).decode("ascii"),
-        toml=html.escape(toml),
-    )
 
 
 def make_film(

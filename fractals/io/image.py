@@ -32,6 +32,7 @@ FORMATS = {
     ".tiff": "TIFF",
     ".avif": "AVIF",
     ".ppm": "PPM",
+    ".html": "HTML",
 }
 OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG and TIFF
     "JPEG": {"quality": 95, "subsampling": 0},
@@ -39,7 +40,7 @@ OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG an
     "AVIF": {"quality": 95, "subsampling": "4:4:4"},
     "PPM": {},
 }
-LARGEST = {"JPEG": 65_500, "WEBP": 16_383, "AVIF": 65_535}  # pixels a side
+LARGEST = {"JPEG": 65_500, "WEBP": 16_383, "AVIF": 65_535, "HTML": 16_383}  # pixels a side
 WITH_DPI = ("PNG", "JPEG", "TIFF")
 WITH_16_BITS = ("PNG", "TIFF")
 MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
@@ -166,7 +167,8 @@ class Image(PictureFacts, metaclass=_Opens):
         Parameters
         ----------
         path : str, Path or binary file
-            The suffix names the type: .png, .jpg, .webp, .avif, .tif or .ppm.
+            The suffix names the type: .png, .jpg, .webp, .avif, .tif, .ppm or .html, a web page
+            that magnifies the picture.
         format : str, optional
             The type, such as "png" or "JPEG", in place of the suffix; of an open file PNG by
             default.
@@ -199,7 +201,7 @@ class Image(PictureFacts, metaclass=_Opens):
             self.write(path, file_format, quality)
 
     def encode(self, format: str = "PNG", *, quality: int | None = None) -> bytes:
-        """Return the bytes of a file of a type: PNG, JPEG, WEBP, AVIF, TIFF or PPM; see `save`.
+        """Return the bytes of a file of a type, such as "PNG" or "JPEG"; see `save`.
 
         Raises
         ------
@@ -250,6 +252,11 @@ class Image(PictureFacts, metaclass=_Opens):
             from fractals.io import exif
 
             exif.write_tiff(file, self.pixels, picture, exif.comment_of(self.scene, resolved))
+        elif file_format == "HTML":
+            from fractals.io.web_page import page_of
+
+            reason = "fractals render writes pages that draw"
+            file.write(page_of(self.scene, self.encode("WEBP"), reason=reason))
         else:
             import PIL.Image
 
@@ -426,7 +433,7 @@ def lost(file_format: str, scene: Scene) -> str:
     """Return what a type of file doesn't carry of a scene, as a line, or nothing."""
     if isinstance(scene.formula, Formula):
         return f"the picture carries no scene: its formula '{scene.formula.name}' is Python code"
-    if file_format == "PNG":
+    if file_format in ("PNG", "HTML"):
         return ""
     from fractals.io import exif  # imports Pillow, which a PNG does not need
 

@@ -267,7 +267,8 @@ def render_to(
     Parameters
     ----------
     path : str, Path or binary file
-        Its suffix names the type; an open file receives a PNG.
+        Its suffix names the type; an open file receives a PNG. A web page (.html) of an escape-time
+        scene draws other places by itself.
     *sources : str, Path, mapping or Scene
         The scene, as for `render`.
     **keywords
@@ -320,7 +321,7 @@ def draw_to(
     if cluster is not None:
         return _render_by(cluster, path, target, plan, backend, options)
     if not target.streams or plan.layers.whole or scene.develop.bloom:
-        return written_to(target, draw_image(plan, backend, options))
+        return written_to(target, draw_image(plan, backend, options), options)
     drawing = open_drawing(plan, backend, options)
     with target.open() as file:
         return _stream(file, drawing, options)
@@ -375,7 +376,7 @@ def recolor_data_to(
     target = PictureFile(path, scene.image, overwrite)
     drawing = open_recoloring(scene, raw, options, _keeps(target))
     if not target.streams or drawing.glows:
-        return written_to(target, finish(drawing, options))
+        return written_to(target, finish(drawing, options), options)
     with target.open() as file:
         return _stream(file, drawing, options)
 

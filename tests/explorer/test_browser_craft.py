@@ -7,7 +7,6 @@ from support import browser as browsers
 from support.panels import SCENE, SIZE, color_of, opened, place_of, section
 
 import fractals
-from fractals.explorer.work import page_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -509,36 +508,3 @@ def test_lessons_show_what_they_tell(tab):
     panel = opened(tab, "Lessons")  # goes on where it was
     panel.get_by_text("7 of 7").wait_for()
     tab.run("localStorage.removeItem('fractals.lesson')")
-
-
-def test_a_page_for_a_friend_is_zoomed_and_gives_its_scene_without_a_server(browser, tmp_path):
-    scene = fractals.load_scene("seahorse", size=(96, 64), supersampling=1)
-    fractals.render(scene, device="cpu").save(tmp_path / "a.webp")
-    (tmp_path / "a.html").write_text(page_of(scene, (tmp_path / "a.webp").read_bytes()))
-    context = browser.new_context(viewport={"width": 400, "height": 300}, offline=True)
-    page, problems = context.new_page(), []
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on("console", lambda message: problems.append(message.text))
-    page.goto((tmp_path / "a.html").as_uri())
-    shown = "document.querySelector('img').getBoundingClientRect().toJSON()"
-    whole = page.evaluate(shown)
-    assert (whole["width"], round(whole["height"])) == (400, 267)
-    page.mouse.move(300, 150)
-    page.mouse.wheel(0, -400)
-    page.wait_for_function(f"({shown}).width > 1000")
-    zoomed = page.evaluate(shown)
-    assert (300 - zoomed["x"]) / zoomed["width"] == pytest.approx(0.75, abs=0.01)
-    page.mouse.down()
-    page.mouse.move(310, 150, steps=2)
-    page.mouse.up()
-    assert page.evaluate(shown)["x"] == pytest.approx(zoomed["x"] + 10)
-    page.keyboard.press("0")
-    assert page.evaluate(shown) == whole
-    page.locator("summary").click()
-    for name, file in (("Save the scene", "a.toml"), ("Save the picture", "b.webp")):
-        with page.expect_download() as found:
-            page.get_by_role("link", name=name).click()
-        found.value.save_as(tmp_path / file)
-        assert fractals.load_scene(tmp_path / file) == scene
-    assert not problems
-    context.close()

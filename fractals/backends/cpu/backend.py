@@ -32,6 +32,8 @@ class CpuBackend(HostMemory):
     """Compiles programs with Numba, for as many threads as tiles are computed by at once."""
 
     kind = "cpu"
+    program = staticmethod(program_of)  # makes programs
+    scratch = SCRATCH
 
     def __init__(self, number, threads):
         super().__init__()
@@ -87,7 +89,7 @@ class CpuBackend(HostMemory):
         return self._plain(make_body, options, reason)
 
     def _plain(self, make_body, options, reason=""):
-        made = program_of(make_body, self._number, options, loop=True)
+        made = self.program(make_body, self._number, options, loop=True)
         return Run(made, "plain", reason, bind=made.bound)
 
     def compile_tile_loop(self, work, dtype=None):
@@ -96,7 +98,7 @@ class CpuBackend(HostMemory):
 
     def _by_position(self, *options):
         """Return the program that places values, which a tile loop can also take."""
-        place = program_of(PLACE, self._number, options)
+        place = self.program(PLACE, self._number, options)
         return Run(place, "plain", program=place, bind=place.bound)
 
     def _by_color(self):
@@ -104,11 +106,11 @@ class CpuBackend(HostMemory):
 
         A tile loop can also take these programs.
         """
-        number = self._number
+        number, make, memory = self._number, self.program, self.scratch
 
         @functools.cache
         def fill_for(n):
-            return program_of(PAINT, number, (n if n <= UNROLLED else 0,))
+            return make(PAINT, number, (n if n <= UNROLLED else 0,))
 
         def bind(lookup, encode, supersampling, share):
             fill, square = fill_for(int(supersampling)), supersampling**2
@@ -116,7 +118,7 @@ class CpuBackend(HostMemory):
 
             def paint(rgb, position):
                 room = rgb.shape[1] * square
-                rooms = SCRATCH.empty((room,), np.int32), SCRATCH.empty((room,), np.float32)
+                rooms = memory.empty((room,), np.int32), memory.empty((room,), np.float32)
                 fill(rgb, position, table, *rooms)
 
             return paint
@@ -166,14 +168,14 @@ class CpuBackend(HostMemory):
         return Run(run, "packets", bind=bind)
 
     def _in_packs(self, options):
-        wave = program_of(DIRECT, self._number, (options,), packed=True)
+        wave = self.program(DIRECT, self._number, (options,), packed=True)
         wave.entry(scratch.direct_layout(self.real))
-        real, index = self.real, scratch.index_type(self.real)
+        real, index, memory = self.real, scratch.index_type(self.real), self.scratch
         sizes = functools.partial(scratch.direct_sizes, rows=scratch.list_rows(options))
 
         def run(tile, *inputs):
             numbers, places = sizes(tile.count.shape[1])
-            lists = SCRATCH.empty((numbers,), real), SCRATCH.empty((places,), index)
+            lists = memory.empty((numbers,), real), memory.empty((places,), index)
             wave(EscapeTile(*(part.reshape(-1) for part in tile)), *inputs, *lists)
 
         return Run(run, "packs", program=wave, scratch_sizes=sizes)

@@ -163,14 +163,10 @@ def cpu_target(number):
     return make_target(number, inlined.jit, inlined.jit(add_up))
 
 
-def compiled(make_body, number, options, layout, foreign, loop=False, checked=False, packed=False):
-    """Return the machine code of a program, as `fractals.backends.machine_code.loaded` takes it.
+def text_of(make_body, number, options, layout, foreign, loop=False, checked=False, packed=False):
+    """Return LLVM's text of a program; the parameters are those of `compiled`.
 
-    The parameters are those of `fractals.backends.cpu.programs.program_of`. `layout`: that of the
-    arguments; `foreign`: a part of the program is not of this package.
-
-    Raises NumbaError: Numba can't compile it, though it is a loop over elements, which any formula
-    has.
+    Raises NumbaError: Numba can't compile it.
     """
     if isinstance(make_body, str):
         module, _, name = make_body.partition(":")
@@ -187,8 +183,21 @@ def compiled(make_body, number, options, layout, foreign, loop=False, checked=Fa
 
         return whole
 
+    return inlined.text_of_program(make, layout, packed, foreign, checked)
+
+
+def compiled(make_body, number, options, layout, foreign, loop=False, **kinds):
+    """Return the machine code of a program, as `fractals.backends.machine_code.loaded` takes it.
+
+    The parameters are those of `fractals.backends.cpu.programs.program_of`. `layout`: that of the
+    arguments; `foreign`: a part of the program is not of this package.
+
+    Raises NumbaError: Numba can't compile it, though it is a loop over elements, which any formula
+    has.
+    """
     try:
-        return machine_code.made(inlined.text_of_program(make, layout, packed, foreign, checked))
+        text = text_of(make_body, number, options, layout, foreign, loop, **kinds)
+        return machine_code.made(text)
     except NumbaError as error:
         if loop:
             raise

@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, NamedTuple, Protocol
 from fractals import catalog
 from fractals.backends.base import Backend
 from fractals.backends.devices import Device, choose
-from fractals.errors import OptionError, SceneError, shown
+from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
+from fractals.io import web_page
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
@@ -144,7 +145,7 @@ class Family(ABC):
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
         target = PictureFile(path, scene.image, overwrite)
-        return written_to(target, self.render(scene, options))
+        return written_to(target, self.render(scene, options), options)
 
     def refine(
         self,
@@ -195,7 +196,14 @@ class Family(ABC):
     ) -> Rendered:
         """Draw the picture of raw numbers into a file."""
         target = PictureFile(path, scene.image, overwrite)
-        return written_to(target, self.recolor(raw, scene, options))
+        return written_to(target, self.recolor(raw, scene, options), options)
+
+    def live(self, image: Image) -> bytes:
+        """Return what a web page of a picture draws other places with.
+
+        `FractalsError`: why it can't.
+        """
+        raise FractalsError("pages draw images of escape time only")
 
     @staticmethod
     def _of(scene: Scene) -> str:
@@ -230,11 +238,25 @@ class AtOnce:
         """Free nothing: nothing is kept."""
 
 
-def written_to(target: PictureFile, image: Image) -> Rendered:
+def written_to(target: PictureFile, image: Image, options: RenderOptions) -> Rendered:
     """Write a picture to a file, and return the facts of its making."""
     with target.open() as file:
-        image.write(file, target.file_format)
+        if target.file_format == "HTML":
+            _write_page(file, image, options)
+        else:
+            image.write(file, target.file_format)
     return Rendered.of(image)
+
+
+def _write_page(file: BinaryIO, image: Image, options: RenderOptions) -> None:
+    """Write a web page, which draws other places where the family can tell it how."""
+    live, reason = None, ""
+    try:
+        live = family_of(image.scene).live(image)
+    except FractalsError as error:
+        reason = first_line(error)
+        options.on_message(f"the page magnifies one picture, and draws no other places: {reason}")
+    file.write(web_page.page_of(image.scene, image.encode("WEBP"), live, reason))
 
 
 def load_raw(path: str | Path) -> Any:

@@ -90,6 +90,12 @@ class Escape(Family):
         """Draw a picture into a file, band by band."""
         return draw_to(path, scene, options, overwrite, cluster)
 
+    def live(self, image: Image) -> bytes:
+        """Return what a web page of a picture draws other places with."""
+        from fractals.rendering import live
+
+        return live.asked(image)
+
     def compute(self, scene: Scene, options: RenderOptions) -> EscapeData:
         """Compute the raw numbers of a picture."""
         return compute_data(*open_plan(scene, options, "raw"), options)

@@ -85,7 +85,7 @@ class Scatterer(Family):
                     return Rendered(**write_bands(file, player, options, named, play))
             return render_by(cluster, path, target, scene, options, self)
         if not target.streams:
-            return written_to(target, self.render(scene, options))
+            return written_to(target, self.render(scene, options), options)
         player = open_player(scene, options, "bands")
         with target.open() as file:
             beside = Path(path) if isinstance(path, str | Path) else None

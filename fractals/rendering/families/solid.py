@@ -261,7 +261,7 @@ class Solids(Family):
             return self._write_light(Path(path), scene, options, overwrite)
         target = PictureFile(path, scene.image, overwrite)
         if not target.streams or scene.develop.whole:
-            return written_to(target, self.render(scene, options))
+            return written_to(target, self.render(scene, options), options)
         tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
         picture, number, encoding = scene.image, 0, 0.0
         tall, threads = png.strip_rows(picture.size, picture.bits), options.threads or core_count()

@@ -155,7 +155,7 @@ def render_by(
     if hasattr(image.summary, "sums"):
         image.summary = replace(total, sums=total.sums[:0].copy())
     del total  # its file is mapped
-    drawn = written_to(target, image)
+    drawn = written_to(target, image, options)
     with claimed(store):
         clear(store)
     store.rmdir()

@@ -1,0 +1,175 @@
+"""WebAssembly of programs: a module that web browsers run, made by LLVM from the text of programs.
+
+LLVM makes object files of WebAssembly for a linker. One that calls nothing of other files is a
+module already, as if linked at address 0, but for a section that says what it exports. So no linker
+is needed. WebAssembly has no fused multiply-add: a product is rounded before its sum. The last bits
+of an orbit are then not those of other devices.
+"""
+
+import re
+from collections.abc import Sequence
+
+import llvmlite.binding as llvm
+
+from fractals.errors import FractalsError
+
+TRIPLE = "wasm32-unknown-unknown"
+# What all browsers have since 2023
+FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
+EXPORT, DATA, CUSTOM = 7, 11, 0  # numbers of sections
+LATER = (8, 9, 12, 10, DATA)  # sections behind that of exports: start, elements, count, code, data
+# Functions that programs may call: LLVM's, and those that a browser has
+KNOWN = {"llvm", "sqrt", "exp", "log", "sin", "cos", "tan", "atan2", "pow", "floor", "ceil"}
+# The settings of a process that makes texts for `module_of`: vectors of 16 bytes, and no
+# instructions of the CPU that it runs on.
+ENVIRONMENT = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
+
+# In the text of a program: empty inline assembly, which says something about registers of other
+# CPUs, and which LLVM does not parse for WebAssembly
+_ASSEMBLY = re.compile(r'^.*asm sideeffect "", "r".*\n', re.MULTILINE)
+_SAME = re.compile(r'(?:tail )?call i64 asm sideeffect "", "=r,0"\(i64 ([^)]*)\).*')
+_FUSED = re.compile(r"declare ([^@\n]+?) @llvm\.fma\.(\w+)\(.*")
+_TARGET = re.compile(r'"(?:target-cpu|target-features|tune-cpu|probe-stack)"="[^"]*"')
+
+
+def module_of(texts: Sequence[str]) -> tuple[bytes, int]:
+    """Return a module of programs, and the bytes of memory from 0 that its constants take.
+
+    The module imports its memory `env.__linear_memory`, the pointer to the end of its stack
+    `env.__stack_pointer`, and perhaps functions of KNOWN from `env`, such as `env.sin`. It
+    exports program k as ``"k"``, which takes two addresses that are not used and that of its cells
+    (`fractals.backends.machine_code`).
+
+    FractalsError: a program calls a function that browsers lack.
+    """
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    target = llvm.Target.from_triple(TRIPLE)
+    machine = target.create_target_machine("generic", FEATURES, 3, "static", "default")
+    whole = llvm.parse_assembly("")
+    missing: set[str] = set()
+    for number, text in enumerate(texts):
+        part = llvm.parse_assembly(_translated(text, str(machine.target_data)))
+        for function in part.functions:
+            if not function.is_declaration:
+                entry = function.linkage == llvm.Linkage.external
+                function.name = f"program.{number}" if entry else f"{number}.{function.name}"
+            elif function.name.partition(".")[0] not in KNOWN:
+                missing.add(function.name)
+        whole.link_in(part)
+    if missing:
+        raise FractalsError(f"browsers have no function {min(missing)}")
+    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+    builder.getModulePassManager().run(whole, builder)
+    return _exporting(machine.emit_object(whole), len(texts))
+
+
+def _translated(text: str, layout: str) -> str:
+    """Return the text of a program for WebAssembly."""
+    text = re.sub(r'target triple = ".*"', f'target triple = "{TRIPLE}"', text)
+    text = re.sub(r'target datalayout = ".*"', f'target datalayout = "{layout}"', text)
+    text = _SAME.sub(r"add i64 \1, 0", _ASSEMBLY.sub("", _TARGET.sub("", text)))
+    text = text.replace(" common ", " internal ")
+    return _FUSED.sub(_unfused, text).replace("@llvm.fma.", "@unfused.")
+
+
+def _unfused(declared: re.Match[str]) -> str:
+    kind, name = declared.groups()
+    return (
+        f"define internal {kind} @unfused.{name}({kind} %a, {kind} %b, {kind} %c) alwaysinline {{\n"
+        f"%p = fmul {kind} %a, %b\n%s = fadd {kind} %p, %c\nret {kind} %s\n}}"
+    )
+
+
+def _exporting(content: bytes, programs: int) -> tuple[bytes, int]:
+    """Return an object file with its programs exported, and the bytes of its constants."""
+    sections = list(_sections(content))
+    found = _functions(sections)
+    exports = bytearray(_number(programs))
+    for k in range(programs):
+        name = str(k).encode()
+        exports += _number(len(name)) + name + b"\0" + _number(found[f"program.{k}"])
+    made, placed = bytearray(content[:8]), False
+    for kind, body in sections:
+        if kind in LATER and not placed:
+            made += bytes([EXPORT]) + _number(len(exports)) + exports
+            placed = True
+        if kind != CUSTOM:  # symbols and relocations, for a linker
+            made += bytes([kind]) + _number(len(body)) + body
+    data = next((body for kind, body in sections if kind == DATA), b"\0")
+    return bytes(made), _data_end(data)
+
+
+def _sections(content: bytes) -> list[tuple[int, bytes]]:
+    at, found = 8, list[tuple[int, bytes]]()
+    while at < len(content):
+        kind = content[at]
+        size, at = _read(content, at + 1)
+        found.append((kind, content[at : at + size]))
+        at += size
+    return found
+
+
+def _functions(sections: list[tuple[int, bytes]]) -> dict[str, int]:
+    """Return the numbers of functions by their names, from the table of symbols."""
+    (table,) = (body for kind, body in sections if kind == CUSTOM and body[1:8] == b"linking")
+    _, at = _read(table, 8)  # the version
+    found = {}
+    while at < len(table):
+        kind = table[at]
+        size, at = _read(table, at + 1)
+        end = at + size
+        if kind == 8:  # symbols
+            count, at = _read(table, at)
+            for _ in range(count):
+                symbol = table[at]
+                flags, at = _read(table, at + 1)
+                named = symbol in (1, 3) or not flags & 0x10 or flags & 0x40
+                number, length, name = 0, 0, ""
+                if symbol == 1:  # data: its name comes first
+                    length, at = _read(table, at)
+                    at += length
+                    for _ in range(0 if flags & 0x10 else 3):
+                        _, at = _read(table, at)
+                    continue
+                number, at = _read(table, at)
+                if symbol != 3 and named:
+                    length, at = _read(table, at)
+                    name, at = table[at : at + length].decode(), at + length
+                if symbol == 0:
+                    found[name] = number
+        at = end
+    return found
+
+
+def _data_end(data: bytes) -> int:
+    """Return the end of the segments of a data section, which all lie at constant addresses."""
+    count, at = _read(data, 0)
+    end = 0
+    for _ in range(count):
+        assert data[at] == 0, "a segment of memory 0"
+        assert data[at + 1] == 0x41, "i32.const"
+        begin, at = _read(data, at + 2)
+        size, at = _read(data, at + 1)
+        end, at = begin + size, at + size
+    return end
+
+
+def _number(value: int) -> bytes:
+    """Return a number as WebAssembly writes it (LEB128)."""
+    made = bytearray()
+    while value > 127:
+        made.append(value & 127 | 128)
+        value >>= 7
+    return bytes(made + bytes([value]))
+
+
+def _read(content: bytes, at: int) -> tuple[int, int]:
+    """Return a number that is not negative, and the place behind it."""
+    value, shift = 0, 0
+    while True:
+        byte = content[at]
+        value |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return value, at

@@ -1,0 +1,51 @@
+"""A picture as a web page of one file, which needs no server and draws other places by itself."""
+
+import base64
+import html
+import re
+from pathlib import Path
+from string import Template
+
+from fractals.scene.model import Scene
+
+FOLDER = Path(__file__).parent / "page"
+STILL = "This page magnifies one picture: {}."
+LIVE = "This page draws every place that you go to by itself, without a server."
+# What modules say to each other, and to their readers: in the page they are one text
+_BETWEEN = re.compile(r"^import [^\n]*\n|^export (?=\w)|/\*.*?\*/ *\n?", re.MULTILINE | re.DOTALL)
+
+
+def page_of(scene: Scene, picture: bytes, live: bytes | None = None, reason: str = "") -> bytes:
+    """Return a page that shows a picture, and has its scene.
+
+    `picture`: a WebP. `live`: what it draws other places with (`fractals.rendering.live`). Without
+    it the page magnifies the picture; `reason` says in words why.
+    """
+    toml = scene.to_toml()
+    by = f"by {scene.author}. " if scene.author else ""
+    width, height = scene.image.size
+    template = (FOLDER / "page.html").read_text(encoding="utf-8")
+    page = Template(template).substitute(
+        title=html.escape(scene.title or scene.make_any_formula().title),
+        about=html.escape(by + scene.note),
+        how=html.escape(LIVE if live else STILL.format(reason)),
+        width=width,
+        height=height,
+        picture=_text_of(picture),
+        scene=_text_of(toml.encode()),
+        toml=html.escape(toml),
+        live=_text_of(live or b""),
+        tiles=_script("tiles.js"),
+        script=_script("view.js", "main.js"),
+    )
+    return page.encode()
+
+
+def _text_of(content: bytes) -> str:
+    return base64.b64encode(content).decode("ascii")
+
+
+def _script(*names: str) -> str:
+    """Return modules as one script."""
+    texts = [(FOLDER / name).read_text(encoding="utf-8") for name in names]
+    return '"use strict";\n' + _BETWEEN.sub("", "".join(texts))

@@ -1,0 +1,203 @@
+"""Web pages of pictures, in a browser without a network or a server."""
+
+import io
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from support import browser as browsers
+
+import fractals
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(bool(browsers.missing()), reason=browsers.missing() or "-"),
+]
+
+SIZE = (400, 300)
+SHOWN = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
+    done([...new Uint8Array(await blob.arrayBuffer())])))"""
+NO_WORKERS = "globalThis.Worker = class { constructor() { throw new Error('no workers'); } }"
+FEW = 0.03
+
+
+@pytest.fixture
+def visit(browser):
+    """Return a function that opens a file in a browser without a network."""
+    made, problems = [], []
+
+    def opened(path, before="", place="", **options):
+        given = {"viewport": dict(zip(("width", "height"), SIZE, strict=True)), **options}
+        made.append(browser.new_context(offline=True, reduced_motion="reduce", **given))
+        page = made[-1].new_page()
+        if before:
+            page.add_init_script(before)
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text))
+        page.goto(path.as_uri() + place)
+        until(page, "!!globalThis.viewer")
+        return page
+
+    yield opened
+    for context in made:
+        context.close()
+    assert not problems
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    """Return the path of a page that draws."""
+    path = tmp_path_factory.mktemp("page") / "sea.html"
+    fractals.render_to(path, "seahorse", size=(96, 64), supersampling=1, device="cpu")
+    return path
+
+
+def until(page, condition):
+    """Wait for a condition; a page whose policy allows no `eval` can't wait for itself."""
+    begun = time.monotonic()
+    while not page.evaluate(condition):
+        assert time.monotonic() - begun < 20, condition
+        time.sleep(0.02)
+
+
+def seen(page):
+    until(page, "viewer.settled")
+    return np.array(Image.open(io.BytesIO(bytes(page.evaluate(SHOWN)))).convert("RGB"))
+
+
+def expected(page, **keys):
+    """Return what `render` draws of the place that a page shows."""
+    center, pixel = page.evaluate("[viewer.shown.center, viewer.shown.pixel]")
+    place = {"center": tuple(map(repr, center)), "width": repr(pixel * SIZE[0])}
+    scene = fractals.load_scene("seahorse", supersampling=1, size=SIZE, **place, **keys)
+    return fractals.render(scene, device="cpu").pixels
+
+
+def share_apart(one, other):
+    return (abs(one.astype(int) - other).max(2) > 8).mean()
+
+
+def test_a_page_draws_each_place_like_render(visit, live):
+    page = visit(live)
+    limit = page.evaluate("viewer.facts.limit")
+    first = seen(page)
+    assert share_apart(first, expected(page, max_iterations=limit)) < FEW
+    page.mouse.move(300, 100)
+    point = page.evaluate("viewer.under([300, 100])")
+    for _ in range(5):
+        page.mouse.wheel(0, -200)
+    until(page, "viewer.pixel < viewer.still.pixel / 40")
+    zoomed = seen(page)
+    assert page.evaluate("viewer.under([300, 100])") == pytest.approx(point, rel=1e-9)
+    limit = page.evaluate(
+        "viewer.job({ layer: viewer.layers[0], i: 0, j: 0, step: 1, n: 1 }).limit"
+    )
+    assert limit > page.evaluate("viewer.facts.limit")
+    drawn = expected(page, max_iterations=limit)
+    assert share_apart(zoomed, drawn) < FEW
+    assert share_apart(first, drawn) > 0.5
+    page.mouse.down()
+    page.mouse.move(340, 80, steps=3)
+    page.mouse.up()
+    assert page.evaluate("viewer.under([340, 80])") == pytest.approx(point, rel=1e-9)
+    moved = seen(page)
+    assert share_apart(moved[:-20, 40:], zoomed[20:, :-40]) == 0  # no tile is drawn twice
+    assert share_apart(moved, expected(page, max_iterations=limit)) < FEW
+
+
+def test_the_address_holds_the_place_and_keys_go_home(visit, live):
+    page = visit(live, place="#-0.75,0.1,0.01")
+    assert page.evaluate("viewer.place.center") == [-0.75, 0.1]
+    assert page.evaluate("viewer.place.width") == pytest.approx(0.01)
+    page.keyboard.press("+")
+    page.keyboard.press("ArrowRight")
+    until(page, "location.hash.endsWith(String(viewer.place.width))")
+    place = page.evaluate("location.hash")
+    assert place != "#-0.75,0.1,0.01"
+    page.keyboard.press("0")
+    assert page.evaluate("viewer.place.center") == [-0.7453, 0.1127]
+    until(page, "location.hash.startsWith('#-0.7453,')")
+    page.evaluate("(place) => { location.hash = place; }", place)
+    until(page, "viewer.place.center[0] !== -0.7453")
+    page.get_by_role("button", name="First view").click()
+    assert page.evaluate("viewer.place.width") == pytest.approx(0.0065)
+
+
+def test_scene_and_picture_of_the_place_are_saved(visit, live, tmp_path):
+    page = visit(live, place="#-0.75,0.1,0.01")
+    shown = seen(page)
+    page.locator("summary").click()
+    assert '"-0.75", "0.1"' in page.locator("#toml").text_content()
+    for name, file in (("Save the scene", "a.toml"), ("Save the picture", "a.png")):
+        with page.expect_download() as found:
+            page.get_by_role("link", name=name).click()
+        found.value.save_as(tmp_path / file)
+    before = fractals.load_scene("seahorse", size=(96, 64), supersampling=1)
+    saved = fractals.load_scene(tmp_path / "a.toml")
+    assert saved == before.replace(center=("-0.75", "0.1"), width=saved.view.width)
+    assert float(saved.view.width) == pytest.approx(0.01)
+    assert np.array_equal(np.array(Image.open(tmp_path / "a.png").convert("RGB")), shown)
+
+
+def test_a_page_says_where_it_ends(visit, live):
+    page = visit(live, place="#-0.75,0.1,1e-11")
+    seen(page)
+    assert not page.locator("#note").is_visible()
+    for _ in range(20):
+        page.keyboard.press("+")
+    assert "fractals explore" in page.locator("#note").text_content()
+    seen(page)
+    page.keyboard.press("-")
+    assert not page.locator("#note").is_visible()
+
+
+def test_a_browser_that_can_not_draw_says_so_and_magnifies(visit, live):
+    page = visit(live, before=NO_WORKERS)
+    assert "no workers" in page.locator("#note").text_content()
+    page.keyboard.press("+")
+    assert page.evaluate("viewer.pixel < viewer.still.pixel / viewer.fit")
+
+
+def test_a_touch_pinches_and_taps_twice(visit, live):
+    page = visit(live, has_touch=True, viewport={"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    before = page.evaluate("viewer.pixel")
+    for _ in range(2):
+        page.touchscreen.tap(200, 300)
+    until(page, f"viewer.pixel < {before / 2}")
+    seen(page)
+    between = page.evaluate("viewer.pixel")
+    finger = """([id, kind, x, y]) => viewer.canvas.dispatchEvent(new PointerEvent(kind,
+        { pointerId: id, pointerType: "touch", clientX: x, clientY: y }))"""
+    page.evaluate("viewer.canvas.setPointerCapture = () => {}")
+    for id, kind, x, y in (
+        (1, "pointerdown", 150, 300),
+        (2, "pointerdown", 250, 300),
+        (1, "pointermove", 100, 300),
+        (2, "pointermove", 300, 300),
+        (1, "pointerup", 100, 300),
+        (2, "pointerup", 300, 300),
+    ):
+        page.evaluate(finger, [id, kind, x, y])
+    assert page.evaluate("viewer.pixel") == pytest.approx(between / 2)
+
+
+def test_a_page_of_a_deep_view_magnifies_its_picture_and_gives_its_scene(visit, tmp_path):
+    path, said = tmp_path / "a.html", []
+    keys = {"size": (96, 64), "supersampling": 1, "title": "<i>deep</i>"}
+    scene = fractals.load_scene(center=("-0.75", "0.1"), width="1e-20", **keys)
+    fractals.render_to(path, scene, device="cpu", on_message=said.append)
+    assert any("deep" in line for line in said)
+    page = visit(path)
+    assert page.title() == "<i>deep</i>"
+    page.mouse.move(300, 150)
+    page.mouse.wheel(0, -200)
+    until(page, "viewer.pixel < viewer.still.pixel / viewer.fit")
+    page.locator("summary").click()
+    assert "deep views" in page.locator("details").text_content()
+    for name, file in (("Save the scene", "a.toml"), ("Save the picture", "b.webp")):
+        with page.expect_download() as found:
+            page.get_by_role("link", name=name).click()
+        found.value.save_as(tmp_path / file)
+        assert fractals.load_scene(tmp_path / file) == scene

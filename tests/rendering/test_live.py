@@ -1,0 +1,157 @@
+"""Web pages that draw: their WebAssembly, run by Node, gives the counts and pixels of `render`."""
+
+import shutil
+import subprocess
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals.errors import FractalsError
+from fractals.rendering import live
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(not NODE, reason="Node is not installed")
+SIDE = live.SIDE
+# The share of samples near the border whose count a fused multiply-add changes: about as many as
+# if the center moved by its last bit
+FEW = 0.02
+SCENES = {
+    "mandelbrot": {"center": (-0.7453, 0.1127), "width": 0.0065},
+    "power": {"formula": "multibrot", "coloring": "orbit_trap"},
+    "ship": {"formula": "burning_ship", "center": (-1.76, -0.03), "width": 0.2},
+    "newton": {"formula": "newton", "coloring": "root"},
+    "magnet": {"formula": "magnet1"},
+    "own": {
+        "formula": "z^2 + c/z^2",
+        "coloring": "stripe_average",
+        "julia": (-0.0625, 0),
+        "center": (0.75, 0.45),
+    },
+    "julia": {"julia": (-0.8, 0.156), "coloring": "distance"},
+    "turned": {"coloring": "slopes", "rotation": 30, "stretch": 1.5, "width": 2},
+    "layers": {
+        "coloring": "smooth",
+        "layers": [
+            {"coloring": "distance", "blend": "multiply", "opacity": 0.7},
+            {"layers": [{"coloring": "stripe_average"}], "blend": "screen"},
+        ],
+    },
+    "curve": {"coloring": "smooth", "exposure": 1.0},
+}
+
+
+def drawn(tmp_path, scene, zoom=1, samples=1):
+    """Return the counts and the pixels that Node draws, and the facts of the page."""
+    image = fractals.render(scene, device="cpu", threads=1)
+    packed = live.asked(image)
+    (tmp_path / "packed").write_bytes(packed)
+    script = Path(__file__).parent / "live.mjs"
+    command = [NODE, script, tmp_path / "packed", f"{zoom}", f"{samples}"]
+    found = subprocess.run(command, capture_output=True, check=True).stdout
+    count = np.frombuffer(found[: 4 * SIDE**2], np.int32).reshape(SIDE, SIDE)
+    pixels = np.frombuffer(found[4 * SIDE**2 :], np.uint8).reshape(SIDE, SIDE, 4)
+    assert (pixels[..., 3] == 255).all()
+    return count, pixels[..., :3], image
+
+
+def scene_of(**keys):
+    base = {"size": (SIDE, SIDE), "supersampling": 1, "max_iterations": 300}
+    return fractals.load_scene({}, **{**base, **keys})
+
+
+def share_apart(one, other, by=2):
+    return (abs(one.astype(int) - other).max(2) > by).mean()
+
+
+@needs_node
+@pytest.mark.parametrize("name", SCENES)
+def test_a_page_draws_what_render_draws(tmp_path, name):
+    scene = scene_of(**SCENES[name])
+    count, pixels, image = drawn(tmp_path, scene)
+    raw = fractals.compute(scene, device="cpu", threads=1)
+    assert (raw.count != raw.count[0, 0]).any()
+    assert (count != raw.count).mean() <= FEW
+    assert share_apart(pixels, image.pixels) <= FEW
+
+
+@needs_node
+def test_numbers_that_depend_on_the_width_follow_a_zoom(tmp_path):
+    scene = scene_of(coloring="distance", center=(-0.75, 0.1), width=0.5)
+    _, pixels, image = drawn(tmp_path, scene, zoom=8)
+    nearer = fractals.render(scene, width=0.5 / 8, device="cpu").pixels
+    assert share_apart(pixels, nearer) <= FEW
+    assert share_apart(image.pixels, nearer) > 0.3
+
+
+@needs_node
+def test_samples_of_a_pixel_are_averaged_in_light(tmp_path):
+    scene = scene_of(supersampling=2, center=(-0.7453, 0.1127), width=0.02)
+    _, pixels, image = drawn(tmp_path, scene, samples=2)
+    assert share_apart(pixels, image.pixels) <= 2 * FEW
+    assert share_apart(pixels, fractals.render(scene, supersampling=1, device="cpu").pixels) > 0.2
+
+
+@needs_node
+def test_the_limit_that_was_found_is_the_pages_own(tmp_path):
+    scene = scene_of(max_iterations="auto", center=(-0.7453, 0.1127), width=0.0065)
+    count, _, image = drawn(tmp_path, scene)
+    assert image.summary.max_iterations > 300
+    raw = fractals.compute(scene, device="cpu", threads=1)
+    assert (count != raw.count).mean() <= FEW
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"width": "1e-20", "center": ("-0.75", "0.1")}, "deep"),
+        ({"coloring": "histogram"}, "whole picture"),
+        ({"bloom": 0.5}, "glow"),
+        ({"gamut": "p3"}, "sRGB"),
+        ({"projection": "exponential"}, "exponential"),
+        ({"formula": "buddhabrot"}, "escape time"),
+    ],
+)
+def test_other_scenes_are_still_pictures_and_say_why(keys, why):
+    assert why in live.why_still(fractals.load_scene({}, size=(8, 6), **keys))
+
+
+def test_a_page_that_can_not_draw_is_written_nevertheless(tmp_path, monkeypatch):
+    def failing(image):
+        raise FractalsError("nothing works")
+
+    monkeypatch.setattr(live, "asked", failing)
+    path, said = tmp_path / "a.html", []
+    fractals.render_to(path, size=(8, 6), device="cpu", on_message=said.append)
+    assert "nothing works" in path.read_text()
+    assert len(said) == 1
+    assert "nothing works" in said[0]
+
+
+@pytest.mark.parametrize("how", ["render_to", "command"])
+def test_a_page_is_small_and_loads_nothing(tmp_path, run, how):
+    path = tmp_path / "a.html"
+    if how == "render_to":
+        fractals.render_to(path, size=(32, 24), device="cpu", title="<b>&\"'", note="<script>")
+    else:
+        (tmp_path / "s.toml").write_text("title = '<b>'\nnote = '<script>'\n")
+        code, _, _ = run("render", "s.toml", "--size", "32x24", "-o", path)
+        assert code == 0
+    text = path.read_text()
+    assert len(text) < 200_000
+    assert "<b>" not in text
+    assert text.count("<script") == 3
+    assert "connect-src" not in text
+    assert "default-src 'none'" in text
+    for outside in ("http://", "https://", "//fonts", "import ", "import("):
+        assert outside not in text.replace("http://www.w3.org", "")
+
+
+def test_what_is_packed_is_read_again():
+    scene = scene_of()
+    packed = live.asked(fractals.render(scene, device="cpu"))
+    content = zlib.decompress(packed)
+    length = int.from_bytes(content[:4], "little")
+    assert content[4 + length :].startswith(b"\0asm")
