@@ -30,6 +30,12 @@ size = [24, 16]
 fractals render first.png second.toml --device python --size 24x16 -o second.png
 ```
 
+```{fractal}
+:size: 24x16
+:alt: A "page"
+fractals render second.toml --device python -o page.html
+```
+
 ```{fractal} python
 :output:
 import fractals
@@ -72,6 +78,9 @@ def test_blocks_are_run_once_and_in_order(build, tmp_path):
     assert len(pictures) == 1  # the first block ends with a command that writes no file
     with Image.open(pictures[0]) as picture:
         assert picture.size == (24, 16)
+    (page,) = (tmp_path / "built" / "_drawn").iterdir()
+    assert f'<iframe src="_drawn/{page.name}" title="A &quot;page&quot;"' in text
+    assert "<canvas" in page.read_text("utf-8")
     results = tmp_path / "source" / "_drawn"
     before = {path: path.stat().st_mtime_ns for path in results.glob("*.*")}
     code, html, printed = build(f"{PAGE}\nMore text.\n")

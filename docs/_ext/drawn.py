@@ -5,9 +5,9 @@
     fractals render mini.toml -o mini.png
     ```
 
-Each line is a command; the file that the last one writes is the picture. Instead of commands, the
-argument `toml` marks a scene to draw, `file` a text to keep, and `python` code whose last line is
-the picture or a value to print. The options of a block:
+Each line is a command; the file that the last one writes is the picture, or a web page, shown in a
+frame. Instead of commands, the argument `toml` marks a scene to draw, `file` a text to keep, and
+`python` code whose last line is the picture or a value to print. The options of a block:
 
     size     size that `render` and `compute` take in place of their own
     file     name of a scene or text
@@ -22,6 +22,7 @@ page's blocks so far and of the package's version, so an unchanged block is not 
 import ast
 import contextlib
 import hashlib
+import html
 import io
 import shlex
 import shutil
@@ -38,7 +39,7 @@ from fractals.cli.verbs import run_verb
 FOLDER = "_drawn"  # of all results; Sphinx looks for pictures below the folder of the pages
 SIZE = "560x315"  # pixels, where neither a command nor its block has a size
 LANGUAGES = {"": "bash", "toml": "toml", "python": "python", ".py": "python", ".toml": "toml"}
-PICTURES = (".png", ".jpg", ".webp", ".gif")
+PICTURES = (".png", ".jpg", ".webp", ".gif", ".html")
 
 
 class Page:
@@ -147,12 +148,29 @@ class Fractal(SphinxDirective):
             shown.append(nodes.literal_block(printed, printed, language="none"))
         alt = self.options.get("alt", text)
         pictures = [path.name for path in results.glob(f"{key}.*") if path != log]
-        images = [nodes.image(uri=f"/{FOLDER}/{name}", alt=alt) for name in pictures]
+        images = [self.shown(name, alt) for name in pictures]
         shown = [*shown, *images] if kind == "python" else [*images, *shown]
         return [nodes.container("", *shown, classes=["fractal"])]
+
+    def shown(self, name, alt):
+        """Return a picture, or the frame of a web page."""
+        if not name.endswith(".html"):
+            return nodes.image(uri=f"/{FOLDER}/{name}", alt=alt)
+        place = f"{'../' * self.env.docname.count('/')}{FOLDER}/{name}"
+        frame = f'<iframe src="{place}" title="{html.escape(alt)}" loading="lazy"></iframe>'
+        return nodes.raw("", frame, format="html")
+
+
+def copy_pages(app, _error):
+    """Copy the web pages, which Sphinx does not know as it knows pictures."""
+    target = Path(app.outdir) / FOLDER
+    for page in Path(app.srcdir, FOLDER).glob("*.html"):
+        target.mkdir(exist_ok=True)
+        shutil.copy(page, target)
 
 
 def setup(app):
     """Add the directive; blocks change the working folder, so pages are read one after another."""
     app.add_directive("fractal", Fractal)
+    app.connect("build-finished", copy_pages)
     return {"version": fractals.__version__, "parallel_read_safe": False}
