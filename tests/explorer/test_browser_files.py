@@ -41,6 +41,28 @@ def test_one_of_many_things_in_a_file_is_chosen(panels):
     assert panel.get_by_role("button", name="Cubic").get_attribute("aria-pressed") == "true"
 
 
+ASKING = b"Own { z = p2: z = fn1(z)^3 + pixel + p1, |z| < 9 }"
+
+
+def test_what_fractint_asks_for_has_fields(panels):
+    gallery = opened(panels, "Gallery")
+    file = {"name": "a #1.frm", "mimeType": "text/plain", "buffer": ASKING}
+    gallery.locator("input[type=file]").set_input_files(file)
+    panel = panels.page.get_by_role("region", name="In the file", exact=True)
+    panel.get_by_label("p1", exact=True).wait_for()
+    assert panels.page.get_by_text("FILE#NAME").count() == 0
+    panel.get_by_label("p1", exact=True).fill("0.5, -0.25")
+    panel.get_by_label("p1", exact=True).press("Enter")
+    panels.until("explorer.scene.formula.step?.includes('(0.5 + (-0.25)*i)')")
+    panel.get_by_label("fn1", exact=True).select_option("ident")
+    panels.until("explorer.scene.formula.step?.startsWith('z = (z)^3')")
+    assert "(0.5 + (-0.25)*i)" in panels.assert_exact()["formula"]["step"]
+    assert panel.get_by_label("p1", exact=True).input_value() == "0.5,-0.25"
+    panel.get_by_label("p1", exact=True).fill("much")
+    panel.get_by_label("p1", exact=True).press("Enter")
+    panels.page.get_by_text("p1: 'much' is not a decimal number").first.wait_for()
+
+
 def test_an_own_formula_in_fractints_words_is_a_program(panels):
     panel = opened(panels, "Formula")
     part = section(panel, "Your own")
@@ -53,3 +75,7 @@ def test_an_own_formula_in_fractints_words_is_a_program(panels):
     scene = panels.assert_exact()
     assert "if(re(" in scene["formula"]["step"]
     assert panel.get_by_label("Test", exact=True).input_value() == scene["formula"]["test"]
+    panels.run("explorer.changeFormula('mandelbrot')")
+    part.get_by_label("z becomes").fill(ASKING.decode())
+    part.get_by_role("button", name="Draw it").click()
+    part.get_by_text("which are here: p1 is 0, p2 is 0, fn1 is sin").wait_for()

@@ -553,6 +553,7 @@ export class Explorer extends EventTarget {
     this.drawn = message;
     this.status = null;
     this.#changed = 0;
+    this.#history.seen();
     this.#paints.next();
     this.stage.arrived(message.pass);
     this.#say("drawn", message);

@@ -38,8 +38,8 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     return { name, first, rest: rest.join(", "), values, group, found: `${words(name)} ${title} ${group}`.toLowerCase() };
   });
   const groups = Map.groupBy(cards, ({ group }) => group);
-  // draft: what is typed, until it is drawn; wanted: words that a formula is searched by
-  const own = observe({ draft: null, waiting: false, failed: "", wanted: "" });
+  // draft: what is typed, until it is drawn; usual: what Fractint would ask for; wanted: words that a formula is searched by
+  const own = observe({ draft: null, waiting: false, failed: "", usual: "", wanted: "" });
   explorer.addEventListener("placed", () => Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }));
   explorer.addEventListener("message", (/** @type {Table} */ { detail }) => {
     if (detail.kind !== "error" || !own.waiting) return;
@@ -51,8 +51,9 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   async function fractint(text) {
     const file = new File([text], "formula.frm");
     try {
-      const { entries, scene } = await sent(file);
-      return (scene ?? (await sent(file, entries[0][0])).scene).formula;
+      const found = await sent(file), { scene, asked } = found.scene ? found : await sent(file, found.entries[0][0]);
+      own.usual = asked.map((/** @type {string[]} */ [name, value]) => `${name} is ${value}`).join(", ");
+      return scene.formula;
     } catch (/** @type {any} */ error) {
       Object.assign(own, { waiting: false, failed: error.message });
       return null;
@@ -64,7 +65,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     const draw = async (/** @type {Event} */ event) => {
       event.preventDefault();
       if (!text.trim()) return;
-      Object.assign(own, { draft: text, waiting: true, failed: "" });
+      Object.assign(own, { draft: text, waiting: true, failed: "", usual: "" });
       const formula = text.includes("{") ? await fractint(text) : { name: "expression", step: text.trim() };
       if (formula) explorer.changeFormula(formula);
     };
@@ -72,6 +73,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     return html`<form class="stack" onSubmit=${draw}>
       <${Row} label="z becomes" hint=${HINT} control=${(/** @type {string} */ id) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
         aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(/** @type {Table} */ { target }) => { own.draft = target.value; }} onKeyDown=${typed}></textarea>`} />
+      ${own.usual && html`<p class="hint">Fractint asks for values, which are here: ${own.usual}. Write others in their places.</p>`}
       ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
       <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
         <p class="hint" role="status">${own.waiting && "Compiling. The picture stays until the new formula is ready."}</p></div></form>`;

@@ -127,7 +127,7 @@ export function mountPanels(explorer) {
   effect(() => {
     const { paused, lost } = explorer;
     untracked(() => {
-      if (paused) notify(`This view has taken ${Math.round(paused.seconds)} s.`, "info", { id: PAUSED, action: ["Go on", () => explorer.goOn()] });
+      if (paused) notify(`This view has taken ${Math.round(paused.seconds)} s of work.`, "info", { id: PAUSED, action: ["Go on", () => explorer.goOn()] });
       else dismiss(PAUSED);
       if (lost) notify(lost, "error", { id: LOST });
       else dismiss(LOST);
