@@ -31,7 +31,7 @@ from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, pri
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering import families
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
@@ -415,7 +415,7 @@ def uploaded(name: str, data: bytes, entry: str = "") -> dict[str, Any]:
     if table.keys() == {"color"} and not table["color"].keys() - {"palette", "inside"}:
         return {"palette": scene.to_table()["color"]["palette"], "lost": lost}
     asked = [(each.name, each.value, each.choices) for each in found.asked]
-    return {"scene": scene.to_table(), "lost": lost, "asked": asked}
+    return {"scene": scene.to_table(), "lost": lost, "asked": asked, "unused": unused(scene)}
 
 
 async def drawn(thumbnails: Thumbnails, scene: Scene) -> bytes | str:

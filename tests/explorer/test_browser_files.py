@@ -63,6 +63,16 @@ def test_what_fractint_asks_for_has_fields(panels):
     panels.page.get_by_text("p1: 'much' is not a decimal number").first.wait_for()
 
 
+def test_keys_that_are_not_used_are_told_of_what_is_pasted(panels):
+    text = "[view]\nwidth = 1\n[camera]\nlens = 0.1\n"
+    panels.run("toml => explorer.open({ toml })", text)
+    line = panels.page.get_by_text("camera.lens: for solids and reliefs; not used here")
+    line.first.wait_for()
+    panels.run("explorer.change({ iteration: { max_iterations: 300 } })")
+    panels.until("explorer.settled && explorer.scene.iteration.max_iterations === 300")
+    assert line.count() == 1
+
+
 def test_an_own_formula_in_fractints_words_is_a_program(panels):
     panel = opened(panels, "Formula")
     part = section(panel, "Your own")

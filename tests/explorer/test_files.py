@@ -144,6 +144,12 @@ def test_a_files_name_may_hold_a_number_sign():
     assert uploaded("c#.frm", many, "B")["scene"]["title"] == "B"
 
 
+def test_keys_that_are_not_used_are_told():
+    found = uploaded("a.toml", b"[camera]\nlens = 0.1\n")
+    assert found["unused"] == "camera.lens: for solids and reliefs; not used here"
+    assert uploaded("b.toml", b"[view]\nwidth = 1\n")["unused"] == ""
+
+
 @pytest.mark.parametrize("link", DAMAGED)
 def test_a_damaged_link_is_told_in_plain_words(link):
     with pytest.raises(SceneError, match=r"^the link is damaged or cut short: copy the whole"):

@@ -531,6 +531,7 @@ export class Explorer extends EventTarget {
       Object.assign(state, { frame: message.frame, scene, origin: this.#origin, entry: this.entry });
     }
     if (flight.jump) this.#say("jump");
+    if (message.unused) this.#tell(message.unused, "info");
     this.#say("placed", message);
     this.#paints.next();
     this.#wake();

@@ -23,7 +23,7 @@ export function filePanel(/** @type {Table} */ { explorer, notify, open }) {
   async function take(file, entry = "", given = []) {
     try {
       const words = given.map(([name, value]) => `${name}=${value.replace(/\s/g, "")}`);
-      const { entries, scene, palette, lost, asked = [] } = await sent(file, [entry, ...words].join(" ").trim());
+      const { entries, scene, palette, lost, unused, asked = [] } = await sent(file, [entry, ...words].join(" ").trim());
       if (entries) {
         Object.assign(own, { file, entries, wanted: "", chosen: "", asked });
         await open("file");
@@ -34,6 +34,7 @@ export function filePanel(/** @type {Table} */ { explorer, notify, open }) {
       if (!entry && asked.length) Object.assign(own, { file, entries: [] });
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
+      if (unused) notify(unused);
       if (lost?.length) notify(`Settings without an equivalent: ${lost.join("; ")}`);
     } catch (/** @type {any} */ error) {
       const unsent = error instanceof TypeError; // of `fetch`, which says no more
