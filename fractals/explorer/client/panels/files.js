@@ -15,7 +15,7 @@ export async function sent(file, entry = "") {
   return told;
 }
 
-export function filePanel(/** @type {Table} */ { explorer, notify, open }) {
+export function filePanel(/** @type {Table} */ { explorer, ui, notify, open, close }) {
   const own = observe({ file: /** @type {File|null} */ (null), entries: /** @type {string[][]} */ ([]), wanted: "", chosen: "", asked: /** @type {any[][]} */ ([]) });
 
   /** Open what a file holds, or the panel where it holds many things, or asks for some.
@@ -31,9 +31,10 @@ export function filePanel(/** @type {Table} */ { explorer, notify, open }) {
       }
       if (scene) explorer.open({ scene });
       else explorer.paint({ ...explorer.scene.color, palette });
-      if (!entry && asked.length) Object.assign(own, { file, entries: [] });
+      if (!entry) Object.assign(own, { file: asked.length ? file : null, entries: [] }); // no more of a file before
       Object.assign(own, { chosen: entry, asked });
       if (asked.length) await open("file");
+      else if (!entry && ui.open === "file") close();
       if (unused) notify(unused);
       if (lost?.length) notify(`Settings without an equivalent: ${lost.join("; ")}`);
     } catch (/** @type {any} */ error) {
