@@ -55,7 +55,7 @@ def test_what_fractint_asks_for_has_fields(panels):
     panel.get_by_label("p1", exact=True).press("Enter")
     panels.until("explorer.scene.formula.step?.includes('(0.5 + (-0.25)*i)')")
     panel.get_by_label("fn1", exact=True).select_option("ident")
-    panels.until("explorer.scene.formula.step?.startsWith('z = (z)^3')")
+    panels.until("explorer.scene.formula.step?.startsWith('z = z^3')")
     assert "(0.5 + (-0.25)*i)" in panels.assert_exact()["formula"]["step"]
     assert panel.get_by_label("p1", exact=True).input_value() == "0.5,-0.25"
     panel.get_by_label("p1", exact=True).fill("much")
@@ -85,7 +85,13 @@ def test_an_own_formula_in_fractints_words_is_a_program(panels):
     scene = panels.assert_exact()
     assert "if(re(" in scene["formula"]["step"]
     assert panel.get_by_label("Test", exact=True).input_value() == scene["formula"]["test"]
-    panels.run("explorer.changeFormula('mandelbrot')")
-    part.get_by_label("z becomes").fill(ASKING.decode())
+    text = part.get_by_label("z becomes")
+    assert text.input_value() == OWN
+    panels.run("() => explorer.changeFormula('mandelbrot')")
+    panels.until("explorer.scene.formula === 'mandelbrot'")
+    assert text.input_value() == "z**2 + c"
+    text.fill(ASKING.decode())
     part.get_by_role("button", name="Draw it").click()
     part.get_by_text("which are here: p1 is 0, p2 is 0, fn1 is sin").wait_for()
+    panels.until("explorer.scene.formula.name === 'program'")
+    assert text.input_value() == ASKING.decode()

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -139,7 +140,7 @@ def test_words_of_a_layer_lie_beside_each_other(stack):
     row.click()
     for line in part.get_by_role("group", name="Mask").locator(".line").all():
         boxes = [each.bounding_box() for each in line.locator("> *:visible").all()]
-        assert all(a["x"] + a["width"] <= b["x"] for a, b in zip(boxes, boxes[1:], strict=False))
+        assert all(a["x"] + a["width"] <= b["x"] for a, b in itertools.pairwise(boxes))
         outer = line.bounding_box()
         assert boxes[-1]["x"] + boxes[-1]["width"] <= outer["x"] + outer["width"] + 1
 
