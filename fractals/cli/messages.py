@@ -476,9 +476,11 @@ def plan_table(
         found, which compiles programs.
     """
     from fractals.rendering.develop import developing_of
-    from fractals.rendering.families import family_of
+    from fractals.rendering.families import family_of, unused
     from fractals.rendering.options import RenderOptions
 
+    if measures and (line := unused(scene)):
+        tell(line)
     own = {key: how[key] for key in ("device", "threads", "interior_shortcuts")}
     with ProgressLine(0, program_of(scene)):
         options = RenderOptions(**own, on_message=tell)

@@ -20,7 +20,7 @@ from fractals.explorer.frames import (
 from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
 from fractals.kernels.solid import Solid
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.relief import sun_of
 from fractals.rendering.solid.moves import facts_of
@@ -145,6 +145,8 @@ def _show(
         answer |= {"camera": camera, "space": facts_of(scene)}
     if message.t == "open":
         answer["scene"] = scene.to_table()
+        # Of a text from elsewhere: the page's own scenes keep keys until they are used again.
+        answer["unused"] = unused(scene) if message.toml or message.link else ""
     session.say("placed", **answer)
     session.draw(scene, moving, message.t)
 

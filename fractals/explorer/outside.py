@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from fractals.errors import InputError, OptionError, SceneError, listed, shown
+from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io import exif, formats, png
 from fractals.io.files import MAX_JSON_BYTES, SCENE_KEY, parse_json, parse_scene, parse_toml
-from fractals.io.foreign import MAX_BYTES
+from fractals.io.foreign import MAX_BYTES, Imported
 from fractals.io.summary import RESOLVED
 from fractals.scene.model import Scene, painted, validate
 from fractals.scene.numbers import LONG_INTEGER, MAX_BITS
@@ -153,7 +153,7 @@ def entries_of(name: str, data: bytes) -> list[tuple[str, str]]:
 
     A file that is invalid is a `SceneError`.
     """
-    form = formats.find(name) if "#" not in name else None
+    form = formats.find(name)
     if form is None or form.entries is None:
         return []
     try:
@@ -163,13 +163,13 @@ def entries_of(name: str, data: bytes) -> list[tuple[str, str]]:
     return [(entry, shown(about, 300)) for entry, about in found] if len(found) > 1 else []
 
 
-def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
+def read_upload(name: str, data: bytes, entry: str = "") -> Imported:
     """Return the table in a file's bytes, and a line for each setting without an equivalent.
 
-    The table may be a part of a scene, such as a palette. `name` only tells the format. A file that
-    is invalid, or of an unknown format, is a `SceneError`.
+    The table may be a part of a scene, such as a palette. `name` only tells the format; `entry`
+    names one of many things in the file. A file that is invalid, or of an unknown format, is a
+    `SceneError`.
     """
-    name, _, entry = name.partition("#")
     name = PurePosixPath(name.replace("\\", "/")).name or "file"
     try:
         return _read(name, entry, data)
@@ -181,7 +181,7 @@ def read_upload(name: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
         raise SceneError(f"{shown(name, 80)}: {in_words(error)}") from None
 
 
-def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]]:
+def _read(name: str, entry: str, data: bytes) -> Imported:
     if len(data) > MAX_BYTES:
         raise SceneError(f"a file has at most {MAX_BYTES} bytes")
     suffix = PurePosixPath(name).suffix.lower()
@@ -191,20 +191,20 @@ def _read(name: str, entry: str, data: bytes) -> tuple[dict[str, Any], list[str]
             drawn = formats.in_picture(io.BytesIO(data), suffix)
             if drawn is None:
                 raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
-            return dict(drawn.table), [shown(line) for line in listed(drawn.lost)]
-        return _without_resolved(parse_scene(text)), []
+            return drawn
+        return Imported(_without_resolved(parse_scene(text)))
     if suffix == ".json":
-        return _without_resolved(_table(parse_json(data))), []
+        return Imported(_without_resolved(_table(parse_json(data))))
     form = formats.find(name)
     if suffix == ".toml" and form is None:
         table = parse_toml(data.decode("utf-8"))
         form = None if table.keys() <= {*Scene.model_fields, RESOLVED} else formats.claimant(table)
         if form is None:
-            return _palette_or_scene(_without_resolved(table)), []
+            return Imported(_palette_or_scene(_without_resolved(table)))
     if form is None:
         raise SceneError(f"{shown(name, 80)}: unknown format: a file ends in {formats.suffixes()}")
-    found = form.read(data, entry)
-    return dict(found.table), [shown(line) for line in listed(found.lost)]
+    found: Imported = form.read(data, entry)
+    return found
 
 
 def _without_resolved(table: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from fractals import __version__, catalog
 from fractals.backends.cache_folder import read_own, reason, write_own
 from fractals.color import palette
-from fractals.errors import FractalsError, first_line
+from fractals.errors import FractalsError, first_line, listed, shown
 from fractals.explorer import outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
@@ -31,7 +31,7 @@ from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, pri
 from fractals.io.foreign import MAX_BYTES
 from fractals.rendering import families
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
@@ -389,8 +389,8 @@ class Pages:
                         error = "others send files at the moment: try again"
                         return JSONResponse({"error": error}, status_code=503)
             async with self.uploads:
-                name = request.query_params.get("name", "")[:300]
-                return JSONResponse(await asyncio.to_thread(uploaded, name, bytes(data)))
+                name, entry = (request.query_params.get(key, "")[:300] for key in ("name", "entry"))
+                return JSONResponse(await asyncio.to_thread(uploaded, name, bytes(data), entry))
         except TimeoutError:
             error = f"the file did not arrive within {UPLOAD_SECONDS:.0f} s"
             return JSONResponse({"error": error}, status_code=408)
@@ -405,15 +405,17 @@ class Pages:
         return JSONResponse({"error": line}, status_code=400)
 
 
-def uploaded(name: str, data: bytes) -> dict[str, Any]:
+def uploaded(name: str, data: bytes, entry: str = "") -> dict[str, Any]:
     """Return the answer to an upload: a scene's whole table, a palette's, or names to choose."""
-    if entries := outside.entries_of(name, data):
+    if not entry and (entries := outside.entries_of(name, data)):
         return {"entries": entries}
-    table, lost = outside.read_upload(name, data)
+    found = outside.read_upload(name, data, entry)
+    table, lost = found.table, [shown(line) for line in listed(found.lost)]
     scene = outside.scene_of(table)
     if table.keys() == {"color"} and not table["color"].keys() - {"palette", "inside"}:
         return {"palette": scene.to_table()["color"]["palette"], "lost": lost}
-    return {"scene": scene.to_table(), "lost": lost}
+    asked = [(each.name, each.value, each.choices) for each in found.asked]
+    return {"scene": scene.to_table(), "lost": lost, "asked": asked, "unused": unused(scene)}
 
 
 async def drawn(thumbnails: Thumbnails, scene: Scene) -> bytes | str:

@@ -61,17 +61,17 @@ class RefinedView(ShownView):
         self.before = None
         self.opened = True
         self.check()
-        begun = monotonic()
+        begun, before = monotonic(), self.engine.spent()
         for picture in self.refinement.pictures():
             seconds = monotonic() - begun
-            yield from self.worked(seconds)
+            yield from self.worked(self.engine.spent() - before)
             if picture:
                 yield from self.send(picture)
                 name = "exact" if picture.exact else "coarse" if picture.step > 1 else "finer"
                 self.send_drawn(name, seconds, said=picture.said)
                 if self.moving and not picture.exact:
                     yield self.begun + REST
-            begun = monotonic()
+            begun, before = monotonic(), self.engine.spent()
         if not self.engine.keeps(self, self.refinement.kept, self.most_kept):
             self.refinement.free()
 

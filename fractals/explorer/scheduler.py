@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -110,6 +110,15 @@ class Engine:
         """Return the kind of device that draws."""
         return self.choice.device.kind
 
+    def spent(self) -> float:
+        """Return a clock of work, in seconds: of all threads of the CPU, or of a GPU.
+
+        CPU time does not pass while other programs have the cores.
+        """
+        if self.kind in ("cuda", "opencl"):
+            return monotonic()
+        return process_time() / (self.threads or self.choice.device.cores or 1)
+
     def backend(self, number: str) -> Backend:
         """Return the device's backend for a number type; called in the drawing thread."""
         if number not in self._backends:
@@ -151,7 +160,7 @@ class Engine:
     def batches(
         self, work: DrawingTask, drawing: Drawing, tiles: Sequence[Tile], sink: Sink
     ) -> Iterator[float]:
-        """Have tiles taken, four for each thread at once or fewer slow ones; yield each's seconds.
+        """Have tiles taken, four for each thread at once or fewer slow ones; yield each's work.
 
         While several clients are connected, tiles are so small that each ends in some seconds even
         if every sample takes all iterations: nobody's view then ends as one that others wait for.
@@ -178,7 +187,7 @@ class Engine:
                     tile, *rest = smaller(tile, most)
                     waiting.extendleft(reversed(rest))
                 batch.append(tile)
-            begun = monotonic()
+            begun, before = monotonic(), self.spent()
             try:
                 run(drawing, batch, sink, watch, work.stale)
             finally:
@@ -186,7 +195,7 @@ class Engine:
             work.check()
             seconds = monotonic() - begun
             count = threads if seconds > STEP_SECONDS else 4 * threads
-            yield seconds
+            yield self.spent() - before
 
     def submit(self, work: DrawingTask) -> None:
         """Add work in place of older work of the same key."""

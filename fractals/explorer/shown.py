@@ -14,7 +14,7 @@ from fractals.rendering.plan import Tile
 from fractals.scene.model import Scene
 
 REST = 0.25  # seconds without input, after which more than the coarse picture is drawn
-MAX_SECONDS = 60.0  # of work on a view, until the user says to go on
+MAX_SECONDS = 60.0  # of work on a view, as of `Engine.spent`, until the user says to go on
 LONG = 3600.0  # seconds until paused work looks again whether it may go on
 
 

@@ -13,7 +13,7 @@ from fractals import catalog
 from fractals.errors import InputError, SceneError, escaped, listed, shown
 from fractals.io import png
 from fractals.io.files import PATH_SHOWN, lifted_limit, read_bytes, read_toml
-from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported
+from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported, unset
 
 # Drawn here, with a scene inside
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff")
@@ -171,7 +171,8 @@ def _named(path: Path) -> Iterator[None]:
 
 def _shown(found: Imported) -> Imported:
     """Return the same with lines that fit on a terminal."""
-    lost = [shown(line, MAX_MESSAGE) for line in listed(found.lost, MAX_LOST)]
+    lines = (*unset(found.asked), *found.lost)
+    lost = [shown(line, MAX_MESSAGE) for line in listed(lines, MAX_LOST)]
     if _is_one_color(found.table):
         lost.append("all colors of the palette are the same")
     return Imported(found.table, tuple(lost))

@@ -17,7 +17,7 @@ from fractals.io.load import Source
 from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits, wrong_share
 from fractals.scene import geometry
@@ -443,6 +443,8 @@ def plan(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Plan:
     'direct'
     """
     scene, options = read_request(sources, keywords, RenderKeywords, RenderOptions)
+    if line := unused(scene):
+        options.on_message(line)
     found: Plan = family_of(scene).plan(scene, options, "pixels")
     return found
 

@@ -29,7 +29,7 @@ from fractals.rendering.drawing import (
     open_recoloring,
     run,
 )
-from fractals.rendering.families import Rendered, family_of, load_raw, written_to
+from fractals.rendering.families import Rendered, family_of, load_raw, unused, written_to
 from fractals.rendering.fit import CHOSEN, fit_new_coloring
 from fractals.rendering.iteration import Stop
 from fractals.rendering.measured import MAX_REFERENCE, Measured, look
@@ -92,8 +92,13 @@ def render(*sources: Source, **keywords: Unpack[RenderKeywords]) -> Image:
 def read_fitted_request(
     sources: Sequence[Source], keywords: Mapping[str, Any], allowed: type, *options: type
 ) -> tuple[Scene, *tuple[Any, ...]]:
-    """Return what `read_request` returns, with colors that fit what is chosen by keywords."""
+    """Return what `read_request` returns, with colors that fit what is chosen by keywords.
+
+    The first class of options is that of a device, whose `on_message` is told of keys without use.
+    """
     scene, *made = read_request(sources, keywords, allowed, *options)
+    if line := unused(scene):
+        made[0].on_message(line)
     if CHOSEN & keywords.keys():
         scene = fit_new_coloring(scene, sources, keywords)
     return scene, *made

@@ -448,6 +448,26 @@ def test_a_long_press_opens_the_menu_of_the_point(new_tab):
     assert place_of(tab.settle()) != before
 
 
+# A touch of 0.7 s, of which the page can hear only at its end.
+LATE = """() => {
+    const canvas = document.getElementById("view");
+    canvas.setPointerCapture = () => {};
+    const send = (kind) => canvas.dispatchEvent(new PointerEvent(kind,
+        { pointerId: 7, pointerType: "touch", clientX: 200, clientY: 300, bubbles: true }));
+    send("pointerdown");
+    for (const begun = performance.now(); performance.now() - begun < 700;);
+    send("pointerup");
+}"""
+
+
+def test_a_busy_page_takes_a_long_press_for_no_tap(new_tab):
+    tab = new_tab(size=PHONE, has_touch=True)
+    tab.settle()
+    tab.run(LATE)
+    tab.page.get_by_role("menu").wait_for()
+    assert tab.page.get_by_role("navigation", name="Panels").is_visible()
+
+
 # ---------------------------------------------------------------------- autopilot
 
 

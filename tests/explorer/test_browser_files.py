@@ -41,6 +41,38 @@ def test_one_of_many_things_in_a_file_is_chosen(panels):
     assert panel.get_by_role("button", name="Cubic").get_attribute("aria-pressed") == "true"
 
 
+ASKING = b"Own { z = p2: z = fn1(z)^3 + pixel + p1, |z| < 9 }"
+
+
+def test_what_fractint_asks_for_has_fields(panels):
+    gallery = opened(panels, "Gallery")
+    file = {"name": "a #1.frm", "mimeType": "text/plain", "buffer": ASKING}
+    gallery.locator("input[type=file]").set_input_files(file)
+    panel = panels.page.get_by_role("region", name="In the file", exact=True)
+    panel.get_by_label("p1", exact=True).wait_for()
+    assert panels.page.get_by_text("FILE#NAME").count() == 0
+    panel.get_by_label("p1", exact=True).fill("0.5, -0.25")
+    panel.get_by_label("p1", exact=True).press("Enter")
+    panels.until("explorer.scene.formula.step?.includes('(0.5 + (-0.25)*i)')")
+    panel.get_by_label("fn1", exact=True).select_option("ident")
+    panels.until("explorer.scene.formula.step?.startsWith('z = z^3')")
+    assert "(0.5 + (-0.25)*i)" in panels.assert_exact()["formula"]["step"]
+    assert panel.get_by_label("p1", exact=True).input_value() == "0.5,-0.25"
+    panel.get_by_label("p1", exact=True).fill("much")
+    panel.get_by_label("p1", exact=True).press("Enter")
+    panels.page.get_by_text("p1: 'much' is not a decimal number").first.wait_for()
+
+
+def test_keys_that_are_not_used_are_told_of_what_is_pasted(panels):
+    text = "[view]\nwidth = 1\n[camera]\nlens = 0.1\n"
+    panels.run("toml => explorer.open({ toml })", text)
+    line = panels.page.get_by_text("camera.lens: for solids and reliefs; not used here")
+    line.first.wait_for()
+    panels.run("explorer.change({ iteration: { max_iterations: 300 } })")
+    panels.until("explorer.settled && explorer.scene.iteration.max_iterations === 300")
+    assert line.count() == 1
+
+
 def test_an_own_formula_in_fractints_words_is_a_program(panels):
     panel = opened(panels, "Formula")
     part = section(panel, "Your own")
@@ -53,3 +85,13 @@ def test_an_own_formula_in_fractints_words_is_a_program(panels):
     scene = panels.assert_exact()
     assert "if(re(" in scene["formula"]["step"]
     assert panel.get_by_label("Test", exact=True).input_value() == scene["formula"]["test"]
+    text = part.get_by_label("z becomes")
+    assert text.input_value() == OWN
+    panels.run("() => explorer.changeFormula('mandelbrot')")
+    panels.until("explorer.scene.formula === 'mandelbrot'")
+    assert text.input_value() == "z**2 + c"
+    text.fill(ASKING.decode())
+    part.get_by_role("button", name="Draw it").click()
+    part.get_by_text("which are here: p1 is 0, p2 is 0, fn1 is sin").wait_for()
+    panels.until("explorer.scene.formula.name === 'program'")
+    assert text.input_value() == ASKING.decode()

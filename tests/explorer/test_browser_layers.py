@@ -1,6 +1,8 @@
 """Groups of layers and masks in a browser: dragged, moved by keys, painted with a brush, undone."""
 
+import base64
 import io
+import itertools
 
 import numpy as np
 import pytest
@@ -103,6 +105,44 @@ def test_groups_lie_in_groups(stack):
     part.get_by_role("button", name="Move group up").click()
     tab.until("explorer.scene.color.layers[0].layers.length === 2")
     assert shaded_as_exact(tab)["layers"][0]["layers"][1]["layers"][0]["opacity"] == 0.3
+
+
+def test_a_group_of_one_layer_changes_no_picture(stack):
+    tab, part = stack
+    layer = {**BLUE, "blend": "soft_light", "opacity": 0.7}
+    tab.run("color => explorer.paint(color)", {"palette": "hokusai", "layers": [layer]})
+    tab.until("explorer.scene.color.layers.length === 1")
+    tab.settle()
+    before = tab.pixels().astype(int)
+    part.locator(".layer .layer-name").first.click()
+    part.get_by_role("button", name="Make a group of it").click()
+    tab.until("explorer.scene.color.layers[0].layers")
+    tab.settle()
+    assert np.abs(tab.pixels() - before).max() <= 1
+    part.get_by_role("button", name="Ungroup").click()
+    tab.until("!explorer.scene.color.layers[0].layers")
+    assert tab.settle()["color"]["layers"][0]["blend"] == "soft_light"
+    assert np.array_equal(tab.pixels(), before)
+
+
+def test_words_of_a_layer_lie_beside_each_other(stack):
+    tab, part = stack
+    file = io.BytesIO()
+    Image.new("L", (4, 4), 128).save(file, "PNG")
+    mask = {"picture": f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}"}
+    inner = {**BLUE, "coloring": "triangle_average", "blend": "soft_light", "picture_mask": mask}
+    tab.run("layers => explorer.paint({ layers })", [{"layers": [{"layers": [inner]}]}])
+    tab.until("explorer.scene.color.layers[0].layers?.[0].layers")
+    row = part.locator(".layer .layer-name", has_text="Triangle average")
+    name, told = (row.locator(each).bounding_box() for each in (".grow", ".faint"))
+    text = row.locator(".grow").evaluate("each => each.scrollWidth")
+    assert name["x"] + text <= told["x"]
+    row.click()
+    for line in part.get_by_role("group", name="Mask").locator(".line").all():
+        boxes = [each.bounding_box() for each in line.locator("> *:visible").all()]
+        assert all(a["x"] + a["width"] <= b["x"] for a, b in itertools.pairwise(boxes))
+        outer = line.bounding_box()
+        assert boxes[-1]["x"] + boxes[-1]["width"] <= outer["x"] + outer["width"] + 1
 
 
 def test_a_mask_is_painted_on_the_picture_and_undone(stack):

@@ -20,6 +20,7 @@ from fractals.errors import FractalsError, SceneError, first_line
 from fractals.explorer import jobs, outside
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import ExportedFile, ExportFolder, Jobs, remove_leftovers
+from fractals.explorer.pages import uploaded
 
 posix = pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX systems")
 
@@ -133,6 +134,20 @@ def test_errors_about_files_hold_no_control_characters(server, name):
 LINK = outside.link_of(fractals.load_scene("seahorse"))
 DAMAGED = ("nonsense", LINK[:-9], LINK[:40], LINK[:30] + "AAAA" + LINK[34:], "", "%20abc", "é")
 LIBRARIES = ("zlib", "base64", "codec", "decompress", "BytesIO", "char 1", "Error", "Expect")
+
+
+def test_a_files_name_may_hold_a_number_sign():
+    text = fractals.load_scene("seahorse").to_toml().encode()
+    assert uploaded("take #3.toml", text)["scene"]["title"] == "Seahorse valley"
+    many = b"A { z = pixel: z = z*z + pixel, |z| < 4 }\nB { z = 0: z = z^3 + pixel, |z| < 4 }"
+    assert len(uploaded("c#.frm", many)["entries"]) == 2
+    assert uploaded("c#.frm", many, "B")["scene"]["title"] == "B"
+
+
+def test_keys_that_are_not_used_are_told():
+    found = uploaded("a.toml", b"[camera]\nlens = 0.1\n")
+    assert found["unused"] == "camera.lens: for solids and reliefs; not used here"
+    assert uploaded("b.toml", b"[view]\nwidth = 1\n")["unused"] == ""
 
 
 @pytest.mark.parametrize("link", DAMAGED)

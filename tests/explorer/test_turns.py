@@ -1,5 +1,6 @@
 """Clients take turns: a view that takes long leaves the drawing thread to others."""
 
+import itertools
 import threading
 import time
 from types import SimpleNamespace
@@ -9,6 +10,7 @@ import pytest
 import fractals
 from fractals.errors import OptionError
 from fractals.explorer import scheduler
+from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import (
     PENALTY,
     STARVING,
@@ -157,7 +159,7 @@ def test_replaced_work_is_not_prepared_elsewhere(engine):
 
 def batches(crowded, limit=1000, supersampling=1, method="direct"):
     """Return a function that runs tiles, and gives these as they were drawn."""
-    engine = SimpleNamespace(crowded=lambda: crowded)
+    engine = SimpleNamespace(crowded=lambda: crowded, spent=scheduler.monotonic)
     drawing = SimpleNamespace(
         source=SimpleNamespace(max_iterations=limit, halt=[0]),
         plan=SimpleNamespace(supersampling=supersampling, method=method),
@@ -197,6 +199,39 @@ def test_a_view_that_takes_long_pauses_until_its_user_goes_on():
     assert said == ["paused"]
 
 
+def test_work_does_not_pass_while_other_programs_have_the_cores(engine):
+    before = engine.spent()
+    time.sleep(0.4)
+    assert engine.spent() - before < 0.2
+    before, until = time.thread_time(), engine.spent() + 0.05
+    while engine.spent() < until:
+        pass
+    assert time.thread_time() - before > 0.02
+
+
+class Sleeping:
+    """A refinement whose steps take long, of which the CPU does nothing."""
+
+    kept, prepare, free = 0, staticmethod(lambda: None), staticmethod(lambda: None)
+
+    def pictures(self):
+        for _ in range(3):
+            time.sleep(0.2)
+            yield None
+
+
+def test_a_busy_machine_pauses_no_view(engine):
+    said = []
+    options = {"engine": engine, "scene": SCENE, "frame": 1, "paint": 0}
+    view = RefinedView(
+        ("",), RefinedView.passes, VIEW, **options, say=lambda kind, **_: said.append(kind)
+    )
+    view.open = lambda: setattr(view, "refinement", Sleeping())
+    view.allowed = 0.3
+    assert list(itertools.islice(view.passes(), 9)) == [None, None, None]
+    assert "paused" not in said
+
+
 TILES = [Tile(0, 0, 256, 256), Tile(256, 0, 44, 256)]
 
 
@@ -231,7 +266,7 @@ def test_tiles_of_replaced_work_are_skipped():
         assert stop()
         return {}
 
-    engine = SimpleNamespace(crowded=lambda: False)
+    engine = SimpleNamespace(crowded=lambda: False, spent=scheduler.monotonic)
     with pytest.raises(Stale):
         next(Engine.batches(engine, work, drawing, TILES, Sink(take)))
     assert drawn == TILES[:1]

@@ -119,8 +119,8 @@ def test_our_scenes_keep_their_width():
 
 def test_a_window_of_the_explorer(imported):
     path, width, height = imported
-    table, _ = outside.read_upload(path.name, path.read_bytes())
-    opened = outside.scene_of(outside.scene_of(table).to_table())  # as the page sends it back
+    found = outside.read_upload(path.name, path.read_bytes())
+    opened = outside.scene_of(outside.scene_of(found.table).to_table())  # as the page sends it back
     place = FrameView.of(opened, (400, 400))
     for size in ((400, 400), (800, 300), (300, 800)):
         place = place.moved(Move(), size)

@@ -11,6 +11,7 @@ from fractals.explorer import outside
 from fractals.explorer.pages import uploaded
 from fractals.io import formats
 from fractals.io.foreign import frm
+from fractals.io.foreign._fractint import FUNCTIONS
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "formats" / "frm"
 MANY = """
@@ -108,9 +109,14 @@ def test_files_of_others_are_drawn():
 def test_the_explorer_offers_what_a_file_holds():
     data = MANY.encode()
     assert uploaded("many.frm", data)["entries"][1] == ("Cubic", "a formula")
-    told = uploaded("many.frm#Cubic p1=0.5", data)
+    told = uploaded("many.frm", data, "Cubic p1=0.5")
     assert told["scene"]["title"] == "Cubic"
-    assert told["lost"] == ["Fractint asks for fn1=sin: FILE#NAME fn1=sin sets one"]
+    assert told["lost"] == []
+    assert [(name, value) for name, value, _ in told["asked"]] == [("p1", "0.5"), ("fn1", "sin")]
+    assert [len(choices) for *_, choices in told["asked"]] == [0, len(FUNCTIONS)]
+    own = uploaded("one.frm", b"A { z = pixel: z = z*z + p1, |z| < 4 }", "p1=0,1")
+    assert own["asked"] == [("p1", "0,1", ())]
+    assert "i" in own["scene"]["formula"]["step"]
     assert "entries" not in uploaded("one.frm", b"A { z = pixel: z = z*z + pixel, |z| < 4 }")
     with pytest.raises(SceneError, match="bad"):
         outside.entries_of("bad.frm", b"nothing")

@@ -48,9 +48,9 @@ def test_the_place_in_a_picture_is_a_scene(name, tmp_path):
     alone = load_scene(tmp_path / ("a.xpf" if "xaos" in name else "a.kfr"), size=(64, 48))
     assert scene == alone
     assert lost == ([] if "xaos" in name else [f"{path}: flat colors (Flat: 1)"])
-    table, lines = outside.read_upload(name, PICTURES[name])
-    assert outside.scene_of(table) == scene
-    assert len(lines) == len(lost)
+    found = outside.read_upload(name, PICTURES[name])
+    assert outside.scene_of(found.table) == scene
+    assert len(found.lost) == len(lost)
 
 
 def test_the_file_of_a_report(data):

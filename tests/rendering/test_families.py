@@ -177,3 +177,25 @@ def test_every_family_has_what_is_asked_for():
 def test_other_values_are_no_formulas():
     with pytest.raises(fractals.SceneError, match="neither a name nor a table"):
         fractals.load_scene({"formula": 7})
+
+
+def test_keys_of_other_families_are_told_in_one_line(capsys, tmp_path):
+    told = []
+    keys = {"lens": 0.1, "ray_step": 0.5, "haze": 2, "quality": 3, "tilt": 30}
+    fractals.render("mandelbrot", size=(8, 6), device="cpu", on_message=told.append, **keys)
+    line = (
+        "scatter.quality: for scatter images; relief.tilt: for reliefs, which have "
+        "relief.heights; camera.lens, camera.ray_step, light.haze: for solids and reliefs; "
+        "not used here"
+    )
+    assert told == [line]
+    with pytest.warns(
+        fractals.FractalsWarning, match=r"^scatter\.quality: for scatter images; not"
+    ):
+        fractals.plan("arena", quality=3, device="cpu")
+    main(["render", "mandelbrot", "--lens", "0.1", "--cpu", "--dry-run"])
+    assert "camera.lens: for solids and reliefs; not used here" in capsys.readouterr().err
+
+
+def test_each_scene_of_the_gallery_uses_its_keys():
+    assert not any(families.unused(fractals.load_scene(name)) for name in fractals.names("gallery"))

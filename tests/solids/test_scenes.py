@@ -94,6 +94,18 @@ def test_a_view_that_no_number_resolves_is_refused():
         make_solid_plan(near.replace(position=(1 + 0.7 * least, 0, 0)), "cpu", 1)
 
 
+@pytest.mark.parametrize("nearer", [4, 1e5])
+def test_a_camera_that_passes_its_target_looks_on(nearer):
+    """A target may hang in the air before the surface, as those of pictures by camera often do."""
+    scene = solid_scene(BALL, position=(3, 0, 0), target=(2.5, 0, 0))
+    near = orbited(scene, 0, 0, nearer).camera
+    assert near.position == pytest.approx((1 + 2 / nearer, 0, 0), abs=1e-3)
+    assert near.target[0] < near.position[0]
+    assert near.target[1:] == pytest.approx((0, 0))
+    away = solid_scene(BALL, position=(3, 0, 0), target=(4, 0, 0))  # it sees no surface
+    assert orbited(away, 0, 0, nearer).camera.target == (4, 0, 0)
+
+
 def test_a_near_view_takes_the_steps_of_its_detail():
     scene = solid_scene(formula="mandelbulb", size=(200, 120), samples=1)
     assert make_solid_plan(scene, "cpu", 1).steps == 10

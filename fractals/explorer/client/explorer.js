@@ -250,7 +250,7 @@ export class Explorer extends EventTarget {
    * @param {string|Table} formula */
   changeFormula(formula) {
     const { center, width, rotation, octaves, julia } = this.placed, step = `flight to formula ${this.#frame}`;
-    if (julia || octaves < 1 || !this.placed.values) return void this.open({ formula }, step);
+    if (julia || octaves < 1 || !this.placed.values) return void this.open({ formula }, step, { aim: true });
     const scene = { ...this.scene, title: "", note: "", formula, view: { ...kindOf(this.scene.view), center, width, rotation } };
     this.open({ scene }, step).trial = { formula, step, scene };
   }
@@ -258,7 +258,7 @@ export class Explorer extends EventTarget {
   /** Show the whole set of a formula of which nothing is seen here. @param {Table} trial @param {boolean} jump */
   #leave({ formula, step, scene }, jump) {
     this.#trial = null;
-    this.open({ formula }, step, { jump });
+    this.open({ formula }, step, { jump, aim: true });
     this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => void this.open({ scene })]);
   }
 
@@ -531,6 +531,7 @@ export class Explorer extends EventTarget {
       Object.assign(state, { frame: message.frame, scene, origin: this.#origin, entry: this.entry });
     }
     if (flight.jump) this.#say("jump");
+    if (message.unused) this.#tell(message.unused, "info");
     this.#say("placed", message);
     this.#paints.next();
     this.#wake();
@@ -553,6 +554,7 @@ export class Explorer extends EventTarget {
     this.drawn = message;
     this.status = null;
     this.#changed = 0;
+    this.#history.seen();
     this.#paints.next();
     this.stage.arrived(message.pass);
     this.#say("drawn", message);

@@ -64,7 +64,9 @@ export function attachGestures(explorer, canvas) {
       if (!down.delete(event.pointerId)) return;
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
       const still = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
-      if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse", at: fine(place(event)), alt: event.altKey } }));
+      const late = event.pointerType === "touch" && event.timeStamp - gesture?.began >= PRESS; // a press, of which the timer of a busy page has not told yet
+      if (still && late && name === "pointerup" && !fingers) menu(event);
+      else if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse", at: fine(place(event)), alt: event.altKey } }));
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
       if (down.size) begin(down.size === 1 ? "drag" : "pinch", event);
@@ -94,7 +96,7 @@ export function attachGestures(explorer, canvas) {
 
   function begin(/** @type {string} */ kind, /** @type {PointerEvent} */ event) {
     const points = [...down.values()], step = `gesture ${++count}`;
-    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true };
+    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, began: event.timeStamp };
     else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
   }

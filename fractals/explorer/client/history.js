@@ -2,7 +2,7 @@
 import { observe } from "./state.js";
 
 const DEPTH = 200;
-const TOGETHER = 700; // ms between moves of one step
+const TOGETHER = 700; // ms between moves of one step, from when the earlier one is seen
 
 /** @typedef {{frame: number, scene: Table|null, origin: number, entry: number, still?: string}} State `scene` null: not placed
  * yet; `entry`: of the browser's list of pages, which has one for each jump; `still`: a small picture's address, if it was settled */
@@ -15,6 +15,7 @@ export class History {
   forth = /** @type {State[]} */ ([]);
   #step = "";
   #when = 0;
+  #unseen = false; // whether nothing was drawn since the newest change
 
   constructor() { observe(this, "back", "forth"); }
 
@@ -25,15 +26,22 @@ export class History {
    * after the other, are one step; those of "flight 1" and "gesture 1" are one step however long it takes;
    * "" is always a step of its own @param {() => State} now @returns {State|null} what was noted */
   note(step, now) {
-    const soon = /^(flight|gesture) /.test(step) || performance.now() - this.#when < TOGETHER;
+    const soon = this.#unseen || /^(flight|gesture) /.test(step) || performance.now() - this.#when < TOGETHER;
     const same = step && step === this.#step && soon;
     this.#step = step;
     this.#when = performance.now();
+    this.#unseen = true;
     if (same) return null;
     const state = now();
     this.back = [...this.back, state].slice(-DEPTH);
     this.forth = [];
     return state;
+  }
+
+  /** Something was drawn: on a busy machine long after the change, and a user waits to see one before the next. */
+  seen() {
+    if (this.#unseen) this.#when = performance.now();
+    this.#unseen = false;
   }
 
   /** Make the next change a step of its own, whatever its name. */

@@ -1,6 +1,6 @@
 """The contract of a format: a file of another program <-> a part of a scene, and what was lost."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,22 @@ LISTED = "'fractals show FILE' lists them, and FILE#NAME selects one"
 def first_of(count: int) -> str:
     """Return the line for the user where the first of several entries of a file is read."""
     return f"the first of {count} entries is read; {LISTED}"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What an entry of a file asks the user for; words of the entry such as ``p1=2`` set it."""
+
+    name: str
+    value: str  # that is read
+    given: bool  # by the entry's words; otherwise the value is the usual one
+    choices: tuple[str, ...] = ()  # () for numbers
+
+
+def unset(asked: Sequence[Asked]) -> tuple[str, ...]:
+    """Return the line for the user about what an entry asks for and nobody gave, or no line."""
+    usual = [f"{each.name}={each.value}" for each in asked if not each.given]
+    return (f"Fractint asks for {' '.join(usual)}: FILE#NAME {usual[0]} sets one",) if usual else ()
 
 
 # ``beside(name)``: the content of the file of this name, without a folder, that lies in the folder
@@ -34,6 +50,7 @@ class Imported:
     # A line for each setting of the file that has no equivalent in a scene. `first_of` may be among
     # them.
     lost: tuple[str, ...] = ()
+    asked: tuple[Asked, ...] = ()
 
 
 @dataclass(frozen=True)

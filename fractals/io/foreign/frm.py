@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from fractals.errors import InputError, SceneError, shown
-from fractals.io.foreign import Format, Imported
+from fractals.io.foreign import Asked, Format, Imported
 from fractals.io.foreign._fractint import FUNCTIONS
 from fractals.io.foreign._text import lines_of, number
 from fractals.io.foreign.par import MAX_LISTED, File, Formulas, frm_of, one_of, scene_of
@@ -21,7 +21,8 @@ EXAMPLE = "name { z = pixel: z = z^2 + pixel, |z| < 4 }"
 def read(data: bytes, entry: str) -> Imported:
     """Return the scene of a formula, by default of the first one."""
     formulas, names = _formulas(data)
-    wanted, *words = entry.split() or [""]
+    words = entry.split()
+    wanted = words.pop(0) if words and "=" not in words[0] else ""
     given = _settings(words)
     return one_of(list(names), wanted, lambda name: _scene(name, names[name], formulas, given))
 
@@ -83,9 +84,12 @@ def _scene(name: str, key: str, formulas: Formulas, given: dict[str, str]) -> Im
     drawn = scene_of(fields, File(formulas=formulas))
     table: dict[str, Any] = {"title": name[:1000], **drawn.table}
     del table["color"], table["iteration"]["max_iterations"]  # of an entry without colors
-    usual = [f"{p}={values[p]}" for p in USUAL if p not in given and re.search(rf"\b{p}\b", text)]
-    asked = f"Fractint asks for {' '.join(usual)}: FILE#NAME {usual[0]} sets one" if usual else ""
-    return Imported(table, (*([asked] if asked else []), *drawn.lost))
+    asked = [
+        Asked(p, values[p], p in given, tuple(FUNCTIONS) if p[0] == "f" else ())
+        for p in USUAL
+        if re.search(rf"\b{p}\b", text)
+    ]
+    return Imported(table, drawn.lost, tuple(asked))
 
 
 def make() -> Format:

@@ -8,7 +8,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from fractals import catalog
@@ -101,7 +101,7 @@ def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Im
         raise SceneError(f"{name[:80]}: {error}{more}") from None
     if not many:
         return imported
-    return Imported(imported.table, (*imported.lost, first_of(len(names))))
+    return replace(imported, lost=(*imported.lost, first_of(len(names))))
 
 
 def entries(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:

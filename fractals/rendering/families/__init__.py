@@ -73,6 +73,16 @@ class Refinement(Protocol):
         """Free what another refinement of the same image would take."""
 
 
+# Whose images are made by the keys of a table of a scene that the other families do not read
+OWN_TABLES = {
+    "scatter": "scatter images",
+    "display": "scatter images",
+    "relief": "reliefs, which have relief.heights",
+    "camera": "solids and reliefs",
+    "light": "solids and reliefs",
+}
+
+
 class Family(ABC):
     """How images of one kind are made.
 
@@ -84,6 +94,8 @@ class Family(ABC):
     has_inside = False  # whether a picture may show nothing but points inside a set
     suffixes: tuple[str, ...] = ()  # of files of raw numbers
     layered: tuple[str, ...] = ()  # suffixes of files of light and layers that `render_to` writes
+    # Tables of a scene for few families, as of `OWN_TABLES`, that images of this one are made by
+    tables: tuple[str, ...] = ()
     # Whether a pixel can be drawn without the others. Films then share what frames have in common.
     single_pixels = False
 
@@ -275,6 +287,17 @@ def load_raw(path: str | Path) -> Any:
 def family_of(scene: Scene) -> Family:
     """Return the family of a scene: that of its formula, or of a relief."""
     return load(scene.family)
+
+
+def unused(scene: Scene) -> str:
+    """Return a line about keys of a scene that its family does not read, or an empty text."""
+    found: dict[str, list[str]] = {}
+    for table, owners in OWN_TABLES.items():
+        if table not in family_of(scene).tables:
+            keys = getattr(scene, table).model_dump(exclude_defaults=True)
+            found.setdefault(owners, []).extend(f"{table}.{key}" for key in keys)
+    lines = [f"{', '.join(keys)}: for {owners}" for owners, keys in found.items() if keys]
+    return f"{'; '.join(lines)}; not used here" if lines else ""
 
 
 def load(name: str) -> Family:

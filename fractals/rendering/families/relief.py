@@ -58,6 +58,7 @@ class Reliefs(Family):
     """The family of reliefs; its raw numbers are those of escape time."""
 
     title = "Reliefs: escape time as a landscape, lit by sun and sky"
+    tables = ("relief", "camera", "light")
     suffixes = SUFFIXES
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ReliefPlan:

@@ -28,6 +28,7 @@ class Scatterer(Family):
     """The family of images whose points are thrown; see `fractals.rendering.families.Family`."""
 
     title = "Scatter: points are thrown, and hits are counted"
+    tables = ("scatter", "display")
     suffixes = (SUFFIX,)
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ScatterPlan:

@@ -190,6 +190,7 @@ class Solids(Family):
     """The family of solids; see `fractals.rendering.families.Family`."""
 
     title = "Solids: rays walk to a surface in space, lit by sun and sky"
+    tables = ("camera", "light")
     layered = (".exr",)
     suffixes = (SUFFIX,)
 

@@ -250,7 +250,9 @@ def _said(plan: ScatterPlan, samples: int) -> str:
     """Return how far the sums are."""
     whole = plan.scene.scatter.quality
     reached = min(whole, samples / math.prod(plan.scene.image.size))
-    return f"quality {reached:.2g} of {whole:g}" if reached < whole else f"quality {whole:g}"
+    if reached >= whole:
+        return f"quality {whole:g}"
+    return f"quality {float(f'{reached:.2g}'):g} of {whole:g}"  # 120, not 1.2e+02
 
 
 def _step(plan: ScatterPlan) -> int:

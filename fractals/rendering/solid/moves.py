@@ -53,8 +53,9 @@ def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
     position = target + far * back
     seen = _sight(solid, position, -back)
     position = position - back * (far if seen is None else seen) * (1 - 1 / nearer)
-    if np.linalg.norm(position - target) < CLOSEST * far:
-        target = position - back * CLOSEST * far
+    if (position - target) @ back < CLOSEST * far:  # it would look back: go on to the surface
+        left = far if seen is None else seen
+        target = position - back * max(left / nearer, CLOSEST * far)
     return _placed(scene, position, target)
 
 

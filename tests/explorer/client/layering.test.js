@@ -45,6 +45,9 @@ test("a layer is dropped above another one, or into a group", () => {
 
 test("groups are made and undone, and the last layer ends its group", () => {
   assert.equal(text(grouped([A, B], [1])), "A(B)");
+  const soft = { ...B, blend: "soft_light", opacity: 0.7 }, [, made] = grouped([A, soft], [1]);
+  assert.deepEqual([made.blend, made.opacity, made.layers[0].blend, made.layers[0].opacity], ["soft_light", 0.7, "normal", 1]);
+  assert.deepEqual(ungrouped([A, made], [1]), [A, soft]);
   assert.equal(text(ungrouped([A, group(B, C), D], [1])), "ABCD");
   assert.equal(text(without([A, group(B)], [1, 0])), "A");
   assert.equal(text(without([A, group(B, C)], [1, 0])), "A(C)");

@@ -62,6 +62,21 @@ test("changes of the same name are one step, and only 200 steps are kept", () =>
   assert.equal(history.back.length, 200);
 });
 
+test("turns of a wheel are one step until the picture was seen for a while", (context) => {
+  let clock = 0;
+  context.mock.method(performance, "now", () => clock);
+  const { history, ...made } = counter();
+  const turn = (milliseconds) => ((clock += milliseconds), made.do("wheel"), history.back.length);
+  assert.deepEqual([turn(5000), turn(5000), turn(5000)], [1, 1, 1]); // of a machine that draws slowly
+  clock += 5000;
+  history.seen();
+  assert.equal(turn(600), 1);
+  history.seen();
+  clock += 600;
+  history.seen(); // finer
+  assert.equal(turn(200), 2);
+});
+
 test("states that were never placed are forgotten", () => {
   const { history, ...made } = counter();
   for (let k = 0; k < 4; k++) made.do("");

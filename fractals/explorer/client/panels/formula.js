@@ -38,8 +38,8 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     return { name, first, rest: rest.join(", "), values, group, found: `${words(name)} ${title} ${group}`.toLowerCase() };
   });
   const groups = Map.groupBy(cards, ({ group }) => group);
-  // draft: what is typed, until it is drawn; wanted: words that a formula is searched by
-  const own = observe({ draft: null, waiting: false, failed: "", wanted: "" });
+  // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
+  const own = observe({ draft: null, waiting: false, failed: "", read: /** @type {Table} */ ({}), wanted: "" });
   explorer.addEventListener("placed", () => Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }));
   explorer.addEventListener("message", (/** @type {Table} */ { detail }) => {
     if (detail.kind !== "error" || !own.waiting) return;
@@ -51,16 +51,19 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   async function fractint(text) {
     const file = new File([text], "formula.frm");
     try {
-      const { entries, scene } = await sent(file);
-      return (scene ?? (await sent(file, entries[0][0])).scene).formula;
+      const found = await sent(file), { scene, asked } = found.scene ? found : await sent(file, found.entries[0][0]);
+      const usual = asked.map((/** @type {string[]} */ [name, value]) => `${name} is ${value}`).join(", ");
+      own.read = { text, usual, step: scene.formula.step };
+      return scene.formula;
     } catch (/** @type {any} */ error) {
       Object.assign(own, { waiting: false, failed: error.message });
       return null;
     }
   }
 
-  function Own(/** @type {{step: string}} */ { step }) {
-    const text = own.draft ?? step ?? "z**2 + c";
+  function Own(/** @type {{now: Table}} */ { now }) {
+    const program = now.name === "program", read = program && own.read.step === now.step ? own.read : {};
+    const text = own.draft ?? (program ? read.text : now.step) ?? "z**2 + c";
     const draw = async (/** @type {Event} */ event) => {
       event.preventDefault();
       if (!text.trim()) return;
@@ -72,6 +75,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     return html`<form class="stack" onSubmit=${draw}>
       <${Row} label="z becomes" hint=${HINT} control=${(/** @type {string} */ id) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
         aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(/** @type {Table} */ { target }) => { own.draft = target.value; }} onKeyDown=${typed}></textarea>`} />
+      ${read.usual && html`<p class="hint">Fractint asks for values, which are here: ${read.usual}. Write others in their places.</p>`}
       ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
       <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
         <p class="hint" role="status">${own.waiting && "Compiling. The picture stays until the new formula is ready."}</p></div></form>`;
@@ -115,7 +119,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
-      ${!points && html`<${Section} title="Your own"><${Own} step=${now.name === "program" ? undefined : now.step} /><//>`}
+      ${!points && html`<${Section} title="Your own"><${Own} now=${now} /><//>`}
       ${now.name === "program" && html`<${Section} title="Program">${Object.entries(PROGRAM).map(([name, meaning]) => html`<${OptionField} key=${name}
         option=${{ name, type: "text", default: "", meaning }} value=${now[name] ?? ""} put=${(/** @type {string} */ text) => explorer.changeFormula({ ...now, [name]: text })} />`)}<//>`}
       ${!points && options.length > 0 && html`<${Section} title="Options">${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}

@@ -117,6 +117,7 @@ export function mountPanels(explorer) {
   /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
    * `id`: of a message that stays until it is dismissed, and replaces the one before it */
   function notify(text, kind = "info", { action, id = `${(count += 1)}` } = {}) {
+    if (/^[a-z]+ /.test(text)) text = text[0].toUpperCase() + text.slice(1); // of the server, whose lines begin as those of the command line
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
     ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
     if (id === PAUSED || id === LOST) return;
@@ -127,7 +128,7 @@ export function mountPanels(explorer) {
   effect(() => {
     const { paused, lost } = explorer;
     untracked(() => {
-      if (paused) notify(`This view has taken ${Math.round(paused.seconds)} s.`, "info", { id: PAUSED, action: ["Go on", () => explorer.goOn()] });
+      if (paused) notify(`This view has taken ${Math.round(paused.seconds)} s of work.`, "info", { id: PAUSED, action: ["Go on", () => explorer.goOn()] });
       else dismiss(PAUSED);
       if (lost) notify(lost, "error", { id: LOST });
       else dismiss(LOST);

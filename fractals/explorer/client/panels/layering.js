@@ -76,8 +76,18 @@ function pathOf(layers, wanted) {
 /** Tell whether there may be a group of what lies at a path. @param {Table[]} layers @param {Path} path */
 export const canGroup = (layers, path) => path.length + depthOf(at(layers, path) ?? {}) <= DEEPEST;
 
-/** Make a group of what lies at a path. @param {Table[]} layers @param {Path} path */
-export const grouped = (layers, path) => withAt(layers, path, { blend: "normal", opacity: 1, layers: [at(layers, path)] });
+/** Make a group of what lies at a path; the picture stays, because the group blends as the thing did.
+ * @param {Table[]} layers @param {Path} path */
+export function grouped(layers, path) {
+  const thing = /** @type {Table} */ (at(layers, path)), { blend = "auto", opacity = 1 } = thing;
+  if (blend === "auto") return withAt(layers, path, { blend: "normal", opacity: 1, layers: [thing] }); // which only the server knows
+  return withAt(layers, path, { blend, opacity, layers: [{ ...thing, blend: "normal", opacity: 1 }] });
+}
 
-/** Put what a group holds in its place. @param {Table[]} layers @param {Path} path */
-export const ungrouped = (layers, path) => around(layers, path, (own, k) => own.toSpliced(k, 1, ...own[k].layers));
+/** Put what a group holds in its place; a single thing, which no mask hides, blends as the group did.
+ * @param {Table[]} layers @param {Path} path */
+export const ungrouped = (layers, path) => around(layers, path, (own, k) => {
+  const { blend, opacity = 1, picture_mask: mask, layers: [first, ...others] } = own[k];
+  const alone = !others.length && !mask && (first.blend ?? "normal") === "normal";
+  return own.toSpliced(k, 1, ...(alone ? [{ ...first, blend, opacity: opacity * (first.opacity ?? 1) }] : [first, ...others]));
+});

@@ -60,7 +60,7 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
   };
   const lay = (/** @type {string} */ where) => mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
   return html`<div class="stack" role="group" aria-label="Mask">
-    <div class="line"><span class="grow">Mask</span>
+    <div class="row-head">Mask</div><div class="line">
       ${painting ? html`<${Button} label="Done" symbol="check" kind="quiet" onClick=${() => { brush.on = false; }} />`
         : html`<${Button} label=${mask ? "Paint on" : "Paint a mask"} symbol="edit" kind="quiet" onClick=${begin} />`}
       <${FileButton} label="From a picture" kind="quiet" accept="image/*" take=${take} />

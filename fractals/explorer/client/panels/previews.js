@@ -37,6 +37,7 @@ export function drawSheet(explorer, wanted, drawn) {
  */
 export function Previews({ explorer, label, items, chosen, fit = false, choose }) {
   const made = useSignal(/** @type {Table} */ ({})), seen = useSignal(false), whole = useSignal(false); // `whole`: all that can be drawn is there
+  const known = useSignal(""); // what all of `made` were drawn of
   const text = JSON.stringify(items.map(({ change }) => change)), place = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0;
   const watch = (/** @type {any} */ node) => {
     if (!node || node.watched) return;
@@ -44,22 +45,26 @@ export function Previews({ explorer, label, items, chosen, fit = false, choose }
     node.watched.observe(node);
   };
   useEffect(() => {
-    if (!seen.value || !place) return;
-    let sheet = /** @type {Table|null} */ (null);
+    const wanted = `${place} ${text}`;
+    if (!seen.value || !place || known.value === wanted) return;
+    let sheet = /** @type {Table|null} */ (null), ended = false;
     const waiting = setTimeout(() => {
-      const known = new Set();
+      const found = new Set();
       whole.value = false;
-      const drawn = sheet = drawSheet(explorer, { scenes: items.map(({ change }) => change), fit }, (index, found) => {
-        known.add(items[index].id);
-        made.value = { ...made.value, [items[index].id]: found };
+      const drawn = sheet = drawSheet(explorer, { scenes: items.map(({ change }) => change), fit }, (index, small) => {
+        found.add(items[index].id);
+        made.value = { ...made.value, [items[index].id]: small };
       });
       // A card stays away whose colors have no meaning here.
       drawn.done.then(() => {
+        if (ended) return; // those that are there stay
+        known.value = wanted;
         whole.value = true;
-        made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => known.has(id)));
+        made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => found.has(id)));
       }, () => {});
     }, Object.keys(made.value).length ? REST_MS : 0);
     return () => {
+      ended = true;
       clearTimeout(waiting);
       sheet?.cancel();
     };
