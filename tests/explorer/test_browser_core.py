@@ -184,6 +184,43 @@ def test_fingers_turn_little_snap_upright_and_a_key_stands_up(tab):
     assert tab.press("Control+z")["view"]["rotation"] == 47.2
 
 
+FLICK = """speed => new Promise(done => {
+    const canvas = document.querySelector("#view"), begun = performance.now();
+    const tell = (kind, x) => canvas.dispatchEvent(new PointerEvent(kind,
+        { pointerId: 9, pointerType: "touch", clientX: x, clientY: 60, bubbles: true }));
+    tell("pointerdown", 40);
+    const step = () => {
+        const gone = Math.min(120, performance.now() - begun);
+        tell("pointermove", 40 + speed * gone);
+        if (gone < 120) return requestAnimationFrame(step);
+        tell("pointerup", 40 + speed * gone);
+        done(explorer.placed.center[0]);
+    };
+    requestAnimationFrame(step);
+})"""
+
+
+def test_a_flick_glides_on_and_is_one_step_of_undo(new_tab):
+    tab = new_tab()
+    tab.page.emulate_media(reduced_motion="no-preference")
+    tab.run("() => { HTMLCanvasElement.prototype.setPointerCapture = () => {}; }")  # no real finger
+    tab.open(DIRECT)
+
+    def moved(speed):
+        """Return by how many pixels the view moves, and the places before and after."""
+        before = place_of(tab.settle())
+        tab.run(f"({FLICK})({speed})")
+        tab.page.wait_for_timeout(2200)
+        after = place_of(tab.settle())
+        pixel = float(tab.run("explorer.placed.width")) / tab.run("explorer.size[0]")
+        return (float(before[0][0]) - float(after[0][0])) / pixel, before, after
+
+    assert moved(0.1)[0] == pytest.approx(12, abs=2)  # too slow to glide
+    pixels, before, _ = moved(0.5)
+    assert pixels == pytest.approx(60 + 0.5 * 320, abs=30)
+    assert place_of(tab.press("Control+z")) == before
+
+
 def test_a_drag_moves_the_picture_by_whole_pixels_before_the_server_answers(new_tab):
     tab = new_tab()
     tab.settle()

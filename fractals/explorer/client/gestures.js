@@ -1,10 +1,13 @@
 /** Gestures of mouse, trackpad, pen and fingers: they become moves of the model. */
+import { still } from "./ui.js";
 
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
 const DOUBLE = 128; // that a double click zooms
 const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
 const SLACK_ANGLE = 10, UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
 const PRESS = 550; // ms that a long press takes at least
+// A flick: ms in which its speed is measured, CSS pixels per ms that begin it, and ms in which it loses most of its speed
+const TRAIL = 100, FLICK = 0.25, GLIDE = 320;
 const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
 
 /** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
@@ -54,7 +57,7 @@ export function attachGestures(explorer, canvas) {
     tell(point);
     if (!down.has(event.pointerId)) return;
     down.set(event.pointerId, point);
-    if (gesture?.kind === "drag") drag(point, gesture);
+    if (gesture?.kind === "drag") drag(point, gesture, event.timeStamp);
     else if (gesture?.kind === "pinch") pinch(gesture);
     else if (gesture?.kind === "box") gesture.show(point);
   });
@@ -63,10 +66,11 @@ export function attachGestures(explorer, canvas) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
       if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
-      const still = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
+      const rested = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
       const late = event.pointerType === "touch" && event.timeStamp - gesture?.began >= PRESS; // a press, of which the timer of a busy page has not told yet
-      if (still && late && name === "pointerup" && !fingers) menu(event);
-      else if (still && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse", at: fine(place(event)), alt: event.altKey } }));
+      if (rested && late && name === "pointerup" && !fingers) menu(event);
+      else if (rested && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse", at: fine(place(event)), alt: event.altKey } }));
+      else if (gesture?.kind === "drag" && name === "pointerup" && event.pointerType === "touch" && !fingers) flick(event.timeStamp, gesture);
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
       if (down.size) begin(down.size === 1 ? "drag" : "pinch", event);
@@ -96,21 +100,50 @@ export function attachGestures(explorer, canvas) {
 
   function begin(/** @type {string} */ kind, /** @type {PointerEvent} */ event) {
     const points = [...down.values()], step = `gesture ${++count}`;
-    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, began: event.timeStamp };
+    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, began: event.timeStamp, trail: [] };
     else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
   }
 
   /** Move by whole pixels, so that pixels stay pixels. */
-  function drag(/** @type {number[]} */ point, /** @type {any} */ gesture) {
+  function drag(/** @type {number[]} */ point, /** @type {any} */ gesture, /** @type {number} */ time) {
+    gesture.trail = [...gesture.trail.filter((/** @type {Table} */ each) => time - each.time < TRAIL), { time, point }];
     const { from, moved: before, slack, step } = gesture, moved = point.map((/** @type {number} */ part, /** @type {number} */ k) => Math.round(part - from[k]));
     if (slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
     gesture.slack = false;
     const by = moved.map((/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - before[k]));
     gesture.moved = moved;
     if (!by[0] && !by[1]) return;
+    shift(by, step);
+  }
+
+  function shift(/** @type {number[]} */ by, /** @type {string} */ step) {
     const fly = explorer.looking(by);
     explorer.move({ ...(fly ? { fly } : { by }), stage: "moving", step });
+  }
+
+  /** Let the picture glide on after a finger that left it while it moved. */
+  function flick(/** @type {number} */ time, /** @type {any} */ { trail, step }) {
+    const [first, last] = [trail[0], trail.at(-1)], took = last?.time - first?.time;
+    if (trail.length < 3 || took < TRAIL / 4 || time - last.time > TRAIL / 2 || still()) return;
+    const speed = last.point.map((/** @type {number} */ part, /** @type {number} */ k) => (part - first.point[k]) / took);
+    if (Math.hypot(...speed) < FLICK * devicePixelRatio) return;
+    let moved = [0, 0], mine = false;
+    const end = new AbortController(), begun = performance.now();
+    const stop = () => { if (!mine) end.abort(); };
+    for (const event of ["gesture", "moved"]) explorer.addEventListener(event, stop, { signal: end.signal });
+    const glide = (/** @type {number} */ now) => {
+      if (end.signal.aborted) return;
+      const gone = Math.max(0, now - begun), share = GLIDE * (1 - Math.exp(-gone / GLIDE));
+      const to = speed.map((/** @type {number} */ part) => Math.round(part * share)), by = to.map((/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - moved[k]));
+      moved = to;
+      mine = true;
+      if (by[0] || by[1]) shift(by, step);
+      mine = false;
+      if (gone < 5 * GLIDE) requestAnimationFrame(glide);
+      else end.abort();
+    };
+    requestAnimationFrame(glide);
   }
 
   /** Follow two fingers: their middle, distance and angle. */
