@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Generator
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.rendering.render import draw_image
 from fractals.scene.model import FILTERS, Scene
+from fractals.scene.paint import Blend
 from fractals.scene.picture import Develop
 from fractals.tools import sheet
 
@@ -273,7 +274,7 @@ def catalog_table() -> dict[str, Any]:
         "colorings": colorings,
         "palettes": colors,
         "transfers": ["auto", "linear", "sqrt", "cbrt", "log", "atan"],
-        "blends": ["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"],
+        "blends": get_args(Blend),
         "filters": list(FILTERS),
         "curves": ["auto", "clip", "filmic"],
         "masks": ["auto", "escaped", "inside", "all"],

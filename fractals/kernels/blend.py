@@ -14,7 +14,7 @@ def make_change(target, mode):
     All values are from 0 to 1.
     """
     real32 = target.real32
-    quarter, half, one = real32(0.25), real32(0.5), real32(1)
+    zero, quarter, half, one = real32(0), real32(0.25), real32(0.5), real32(1)
     two, four, twelve, sixteen = real32(2), real32(4), real32(12), real32(16)
 
     if mode == "multiply":
@@ -40,6 +40,32 @@ def make_change(target, mode):
             lighter = select(b <= quarter, fma(polynomial, b, -b), sqrt(b) - b)
             darker = b * (one - b)
             return fma(two, a, -one) * select(a <= half, darker, lighter)
+
+    elif mode == "hard_light":  # overlay, with the two layers swapped
+
+        def change(b, a):
+            light = fma(-two * (one - a), one - b, one)
+            return select(a < half, fma(two * a, b, -b), light - b)
+
+    elif mode == "darken":
+
+        def change(b, a):
+            return select(a < b, a - b, zero)
+
+    elif mode == "lighten":
+
+        def change(b, a):
+            return select(a < b, zero, a - b)
+
+    elif mode == "difference":
+
+        def change(b, a):
+            return select(a < b, -a, (a - b) - b)
+
+    elif mode == "exclusion":
+
+        def change(b, a):
+            return fma(-two * a, b, a)
 
     elif mode == "add":
 

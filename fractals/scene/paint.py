@@ -27,7 +27,20 @@ from fractals.scene.table import CommandHelp, Instance, Table, make_once
 
 MAX_LAYERS = 16  # of a scene, those of groups counted
 MAX_NESTING = 4  # groups in one another; each has a buffer of all samples of a tile
-Blend = Literal["auto", "normal", "multiply", "screen", "overlay", "soft_light", "add"]
+Blend = Literal[
+    "auto",
+    "normal",
+    "multiply",
+    "screen",
+    "overlay",
+    "soft_light",
+    "hard_light",
+    "add",
+    "darken",
+    "lighten",
+    "difference",
+    "exclusion",
+]
 
 
 def plain_name(named: Any) -> Any:

@@ -107,6 +107,16 @@ def test_groups_lie_in_groups(stack):
     assert shaded_as_exact(tab)["layers"][0]["layers"][1]["layers"][0]["opacity"] == 0.3
 
 
+def test_the_shader_knows_every_blend(stack):
+    tab, _ = stack
+    for mode in ("hard_light", "darken", "lighten", "difference", "exclusion"):
+        layers = [{"coloring": "count", "palette": "ember", "blend": mode, "opacity": 0.6}]
+        tab.run("layers => explorer.paint({ layers })", layers)
+        tab.until(f"explorer.scene.color.layers[0].blend === '{mode}'")
+        tab.settle()
+        shaded_as_exact(tab)
+
+
 def test_a_group_of_one_layer_changes_no_picture(stack):
     tab, part = stack
     layer = {**BLUE, "blend": "soft_light", "opacity": 0.7}

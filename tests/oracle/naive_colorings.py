@@ -157,6 +157,11 @@ def blended(mode, below, above, opacity):
             "screen": below + above - below * above,
             "overlay": 2 * below * above if below <= 0.5 else 1 - 2 * (1 - below) * (1 - above),
             "add": min(1, below + above),
+            "hard_light": 2 * below * above if above <= 0.5 else 1 - 2 * (1 - below) * (1 - above),
+            "darken": min(below, above),
+            "lighten": max(below, above),
+            "difference": abs(below - above),
+            "exclusion": below + above - 2 * below * above,
         }[mode]
     return (1 - opacity) * below + opacity * mixed
 

@@ -1,5 +1,7 @@
 """Groups of layers, and masks that are pictures: what is blended, and what is said."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from oracle import naive_colorings as naive
@@ -10,7 +12,9 @@ import fractals
 from fractals.color import palette, trap_image
 from fractals.films.tracks import Tracks
 from fractals.scene.geometry import make_layers
+from fractals.scene.paint import Blend
 
+BLENDS = get_args(Blend)[1:]  # without "auto", which is one of them
 FLAT = {"coloring": "count", "transfer": "linear", "density": 0}
 SIZE = (9, 7)
 
@@ -48,7 +52,7 @@ GROUP = {
 }
 
 
-@pytest.mark.parametrize("mode", ["normal", "multiply", "screen", "overlay", "soft_light", "add"])
+@pytest.mark.parametrize("mode", BLENDS)
 def test_a_group_is_blended_as_one(mode):
     """Compositing of W3C: layers of a group over nothing, then the whole over what is below."""
     below, first, second = (palette.parse_color(c) for c in ("#204060", "#e0a010", "#3080f0"))

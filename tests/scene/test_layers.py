@@ -1,5 +1,7 @@
 """Layers: what is blended, where, and what the iteration is asked for."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 from oracle import naive_colorings as naive
@@ -9,8 +11,9 @@ import fractals
 from fractals.color import palette
 from fractals.rendering import plan
 from fractals.scene.geometry import make_layers
+from fractals.scene.paint import Blend
 
-BLENDS = ("normal", "multiply", "screen", "overlay", "soft_light", "add")
+BLENDS = get_args(Blend)[1:]  # "auto" is one of the others
 FLAT = {"coloring": "count", "transfer": "linear", "density": 0}
 
 
@@ -93,6 +96,13 @@ def test_every_device_draws_the_same_layers(compiled, precision):
     assert found.tobytes() == expected.tobytes()
     raw = fractals.compute(drawn, device=compiled, precision=precision)
     assert fractals.recolor(raw, device=compiled).pixels.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("mode", ["hard_light", "darken", "lighten", "difference", "exclusion"])
+def test_every_device_blends_alike(compiled, mode):
+    drawn = layered({"coloring": "count", "palette": "ember", "blend": mode, "opacity": 0.7})
+    expected = fractals.render(drawn, device="python").pixels
+    assert fractals.render(drawn, device=compiled).pixels.tobytes() == expected.tobytes()
 
 
 def test_all_is_iterated_for_once():

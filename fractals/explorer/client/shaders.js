@@ -5,7 +5,7 @@ export const DEEPEST = 4; // groups of layers in one another
 const MAX_GROUPS = (MAX_LAYERS - 1) * DEEPEST;
 export const TABLE_WIDTH = 1024; // entries in a row of the texture of lookup tables
 export const LEVELS = 16_384; // of linear light, of the table that encodes sRGB
-export const BLENDS = ["normal", "multiply", "screen", "overlay", "add", "soft_light"];
+export const BLENDS = ["normal", "multiply", "screen", "overlay", "add", "soft_light", "hard_light", "darken", "lighten", "difference", "exclusion"];
 
 /** A rectangle of pixels under a map; `flip` 1 draws onto the canvas, whose rows run upwards. */
 export const CORNERS = `#version 300 es
@@ -90,6 +90,11 @@ vec3 change(int blend, vec3 b, vec3 a) {
   if (blend == 3) return mix(1.0 - 2.0 * (1.0 - a) * (1.0 - b), 2.0 * a * b, lessThan(b, vec3(0.5))) - b;
   if (blend == 4) return min(a, 1.0 - b);
   if (blend == 5) return vec3(soft(b.r, a.r), soft(b.g, a.g), soft(b.b, a.b));
+  if (blend == 6) return mix(1.0 - 2.0 * (1.0 - a) * (1.0 - b), 2.0 * a * b, lessThan(a, vec3(0.5))) - b;
+  if (blend == 7) return min(a - b, 0.0);
+  if (blend == 8) return max(a - b, 0.0);
+  if (blend == 9) return abs(a - b) - b;
+  if (blend == 10) return a - 2.0 * a * b;
   return a - b;
 }
 
