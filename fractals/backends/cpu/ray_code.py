@@ -18,6 +18,7 @@ from fractals.backends.cpu.ray_lists import (
     LIGHT,
     NORMAL,
     ORIGIN,
+    PAD,
     PLACE,
     SEEN,
     TAP,
@@ -64,7 +65,8 @@ def make_walk_body(target, walk, vectors):
         numbers = space.numbers
         zero = splat(numbers[0] - numbers[0], vectors)
         one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
-        bail, bound, ball, factor, own, ca, cb, cc, fourth, step = fill(numbers, 0, zero, OPTIONS)
+        head = fill(numbers, 0, zero, OPTIONS)
+        bail, bound, ball, factor, own, ca, cb, cc, fourth, step, lead = head
         options = fill(numbers, OPTIONS, zero, count)
         once = number(real(most), zero) < one
         live = 0
@@ -92,8 +94,9 @@ def make_walk_body(target, walk, vectors):
                         break
                     state = advance(state, a, b, c, bail, options)
                 h, trap = estimate(state, ball, factor, options)
-                near = once | ~(h > fma(wide, t, ray[7]))
-                further = fma(step, h, t)
+                reach = fma(wide, t, ray[7])
+                near = once | ~(h > reach)
+                further = fma(step, fma(-lead, reach, h), t)
                 inside = further < ray[8]
                 goes = valid & inside & ~near & ~final
                 ends = valid & ~goes
@@ -143,6 +146,34 @@ def make_walk(target):
     return target.jit(walk)
 
 
+def make_starts_body(target):
+    """Return ``body(out, top, before, cone, camera, space, calls, rays)``: how far cones go.
+
+    As `fractals.kernels.march.make_starts_body`; `calls` and `rays` as of `make_body`.
+    """
+    real, walk = target.real, make_walk(target)
+    ahead, start = march.make_ahead(target), target.jit(march.start_of)
+
+    def body(out, top, before, cone, camera, space, calls, rays):
+        half, zero, columns = real(0.5), real(0), out.shape[1]
+        whole, room = out.shape[0] * columns, rays.shape[1] - PAD
+        for begin in range(0, whole, room):
+            n = min(room, whole - begin)
+            for k in range(n):
+                i, j = (begin + k) % columns, top + (begin + k) // columns
+                column, row = (real(i) + half) * cone.side, (real(j) + half) * cone.side
+                o, d = ahead(column, row, zero, zero, camera)
+                for m in range(3):
+                    rays[ORIGIN + m, k], rays[DIRECTION + m, k] = o[m], d[m]
+                rays[LENGTH, k], rays[BASE, k] = start(i, j, before), cone.base
+            walk(calls, rays, n, cone.spread, space.most, space)
+            for k in range(n):
+                t = rays[ENDED, k] - cone.back
+                out[(begin + k) // columns, (begin + k) % columns] = select(t > zero, t, zero)
+
+    return body
+
+
 def make_body(target, shared):
     """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
 
@@ -167,7 +198,7 @@ def make_body(target, shared):
     share, share_sky = lights.make_shares(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
-    is_open = jit(lights.opening)
+    is_open, start = jit(lights.opening), jit(march.start_of)
 
     def triple(values, row, i):
         return values[row, i], values[row + 1, i], values[row + 2, i]
@@ -218,7 +249,7 @@ def make_body(target, shared):
             if shot.bounces < 0:
                 u = v = p = q = real(0.5)
             o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
-            send(rays, i, o, d, zero, zero)
+            send(rays, i, o, d, start(column, row, shot.starts), zero)
             put(own, LIGHT, i, (zero, zero, zero))
             put(own, THROUGH, i, (one, one, one))
             ids[0, i] = i

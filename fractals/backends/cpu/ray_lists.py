@@ -15,7 +15,7 @@ from fractals.backends.cpu.scratch import array
 from fractals.backends.features import REGISTER
 from fractals.backends.machine_code import char_of
 from fractals.kernels.light import Shot
-from fractals.kernels.march import Space
+from fractals.kernels.march import Cone, Space, Starts, from_camera
 from fractals.kernels.solid import Walk
 
 LIST = 4096  # paths that a thread traces together
@@ -34,6 +34,7 @@ NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
 VECTORS, VECTORS_OF_FOLDS = 2, 4 if REGISTER == 64 else 2
 WALK = "fractals.backends.cpu.ray_code:make_walk_body"
 PATHS = "fractals.backends.cpu.ray_code:make_body"
+STARTS = "fractals.backends.cpu.ray_code:make_starts_body"
 
 
 class PathRange(NamedTuple):
@@ -63,6 +64,7 @@ class Tracer:
         layout = tuple, array(char), "q", "q", char, "q", space
         self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
         self._calls = np.array([self._walk.code.address], np.int64)
+        self._starts = program_of(STARTS, number)
         self._paths = [program_of(PATHS, number, (shared,)) for shared in (False, True)]
         wide = room + PAD
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
@@ -85,11 +87,36 @@ class Tracer:
                 now = part._replace(first=first, samples=min(self.room, left))
                 paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)
 
-    def first(self, out: NDArray[Any], camera: NDArray[Any], space: Space) -> None:
-        """Fill `out` as `fractals.kernels.march.make_first_body` does; a row fits into the list."""
+    def starts(
+        self,
+        out: NDArray[Any],
+        top: int,
+        before: Starts,
+        cone: Cone,
+        camera: NDArray[Any],
+        space: Space,
+    ) -> None:
+        """Fill `out` as `fractals.kernels.march.make_starts_body` does."""
+        self._starts(out, top, before, cone, camera, space, self._calls, self._rays)
+
+    def first(
+        self,
+        out: NDArray[Any],
+        camera: NDArray[Any],
+        space: Space,
+        starts: Starts | None = None,
+    ) -> None:
+        """Fill `out` as `fractals.kernels.march.make_first_body` does; a row fits into the list.
+
+        `starts`: of its rays; without them they are followed from the camera on.
+        """
         rows, width = out.shape[:2]
         none, turns, rays = np.zeros((2, 4), self._real), np.zeros(4, np.int64), self._rays
-        shot, own = Shot(camera, none[0], none, turns, -1, 0, 0), np.zeros((1, 0, 3), np.int64)
+        begins = starts or from_camera(self._real)
+        shot, own = (
+            Shot(camera, none[0], none, turns, -1, 0, 0, begins),
+            np.zeros((1, 0, 3), np.int64),
+        )
         tall = self.room // width
         for top in range(0, rows, tall):
             part = out[top : top + tall]

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from fractals.rendering.develop import Developer
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.rendering.solid.plan import PROBE, QUANTILES, Seen, SolidPlan, make_solid_plan
+from fractals.rendering.solid.starts import Level, levels_of, started
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
@@ -49,6 +51,7 @@ class Instant(NamedTuple):
 
     shot: lights.Shot
     space: march.Space
+    levels: Sequence[Level]  # of the cones that go ahead of rays
 
 
 class Tracing:
@@ -73,8 +76,9 @@ class Tracing:
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
-        self._moments = self._laid_out(moments) or [Instant(self.shot, self._space)]
+        self._moments = self._laid_out(moments) or [self._instant(plan, self.shot, self._space)]
         self._moved: list[Instant] = []
+        self._last: tuple[Instant, range, lights.Shot] | None = None
 
     def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
         """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
@@ -88,7 +92,12 @@ class Tracing:
         count = min(len(plans), self.plan.samples_per_pixel)
         chosen = [plans[(2 * k + 1) * len(plans) // (2 * count)] for k in range(count)]
         real = self.backend.real
-        return [Instant(plan.shot(self.seen, real), plan.space(real)) for plan in chosen]
+        return [
+            self._instant(plan, plan.shot(self.seen, real), plan.space(real)) for plan in chosen
+        ]
+
+    def _instant(self, plan: SolidPlan, shot: lights.Shot, space: march.Space) -> Instant:
+        return Instant(shot, space, levels_of(plan, shot.camera, space))
 
     def probe(self) -> NDArray[Any]:
         """Return what few rays meet, as of `fractals.kernels.march.make_first_body`."""
@@ -165,21 +174,33 @@ class Tracing:
         begin, pixels = piece.rows.start * width, len(piece.rows) * width
         for moment, first, samples in self._shared(self._moments, piece):
             job = PathRange(width, begin, 0, pixels, first, samples)
-            tracer.trace(sums.reshape(1, pixels, -1), job, moment.shot, moment.space)
+            empty = partial(np.empty, dtype=self.backend.real)
+            shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
+            tracer.trace(sums.reshape(1, pixels, -1), job, shot, moment.space)
         self._tracers.append(tracer)
 
     def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         backend = self.backend
         if not self._moved:
-            self._moved = [
-                Instant(*(moved(backend, part) for part in instant)) for instant in self._moments
-            ]
+            self._moved = [moved(backend, instant) for instant in self._moments]
         shared = (True,) if sums.shape[2] > 3 else ()
         run = backend.compile(lights.make_body, self.plan.solid.walk, *shared)
         on_device = backend.to_device(sums)
         for moment, first, samples in self._shared(self._moved, piece):
-            run(on_device, piece.rows.start, first, samples, *moment)
+            shot = self._started(moment, piece.rows)
+            run(on_device, piece.rows.start, first, samples, shot, moment.space)
         backend.to_host(on_device, sums)
+
+    def _started(self, moment: Instant, rows: range) -> lights.Shot:
+        """Return the shot of some rows; pieces with other samples of them follow each other."""
+        last = self._last
+        if last is None or last[0] is not moment or last[1] != rows:
+            backend, width = self.backend, self.plan.scene.image.size[0]
+            run = backend.compile(march.make_starts_body, self.plan.solid.walk)
+            empty = partial(backend.empty, dtype=backend.real)
+            shot = started(moment.levels, rows, width, moment.shot, run, empty)
+            self._last = last = moment, rows, shot
+        return last[2]
 
     def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
         """Return the light of sums of some samples."""
@@ -227,7 +248,7 @@ class Tracing:
     def _guides(self, moment: Instant) -> NDArray[np.float32]:
         backend, (width, height) = self.backend, self.plan.scene.image.size
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
-        shot, space = (moved(backend, part) for part in moment)
+        shot, space = (moved(backend, part) for part in (moment.shot, moment.space))
         found = np.empty((height, width, 8), np.float32)
         step = 1 + GUIDED // width
 
@@ -283,10 +304,12 @@ def pieces_of(
 
 
 def moved(backend: Backend, part: Any) -> Any:
-    """Return a named tuple with its arrays on the device."""
-    return part._make(
-        backend.to_device(each) if isinstance(each, np.ndarray) else each for each in part
-    )
+    """Return a named tuple, or a list of some, with their arrays on the device."""
+    if isinstance(part, list):
+        return [moved(backend, each) for each in part]
+    if isinstance(part, tuple):
+        return part._make(moved(backend, each) for each in part)  # type: ignore[attr-defined]
+    return backend.to_device(part) if isinstance(part, np.ndarray) else part
 
 
 def open_tracing(
