@@ -1,11 +1,14 @@
 """The compiled paths of light of the CPU: `fractals.backends.cpu.ray_lists` calls them."""
 
+from numba import uint64
+
 from fractals.backends.cpu.entry import invoke, shaped
 from fractals.backends.cpu.ray_lists import (
     AWAY,
     BASE,
     CAME,
     COLOR,
+    COLUMN,
     DIRECTION,
     DRAWN,
     ENDED,
@@ -20,6 +23,8 @@ from fractals.backends.cpu.ray_lists import (
     ORIGIN,
     PAD,
     PLACE,
+    ROW,
+    SAMPLE,
     SEEN,
     TAP,
     THROUGH,
@@ -36,7 +41,7 @@ from fractals.backends.cpu.simd.memory import (
 from fractals.backends.cpu.simd.memory import spread as fill
 from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, splat
 from fractals.kernels import light as lights
-from fractals.kernels import march
+from fractals.kernels import march, scatter
 from fractals.kernels.light import AWAY as FROM_SURFACE
 from fractals.kernels.light import EMISSION, GLOSS, NEAR, OPEN, SUNLIGHT, WIDER
 from fractals.kernels.march import CONE, OPTIONS, TAPS, Space
@@ -147,29 +152,35 @@ def make_walk(target):
 
 
 def make_starts_body(target):
-    """Return ``body(out, top, before, cone, camera, space, calls, rays)``: how far cones go.
+    """Return ``body(out, top, before, cone, camera, space, calls, rays, ids)``: how far cones go.
 
-    As `fractals.kernels.march.make_starts_body`; `calls` and `rays` as of `make_body`.
+    As `fractals.kernels.march.make_starts_body`; `calls`, `rays` and `ids` as of `make_body`.
     """
     real, walk = target.real, make_walk(target)
     ahead, start = march.make_ahead(target), target.jit(march.start_of)
+    take = scatter.make_take(target, march.EYE + 1)
 
-    def body(out, top, before, cone, camera, space, calls, rays):
-        half, zero, columns = real(0.5), real(0), out.shape[1]
+    def body(out, top, before, cone, camera, space, calls, rays, ids):
+        half, zero, columns, numbers = real(0.5), real(0), out.shape[1], take(camera, 0)
         whole, room = out.shape[0] * columns, rays.shape[1] - PAD
         for begin in range(0, whole, room):
-            n = min(room, whole - begin)
+            n, column, row = min(room, whole - begin), begin % columns, begin // columns
             for k in range(n):
-                i, j = (begin + k) % columns, top + (begin + k) // columns
-                column, row = (real(i) + half) * cone.side, (real(j) + half) * cone.side
-                o, d = ahead(column, row, zero, zero, camera)
-                for m in range(3):
-                    rays[ORIGIN + m, k], rays[DIRECTION + m, k] = o[m], d[m]
-                rays[LENGTH, k], rays[BASE, k] = start(i, j, before), cone.base
+                ids[COLUMN, k], ids[ROW, k] = column, row
+                rays[LENGTH, k] = start(column, top + row, before)
+                column += 1
+                if column == columns:
+                    column, row = 0, row + 1
+            for k in range(uint64(n)):  # becomes vectors
+                x, y = real(ids[COLUMN, k]) + half, real(top + ids[ROW, k]) + half
+                o, d = ahead(x * cone.side, y * cone.side, zero, zero, numbers)
+                rays[ORIGIN, k], rays[ORIGIN + 1, k], rays[ORIGIN + 2, k] = o
+                rays[DIRECTION, k], rays[DIRECTION + 1, k], rays[DIRECTION + 2, k] = d
+                rays[BASE, k] = cone.base
             walk(calls, rays, n, cone.spread, space.most, space)
             for k in range(n):
                 t = rays[ENDED, k] - cone.back
-                out[(begin + k) // columns, (begin + k) % columns] = select(t > zero, t, zero)
+                out[ids[ROW, k], ids[COLUMN, k]] = select(t > zero, t, zero)
 
     return body
 
@@ -198,6 +209,7 @@ def make_body(target, shared):
     share, share_sky = lights.make_shares(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
+    take = scatter.make_take(target, march.EYE + 1)
     is_open, start = jit(lights.opening), jit(march.start_of)
 
     def triple(values, row, i):
@@ -233,26 +245,42 @@ def make_body(target, shared):
     def pixel_of(job, p):
         return job.place + p // job.samples
 
-    def place_of(job, p):
-        """Return column, row and sample of a path."""
-        pixel = job.pixel + p // job.samples
-        return pixel % job.width, pixel // job.width, job.first + p % job.samples
-
-    send, give, off, place_of = jit(send), jit(give), jit(off), jit(place_of)
+    send, give, off = jit(send), jit(give), jit(off)
     give_sky, pixel_of = jit(give_sky), jit(pixel_of)
 
     def aim(rays, own, ids, n, job, shot):
-        zero, one = real(0), real(1)
+        """Set out the rays of pixels.
+
+        Its loops are simple ones over unsigned numbers, of which LLVM makes vectors.
+        """
+        zero, one, half, end = real(0), real(1), real(0.5), uint64(n)
+        column, row, sample = job.pixel % job.width, job.pixel // job.width, 0
         for i in range(n):
-            column, row, sample = place_of(job, i)
-            u, v, p, q = draw(0, column, row, sample, shot)
-            if shot.bounces < 0:
-                u = v = p = q = real(0.5)
-            o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
-            send(rays, i, o, d, start(column, row, shot.starts), zero)
+            ids[0, i], ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i] = i, column, row, job.first + sample
+            rays[LENGTH, i] = start(column, row, shot.starts)
+            sample += 1
+            if sample == job.samples:
+                column, sample = column + 1, 0
+                if column == job.width:
+                    column, row = 0, row + 1
+        if shot.bounces < 0:
+            for m in range(4):
+                for i in range(end):
+                    own[TAP + m, i] = half
+        else:
+            for i in range(end):
+                u, v, p, q = draw(0, ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i], shot)
+                own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i] = u, v, p, q
+        camera = take(shot.camera, 0)
+        for i in range(end):
+            x, y = real(ids[COLUMN, i]) + own[TAP, i], real(ids[ROW, i]) + own[TAP + 1, i]
+            o, d = ahead(x, y, own[TAP + 2, i], own[TAP + 3, i], camera)
+            put(rays, ORIGIN, i, o)
+            put(rays, DIRECTION, i, d)
+        for i in range(end):
+            rays[BASE, i] = zero
             put(own, LIGHT, i, (zero, zero, zero))
             put(own, THROUGH, i, (one, one, one))
-            ids[0, i] = i
 
     def met(rays, own, ids, live, bounce, spread, light, sums, job):
         """Give light to paths that see the sky; return how many met the surface."""
@@ -300,7 +328,7 @@ def make_body(target, shared):
             o = off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i))
             put(own, PLACE, i, o)
             put(own, NORMAL, i, n)
-            column, row, sample = place_of(job, p)
+            column, row, sample = ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p]
             u, v, own[DRAWN, i], own[DRAWN + 1, i] = draw(bounce + 1, column, row, sample, shot)
             s = to_sun(u, v, light)
             if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > real(0):

@@ -30,6 +30,9 @@ ENDED, AWAY, TRAP, HITS, LANES, RAY_ROWS = 19, 20, 21, 22, 23, 28
 # open the surroundings are.
 LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
 NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
+# Rows of whole numbers: which path a ray belongs to, and which ray to the sun belongs to which of
+# these; column, row and sample of a path.
+OF_PATH, OF_RAY, COLUMN, ROW, SAMPLE, ID_ROWS = 0, 1, 2, 3, 4, 5
 # Vectors of a pack: more of them hide the latency of short steps, where there are registers enough.
 VECTORS, VECTORS_OF_FOLDS = 2, 4 if REGISTER == 64 else 2
 WALK = "fractals.backends.cpu.ray_code:make_walk_body"
@@ -70,7 +73,7 @@ class Tracer:
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
         self._rays[NUMBER] = np.arange(wide)
         self._own: NDArray[Any] = np.zeros((PATH_ROWS, wide), number)
-        self._ids = np.zeros((2, wide), np.int64)
+        self._ids = np.zeros((ID_ROWS, wide), np.int64)
 
     def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
         """Add the light of samples to the sums of all pixels, shape (1, pixels, numbers)."""
@@ -97,7 +100,8 @@ class Tracer:
         space: Space,
     ) -> None:
         """Fill `out` as `fractals.kernels.march.make_starts_body` does."""
-        self._starts(out, top, before, cone, camera, space, self._calls, self._rays)
+        lists = self._calls, self._rays, self._ids
+        self._starts(out, top, before, cone, camera, space, *lists)
 
     def first(
         self,
