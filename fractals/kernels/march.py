@@ -122,6 +122,18 @@ def make_advance(target, walk):
     """
     step = make_step(target, walk)
 
+    if walk.distance in ("log", "linear"):  # they read none of the coordinates
+
+        def kept(going, new, old):
+            return new
+
+    else:
+
+        def kept(going, new, old):
+            return select(going, new, old)
+
+    kept = target.jit(kept)
+
     def measured(x, y, z, square, options):
         return square
 
@@ -140,13 +152,13 @@ def make_advance(target, walk):
         found = fma(u, u, fma(v, v, fma(w, w, other * other)))
         value = measured(u, v, w, found, options)
         return (
-            select(going, u, x),
-            select(going, v, y),
-            select(going, w, z),
+            kept(going, u, x),
+            kept(going, v, y),
+            kept(going, w, z),
             select(going, e, d),
             select(going, found, square),
             select(going & (value < least), value, least),
-            select(going, other, fourth),
+            kept(going, other, fourth),
         )
 
     return target.jit(advance)
