@@ -58,7 +58,7 @@ def make_walk_body(target, walk, vectors):
     spread : real
         A ray meets the surface where the distance is not above ``spread * length + base``.
     most : int64
-        Evaluations of the field for a ray; 0: one, at its length, which ends it there.
+        Evaluations of the field for a ray; 0: one, at its length, which is all that it finds.
     space : fractals.kernels.march.Space
     """
     jit, real = target.jit, target.real
@@ -73,14 +73,15 @@ def make_walk_body(target, walk, vectors):
         head = fill(numbers, 0, zero, OPTIONS)
         bail, bound, ball, factor, own, ca, cb, cc, fourth, step, lead = head
         options = fill(numbers, OPTIONS, zero, count)
-        once = number(real(most), zero) < one
-        live = 0
-        for i in range(0, n, lanes):
+        begin, live = GOING * room, 0
+        if most == 0:
+            begin, live = 0, n
+        for i in range(0, n - live, lanes):
             ray = load_rows(rays, i, room, zero, 9)
             enter, leave = cross(ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], bound)
-            t = select((enter > ray[6]) & ~once, enter, ray[6])
+            t = select(enter > ray[6], enter, ray[6])
             store_rows(rays, ENDED * room + i, room, (t, zero, zero, zero))
-            goes = first_lanes(n - i, zero) & (once | (t < leave))
+            goes = first_lanes(n - i, zero) & (t < leave)
             kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], t, ray[7], leave
             compress_rows(rays, GOING * room + live, room, goes, kept)
             live = compress_store(rays, LAST * room + live, goes, ray[8]) - LAST * room
@@ -89,7 +90,7 @@ def make_walk_body(target, walk, vectors):
             end = 0
             final = number(real(k - last), zero) >= zero
             for i in range(0, live, lanes):
-                ray = load_rows(rays, GOING * room + i, room, zero, 10)
+                ray = load_rows(rays, begin + i, room, zero, 10)
                 t, valid = ray[6], first_lanes(live - i, zero)
                 x, y, z = fma(t, ray[3], ray[0]), fma(t, ray[4], ray[1]), fma(t, ray[5], ray[2])
                 a, b, c = fma(own, x, ca), fma(own, y, cb), fma(own, z, cc)
@@ -99,8 +100,11 @@ def make_walk_body(target, walk, vectors):
                         break
                     state = advance(state, a, b, c, bail, options)
                 h, trap = estimate(state, ball, factor, options)
+                if most == 0:
+                    store(rays, AWAY * room + i, h)
+                    continue
                 reach = fma(wide, t, ray[7])
-                near = once | ~(h > reach)
+                near = ~(h > reach)
                 further = fma(step, fma(-lead, reach, h), t)
                 inside = further < ray[8]
                 goes = valid & inside & ~near & ~final
@@ -132,10 +136,13 @@ def make_walk_body(target, walk, vectors):
 
 def scatter_lanes(rays, room, count):
     """Write what was found of rays that have ended to their places."""
-    for m in range(count):
-        place = int(rays[(LANES + 4) * room + m])
-        for row in range(4):
-            rays[(ENDED + row) * room + place] = rays[(LANES + row) * room + m]
+    room, end, lanes = uint64(room), uint64(ENDED) * uint64(room), uint64(LANES) * uint64(room)
+    for m in range(uint64(count)):
+        place = end + uint64(rays[lanes + uint64(4) * room + m])
+        rays[place] = rays[lanes + m]
+        rays[place + room] = rays[lanes + room + m]
+        rays[place + uint64(2) * room] = rays[lanes + uint64(2) * room + m]
+        rays[place + uint64(3) * room] = rays[lanes + uint64(3) * room + m]
 
 
 def make_walk(target):
