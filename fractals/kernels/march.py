@@ -118,7 +118,7 @@ def make_advance(target, walk):
     """Return ``advance(state, a, b, c, bail, options)``: the state of an orbit, a step later.
 
     A state is x, y, z, d, r², the trap, and the fourth coordinate, which is 0 for a solid that has
-    none. An orbit that has ended keeps its state.
+    none. An orbit that has ended keeps its state; coordinates only where the distance reads them.
     """
     step = make_step(target, walk)
 
