@@ -263,7 +263,12 @@ def make_body(target, shared):
         zero, one, half, end = real(0), real(1), real(0.5), uint64(n)
         column, row, sample = job.pixel % job.width, job.pixel // job.width, 0
         for i in range(n):
-            ids[0, i], ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i] = i, column, row, job.first + sample
+            ids[0, i], ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i] = (
+                i,
+                column,
+                row,
+                job.first + sample,
+            )
             rays[LENGTH, i] = start(column, row, shot.starts)
             sample += 1
             if sample == job.samples:
