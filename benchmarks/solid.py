@@ -67,8 +67,7 @@ from fractals.rendering.families import family_of
 from fractals.rendering.families.solid import FIRST_STEPS
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import make_solid_plan, place_of, space_in_python
-from fractals.rendering.solid.starts import levels_of, started
-from fractals.rendering.solid.trace import Tracing
+from fractals.rendering.solid.trace import Tracing, levels_of, started
 from fractals.tools.bench import report
 
 SIZE = 640, 480

@@ -22,6 +22,7 @@ from fractals.backends.cpu.ray_lists import (
     NORMAL,
     ORIGIN,
     PAD,
+    PIXEL,
     PLACE,
     ROW,
     SAMPLE,
@@ -249,11 +250,8 @@ def make_body(target, shared):
         if shared:
             share_sky(sums, 0, at, d, light, *through)
 
-    def pixel_of(job, p):
-        return job.place + p // job.samples
-
     send, give, off = jit(send), jit(give), jit(off)
-    give_sky, pixel_of = jit(give_sky), jit(pixel_of)
+    give_sky = jit(give_sky)
 
     def aim(rays, own, ids, n, job, shot):
         """Set out the rays of pixels.
@@ -262,17 +260,14 @@ def make_body(target, shared):
         """
         zero, one, half, end = real(0), real(1), real(0.5), uint64(n)
         column, row, sample = job.pixel % job.width, job.pixel // job.width, 0
+        pixel = job.place
         for i in range(n):
-            ids[0, i], ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i] = (
-                i,
-                column,
-                row,
-                job.first + sample,
-            )
+            ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
+            ids[COLUMN, i], ids[ROW, i] = column, row
             rays[LENGTH, i] = start(column, row, shot.starts)
             sample += 1
             if sample == job.samples:
-                column, sample = column + 1, 0
+                column, pixel, sample = column + 1, pixel + 1, 0
                 if column == job.width:
                     column, row = 0, row + 1
         if shot.bounces < 0:
@@ -294,18 +289,18 @@ def make_body(target, shared):
             put(own, LIGHT, i, (zero, zero, zero))
             put(own, THROUGH, i, (one, one, one))
 
-    def met(rays, own, ids, live, bounce, spread, light, sums, job):
+    def met(rays, own, ids, live, bounce, spread, light, sums):
         """Give light to paths that see the sky; return how many met the surface."""
         kept = 0
         for i in range(live):
             p, d, t = ids[0, i], triple(rays, DIRECTION, i), rays[ENDED, i]
             through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
-                give_sky(own, p, through, d, light, sums, pixel_of(job, p))
+                give_sky(own, p, through, d, light, sums, ids[PIXEL, p])
                 continue
             if bounce == 0:
                 fog = haze(t, light)
-                give_sky(own, p, (fog, fog, fog), d, light, sums, pixel_of(job, p))
+                give_sky(own, p, (fog, fog, fog), d, light, sums, ids[PIXEL, p])
                 fog = real(1) - fog
                 through = fog, fog, fog
             ids[0, kept] = p
@@ -320,37 +315,42 @@ def make_body(target, shared):
     def look(rays, own, live, m):
         """Set out the taps of a normal."""
         d = real(TAPS[m][0]), real(TAPS[m][1]), real(TAPS[m][2])
-        for i in range(live):
+        for i in range(uint64(live)):
             send(rays, i, triple(own, PLACE, i), d, own[FOOT, i], real(0))
 
-    def shade(rays, own, ids, live, bounce, shot, sums, job):
+    def shade(rays, own, ids, live, bounce, shot, sums):
         """Find normals and colors, and set out rays to the sun; return how many there are."""
-        count, light = 0, shot.light
-        for i in range(live):
-            p, d, h = ids[0, i], triple(own, CAME, i), own[FOOT, i]
+        count, light, end = 0, shot.light, uint64(live)
+        for i in range(end):
+            d, h = triple(own, CAME, i), own[FOOT, i]
             taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
             n = normal(taps, d[0], d[1], d[2])
+            put(own, NORMAL, i, n)
+            put(own, PLACE, i, off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i)))
+        for i in range(end):
+            p = uint64(ids[0, i])
+            column, row, sample = ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p]
+            u, v, x, y = draw(bounce + 1, column, row, sample, shot)
+            own[TAP, i], own[TAP + 1, i], own[DRAWN, i], own[DRAWN + 1, i] = u, v, x, y
+        for i in range(end):
+            put(own, TO_SUN, i, to_sun(own[TAP, i], own[TAP + 1, i], light))
+        for i in range(live):
+            p, h = ids[0, i], own[FOOT, i]
             r, g, b, w = color_of(own[COLOR, i], light, shot.colors)
             red, green, blue = triple(own, THROUGH, i)
             given_off = light[EMISSION], light[EMISSION + 1], light[EMISSION + 2]
             give(own, p, (red * w, green * w, blue * w), given_off)
             if shared:
-                share(sums, 0, pixel_of(job, p), EMISSION, red * w, green * w, blue * w)
+                share(sums, 0, ids[PIXEL, p], EMISSION, red * w, green * w, blue * w)
             put(own, THROUGH, i, (red * r, green * g, blue * b))
-            o = off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i))
-            put(own, PLACE, i, o)
-            put(own, NORMAL, i, n)
-            column, row, sample = ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p]
-            u, v, own[DRAWN, i], own[DRAWN + 1, i] = draw(bounce + 1, column, row, sample, shot)
-            s = to_sun(u, v, light)
+            s, n = triple(own, TO_SUN, i), triple(own, NORMAL, i)
             if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > real(0):
-                put(own, TO_SUN, i, s)
-                send(rays, count, o, s, real(0), real(NEAR) * h)
+                send(rays, count, triple(own, PLACE, i), s, real(0), real(NEAR) * h)
                 ids[1, count] = i
                 count += 1
         return count
 
-    def shine(rays, own, ids, count, gloss, light, sums, job):
+    def shine(rays, own, ids, count, gloss, light, sums):
         """Give the sun's light to what is not in the shadow."""
         sun = light[SUNLIGHT], light[SUNLIGHT + 1], light[SUNLIGHT + 2]
         for k in range(count):
@@ -360,35 +360,36 @@ def make_body(target, shared):
                 r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
                 give(own, ids[0, i], (r, g, b), sun)
                 if shared:
-                    share(sums, 0, pixel_of(job, ids[0, i]), SUNLIGHT, r, g, b)
+                    share(sums, 0, ids[PIXEL, ids[0, i]], SUNLIGHT, r, g, b)
 
     def rise(rays, own, live, away):
         """Set out taps above the surface."""
-        for i in range(live):
+        for i in range(uint64(live)):
             length = away * own[FOOT, i]
             send(rays, i, triple(own, PLACE, i), triple(own, NORMAL, i), length, real(0))
 
     def opened(rays, own, live, away):
-        for i in range(live):
+        for i in range(uint64(live)):
             own[SEEN, i] = own[SEEN, i] + is_open(rays[AWAY, i], away * own[FOOT, i])
 
-    def skylight(own, ids, live, light, sums, job):
+    def skylight(own, ids, live, light, sums):
         """Give the sky's light to what the last bounce met."""
         for i in range(live):
             seen = own[SEEN, i] / real(len(OPEN))
             r, g, b = triple(own, THROUGH, i)
             through, d = (r * seen, g * seen, b * seen), triple(own, NORMAL, i)
-            give_sky(own, ids[0, i], through, d, light, sums, pixel_of(job, ids[0, i]))
+            give_sky(own, ids[0, i], through, d, light, sums, ids[PIXEL, ids[0, i]])
 
     def bounce_on(rays, own, live):
-        for i in range(live):
+        for i in range(uint64(live)):
             d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
             send(rays, i, triple(own, PLACE, i), d, real(0), real(NEAR) * own[FOOT, i])
 
-    def add(own, n, sums, job):
+    def add(own, ids, n, sums):
         for i in range(n):
+            pixel = uint64(ids[PIXEL, i])
             for m in range(3):
-                sums[0, pixel_of(job, i), m] += keep(own[LIGHT + m, i])
+                sums[0, pixel, m] += keep(own[LIGHT + m, i])
 
     aim, met, look, shade, shine = jit(aim), jit(met), jit(look), jit(shade), jit(shine)
     rise, opened, skylight = jit(rise), jit(opened), jit(skylight)
@@ -406,7 +407,7 @@ def make_body(target, shared):
         for k in range(shot.bounces + 1):
             spread = cone if k == 0 else wide
             walk(calls, rays, live, spread, space.most, space)
-            live = met(rays, own, ids, live, k, spread, light, sums, job)
+            live = met(rays, own, ids, live, k, spread, light, sums)
             if live == 0:
                 break
             for m in range(4):
@@ -414,10 +415,10 @@ def make_body(target, shared):
                 walk(calls, rays, live, wide, 0, space)
                 for i in range(live):
                     own[TAP + m, i] = rays[AWAY, i]
-            count = shade(rays, own, ids, live, k, shot, sums, job)
+            count = shade(rays, own, ids, live, k, shot, sums)
             walk(calls, rays, count, wide, space.most, space)
             gloss = light[GLOSS] if k == 0 else zero
-            shine(rays, own, ids, count, gloss, light, sums, job)
+            shine(rays, own, ids, count, gloss, light, sums)
             if k == shot.bounces:
                 for i in range(live):
                     own[SEEN, i] = zero
@@ -426,9 +427,9 @@ def make_body(target, shared):
                     rise(rays, own, live, away)
                     walk(calls, rays, live, wide, 0, space)
                     opened(rays, own, live, away)
-                skylight(own, ids, live, light, sums, job)
+                skylight(own, ids, live, light, sums)
             else:
                 bounce_on(rays, own, live)
-        add(own, n, sums, job)
+        add(own, ids, n, sums)
 
     return body

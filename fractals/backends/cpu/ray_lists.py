@@ -31,8 +31,8 @@ ENDED, AWAY, TRAP, HITS, LANES, RAY_ROWS = 19, 20, 21, 22, 23, 28
 LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
 NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
 # Rows of whole numbers: which path a ray belongs to, and which ray to the sun belongs to which of
-# these; column, row and sample of a path.
-OF_PATH, OF_RAY, COLUMN, ROW, SAMPLE, ID_ROWS = 0, 1, 2, 3, 4, 5
+# these; column, row and sample of a path, and the place of its pixel in the sums.
+COLUMN, ROW, SAMPLE, PIXEL, ID_ROWS = 2, 3, 4, 5, 6
 # Vectors of a pack: more of them hide the latency of short steps, where there are registers enough.
 VECTORS, VECTORS_OF_FOLDS = 2, 4 if REGISTER == 64 else 2
 WALK = "fractals.backends.cpu.ray_code:make_walk_body"

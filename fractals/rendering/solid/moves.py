@@ -51,8 +51,9 @@ def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
     far = float(np.linalg.norm(position - target))
     back = _turned(scene, solid, unit(position - target), right, up)
     position = target + far * back
-    seen = _sight(solid, position, -back)
-    position = position - back * (far if seen is None else seen) * (1 - 1 / nearer)
+    if nearer != 1:
+        seen = _sight(solid, position, -back)
+        position = position - back * (far if seen is None else seen) * (1 - 1 / nearer)
     if np.linalg.norm(position - target) < CLOSEST * far:
         target = position - back * CLOSEST * far
     return _placed(scene, position, target)

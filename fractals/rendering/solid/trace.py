@@ -1,7 +1,8 @@
 """Paths of light are traced, and their sums become pixels."""
 
+import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,12 +17,12 @@ from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
+from fractals.kernels.march import Cone, Space, Starts
 from fractals.kernels.solid import Solid
 from fractals.rendering.develop import Developer
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps
 from fractals.rendering.solid.plan import PROBE, QUANTILES, Seen, SolidPlan, make_solid_plan
-from fractals.rendering.solid.starts import Level, levels_of, started
 from fractals.scene.model import Scene
 from fractals.threads import Progress, run_tiles
 
@@ -35,6 +36,16 @@ USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
 
+# Where the rays of pixels start: cones go ahead of them, which the rays of a block share. No ray
+# meets anything before its start, as far as distances are right, so it misses nothing that it would
+# have met from the camera on. Its last digits differ, as other points are tried on the way.
+SHIFTS = 3, 2, 1  # blocks of 8x8, 4x4 and 2x2 pixels
+DIAGONAL = 0.75  # of a block, half of it, in sides; a little more, for the corners of panoramas
+NEAR = 1.5  # radii of a cone: it goes as long as the surface is farther away
+WIDEST = 0.25  # radius of a cone where it leaves the solid, of the solid's
+# ``run(out, top, before, cone, camera, space)``, as of `fractals.kernels.march.make_starts_body`
+Run = Callable[[Any, int, Starts, Cone, Any, Any], None]
+
 NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
 
 
@@ -46,11 +57,19 @@ class SampledRows(NamedTuple):
     samples: int
 
 
+class Level(NamedTuple):
+    """The cones of blocks of one size."""
+
+    shift: int
+    cone: Cone
+    space: Space
+
+
 class Instant(NamedTuple):
     """What paths need, at one time."""
 
     shot: lights.Shot
-    space: march.Space
+    space: Space
     levels: Sequence[Level]  # of the cones that go ahead of rays
 
 
@@ -96,7 +115,7 @@ class Tracing:
             self._instant(plan, plan.shot(self.seen, real), plan.space(real)) for plan in chosen
         ]
 
-    def _instant(self, plan: SolidPlan, shot: lights.Shot, space: march.Space) -> Instant:
+    def _instant(self, plan: SolidPlan, shot: lights.Shot, space: Space) -> Instant:
         return Instant(shot, space, levels_of(plan, shot.camera, space))
 
     def probe(self) -> NDArray[Any]:
@@ -301,6 +320,52 @@ def pieces_of(
         for k in range(0, len(rows), tall)
         for begin in range(first, last, few)
     ]
+
+
+def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level]:
+    """Return the cones of a picture, the widest ones first; none for a pair of pictures.
+
+    `camera`: as of `fractals.kernels.march`. A cone is as wide as its block, and as the lens: what
+    is sharp at a distance is seen within the lens up to twice as far, and then in a wider cone.
+    """
+    scene, solid, real = plan.scene, plan.solid, camera.dtype.type
+    if scene.camera.stereo:
+        return []
+    lens, focus = float(camera[march.LENS]), float(camera[march.FOCUS])
+    far = math.hypot(*(float(part) for part in camera[:3])) + solid.bound
+    beyond = max(0.0, lens / focus - 2 * lens / far)
+    levels = []
+    for shift in SHIFTS:
+        wider = DIAGONAL * 2**shift * plan.pixel + beyond
+        most = wider * far + lens
+        if most > WIDEST * solid.bound:
+            continue
+        numbers, step = space.numbers.copy(), scene.camera.ray_step
+        numbers[march.BOUND] = (solid.bound + most) ** 2
+        numbers[march.STEP] = step / (1 + wider)
+        numbers[march.LEAD] = 1 / NEAR
+        spread, base = real(NEAR * wider / step), real(NEAR * lens / step)
+        cone = Cone(real(2**shift), spread, base, real(lens))
+        levels.append(Level(shift, cone, space._replace(numbers=numbers)))
+    return levels
+
+
+def started(
+    levels: Sequence[Level], rows: range, width: int, shot: lights.Shot, run: Run, empty: Any
+) -> lights.Shot:
+    """Return a shot of some rows of a picture, whose rays start where the cones end.
+
+    `empty`: makes an array of a shape, for `run`.
+    """
+    found, shift = shot.starts, 31
+    for level in levels:
+        found = found._replace(shift=shift - level.shift)
+        shift, top = level.shift, rows.start >> level.shift
+        shape = ((rows.stop - 1) >> shift) + 1 - top, -(-width >> shift)
+        out = empty(shape)
+        run(out, top, found, level.cone, shot.camera, level.space)
+        found = Starts(out, shift, top)
+    return shot._replace(starts=found)
 
 
 def moved(backend: Backend, part: Any) -> Any:
