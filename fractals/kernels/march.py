@@ -51,7 +51,6 @@ class Starts(NamedTuple):
 class Cone(NamedTuple):
     """The cone around the rays of a block of pixels."""
 
-    side: Any  # pixels of the block, along each side
     # The cone goes as long as the distance is above ``spread * length + base``
     spread: Any
     base: Any
@@ -313,6 +312,7 @@ def make_starts_body(target, walk):
         Of larger blocks, in blocks of `out`.
     cone : Cone
     camera : array of real
+        Whose pixels are the blocks.
     space : Space
         With the numbers of a cone.
     """
@@ -323,8 +323,7 @@ def make_starts_body(target, walk):
         half, zero = real(0.5), real(0)
         for j in range(j0, out.shape[0], dj):
             for i in range(i0, out.shape[1], di):
-                column, row = (real(i) + half) * cone.side, (real(top + j) + half) * cone.side
-                o, d = ahead(column, row, zero, zero, camera)
+                o, d = ahead(real(i) + half, real(top + j) + half, zero, zero, camera)
                 t, _, _ = march(o, d, start(i, top + j, before), cone.spread, cone.base, space)
                 t = t - cone.back
                 out[j, i] = select(t > zero, t, zero)

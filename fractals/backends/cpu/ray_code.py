@@ -21,7 +21,6 @@ from fractals.backends.cpu.ray_lists import (
     LIGHT,
     NORMAL,
     ORIGIN,
-    PAD,
     PIXEL,
     PLACE,
     ROW,
@@ -159,40 +158,6 @@ def make_walk(target):
     return target.jit(walk)
 
 
-def make_starts_body(target):
-    """Return ``body(out, top, before, cone, camera, space, calls, rays, ids)``: how far cones go.
-
-    As `fractals.kernels.march.make_starts_body`; `calls`, `rays` and `ids` as of `make_body`.
-    """
-    real, walk = target.real, make_walk(target)
-    ahead, start = march.make_ahead(target), target.jit(march.start_of)
-    take = scatter.make_take(target, march.EYE + 1)
-
-    def body(out, top, before, cone, camera, space, calls, rays, ids):
-        half, zero, columns, numbers = real(0.5), real(0), out.shape[1], take(camera, 0)
-        whole, room = out.shape[0] * columns, rays.shape[1] - PAD
-        for begin in range(0, whole, room):
-            n, column, row = min(room, whole - begin), begin % columns, begin // columns
-            for k in range(n):
-                ids[COLUMN, k], ids[ROW, k] = column, row
-                rays[LENGTH, k] = start(column, top + row, before)
-                column += 1
-                if column == columns:
-                    column, row = 0, row + 1
-            for k in range(uint64(n)):  # becomes vectors
-                x, y = real(ids[COLUMN, k]) + half, real(top + ids[ROW, k]) + half
-                o, d = ahead(x * cone.side, y * cone.side, zero, zero, numbers)
-                rays[ORIGIN, k], rays[ORIGIN + 1, k], rays[ORIGIN + 2, k] = o
-                rays[DIRECTION, k], rays[DIRECTION + 1, k], rays[DIRECTION + 2, k] = d
-                rays[BASE, k] = cone.base
-            walk(calls, rays, n, cone.spread, space.most, space)
-            for k in range(n):
-                t = rays[ENDED, k] - cone.back
-                out[ids[ROW, k], ids[COLUMN, k]] = select(t > zero, t, zero)
-
-    return body
-
-
 def make_body(target, shared):
     """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
 
@@ -203,7 +168,7 @@ def make_body(target, shared):
     job : fractals.backends.cpu.ray_lists.PathRange
     shot, space
         As of `fractals.kernels.light.make_body`. Where there are less than 0 bounces, rays through
-        the middle of pixels walk, and what they meet is left in `rays`.
+        the middle of pixels walk, and what they meet is left in `rays`; `light` is their base.
     calls : array of int64
         The address of the solid's program.
     rays, own : array of real
@@ -256,9 +221,9 @@ def make_body(target, shared):
     def aim(rays, own, ids, n, job, shot):
         """Set out the rays of pixels.
 
-        Its loops are simple ones over unsigned numbers, of which LLVM makes vectors.
+        Its loops are simple ones, of which LLVM makes vectors.
         """
-        zero, one, half, end = real(0), real(1), real(0.5), uint64(n)
+        zero, one, half = real(0), real(1), real(0.5)
         column, row, sample = job.pixel % job.width, job.pixel // job.width, 0
         pixel = job.place
         for i in range(n):
@@ -272,20 +237,21 @@ def make_body(target, shared):
                     column, row = 0, row + 1
         if shot.bounces < 0:
             for m in range(4):
-                for i in range(end):
+                for i in range(n):
                     own[TAP + m, i] = half
         else:
-            for i in range(end):
+            for i in range(n):
                 u, v, p, q = draw(0, ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i], shot)
                 own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i] = u, v, p, q
         camera = take(shot.camera, 0)
-        for i in range(end):
+        for i in range(n):
             x, y = real(ids[COLUMN, i]) + own[TAP, i], real(ids[ROW, i]) + own[TAP + 1, i]
             o, d = ahead(x, y, own[TAP + 2, i], own[TAP + 3, i], camera)
             put(rays, ORIGIN, i, o)
             put(rays, DIRECTION, i, d)
-        for i in range(end):
-            rays[BASE, i] = zero
+        base = shot.light[0] if shot.bounces < 0 else zero
+        for i in range(n):
+            rays[BASE, i] = base
             put(own, LIGHT, i, (zero, zero, zero))
             put(own, THROUGH, i, (one, one, one))
 
@@ -315,24 +281,24 @@ def make_body(target, shared):
     def look(rays, own, live, m):
         """Set out the taps of a normal."""
         d = real(TAPS[m][0]), real(TAPS[m][1]), real(TAPS[m][2])
-        for i in range(uint64(live)):
+        for i in range(live):
             send(rays, i, triple(own, PLACE, i), d, own[FOOT, i], real(0))
 
     def shade(rays, own, ids, live, bounce, shot, sums):
         """Find normals and colors, and set out rays to the sun; return how many there are."""
-        count, light, end = 0, shot.light, uint64(live)
-        for i in range(end):
+        count, light = 0, shot.light
+        for i in range(live):
             d, h = triple(own, CAME, i), own[FOOT, i]
             taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
             n = normal(taps, d[0], d[1], d[2])
             put(own, NORMAL, i, n)
             put(own, PLACE, i, off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i)))
-        for i in range(end):
-            p = uint64(ids[0, i])
+        for i in range(live):
+            p = ids[0, i]
             column, row, sample = ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p]
             u, v, x, y = draw(bounce + 1, column, row, sample, shot)
             own[TAP, i], own[TAP + 1, i], own[DRAWN, i], own[DRAWN + 1, i] = u, v, x, y
-        for i in range(end):
+        for i in range(live):
             put(own, TO_SUN, i, to_sun(own[TAP, i], own[TAP + 1, i], light))
         for i in range(live):
             p, h = ids[0, i], own[FOOT, i]
@@ -364,12 +330,12 @@ def make_body(target, shared):
 
     def rise(rays, own, live, away):
         """Set out taps above the surface."""
-        for i in range(uint64(live)):
+        for i in range(live):
             length = away * own[FOOT, i]
             send(rays, i, triple(own, PLACE, i), triple(own, NORMAL, i), length, real(0))
 
     def opened(rays, own, live, away):
-        for i in range(uint64(live)):
+        for i in range(live):
             own[SEEN, i] = own[SEEN, i] + is_open(rays[AWAY, i], away * own[FOOT, i])
 
     def skylight(own, ids, live, light, sums):
@@ -381,13 +347,13 @@ def make_body(target, shared):
             give_sky(own, ids[0, i], through, d, light, sums, ids[PIXEL, ids[0, i]])
 
     def bounce_on(rays, own, live):
-        for i in range(uint64(live)):
+        for i in range(live):
             d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
             send(rays, i, triple(own, PLACE, i), d, real(0), real(NEAR) * own[FOOT, i])
 
     def add(own, ids, n, sums):
         for i in range(n):
-            pixel = uint64(ids[PIXEL, i])
+            pixel = ids[PIXEL, i]
             for m in range(3):
                 sums[0, pixel, m] += keep(own[LIGHT + m, i])
 

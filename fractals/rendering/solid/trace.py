@@ -61,6 +61,7 @@ class Level(NamedTuple):
     """The cones of blocks of one size."""
 
     shift: int
+    camera: NDArray[Any]  # whose pixels are the blocks
     cone: Cone
     space: Space
 
@@ -344,9 +345,11 @@ def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level
         numbers[march.BOUND] = (solid.bound + most) ** 2
         numbers[march.STEP] = step / (1 + wider)
         numbers[march.LEAD] = 1 / NEAR
-        spread, base = real(NEAR * wider / step), real(NEAR * lens / step)
-        cone = Cone(real(2**shift), spread, base, real(lens))
-        levels.append(Level(shift, cone, space._replace(numbers=numbers)))
+        cone = Cone(real(NEAR * wider / step), real(NEAR * lens / step), real(lens))
+        coarse = camera.copy()
+        coarse[[march.PIXEL, march.COLUMN]] *= 2**shift
+        coarse[march.HALF : march.HALF + 2] /= 2**shift
+        levels.append(Level(shift, coarse, cone, space._replace(numbers=numbers)))
     return levels
 
 
@@ -363,7 +366,7 @@ def started(
         shift, top = level.shift, rows.start >> level.shift
         shape = ((rows.stop - 1) >> shift) + 1 - top, -(-width >> shift)
         out = empty(shape)
-        run(out, top, found, level.cone, shot.camera, level.space)
+        run(out, top, found, level.cone, level.camera, level.space)
         found = Starts(out, shift, top)
     return shot._replace(starts=found)
 
