@@ -116,7 +116,7 @@ def test_rays_end_where_those_from_the_camera_end(solid):
 )
 def test_rays_to_fractals_end_no_deeper_than_those_from_the_camera(name):
     """Fine detail is met here or there, in equal shares; nothing is lost."""
-    keys = {"solids": ["mandelbox", "mandelbulb"]} if name == "solid_hybrid" else {}
+    keys = {"formulas": "mandelbox+menger"} if name == "solid_hybrid" else {}
     tracing = tracing_of(solid_scene({"name": name, **keys}, size=(240, 180)), "cpu")
     assert len(tracing._moments[0].levels) > 1
     alone, found = met(tracing, None), met(tracing, starts_of(tracing).starts)
