@@ -6,9 +6,10 @@
     python benchmarks/solid.py --json > benchmarks/solid-<processor>.json
     python benchmarks/solid.py --read FILE.json   # its tables
 
-One thread, in turns; medians of CPU time. `hits`: rays to the surface, 640x480. `paths`: the light
-of one sample a pixel, two bounces. Both are compared with the same kernel compiled for one ray
-after the other (`plain`), to the same bits. `steps`: steps of a Mandelbox beside hand-written C
+One thread, in turns; medians of CPU time. `hits`: rays to the surface, 640x480, that start where
+cones end, and from the camera. `paths`: the light of one sample a pixel, two bounces. Both are
+compared with the same kernel compiled for one ray after the other (`plain`; its rays to the surface
+start at the camera), to the same bits. `steps`: steps of a Mandelbox beside hand-written C
 (`limit/box.c`), to the same bits. `peer`: pictures of 640x480 beside those of Mandelbulber
 (`mandelbulber2` must be there), less what its start takes: rays with normals, and a fast look,
 which has shadows and open surroundings, too, beside its picture with and without shadows. `moves`:
@@ -66,7 +67,7 @@ from fractals.rendering.families import family_of
 from fractals.rendering.families.solid import FIRST_STEPS
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import make_solid_plan, place_of, space_in_python
-from fractals.rendering.solid.trace import Tracing
+from fractals.rendering.solid.trace import Tracing, levels_of, started
 from fractals.tools.bench import report
 
 SIZE = 640, 480
@@ -140,6 +141,17 @@ def traced(view: str, number: str, size: tuple[int, int] = SIZE) -> tuple[Tracin
     return Tracing(plan, backend), Tracer(number, plan.solid.walk)
 
 
+def first_hits(tracing: Tracing, tracer: Tracer) -> Any:
+    """Return what the rays of pixels meet; they start where cones end."""
+    (width, height), real = tracing.plan.scene.image.size, tracing.backend.real
+    space, empty = tracing.plan.space(real), partial(np.empty, dtype=real)
+    levels = levels_of(tracing.plan, tracing.shot.camera, space)
+    shot = started(levels, range(height), width, tracing.shot, tracer.starts, empty)
+    found = np.zeros((height, width, 2), real)
+    tracer.first(found, shot.camera, space, shot.starts)
+    return found
+
+
 def hits(runs: int) -> Iterator[dict[str, Any]]:
     """Time rays to the surface."""
     width, height = SIZE
@@ -152,6 +164,7 @@ def hits(runs: int) -> Iterator[dict[str, Any]]:
             plain = tracing.backend.compile(march.make_first_body, plan.solid.walk)
             found = seconds_of(
                 {
+                    "cones": lambda: first_hits(tracing, tracer),  # noqa: B023
                     "packs": lambda: tracer.first(out, camera, space),  # noqa: B023
                     "plain": lambda: plain(other, camera, space),  # noqa: B023
                 },
@@ -324,9 +337,7 @@ def surface(tracing: Tracing, tracer: Tracer) -> tuple[Any, Any]:
     """Return where the rays of pixels meet the surface, and the normals there; shape (3, n)."""
     (width, height), solid = tracing.plan.scene.image.size, tracing.plan.solid
     camera, real = tracing.shot.camera, tracing.backend.real
-    space = tracing.plan.space(real)
-    found = np.zeros((height, width, 2), real)
-    tracer.first(found, camera, space)
+    space, found = tracing.plan.space(real), first_hits(tracing, tracer)
     points, feet = np.empty((3, width * height), real), np.empty(width * height, real)
     count = met(found, camera, points, feet)
     normals, taps = np.empty((3, count), real), np.empty((4, tracer.room), real)

@@ -30,6 +30,7 @@ from fractals.kernels.march import (
     make_field,
     make_march,
     normal_of,
+    start_of,
     unit,
 )
 from fractals.kernels.primitives import clamp, fma, number, select, sqrt
@@ -63,6 +64,7 @@ class Shot(NamedTuple):
     bounces: Any
     k0: Any
     k1: Any  # the seed, as two numbers of 32 bits
+    starts: Any  # of the rays of pixels: `fractals.kernels.march.Starts`
 
 
 def turns_of(bounces: int) -> NDArray[np.int64]:
@@ -326,6 +328,7 @@ def make_path(target, met, shared):
     sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
     share, share_sky = make_shares(target)
+    start = target.jit(start_of)
 
     def path(column, row, sample, shot, space, out, j, i):
         light, zero = shot.light, real(0)
@@ -334,8 +337,9 @@ def make_path(target, met, shared):
         red, green, blue = zero, zero, zero
         tr, tg, tb = real(1), real(1), real(1)
         spread, base, gloss = shot.camera[CONE], real(first_base), light[GLOSS]
+        begin = start(column, row, shot.starts)
         for k in range(shot.bounces + 1):
-            t, trap, hits = meet(o, d, zero, spread, base, space)
+            t, trap, hits = meet(o, d, begin, spread, base, space)
             if not hits:
                 r, g, b = sky_of(d, light)
                 red, green, blue = fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue)
@@ -373,7 +377,7 @@ def make_path(target, met, shared):
                     blue = fma(light[SUNLIGHT + 2], b, blue)
                     if shared:
                         share(out, j, i, SUNLIGHT, r, g, b)
-            d, gloss = reflect(n, p, q), zero
+            d, gloss, begin = reflect(n, p, q), zero, zero
             if k == shot.bounces:
                 seen, way = last(o, n, d, h, space)
                 r, g, b = sky_of(way, light)

@@ -106,29 +106,24 @@ def make_light_body(target):
     return body
 
 
-def make_develop_body(target, options):
-    """Return ``body(i0, j0, di, dj, out, light, sheet)``: light becomes pixels.
+def make_developing(target, options):
+    """Return ``shade, tone, noise, rough``: the parts of developing.
 
-    Parameters
-    ----------
-    out : array of uint8 or uint16, shape (rows, columns, 3)
-    light : array of float32 or float64, shape (rows, columns, 3)
-    sheet : Development
+    ``shade(x, y, numbers)`` is the share of its light that a place keeps, ``tone(v)`` the encoded
+    value of light, of numbers and of packs, ``noise(column, row, strength)`` a random number of a
+    pixel, and ``rough(v, grain)`` a value with that.
     """
     words, _, _ = scatter.make_random(target)
-    int32, int64, real32 = target.int32, target.int64, target.real32
+    int32, int64 = target.int32, target.int64
     bend = target.jit(film_to_peak if options.hdr else film)
     encode = target.jit(pq if options.hdr else srgb)
     most = PEAK if options.hdr else 1.0
 
     def shade(x, y, numbers):
-        """Return which share of its light a place keeps."""
         across, down = (x - numbers[0]) * numbers[2], (y - numbers[1]) * numbers[2]
         far = fma(across, across, down * down)
         far = far * far * fma(number(-2, far), far, number(3, far))
         return fma(-numbers[3], far, number(1, far))
-
-    shade = target.jit(shade)
 
     if options.curve == "filmic":
 
@@ -139,8 +134,6 @@ def make_develop_body(target, options):
 
         def tone(v):
             return encode(clamp(v, number(0, v), number(most, v)))
-
-    tone = target.jit(tone)
 
     if options.grain:
 
@@ -166,7 +159,20 @@ def make_develop_body(target, options):
         def rough(v, grain):
             return v
 
-    noise, rough = target.jit(noise), target.jit(rough)
+    return tuple(target.jit(part) for part in (shade, tone, noise, rough))
+
+
+def make_develop_body(target, options):
+    """Return ``body(i0, j0, di, dj, out, light, sheet)``: light becomes pixels.
+
+    Parameters
+    ----------
+    out : array of uint8 or uint16, shape (rows, columns, 3)
+    light : array of float32 or float64, shape (rows, columns, 3)
+    sheet : Development
+    """
+    shade, tone, noise, rough = make_developing(target, options)
+    int32, real32 = target.int32, target.real32
 
     def body(i0, j0, di, dj, out, light, sheet):
         numbers = sheet.numbers

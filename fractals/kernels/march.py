@@ -2,7 +2,11 @@
 
 A ray goes as far as the distance estimate allows, until the surface is nearer than its footprint:
 half a pixel there, so that detail ends where pixels do. It begins where it enters the sphere around
-the solid, and ends where it leaves it. All functions take single numbers; those that are made of
+the solid, and ends where it leaves it.
+
+What is far from the surface is walked once for many rays: a *cone* around those of a block of
+pixels goes as long as nothing of it comes near the surface, then the smaller ones of the blocks in
+it, and the rays begin where these ended. All functions take single numbers; those that are made of
 `select` alone take packs of rays as well.
 """
 
@@ -19,8 +23,9 @@ from fractals.kernels.solid import Solid, make_step
 # Numbers of a space: r² that ends an orbit, the square of the radius of the sphere around the
 # solid, the ball of a linear distance, the factor of distances, 1 where (a, b, c) is the point
 # (else 0), the constants; where the fourth coordinate starts; how much of a distance a ray goes at
-# once; the options.
-BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH, STEP, OPTIONS = 0, 1, 2, 3, 4, 5, 8, 9, 10
+# once; how much of what the distance is compared with a cone keeps of it (a ray: 0); the options.
+BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH = 0, 1, 2, 3, 4, 5, 8
+STEP, LEAD, OPTIONS = 9, 10, 11
 MOST = 400  # evaluations of the field for a ray; one that takes more is near the surface
 FAR = 1e30  # more than any trap
 TURN = 6.283185307179586
@@ -33,6 +38,33 @@ class Space(NamedTuple):
     numbers: Any  # array of real
     steps: Any  # the most of an orbit
     most: Any  # evaluations of the field for a ray
+
+
+class Starts(NamedTuple):
+    """Lengths from which on the rays of pixels are followed: nothing is nearer."""
+
+    lengths: Any  # array of real, shape (rows, columns): of blocks of pixels
+    shift: Any  # a block has 2**shift pixels along each side
+    top: Any  # the row of blocks that is the first of `lengths`, counted from the picture's first
+
+
+class Cone(NamedTuple):
+    """The cone around the rays of a block of pixels."""
+
+    # The cone goes as long as the distance is above ``spread * length + base``
+    spread: Any
+    base: Any
+    back: Any  # how far from the lens a ray may be ahead of the cone
+
+
+def from_camera(real: Any) -> Starts:
+    """Return the starts of rays that are followed from the camera on."""
+    return Starts(np.zeros((1, 1), np.dtype(real)), 31, 0)
+
+
+def start_of(column, row, starts):  # compiled with `target.jit`
+    """Return the length from which on the rays of a pixel are followed."""
+    return starts.lengths[(row >> starts.shift) - starts.top, column >> starts.shift]
 
 
 def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Space:
@@ -48,6 +80,7 @@ def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Spac
         *constants,
         solid.fourth or 0.0,
         ray_step,
+        0.0,
     ]
     numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
     return Space(numbers, steps, MOST)
@@ -84,9 +117,21 @@ def make_advance(target, walk):
     """Return ``advance(state, a, b, c, bail, options)``: the state of an orbit, a step later.
 
     A state is x, y, z, d, r², the trap, and the fourth coordinate, which is 0 for a solid that has
-    none. An orbit that has ended keeps its state.
+    none. An orbit that has ended keeps its state; coordinates only where the distance reads them.
     """
     step = make_step(target, walk)
+
+    if walk.distance in ("log", "linear"):  # they read none of the coordinates
+
+        def kept(going, new, old):
+            return new
+
+    else:
+
+        def kept(going, new, old):
+            return select(going, new, old)
+
+    kept = target.jit(kept)
 
     def measured(x, y, z, square, options):
         return square
@@ -106,13 +151,13 @@ def make_advance(target, walk):
         found = fma(u, u, fma(v, v, fma(w, w, other * other)))
         value = measured(u, v, w, found, options)
         return (
-            select(going, u, x),
-            select(going, v, y),
-            select(going, w, z),
+            kept(going, u, x),
+            kept(going, v, y),
+            kept(going, w, z),
             select(going, e, d),
             select(going, found, square),
             select(going & (value < least), value, least),
-            select(going, other, fourth),
+            kept(going, other, fourth),
         )
 
     return target.jit(advance)
@@ -202,9 +247,10 @@ def make_march(target, walk):
             if not t < leave:
                 return t, trap, False
             h, trap = field(fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2]), space)
-            if not h > fma(spread, t, base):
+            reach = fma(spread, t, base)
+            if not h > reach:
                 return t, trap, True
-            t = fma(space.numbers[STEP], h, t)
+            t = fma(space.numbers[STEP], fma(-space.numbers[LEAD], reach, h), t)
         return t, trap, t < leave
 
     return target.jit(march)
@@ -249,6 +295,38 @@ def make_first_body(target, walk):
                 t, trap, hits = march(o, d, real(0), camera[CONE], real(0), space)
                 out[j, i, 0] = t if hits else -real(1)
                 out[j, i, 1] = trap
+
+    return body
+
+
+def make_starts_body(target, walk):
+    """Return ``body(i0, j0, di, dj, out, top, before, cone, camera, space)``: how far cones go.
+
+    Parameters
+    ----------
+    out : array of real, shape (rows, columns)
+        Of blocks of pixels: lengths from which on their rays are followed.
+    top : int64
+        The row of blocks that is the first of `out`.
+    before : Starts
+        Of larger blocks, in blocks of `out`.
+    cone : Cone
+    camera : array of real
+        Whose pixels are the blocks.
+    space : Space
+        With the numbers of a cone.
+    """
+    march, ahead, real = make_march(target, walk), make_ahead(target), target.real
+    start = target.jit(start_of)
+
+    def body(i0, j0, di, dj, out, top, before, cone, camera, space):
+        half, zero = real(0.5), real(0)
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                o, d = ahead(real(i) + half, real(top + j) + half, zero, zero, camera)
+                t, _, _ = march(o, d, start(i, top + j, before), cone.spread, cone.base, space)
+                t = t - cone.back
+                out[j, i] = select(t > zero, t, zero)
 
     return body
 

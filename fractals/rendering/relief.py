@@ -23,6 +23,7 @@ from fractals.kernels import ground as grounds
 from fractals.kernels import light as lights
 from fractals.kernels.ground import Ground
 from fractals.kernels.layout import EscapeTile
+from fractals.kernels.march import from_camera
 from fractals.rendering.develop import Developer
 from fractals.rendering.drawing import (
     Drawing,
@@ -303,7 +304,14 @@ def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
     table = np.column_stack([np.zeros((SHADES, 3)), given_off]).astype(real)
     turns = lights.turns_of(light.bounces)
     return lights.Shot(
-        np.array(camera, real), np.array(numbers, real), table, turns, light.bounces, 0, 0
+        np.array(camera, real),
+        np.array(numbers, real),
+        table,
+        turns,
+        light.bounces,
+        0,
+        0,
+        from_camera(real),
     )
 
 

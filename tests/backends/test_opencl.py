@@ -201,10 +201,13 @@ def test_scatter_images_have_the_pixels_of_the_cpu(opencl_backend, name):
 @pytest.mark.opencl
 @pytest.mark.parametrize("name", slow_but(("ruin", "cirque"), ["cirque", "ruin", "lattice"]))
 def test_solids_have_the_pixels_of_the_cpu(opencl_backend, name):
-    drawn = {"size": (24, 16), "supersampling": 1, "samples": 2, "emission": 2, "stereo": 0.05}
-    expected = fractals.render(name, device="cpu", **drawn).pixels
-    assert fractals.render(name, device="opencl", **drawn).pixels.tobytes() == expected.tobytes()
-    assert len(np.unique(expected)) > 5
+    drawn = {"size": (24, 16), "supersampling": 1, "samples": 2, "emission": 2}
+    for seen in ({"field": 6}, {"stereo": 0.05}):  # rays from cones, and from the camera
+        drawn |= seen
+        expected = fractals.render(name, device="cpu", **drawn).pixels
+        found = fractals.render(name, device="opencl", **drawn).pixels
+        assert found.tobytes() == expected.tobytes()
+        assert len(np.unique(expected)) > 5
     if name == "ruin":  # the light of each source apart
         raw, other = (
             fractals.compute(name, device=device, **drawn, relight=True)

@@ -658,7 +658,7 @@ def test_paths_over_a_ground_are_rounded_as_written():
         ground = grounds.ground_of(np.ones((4, 5), real), np.ones((4, 5, 3), real))
         colors = np.ones((4, 4), real)
         numbers = np.ones(grounds.FLAT + 1, real), np.ones(lights.EMISSION + 3, real)
-        shot = lights.Shot(*numbers, colors, lights.turns_of(1), 1, 0, 0)
+        shot = lights.Shot(*numbers, colors, lights.turns_of(1), 1, 0, 0, march.from_camera(real))
         run = backend.compile(lights.make_body, None, False, grounds.make_surface)
         out = backend.to_device(np.zeros((1, 1, 3), np.int64))
         run(

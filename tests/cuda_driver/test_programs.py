@@ -152,23 +152,13 @@ def test_scatter_images_have_the_bits_of_the_cpu(program, tmp_path, name):
         assert file.read_bytes() == (tmp_path / "b.fz" / file.name).read_bytes()
 
 
-def test_solids_have_the_bits_of_the_cpu(program, tmp_path):
-    """Rays that meet the surface, paths of light, and pixels."""
+@pytest.mark.parametrize("seen", [("--stereo", "0.05"), ("--field", "5")], ids=["pair", "cones"])
+def test_solids_have_the_bits_of_the_cpu(program, tmp_path, seen):
+    """Rays that meet the surface, from the camera and from cones, paths of light, and pixels."""
     words = ("--formula", "mandelbulb", "--size", "24x16", "--samples", "2", "--bounces", "1")
+    words += ("--lens", "0.01", "--emission", "2", *seen)
     for device in ("cuda", "cpu"):
-        given = (
-            *words,
-            "--lens",
-            "0.01",
-            "--emission",
-            "2",
-            "--stereo",
-            "0.05",
-            "--device",
-            device,
-            "-o",
-            f"{device}.png",
-        )
+        given = (*words, "--device", device, "-o", f"{device}.png")
         code, _, said = program("fractals", "render", *given, order="late")
         assert code == 0, said
         assert f", {device}," in said

@@ -13,7 +13,7 @@ from fractals.backends.cpu import scratch, tile_loop
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.features import FUSED
 from fractals.backends.machine_code import Laid, Uncompilable
-from fractals.kernels import display, escape, perturb, shade, strip
+from fractals.kernels import display, escape, linear_light, perturb, shade, strip
 from fractals.kernels.layout import EscapeTile
 
 NO_FMA = "this CPU has no fused multiply-add"
@@ -24,6 +24,8 @@ PACKETS = "fractals.backends.cpu.perturb_packets:make_body"
 PLACE = "fractals.backends.cpu.palette_lookup:make_position_body"
 PAINT = "fractals.backends.cpu.palette_lookup:make_body"
 SPREADING = "fractals.backends.cpu.spreading:make_body"
+DEVELOPING = "fractals.backends.cpu.developing:make_body"
+PACK = 64  # elements of the longest pack, which a program may write behind a row
 UNROLLED = 2  # most samples along an axis of a pixel for which a program of their own paints
 FRAMES = "fractals.backends.cpu.strip_frames:make_body"
 
@@ -72,6 +74,8 @@ class CpuBackend(HostMemory):
             return self._by_texels()
         if make_body is display.make_estimate_body:
             return Run(program_of(SPREADING, self._number), "plain")
+        if make_body is linear_light.make_develop_body and FUSED:
+            return self._developing(*options)
         return self._plain(make_body, options)
 
     def _fastest(self, vectorized, reason, make_body, options):
@@ -138,6 +142,15 @@ class CpuBackend(HostMemory):
             fill(rgb, *inputs, *(SCRATCH.empty((size,), dtype) for size, dtype in sizes))
 
         return Run(run, "plain")
+
+    def _developing(self, options):
+        """Return the program that develops light."""
+        fill = program_of(DEVELOPING, self._number, (options,), packed=True)
+
+        def run(out, light, sheet):
+            fill(out, light, sheet, SCRATCH.empty((3 * out.shape[1] + PACK,), light.dtype))
+
+        return Run(run, "packs")
 
     def _in_packets(self, options):
         fill = program_of(PACKETS, self._number, (options,))

@@ -1,11 +1,14 @@
 """The compiled paths of light of the CPU: `fractals.backends.cpu.ray_lists` calls them."""
 
+from numba import uint64
+
 from fractals.backends.cpu.entry import invoke, shaped
 from fractals.backends.cpu.ray_lists import (
     AWAY,
     BASE,
     CAME,
     COLOR,
+    COLUMN,
     DIRECTION,
     DRAWN,
     ENDED,
@@ -18,7 +21,10 @@ from fractals.backends.cpu.ray_lists import (
     LIGHT,
     NORMAL,
     ORIGIN,
+    PIXEL,
     PLACE,
+    ROW,
+    SAMPLE,
     SEEN,
     TAP,
     THROUGH,
@@ -35,7 +41,7 @@ from fractals.backends.cpu.simd.memory import (
 from fractals.backends.cpu.simd.memory import spread as fill
 from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, splat
 from fractals.kernels import light as lights
-from fractals.kernels import march
+from fractals.kernels import march, scatter
 from fractals.kernels.light import AWAY as FROM_SURFACE
 from fractals.kernels.light import EMISSION, GLOSS, NEAR, OPEN, SUNLIGHT, WIDER
 from fractals.kernels.march import CONE, OPTIONS, TAPS, Space
@@ -52,7 +58,7 @@ def make_walk_body(target, walk, vectors):
     spread : real
         A ray meets the surface where the distance is not above ``spread * length + base``.
     most : int64
-        Evaluations of the field for a ray; 0: one, at its length, which ends it there.
+        Evaluations of the field for a ray; 0: one, at its length, which is all that it finds.
     space : fractals.kernels.march.Space
     """
     jit, real = target.jit, target.real
@@ -64,16 +70,18 @@ def make_walk_body(target, walk, vectors):
         numbers = space.numbers
         zero = splat(numbers[0] - numbers[0], vectors)
         one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
-        bail, bound, ball, factor, own, ca, cb, cc, fourth, step = fill(numbers, 0, zero, OPTIONS)
+        head = fill(numbers, 0, zero, OPTIONS)
+        bail, bound, ball, factor, own, ca, cb, cc, fourth, step, lead = head
         options = fill(numbers, OPTIONS, zero, count)
-        once = number(real(most), zero) < one
-        live = 0
-        for i in range(0, n, lanes):
+        begin, live = GOING * room, 0
+        if most == 0:
+            begin, live = 0, n
+        for i in range(0, n - live, lanes):
             ray = load_rows(rays, i, room, zero, 9)
             enter, leave = cross(ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], bound)
-            t = select((enter > ray[6]) & ~once, enter, ray[6])
+            t = select(enter > ray[6], enter, ray[6])
             store_rows(rays, ENDED * room + i, room, (t, zero, zero, zero))
-            goes = first_lanes(n - i, zero) & (once | (t < leave))
+            goes = first_lanes(n - i, zero) & (t < leave)
             kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], t, ray[7], leave
             compress_rows(rays, GOING * room + live, room, goes, kept)
             live = compress_store(rays, LAST * room + live, goes, ray[8]) - LAST * room
@@ -82,7 +90,7 @@ def make_walk_body(target, walk, vectors):
             end = 0
             final = number(real(k - last), zero) >= zero
             for i in range(0, live, lanes):
-                ray = load_rows(rays, GOING * room + i, room, zero, 10)
+                ray = load_rows(rays, begin + i, room, zero, 10)
                 t, valid = ray[6], first_lanes(live - i, zero)
                 x, y, z = fma(t, ray[3], ray[0]), fma(t, ray[4], ray[1]), fma(t, ray[5], ray[2])
                 a, b, c = fma(own, x, ca), fma(own, y, cb), fma(own, z, cc)
@@ -92,8 +100,12 @@ def make_walk_body(target, walk, vectors):
                         break
                     state = advance(state, a, b, c, bail, options)
                 h, trap = estimate(state, ball, factor, options)
-                near = once | ~(h > fma(wide, t, ray[7]))
-                further = fma(step, h, t)
+                if most == 0:
+                    store(rays, AWAY * room + i, h)
+                    continue
+                reach = fma(wide, t, ray[7])
+                near = ~(h > reach)
+                further = fma(step, fma(-lead, reach, h), t)
                 inside = further < ray[8]
                 goes = valid & inside & ~near & ~final
                 ends = valid & ~goes
@@ -124,10 +136,13 @@ def make_walk_body(target, walk, vectors):
 
 def scatter_lanes(rays, room, count):
     """Write what was found of rays that have ended to their places."""
-    for m in range(count):
-        place = int(rays[(LANES + 4) * room + m])
-        for row in range(4):
-            rays[(ENDED + row) * room + place] = rays[(LANES + row) * room + m]
+    room, end, lanes = uint64(room), uint64(ENDED) * uint64(room), uint64(LANES) * uint64(room)
+    for m in range(uint64(count)):
+        place = end + uint64(rays[lanes + uint64(4) * room + m])
+        rays[place] = rays[lanes + m]
+        rays[place + room] = rays[lanes + room + m]
+        rays[place + uint64(2) * room] = rays[lanes + uint64(2) * room + m]
+        rays[place + uint64(3) * room] = rays[lanes + uint64(3) * room + m]
 
 
 def make_walk(target):
@@ -153,7 +168,7 @@ def make_body(target, shared):
     job : fractals.backends.cpu.ray_lists.PathRange
     shot, space
         As of `fractals.kernels.light.make_body`. Where there are less than 0 bounces, rays through
-        the middle of pixels walk, and what they meet is left in `rays`.
+        the middle of pixels walk, and what they meet is left in `rays`; `light` is their base.
     calls : array of int64
         The address of the solid's program.
     rays, own : array of real
@@ -167,7 +182,8 @@ def make_body(target, shared):
     share, share_sky = lights.make_shares(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
-    is_open = jit(lights.opening)
+    take = scatter.make_take(target, march.EYE + 1)
+    is_open, start = jit(lights.opening), jit(march.start_of)
 
     def triple(values, row, i):
         return values[row, i], values[row + 1, i], values[row + 2, i]
@@ -199,42 +215,58 @@ def make_body(target, shared):
         if shared:
             share_sky(sums, 0, at, d, light, *through)
 
-    def pixel_of(job, p):
-        return job.place + p // job.samples
-
-    def place_of(job, p):
-        """Return column, row and sample of a path."""
-        pixel = job.pixel + p // job.samples
-        return pixel % job.width, pixel // job.width, job.first + p % job.samples
-
-    send, give, off, place_of = jit(send), jit(give), jit(off), jit(place_of)
-    give_sky, pixel_of = jit(give_sky), jit(pixel_of)
+    send, give, off = jit(send), jit(give), jit(off)
+    give_sky = jit(give_sky)
 
     def aim(rays, own, ids, n, job, shot):
-        zero, one = real(0), real(1)
+        """Set out the rays of pixels.
+
+        Its loops are simple ones, of which LLVM makes vectors.
+        """
+        zero, one, half = real(0), real(1), real(0.5)
+        column, row, sample = job.pixel % job.width, job.pixel // job.width, 0
+        pixel = job.place
         for i in range(n):
-            column, row, sample = place_of(job, i)
-            u, v, p, q = draw(0, column, row, sample, shot)
-            if shot.bounces < 0:
-                u = v = p = q = real(0.5)
-            o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
-            send(rays, i, o, d, zero, zero)
+            ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
+            ids[COLUMN, i], ids[ROW, i] = column, row
+            rays[LENGTH, i] = start(column, row, shot.starts)
+            sample += 1
+            if sample == job.samples:
+                column, pixel, sample = column + 1, pixel + 1, 0
+                if column == job.width:
+                    column, row = 0, row + 1
+        if shot.bounces < 0:
+            for m in range(4):
+                for i in range(n):
+                    own[TAP + m, i] = half
+        else:
+            for i in range(n):
+                u, v, p, q = draw(0, ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i], shot)
+                own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i] = u, v, p, q
+        camera = take(shot.camera, 0)
+        for i in range(n):
+            x, y = real(ids[COLUMN, i]) + own[TAP, i], real(ids[ROW, i]) + own[TAP + 1, i]
+            o, d = ahead(x, y, own[TAP + 2, i], own[TAP + 3, i], camera)
+            put(rays, ORIGIN, i, o)
+            put(rays, DIRECTION, i, d)
+        base = shot.light[0] if shot.bounces < 0 else zero
+        for i in range(n):
+            rays[BASE, i] = base
             put(own, LIGHT, i, (zero, zero, zero))
             put(own, THROUGH, i, (one, one, one))
-            ids[0, i] = i
 
-    def met(rays, own, ids, live, bounce, spread, light, sums, job):
+    def met(rays, own, ids, live, bounce, spread, light, sums):
         """Give light to paths that see the sky; return how many met the surface."""
         kept = 0
         for i in range(live):
             p, d, t = ids[0, i], triple(rays, DIRECTION, i), rays[ENDED, i]
             through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
-                give_sky(own, p, through, d, light, sums, pixel_of(job, p))
+                give_sky(own, p, through, d, light, sums, ids[PIXEL, p])
                 continue
             if bounce == 0:
                 fog = haze(t, light)
-                give_sky(own, p, (fog, fog, fog), d, light, sums, pixel_of(job, p))
+                give_sky(own, p, (fog, fog, fog), d, light, sums, ids[PIXEL, p])
                 fog = real(1) - fog
                 through = fog, fog, fog
             ids[0, kept] = p
@@ -252,34 +284,39 @@ def make_body(target, shared):
         for i in range(live):
             send(rays, i, triple(own, PLACE, i), d, own[FOOT, i], real(0))
 
-    def shade(rays, own, ids, live, bounce, shot, sums, job):
+    def shade(rays, own, ids, live, bounce, shot, sums):
         """Find normals and colors, and set out rays to the sun; return how many there are."""
         count, light = 0, shot.light
         for i in range(live):
-            p, d, h = ids[0, i], triple(own, CAME, i), own[FOOT, i]
+            d, h = triple(own, CAME, i), own[FOOT, i]
             taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
             n = normal(taps, d[0], d[1], d[2])
+            put(own, NORMAL, i, n)
+            put(own, PLACE, i, off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i)))
+        for i in range(live):
+            p = ids[0, i]
+            column, row, sample = ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p]
+            u, v, x, y = draw(bounce + 1, column, row, sample, shot)
+            own[TAP, i], own[TAP + 1, i], own[DRAWN, i], own[DRAWN + 1, i] = u, v, x, y
+        for i in range(live):
+            put(own, TO_SUN, i, to_sun(own[TAP, i], own[TAP + 1, i], light))
+        for i in range(live):
+            p, h = ids[0, i], own[FOOT, i]
             r, g, b, w = color_of(own[COLOR, i], light, shot.colors)
             red, green, blue = triple(own, THROUGH, i)
             given_off = light[EMISSION], light[EMISSION + 1], light[EMISSION + 2]
             give(own, p, (red * w, green * w, blue * w), given_off)
             if shared:
-                share(sums, 0, pixel_of(job, p), EMISSION, red * w, green * w, blue * w)
+                share(sums, 0, ids[PIXEL, p], EMISSION, red * w, green * w, blue * w)
             put(own, THROUGH, i, (red * r, green * g, blue * b))
-            o = off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i))
-            put(own, PLACE, i, o)
-            put(own, NORMAL, i, n)
-            column, row, sample = place_of(job, p)
-            u, v, own[DRAWN, i], own[DRAWN + 1, i] = draw(bounce + 1, column, row, sample, shot)
-            s = to_sun(u, v, light)
+            s, n = triple(own, TO_SUN, i), triple(own, NORMAL, i)
             if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > real(0):
-                put(own, TO_SUN, i, s)
-                send(rays, count, o, s, real(0), real(NEAR) * h)
+                send(rays, count, triple(own, PLACE, i), s, real(0), real(NEAR) * h)
                 ids[1, count] = i
                 count += 1
         return count
 
-    def shine(rays, own, ids, count, gloss, light, sums, job):
+    def shine(rays, own, ids, count, gloss, light, sums):
         """Give the sun's light to what is not in the shadow."""
         sun = light[SUNLIGHT], light[SUNLIGHT + 1], light[SUNLIGHT + 2]
         for k in range(count):
@@ -289,7 +326,7 @@ def make_body(target, shared):
                 r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
                 give(own, ids[0, i], (r, g, b), sun)
                 if shared:
-                    share(sums, 0, pixel_of(job, ids[0, i]), SUNLIGHT, r, g, b)
+                    share(sums, 0, ids[PIXEL, ids[0, i]], SUNLIGHT, r, g, b)
 
     def rise(rays, own, live, away):
         """Set out taps above the surface."""
@@ -301,23 +338,24 @@ def make_body(target, shared):
         for i in range(live):
             own[SEEN, i] = own[SEEN, i] + is_open(rays[AWAY, i], away * own[FOOT, i])
 
-    def skylight(own, ids, live, light, sums, job):
+    def skylight(own, ids, live, light, sums):
         """Give the sky's light to what the last bounce met."""
         for i in range(live):
             seen = own[SEEN, i] / real(len(OPEN))
             r, g, b = triple(own, THROUGH, i)
             through, d = (r * seen, g * seen, b * seen), triple(own, NORMAL, i)
-            give_sky(own, ids[0, i], through, d, light, sums, pixel_of(job, ids[0, i]))
+            give_sky(own, ids[0, i], through, d, light, sums, ids[PIXEL, ids[0, i]])
 
     def bounce_on(rays, own, live):
         for i in range(live):
             d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
             send(rays, i, triple(own, PLACE, i), d, real(0), real(NEAR) * own[FOOT, i])
 
-    def add(own, n, sums, job):
+    def add(own, ids, n, sums):
         for i in range(n):
+            pixel = ids[PIXEL, i]
             for m in range(3):
-                sums[0, pixel_of(job, i), m] += keep(own[LIGHT + m, i])
+                sums[0, pixel, m] += keep(own[LIGHT + m, i])
 
     aim, met, look, shade, shine = jit(aim), jit(met), jit(look), jit(shade), jit(shine)
     rise, opened, skylight = jit(rise), jit(opened), jit(skylight)
@@ -335,7 +373,7 @@ def make_body(target, shared):
         for k in range(shot.bounces + 1):
             spread = cone if k == 0 else wide
             walk(calls, rays, live, spread, space.most, space)
-            live = met(rays, own, ids, live, k, spread, light, sums, job)
+            live = met(rays, own, ids, live, k, spread, light, sums)
             if live == 0:
                 break
             for m in range(4):
@@ -343,10 +381,10 @@ def make_body(target, shared):
                 walk(calls, rays, live, wide, 0, space)
                 for i in range(live):
                     own[TAP + m, i] = rays[AWAY, i]
-            count = shade(rays, own, ids, live, k, shot, sums, job)
+            count = shade(rays, own, ids, live, k, shot, sums)
             walk(calls, rays, count, wide, space.most, space)
             gloss = light[GLOSS] if k == 0 else zero
-            shine(rays, own, ids, count, gloss, light, sums, job)
+            shine(rays, own, ids, count, gloss, light, sums)
             if k == shot.bounces:
                 for i in range(live):
                     own[SEEN, i] = zero
@@ -355,9 +393,9 @@ def make_body(target, shared):
                     rise(rays, own, live, away)
                     walk(calls, rays, live, wide, 0, space)
                     opened(rays, own, live, away)
-                skylight(own, ids, live, light, sums, job)
+                skylight(own, ids, live, light, sums)
             else:
                 bounce_on(rays, own, live)
-        add(own, n, sums, job)
+        add(own, ids, n, sums)
 
     return body

@@ -15,7 +15,7 @@ from fractals.backends.cpu.scratch import array
 from fractals.backends.features import REGISTER
 from fractals.backends.machine_code import char_of
 from fractals.kernels.light import Shot
-from fractals.kernels.march import Space
+from fractals.kernels.march import CONE, LENS, Cone, Space, Starts, from_camera
 from fractals.kernels.solid import Walk
 
 LIST = 4096  # paths that a thread traces together
@@ -30,6 +30,9 @@ ENDED, AWAY, TRAP, HITS, LANES, RAY_ROWS = 19, 20, 21, 22, 23, 28
 # open the surroundings are.
 LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
 NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
+# Rows of whole numbers: which path a ray belongs to, and which ray to the sun belongs to which of
+# these; column, row and sample of a path, and the place of its pixel in the sums.
+COLUMN, ROW, SAMPLE, PIXEL, ID_ROWS = 2, 3, 4, 5, 6
 # Vectors of a pack: more of them hide the latency of short steps, where there are registers enough.
 VECTORS, VECTORS_OF_FOLDS = 2, 4 if REGISTER == 64 else 2
 WALK = "fractals.backends.cpu.ray_code:make_walk_body"
@@ -68,7 +71,7 @@ class Tracer:
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
         self._rays[NUMBER] = np.arange(wide)
         self._own: NDArray[Any] = np.zeros((PATH_ROWS, wide), number)
-        self._ids = np.zeros((2, wide), np.int64)
+        self._ids = np.zeros((ID_ROWS, wide), np.int64)
 
     def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
         """Add the light of samples to the sums of all pixels, shape (1, pixels, numbers)."""
@@ -85,16 +88,52 @@ class Tracer:
                 now = part._replace(first=first, samples=min(self.room, left))
                 paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)
 
-    def first(self, out: NDArray[Any], camera: NDArray[Any], space: Space) -> None:
-        """Fill `out` as `fractals.kernels.march.make_first_body` does; a row fits into the list."""
-        rows, width = out.shape[:2]
-        none, turns, rays = np.zeros((2, 4), self._real), np.zeros(4, np.int64), self._rays
-        shot, own = Shot(camera, none[0], none, turns, -1, 0, 0), np.zeros((1, 0, 3), np.int64)
-        tall = self.room // width
-        for top in range(0, rows, tall):
-            part = out[top : top + tall]
-            n = len(part) * width
-            job = PathRange(width, top * width, 0, n, 0, 1)
-            self._paths[False](own, job, shot, space, self._calls, rays, self._own, self._ids)
-            met = np.where(rays[HITS, :n] > 0, rays[ENDED, :n], self._real(-1))
-            part[..., 0], part[..., 1] = met.reshape(-1, width), rays[TRAP, :n].reshape(-1, width)
+    def starts(
+        self,
+        out: NDArray[Any],
+        top: int,
+        before: Starts,
+        cone: Cone,
+        camera: NDArray[Any],
+        space: Space,
+    ) -> None:
+        """Fill `out` as `fractals.kernels.march.make_starts_body` does."""
+        camera, columns = camera.copy(), out.shape[1]
+        camera[CONE], camera[LENS] = cone.spread, 0
+        flat, shot = out.reshape(-1), self._walkers(camera, before, cone.base)
+        for begin in range(0, out.size, self.room):
+            part = flat[begin : begin + self.room]
+            job = PathRange(columns, top * columns + begin, 0, len(part), 0, 1)
+            np.maximum(self._walked(job, shot, space) - cone.back, self._real(0), out=part)
+
+    def first(
+        self,
+        out: NDArray[Any],
+        camera: NDArray[Any],
+        space: Space,
+        starts: Starts | None = None,
+    ) -> None:
+        """Fill `out` as `fractals.kernels.march.make_first_body` does.
+
+        `starts`: of its rays; without them they are followed from the camera on.
+        """
+        flat, columns = out.reshape(-1, 2), out.shape[1]
+        shot = self._walkers(camera, starts or from_camera(self._real), self._real(0))
+        for begin in range(0, len(flat), self.room):
+            part, rays = flat[begin : begin + self.room], self._rays
+            n = len(part)
+            lengths = self._walked(PathRange(columns, begin, 0, n, 0, 1), shot, space)
+            part[:, 0] = np.where(rays[HITS, :n] > 0, lengths, self._real(-1))
+            part[:, 1] = rays[TRAP, :n]
+
+    def _walkers(self, camera: NDArray[Any], starts: Starts, base: Any) -> Shot:
+        """Return the shot of rays that walk to the surface, and no further."""
+        none, turns = np.zeros(4, self._real), np.zeros(4, np.int64)
+        return Shot(camera, none + base, none.reshape(1, 4), turns, -1, 0, 0, starts)
+
+    def _walked(self, job: PathRange, shot: Shot, space: Space) -> NDArray[Any]:
+        """Return the lengths of such rays."""
+        own, lists = np.zeros((1, 0, 3), np.int64), (self._rays, self._own, self._ids)
+        self._paths[False](own, job, shot, space, self._calls, *lists)
+        found: NDArray[Any] = self._rays[ENDED, : job.pixels]
+        return found

@@ -51,11 +51,12 @@ def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
     far = float(np.linalg.norm(position - target))
     back = _turned(scene, solid, unit(position - target), right, up)
     position = target + far * back
-    seen = _sight(solid, position, -back)
-    position = position - back * (far if seen is None else seen) * (1 - 1 / nearer)
-    if (position - target) @ back < CLOSEST * far:  # it would look back: go on to the surface
-        left = far if seen is None else seen
-        target = position - back * max(left / nearer, CLOSEST * far)
+    if nearer != 1:
+        seen = _sight(solid, position, -back)
+        ahead = far if seen is None else seen
+        position = position - back * ahead * (1 - 1 / nearer)
+        if (position - target) @ back < CLOSEST * far:  # it would look back: go on to the surface
+            target = position - back * max(ahead / nearer, CLOSEST * far)
     return _placed(scene, position, target)
 
 

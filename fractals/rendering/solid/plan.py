@@ -184,6 +184,7 @@ class SolidPlan:
             light.bounces,
             0,
             0,
+            march.from_camera(real),
         )
 
     def ends(self, seen: Seen) -> tuple[float, float]:

@@ -1,8 +1,10 @@
 """Paths of light are traced, and their sums become pixels."""
 
+import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +17,7 @@ from fractals.backends.probe import memory_size
 from fractals.errors import DifferenceError, OptionError
 from fractals.kernels import light as lights
 from fractals.kernels import march
+from fractals.kernels.march import Cone, Space, Starts
 from fractals.kernels.solid import Solid
 from fractals.rendering.develop import Developer
 from fractals.rendering.options import RenderOptions
@@ -33,6 +36,16 @@ USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
 # Of a launch.
 PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
 
+# Where the rays of pixels start: cones go ahead of them, which the rays of a block share. No ray
+# meets anything before its start, as far as distances are right, so it misses nothing that it would
+# have met from the camera on. Its last digits differ, as other points are tried on the way.
+SHIFTS = 3, 2, 1  # blocks of 8x8, 4x4 and 2x2 pixels
+DIAGONAL = 0.75  # of a block, half of it, in sides; a little more, for the corners of panoramas
+NEAR = 1.5  # radii of a cone: it goes as long as the surface is farther away
+WIDEST = 0.25  # radius of a cone where it leaves the solid, of the solid's
+# ``run(out, top, before, cone, camera, space)``, as of `fractals.kernels.march.make_starts_body`
+Run = Callable[[Any, int, Starts, Cone, Any, Any], None]
+
 NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
 
 
@@ -44,11 +57,21 @@ class SampledRows(NamedTuple):
     samples: int
 
 
+class Level(NamedTuple):
+    """The cones of blocks of one size."""
+
+    shift: int
+    camera: NDArray[Any]  # whose pixels are the blocks
+    cone: Cone
+    space: Space
+
+
 class Instant(NamedTuple):
     """What paths need, at one time."""
 
     shot: lights.Shot
-    space: march.Space
+    space: Space
+    levels: Sequence[Level]  # of the cones that go ahead of rays
 
 
 class Tracing:
@@ -73,8 +96,9 @@ class Tracing:
         self.loop = LOOPS.get(plan.device, "kernel")
         self.seen = seen or Seen.of(self.probe())
         self.shot = plan.shot(self.seen, backend.real)
-        self._moments = self._laid_out(moments) or [Instant(self.shot, self._space)]
+        self._moments = self._laid_out(moments) or [self._instant(plan, self.shot, self._space)]
         self._moved: list[Instant] = []
+        self._last: tuple[Instant, range, lights.Shot] | None = None
 
     def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
         """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
@@ -88,7 +112,12 @@ class Tracing:
         count = min(len(plans), self.plan.samples_per_pixel)
         chosen = [plans[(2 * k + 1) * len(plans) // (2 * count)] for k in range(count)]
         real = self.backend.real
-        return [Instant(plan.shot(self.seen, real), plan.space(real)) for plan in chosen]
+        return [
+            self._instant(plan, plan.shot(self.seen, real), plan.space(real)) for plan in chosen
+        ]
+
+    def _instant(self, plan: SolidPlan, shot: lights.Shot, space: Space) -> Instant:
+        return Instant(shot, space, levels_of(plan, shot.camera, space))
 
     def probe(self) -> NDArray[Any]:
         """Return what few rays meet, as of `fractals.kernels.march.make_first_body`."""
@@ -165,21 +194,33 @@ class Tracing:
         begin, pixels = piece.rows.start * width, len(piece.rows) * width
         for moment, first, samples in self._shared(self._moments, piece):
             job = PathRange(width, begin, 0, pixels, first, samples)
-            tracer.trace(sums.reshape(1, pixels, -1), job, moment.shot, moment.space)
+            empty = partial(np.empty, dtype=self.backend.real)
+            shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
+            tracer.trace(sums.reshape(1, pixels, -1), job, shot, moment.space)
         self._tracers.append(tracer)
 
     def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
         backend = self.backend
         if not self._moved:
-            self._moved = [
-                Instant(*(moved(backend, part) for part in instant)) for instant in self._moments
-            ]
+            self._moved = [moved(backend, instant) for instant in self._moments]
         shared = (True,) if sums.shape[2] > 3 else ()
         run = backend.compile(lights.make_body, self.plan.solid.walk, *shared)
         on_device = backend.to_device(sums)
         for moment, first, samples in self._shared(self._moved, piece):
-            run(on_device, piece.rows.start, first, samples, *moment)
+            shot = self._started(moment, piece.rows)
+            run(on_device, piece.rows.start, first, samples, shot, moment.space)
         backend.to_host(on_device, sums)
+
+    def _started(self, moment: Instant, rows: range) -> lights.Shot:
+        """Return the shot of some rows; pieces with other samples of them follow each other."""
+        last = self._last
+        if last is None or last[0] is not moment or last[1] != rows:
+            backend, width = self.backend, self.plan.scene.image.size[0]
+            run = backend.compile(march.make_starts_body, self.plan.solid.walk)
+            empty = partial(backend.empty, dtype=backend.real)
+            shot = started(moment.levels, rows, width, moment.shot, run, empty)
+            self._last = last = moment, rows, shot
+        return last[2]
 
     def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
         """Return the light of sums of some samples."""
@@ -227,7 +268,7 @@ class Tracing:
     def _guides(self, moment: Instant) -> NDArray[np.float32]:
         backend, (width, height) = self.backend, self.plan.scene.image.size
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
-        shot, space = (moved(backend, part) for part in moment)
+        shot, space = (moved(backend, part) for part in (moment.shot, moment.space))
         found = np.empty((height, width, 8), np.float32)
         step = 1 + GUIDED // width
 
@@ -282,11 +323,61 @@ def pieces_of(
     ]
 
 
+def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level]:
+    """Return the cones of a picture, the widest ones first; none for a pair of pictures.
+
+    `camera`: as of `fractals.kernels.march`. A cone is as wide as its block, and as the lens: what
+    is sharp at a distance is seen within the lens up to twice as far, and then in a wider cone.
+    """
+    scene, solid, real = plan.scene, plan.solid, camera.dtype.type
+    if scene.camera.stereo:
+        return []
+    lens, focus = float(camera[march.LENS]), float(camera[march.FOCUS])
+    far = math.hypot(*(float(part) for part in camera[:3])) + solid.bound
+    beyond = max(0.0, lens / focus - 2 * lens / far)
+    levels = []
+    for shift in SHIFTS:
+        wider = DIAGONAL * 2**shift * plan.pixel + beyond
+        most = wider * far + lens
+        if most > WIDEST * solid.bound:
+            continue
+        numbers, step = space.numbers.copy(), scene.camera.ray_step
+        numbers[march.BOUND] = (solid.bound + most) ** 2
+        numbers[march.STEP] = step / (1 + wider)
+        numbers[march.LEAD] = 1 / NEAR
+        cone = Cone(real(NEAR * wider / step), real(NEAR * lens / step), real(lens))
+        coarse = camera.copy()
+        coarse[[march.PIXEL, march.COLUMN]] *= 2**shift
+        coarse[march.HALF : march.HALF + 2] /= 2**shift
+        levels.append(Level(shift, coarse, cone, space._replace(numbers=numbers)))
+    return levels
+
+
+def started(
+    levels: Sequence[Level], rows: range, width: int, shot: lights.Shot, run: Run, empty: Any
+) -> lights.Shot:
+    """Return a shot of some rows of a picture, whose rays start where the cones end.
+
+    `empty`: makes an array of a shape, for `run`.
+    """
+    found, shift = shot.starts, 31
+    for level in levels:
+        found = found._replace(shift=shift - level.shift)
+        shift, top = level.shift, rows.start >> level.shift
+        shape = ((rows.stop - 1) >> shift) + 1 - top, -(-width >> shift)
+        out = empty(shape)
+        run(out, top, found, level.cone, level.camera, level.space)
+        found = Starts(out, shift, top)
+    return shot._replace(starts=found)
+
+
 def moved(backend: Backend, part: Any) -> Any:
-    """Return a named tuple with its arrays on the device."""
-    return part._make(
-        backend.to_device(each) if isinstance(each, np.ndarray) else each for each in part
-    )
+    """Return a named tuple, or a list of some, with their arrays on the device."""
+    if isinstance(part, list):
+        return [moved(backend, each) for each in part]
+    if isinstance(part, tuple):
+        return part._make(moved(backend, each) for each in part)  # type: ignore[attr-defined]
+    return backend.to_device(part) if isinstance(part, np.ndarray) else part
 
 
 def open_tracing(
