@@ -17,6 +17,7 @@ from fractals.cli.verbs import run_verb as main
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.files import HEADER
 from fractals.io.image import read_pixels
+from fractals.io.store import checksum
 from fractals.rendering.solid import plan, trace
 
 TABLE = {"formula": {"name": "mandelbulb"}, "light": {"bounces": 1}}
@@ -170,6 +171,20 @@ def test_parts_add_up_to_the_bytes_of_one_machine(tmp_path, whole):
     assert left == [16, 8, 0]
     fractals.compute_to(path, path, device="cpu")
     assert contents(path) == contents(whole)
+
+
+def test_light_of_an_older_program_is_shown_and_not_continued(tmp_path):
+    """Its rays ended elsewhere, and its header has no version of the sums."""
+    path = tmp_path / "a.fz"
+    fractals.compute_to(path, TABLE, **SMALL)
+    drawn = fractals.recolor(path, device="cpu").pixels
+    header = json.loads((path / HEADER).read_text("utf-8"))
+    assert header.pop("sums") == 2
+    del header["checksum"]
+    (path / HEADER).write_text(json.dumps({**header, "checksum": checksum(header)}))
+    with pytest.raises(OptionError, match="sums of version 1, and this program adds up version 2"):
+        fractals.compute_to(path, TABLE, **SMALL)
+    assert np.array_equal(fractals.recolor(path, device="cpu").pixels, drawn)
 
 
 def test_what_is_refused(tmp_path, whole):

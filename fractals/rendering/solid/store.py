@@ -26,12 +26,14 @@ from fractals.rendering.sums.store import (
     SumStore,
     check_program,
     check_same,
+    check_sums,
     compute_sums_to,
 )
 from fractals.scene.model import Scene
 from fractals.scene.space import SOURCES
 from fractals.threads import Progress
 
+SUMS = 2  # version of what samples add up to: raised where rays of a picture change
 CHANGED = ("light.samples",)  # keys that change no sum of a sample
 TABLES = ("camera", "light", "iteration")  # that hold keys which do, besides color
 
@@ -148,7 +150,7 @@ class LightAdder:
     def facts(self) -> dict[str, Any]:
         """Return what the sums depend on."""
         found = light_facts(self.tracing.plan.scene)
-        return {**found, "samples": self.each, "before": self.before}
+        return {**found, "samples": self.each, "before": self.before, "sums": SUMS}
 
     def short_sum(self) -> int:
         """Return the CRC-32 of the light of a small picture."""
@@ -197,6 +199,7 @@ def _resume(store: SumStore, adder: LightAdder) -> tuple[LightAdder, LightSums]:
         ANOTHER,
     )
     check_program(store)
+    check_sums(store, SUMS)
     light: LightSums = store.load()
     done = light.chunks == store.shape[0]
     if done and adder.each > light.each:
@@ -226,6 +229,7 @@ KIND = SumKind(
     _open,
     _resume,
     _reopen,
+    lambda plan: SUMS,
 )
 
 
