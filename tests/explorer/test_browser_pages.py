@@ -82,6 +82,8 @@ def test_a_page_draws_each_place_like_render(visit, live):
     page = visit(live)
     limit = page.evaluate("viewer.facts.limit")
     first = seen(page)
+    assert page.evaluate("viewer.place.width") == pytest.approx(0.0065)
+    assert page.evaluate("viewer.size") == [96, 64]
     assert share_apart(first, expected(page, max_iterations=limit)) < FEW
     page.mouse.move(300, 100)
     point = page.evaluate("viewer.under([300, 100])")

@@ -69,7 +69,7 @@ export class Viewer {
   constructor(canvas, still, content, say) {
     this.canvas = canvas, this.say = say;
     this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
-    this.size = /** @type {Point} */ ([still.width, still.height]);
+    this.size = /** @type {Point} */ (["width", "height"].map((side) => Number(still.getAttribute(side)))); // not as it is laid out
     this.facts = content && opened(content).facts;
     this.axes = this.facts?.axes ?? [1, 0, 0, 1];
     const [w, h] = this.size, { center, width } = this.facts ?? { center: /** @type {Point} */ ([0, 0]), width: 1 };
