@@ -19,6 +19,14 @@ SIZE = (400, 300)
 SHOWN = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
     done([...new Uint8Array(await blob.arrayBuffer())])))"""
 NO_WORKERS = "globalThis.Worker = class { constructor() { throw new Error('no workers'); } }"
+COUNT_STOPS = """() => {
+    const { again } = viewer;
+    window.stops = 0;
+    viewer.again = (wanted) => {
+        stops++;
+        again.call(viewer, wanted);
+    };
+}"""
 FEW = 0.03
 
 
@@ -106,6 +114,19 @@ def test_a_page_draws_each_place_like_render(visit, live):
     moved = seen(page)
     assert share_apart(moved[:-20, 40:], zoomed[20:, :-40]) == 0  # no tile is drawn twice
     assert share_apart(moved, expected(page, max_iterations=limit)) < FEW
+
+
+def test_what_makes_a_picture_smoother_stops_for_another_place(visit, tmp_path):
+    path = tmp_path / "a.html"
+    keys = {"size": (96, 64), "supersampling": 4, "max_iterations": 100_000}
+    fractals.render_to(path, formula="magnet1", device="cpu", **keys)
+    page = visit(path)
+    until(page, "[...viewer.pool.under.values()].some((wanted) => wanted.n === 4)")
+    page.evaluate(COUNT_STOPS)
+    page.evaluate("viewer.pan(200, 0)")
+    until(page, "stops > 0")
+    seen(page)
+    assert page.evaluate("viewer.queue.length") == 0
 
 
 def test_the_address_holds_the_place_and_keys_go_home(visit, live):

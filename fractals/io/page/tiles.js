@@ -79,8 +79,9 @@ export class TileDrawer {
     for (const [program, cells] of facts.calls) this.programs[program](0, 0, cells);
   }
 
-  /** Return the pixels of a tile, RGBA. @param {Job} job @returns {Uint8ClampedArray<ArrayBuffer>} */
-  draw(job) {
+  /** Return the pixels of a tile, RGBA; pause after each sample of its pixels. @param {Job} job
+   * @returns {Generator<undefined, Uint8ClampedArray<ArrayBuffer>, void>} */
+  *draw(job) {
     const { facts, view, bytes } = this, n = job.n, size = facts.side ** 2;
     for (const at of facts.limitAt) view.setBigInt64(at, BigInt(job.limit), true);
     for (const at of facts.offsetAt) view.setFloat64(at, job.offset, true);
@@ -91,7 +92,9 @@ export class TileDrawer {
     for (let j = 0; j < n; j++) {
       for (let i = 0; i < n; i++) {
         this.fill(job, (i + 0.5) / n, (j + 0.5) / n);
-        if (sums) for (let k = 0; k < 3 * size; k++) sums[k] += this.light[bytes[facts.rgb + k]];
+        if (!sums) continue;
+        for (let k = 0; k < 3 * size; k++) sums[k] += this.light[bytes[facts.rgb + k]];
+        yield;
       }
     }
     const share = SHADES / n ** 2;
@@ -123,19 +126,33 @@ export function valuesOf(facts, width) {
 if (typeof document === "undefined" && typeof postMessage === "function") { // in a worker
   /** @type {TileDrawer} */
   let drawer;
+  let stopped = false;
+  const { port1, port2 } = new MessageChannel();
+  /** Wait until messages that have arrived are read. */
+  const pause = () => new Promise((done) => {
+    port1.onmessage = done;
+    port2.postMessage(0);
+  });
   const post = /** @type {(message: any, taken?: any[]) => void} */ (postMessage);
-  globalThis.onmessage = async ({ data: { content, id, job } }) => {
+  globalThis.onmessage = async ({ data: { content, job } }) => {
+    stopped = !job;
     try {
       if (content) {
         drawer = new TileDrawer(content);
-        post({ ready: true });
-        return;
+        return post({});
       }
-      const { side } = drawer.facts, pixels = drawer.draw(job);
-      const bitmap = await createImageBitmap(new ImageData(pixels, side, side));
-      post({ id, bitmap }, [bitmap]);
+      if (!job) return;
+      const steps = drawer.draw(job), { side } = drawer.facts;
+      let step = steps.next();
+      while (!step.done) {
+        await pause();
+        if (stopped) return post({});
+        step = steps.next();
+      }
+      const bitmap = await createImageBitmap(new ImageData(step.value, side, side));
+      post({ bitmap }, [bitmap]);
     } catch (error) {
-      post({ id, error: String(error) });
+      post({ error: String(error) });
     }
   };
 }

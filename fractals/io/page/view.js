@@ -43,11 +43,17 @@ class Pool {
         this.under.delete(worker);
         if (error) return viewer.fail(error);
         this.idle.push(worker);
-        if (wanted) viewer.take(wanted, bitmap);
+        if (wanted && bitmap) viewer.take(wanted, bitmap);
+        else if (wanted) viewer.again(wanted);
         this.go();
       };
       worker.postMessage({ content });
     }
+  }
+
+  /** Have workers stop to make tiles smoother, because tiles are missing. */
+  hurry() {
+    for (const [worker, { n }] of this.under) if (n > 1) worker.postMessage({});
   }
 
   /** Give work to workers that have none. */
@@ -260,7 +266,13 @@ export class Viewer {
       }
     });
     this.queue = found.sort((one, other) => other[0] - one[0]).map(([, wanted]) => wanted); // taken from the end
+    if (this.queue.at(-1)?.n === 1) this.pool?.hurry();
     this.pool?.go();
+  }
+
+  /** Draw a tile later, which was stopped. @param {Wanted} wanted */
+  again(wanted) {
+    if (wanted.layer === this.layers.at(-1)) this.queue.unshift(wanted);
   }
 
   /** Return the next tile that is missing, unless it is `under` way. @param {Wanted[]} under */
