@@ -2,6 +2,7 @@
 
 import io
 import time
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -206,19 +207,45 @@ def test_a_touch_pinches_and_taps_twice(visit, live):
     assert page.evaluate("viewer.pixel") == pytest.approx(between / 2)
 
 
-def test_a_page_of_a_deep_view_magnifies_its_picture_and_gives_its_scene(visit, tmp_path):
+def test_a_page_of_a_deep_view_draws_and_gives_scenes_in_all_digits(visit, tmp_path):
+    path = tmp_path / "a.html"
+    keys = {"size": (96, 64), "supersampling": 1, "max_iterations": 8000}
+    scene = fractals.load_scene("leaves", **keys)
+    fractals.render_to(path, scene, device="cpu")
+    page = visit(path, place="#3e-33,-1.5e-33,6e-33")  # from the center of the scene
+    shown = seen(page)
+    page.locator("summary").click()
+    with page.expect_download() as found:
+        page.get_by_role("link", name="Save the scene").click()
+    found.value.save_as(tmp_path / "a.toml")
+    saved = fractals.load_scene(tmp_path / "a.toml")
+    with localcontext(prec=80):
+        pairs = zip(saved.view.center, scene.view.center, strict=True)
+        moved = [float(Decimal(own) - Decimal(other)) for own, other in pairs]
+    assert moved == pytest.approx([3e-33, -1.5e-33], rel=1e-6, abs=0)
+    assert float(saved.view.width) == pytest.approx(6e-33, rel=1e-6, abs=0)
+    pixel = Decimal(saved.view.width) / Decimal(96 * page.evaluate("viewer.fit"))
+    again = fractals.render(saved, size=SIZE, width=str(pixel * SIZE[0]), device="cpu")
+    assert share_apart(shown, again.pixels) < FEW
+    page.keyboard.press("Home")
+    for _ in range(60):
+        page.keyboard.press("+")
+    assert "ends here" in page.locator("#note").text_content()
+
+
+def test_another_page_magnifies_its_picture_and_gives_its_scene(visit, tmp_path):
     path, said = tmp_path / "a.html", []
-    keys = {"size": (96, 64), "supersampling": 1, "title": "<i>deep</i>"}
-    scene = fractals.load_scene(center=("-0.75", "0.1"), width="1e-20", **keys)
+    keys = {"size": (96, 64), "supersampling": 1, "title": "<i>ranked</i>"}
+    scene = fractals.load_scene("seahorse", coloring="rank", **keys)
     fractals.render_to(path, scene, device="cpu", on_message=said.append)
-    assert any("deep" in line for line in said)
+    assert any("whole picture" in line for line in said)
     page = visit(path)
-    assert page.title() == "<i>deep</i>"
+    assert page.title() == "<i>ranked</i>"
     page.mouse.move(300, 150)
     page.mouse.wheel(0, -200)
     until(page, "viewer.pixel < viewer.still.pixel / viewer.fit")
     page.locator("summary").click()
-    assert "deep views" in page.locator("details").text_content()
+    assert "whole picture" in page.locator("details").text_content()
     for name, file in (("Save the scene", "a.toml"), ("Save the picture", "b.webp")):
         with page.expect_download() as found:
             page.get_by_role("link", name=name).click()

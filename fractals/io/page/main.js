@@ -1,4 +1,5 @@
 /** The page: gestures, keys, the address, and what is saved. */
+import { movedText, scientific } from "./decimals.js";
 import { Viewer, inflated } from "./view.js";
 
 /** @param {string} id */
@@ -94,8 +95,10 @@ function saves(viewer) {
   picture.href = /** @type {HTMLImageElement} */ (element("still")).src;
   if (!facts) return;
   const toml = () => {
-    const { center: [x, y], width } = viewer.place;
-    return [x, y, width].reduce((text, value, k) => text.replace(facts.place[k], `${value}`), facts.toml);
+    const { center, width } = viewer.place, { deep, exponent } = facts;
+    const [size, order] = scientific(width, exponent);
+    const texts = deep ? center.map((part, axis) => movedText(deep[axis], part, exponent, 8 - order)) : center.map(String);
+    return [...texts, deep ? size : `${width}`].reduce((text, value, k) => text.replace(facts.place[k], value), facts.toml);
   };
   const details = /** @type {HTMLDetailsElement} */ (document.querySelector("details"));
   details.addEventListener("toggle", () => (element("toml").textContent = toml()));

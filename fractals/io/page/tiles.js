@@ -8,7 +8,8 @@
  * calls: [number, number][], limitAt: number[], offsetAt: number[], scaled: [number, number, number][],
  * columns: number, rows: number, rgb: number, count: number, size: [number, number], supersampling: number,
  * center: [number, number], width: number, axes: number[], home: number, limit: number, limits: number[] | null,
- * offset: number, depths: [number, number], place: string[], toml: string }} Facts */
+ * offset: number, depths: [number, number], deep: [string, string] | null, exponent: number, around: number,
+ * nearer: number, place: string[], toml: string }} Facts */
 /** A tile: `center` of its lattice in the plane; `left` and `top`, in `pixel`s to the right and down of the center, of
  * its first sample's cell; a sample every `step` pixels, and in the middle of each of n x n parts of that cell.
  * @typedef {{ center: number[], pixel: number, left: number, top: number, step: number, n: number, limit: number,
@@ -119,7 +120,7 @@ export function valuesOf(facts, width) {
   }
   const [begin, end] = facts.depths;
   const depth = (/** @type {number} */ of) => Math.min(1, Math.max(0, (octave(of) - begin) / (end - begin)));
-  const own = depth(facts.width);
+  const own = facts.deep ? 0 : depth(facts.width);
   return { limit, offset: own ? facts.offset * Math.min(1, depth(width) / own) : facts.offset };
 }
 

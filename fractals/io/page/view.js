@@ -142,6 +142,8 @@ export class Viewer {
   get bounds() {
     const { facts } = this;
     if (!facts) return [this.still.pixel / MAGNIFIED, this.still.pixel / this.fit];
+    const own = this.still.pixel / this.fit;
+    if (facts.deep) return [own / facts.nearer, own * facts.around / 4];
     const far = Math.max(...this.shown.center.map(Math.abs), 0.1);
     return [far * 2 ** -BITS, WIDEST * Math.max(facts.home, facts.width) / this.size[0] / this.fit];
   }
@@ -189,7 +191,7 @@ export class Viewer {
     this.pixel = Math.max(least, Math.min(most, wanted));
     this.anchor = { at, point: this.under(at) };
     const end = this.facts && wanted < least;
-    this.say(end ? "The page ends here: numbers of a browser tell no closer points apart. The command fractals explore goes on." : "");
+    this.say(end ? "This page ends here. The command fractals explore goes on: save the scene, and open it there." : "");
     if (!smooth || matchMedia("(prefers-reduced-motion: reduce)").matches) this.finish();
     this.changed();
   }
@@ -215,9 +217,14 @@ export class Viewer {
     this.onmove?.();
   }
 
-  /** Keep a still picture on the screen. */
+  /** Keep a still picture on the screen, and a deep view where it can be drawn. */
   keepInside() {
-    const { shown, still, canvas } = this;
+    const { shown, still, canvas, facts } = this;
+    if (facts) {
+      const most = facts.deep ? facts.around / 4 * facts.width : Infinity;
+      shown.center = /** @type {Point} */ (shown.center.map((part) => Math.max(-most, Math.min(most, part))));
+      return;
+    }
     if (this.anchor) return;
     shown.center = /** @type {Point} */ (shown.center.map((part, axis) => {
       const room = Math.max(0, (this.size[axis] * still.pixel - (axis ? canvas.height : canvas.width) * shown.pixel) / 2);
@@ -316,8 +323,8 @@ export class Viewer {
     this.frame ||= requestAnimationFrame((now) => {
       this.frame = 0;
       this.ease(now);
-      if (!this.facts) this.keepInside();
-      else if (this.stale) this.refresh(now);
+      this.keepInside();
+      if (this.facts && this.stale) this.refresh(now);
       this.show();
     });
   }
