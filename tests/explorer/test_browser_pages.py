@@ -2,6 +2,7 @@
 
 import io
 import time
+from dataclasses import replace
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -10,6 +11,9 @@ from PIL import Image
 from support import browser as browsers
 
 import fractals
+from fractals.rendering.drawing import draw_all, open_drawing, open_plan
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.resume_data import known_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -225,8 +229,11 @@ def test_a_page_of_a_deep_view_draws_and_gives_scenes_in_all_digits(visit, tmp_p
     assert moved == pytest.approx([3e-33, -1.5e-33], rel=1e-6, abs=0)
     assert float(saved.view.width) == pytest.approx(6e-33, rel=1e-6, abs=0)
     pixel = Decimal(saved.view.width) / Decimal(96 * page.evaluate("viewer.fit"))
-    again = fractals.render(saved, size=SIZE, width=str(pixel * SIZE[0]), device="cpu")
-    assert share_apart(shown, again.pixels) < FEW
+    again = saved.replace(size=SIZE, width=str(pixel * SIZE[0]))
+    plan, backend = open_plan(again, RenderOptions(device="cpu"))
+    known = known_of(open_drawing(plan, backend).source)  # colors go on from those of the scene
+    known = replace(known, count_offset=page.evaluate("viewer.facts.offset"))
+    assert share_apart(shown, draw_all(open_drawing(plan, backend, known=known))) < FEW
     page.keyboard.press("Home")
     for _ in range(60):
         page.keyboard.press("+")
