@@ -134,6 +134,19 @@ def test_what_makes_a_picture_smoother_stops_for_another_place(visit, tmp_path):
     assert page.evaluate("viewer.queue.length") == 0
 
 
+def test_what_is_out_of_sight_is_forgotten(visit, live):
+    page = visit(live)
+    shown = seen(page)
+    page.evaluate("viewer.pan(64, 0)")
+    moved = seen(page)
+    parts = page.evaluate("viewer.layers[0].parts.size")
+    page.evaluate("viewer.prune(viewer.layers[0], -64, 0)")
+    assert page.evaluate("viewer.layers[0].parts.size") < parts
+    assert np.array_equal(seen(page), moved)
+    page.evaluate("viewer.pan(-64, 0)")
+    assert np.array_equal(seen(page), shown)
+
+
 def test_the_address_holds_the_place_and_keys_go_home(visit, live):
     page = visit(live, place="#-0.75,0.1,0.01")
     assert page.evaluate("viewer.place.center") == [-0.75, 0.1]

@@ -10,7 +10,7 @@ function attach(viewer) {
   const { canvas } = viewer;
   /** @type {Map<number, [number, number]>} */
   const down = new Map();
-  let tapped = { at: 0, x: 0, y: 0 }, moved = 0;
+  let tapped = { at: -1000, x: 0, y: 0 }, moved = 0;
   /** @param {{ clientX: number, clientY: number }} event @returns {[number, number]} */
   const place = ({ clientX, clientY }) => {
     const box = canvas.getBoundingClientRect();
@@ -24,7 +24,9 @@ function attach(viewer) {
     const length = Math.max(-240, Math.min(240, event.deltaY * unit));
     viewer.zoom(Math.exp(-length / (event.ctrlKey ? 100 : 250)), place(event));
   }, { passive: false });
-  canvas.addEventListener("dblclick", (event) => viewer.zoom(event.shiftKey ? 1 / 3 : 3, place(event)));
+  canvas.addEventListener("dblclick", (event) => {
+    if (event.timeStamp - tapped.at > 600) viewer.zoom(event.shiftKey ? 1 / 3 : 3, place(event)); // else taps have zoomed
+  });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));

@@ -245,6 +245,17 @@ export class Viewer {
     }
   }
 
+  /** Forget what is not seen of a layer, about a point of it. @param {Layer} layer @param {number} x @param {number} y */
+  prune({ parts }, x, y) {
+    const { width, height } = this.canvas;
+    for (const [key, part] of parts) {
+      const across = Math.abs(part.left + part.width / 2 - x) - part.width / 2, down = Math.abs(part.top + part.height / 2 - y) - part.height / 2;
+      if (across < width / 2 && down < height / 2) continue;
+      parts.delete(key);
+      this.forget(new Map([[key, part]]));
+    }
+  }
+
   /** @param {Map<string, Part>} parts */
   forget(parts) {
     for (const { bitmap } of parts.values()) if (bitmap instanceof ImageBitmap) bitmap.close();
@@ -256,6 +267,7 @@ export class Viewer {
     if (!layer || !facts) return;
     const { center, pixel } = this.target;
     const [x, y] = this.offset(layer.center, center).map((part) => Math.round(part / pixel));
+    if (layer.parts.size > MAX_PARTS) this.prune(layer, x, y);
     /** @type {[number, Wanted][]} */
     const found = [];
     const most = Math.min(4, facts.supersampling);
