@@ -44,8 +44,8 @@ def why_still(scene: Scene) -> str:
     if scene.family != "escape":
         return "pages draw images of escape time only"
     own = scene.develop
-    if own.bloom or own.vignette or own.grain or scene.image.hdr:
-        return "pages draw no glow, vignette, grain or HDR"
+    if own.bloom or scene.image.hdr:
+        return "pages draw no glow and no HDR"
     if scene.image.gamut != "srgb":
         return "pages draw in sRGB only"
     if scene.view.projection != "plane":
@@ -96,6 +96,7 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
     from fractals.backends.wasm.recorder import CallRecorder
 
     small = scene.replace(size=(SIDE, SIDE), supersampling=1, antialias="grid", bits=8)
+    small = small.replace(vignette=0, grain=0)  # of a picture in its frame
     plan = make_plan(scene.replace(precision="float64", antialias="grid"))
     limit = limit or plan.max_iterations
     known = ResumeData(LIMIT, OFFSET, _references(plan, limit) if plan.deep else ())

@@ -40,7 +40,7 @@ SCENES = {
             {"layers": [{"coloring": "stripe_average"}], "blend": "screen"},
         ],
     },
-    "curve": {"coloring": "smooth", "exposure": 1.0},
+    "curve": {"coloring": "smooth", "exposure": 1.0, "curve": "filmic"},
 }
 
 

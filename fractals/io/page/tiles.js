@@ -52,9 +52,10 @@ export class TileDrawer {
       __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, facts.stack),
       __indirect_function_table: new WebAssembly.Table({ initial: 1, element: "anyfunc" }),
     };
-    const env = new Proxy(own, { get: (_, name) => /** @type {any} */ (own)[name] ?? /** @type {any} */ (Math)[name] });
+    const known = /** @type {Record<string, any>} */ ({ ...own });
+    for (const name of Object.getOwnPropertyNames(Math)) known[name] = known[`${name}f`] = /** @type {any} */ (Math)[name];
     const module = new WebAssembly.Module(rest.subarray(0, facts.module));
-    this.programs = /** @type {Record<string, Function>} */ (new WebAssembly.Instance(module, { env }).exports);
+    this.programs = /** @type {Record<string, Function>} */ (new WebAssembly.Instance(module, { env: known }).exports);
     this.bytes = new Uint8Array(memory.buffer);
     this.view = new DataView(memory.buffer);
     let at = facts.module;
