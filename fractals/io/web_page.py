@@ -36,7 +36,7 @@ def page_of(scene: Scene, picture: bytes, live: bytes | None = None, reason: str
         toml=html.escape(toml),
         live=_text_of(live or b""),
         tiles=_script("tiles.js"),
-        script=_script("view.js", "main.js"),
+        script=_script("decimals.js", "view.js", "main.js"),
     )
     return page.encode()
 

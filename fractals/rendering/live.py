@@ -6,18 +6,20 @@ is first imported.
 """
 
 import json
+import math
 import os
 import struct
 import subprocess
 import sys
 import zlib
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from fractals.errors import FractalsError
+from fractals.errors import FractalsError, first_line
 from fractals.io.image import Image
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import DEEP, SHALLOW, Plan, Tile, make_plan
@@ -26,8 +28,13 @@ from fractals.scene.geometry import home_width_of, limit_by_zoom, matrix
 from fractals.scene.model import Scene, validate
 
 SIDE = 64  # pixels of a tile
+REFUSED = 3  # code of a process that says why on stderr
 # Stand for the limit and the offset while a tile is recorded: the page sets its own.
 LIMIT, OFFSET = 3_141_593, 1_234_567.125
+# Of a deep view: how many times as wide the views may be, and how many times narrower, that its
+# page draws; and the most bytes of its tables
+AROUND, NEARER = 64, 2**24
+MOST = 2**24
 WIDEST, NARROWEST = 4, 52  # octaves: from 2**4 times the home width to 2**-52
 PLACE = "0.111111111", "0.222222222", "0.333333333"  # stands for x, y and width in a scene
 
@@ -37,15 +44,13 @@ def why_still(scene: Scene) -> str:
     if scene.family != "escape":
         return "pages draw images of escape time only"
     own = scene.develop
-    if own.bloom or own.vignette or own.grain or scene.image.hdr:
-        return "pages draw no glow, vignette, grain or HDR"
+    if own.bloom or scene.image.hdr:
+        return "pages draw no glow and no HDR"
     if scene.image.gamut != "srgb":
         return "pages draw in sRGB only"
     if scene.view.projection != "plane":
         return "pages draw no exponential maps"
     plan = make_plan(scene.replace(precision="float64"))
-    if plan.deep:
-        return "pages draw no deep views"
     if plan.layers.whole or plan.layers.masks:
         return "pages draw no colors that depend on the whole picture"
     return ""
@@ -74,46 +79,42 @@ def asked(image: Image) -> bytes:
         capture_output=True,
         check=False,
     )
+    said = "".join(found.stderr.decode(errors="replace").strip().splitlines()[-1:])
+    if found.returncode == REFUSED:
+        raise FractalsError(said)
     if found.returncode:
-        line = found.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise FractalsError(f"its programs can't be made for browsers ({''.join(line)})")
+        raise FractalsError(f"its programs can't be made for browsers ({said})")
     return found.stdout
 
 
 def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
     """Return what a page needs to draw a scene, compressed (zlib).
 
-    First the length of a JSON text, in 4 bytes; then the text, and the bytes that it tells of.
+    First the length of a JSON text, in 4 bytes; then the text, and the bytes that it tells of. In a
+    deep view places are distances from its center, in 2**exponent.
     """
     from fractals.backends.wasm.recorder import CallRecorder
-    from fractals.rendering.drawing import open_drawing
 
-    auto = scene.iteration.max_iterations == "auto"
-    small = scene.replace(
-        size=(SIDE, SIDE), supersampling=1, antialias="grid", bits=8, precision="float64"
+    small = scene.replace(size=(SIDE, SIDE), supersampling=1, antialias="grid", bits=8)
+    small = small.replace(vignette=0, grain=0)  # of a picture in its frame
+    plan = make_plan(scene.replace(precision="float64", antialias="grid"))
+    limit = limit or plan.max_iterations
+    known = ResumeData(LIMIT, OFFSET, _references(plan, limit) if plan.deep else ())
+    one = replace(
+        plan,
+        scene=small,
+        size=(SIDE, SIDE),
+        supersampling=1,
+        tiles=(Tile(0, 0, SIDE, SIDE),),
+        reach=AROUND * plan.width,
     )
     recorder = CallRecorder("float64")
-    plans = make_plan(scene), make_plan(small)
-    plans = plans[0], replace(plans[1], width=plans[0].width)
-
-    def recorded(plan: Plan) -> tuple[Any, dict[str, int]]:
-        """Return the recording of a tile of a plan, and the addresses of arrays."""
-        options, known = RenderOptions(device="cpu"), ResumeData(LIMIT, OFFSET)
-        drawing = open_drawing(plan, recorder, options, known=known)
-        assert drawing.painter
-        recorder.calls.clear()
-        tile, source = Tile(0, 0, SIDE, SIDE), drawing.source
-        shape, columns, rows = source.grid.of_tile(tile)  # type: ignore[attr-defined]
-        begun = source._begin(shape, columns, rows, LIMIT)  # type: ignore[attr-defined]
-        rgb = drawing.painter.paint(tile, begun.tile, LIMIT, OFFSET)
-        made = recorder.recording(list(recorder.calls), (LIMIT, OFFSET))
-        arrays = {"columns": columns, "rows": rows, "rgb": rgb, "count": begun.tile.count}
-        return made, {name: recorder.address(array) for name, array in arrays.items()}
-
-    made, places = recorded(plans[1])
-    wider, _ = recorded(replace(plans[1], width=2 * plans[1].width))
+    made, places = _recorded(recorder, one, known)
+    wider, _ = _recorded(recorder, replace(one, width=2 * plan.width), known)
     given = {places["columns"], places["rows"]}
-    home, width = home_width_of(scene, plans[0].formula), plans[0].width
+    unit = Fraction(2) ** plan.exponent if plan.deep else 1
+    home = home_width_of(scene, plan.formula)
+    auto = scene.iteration.max_iterations == "auto"
     facts = {
         **places,
         "side": SIDE,
@@ -127,12 +128,18 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
         "scaled": _scaled(made.data, wider.data, given),
         "size": scene.image.size,
         "supersampling": scene.image.supersampling,
-        "center": [float(part) for part in plans[0].center],
-        "width": float(width),
+        "deep": [f"{part:f}" for part in map(Decimal, scene.view.center or ("0", "0"))]
+        if plan.deep
+        else None,
+        "exponent": plan.exponent if plan.deep else 0,
+        "around": AROUND,
+        "nearer": NEARER,
+        "center": [0.0, 0.0] if plan.deep else [float(part) for part in plan.center],
+        "width": float(plan.width / unit),
         "axes": [float(part) for part in matrix(scene.view)],
         "home": float(home),
-        "limit": limit or plans[0].max_iterations,
-        "limits": _limits(plans[0], home) if auto else None,
+        "limit": limit,
+        "limits": _limits(plan, home) if auto and not plan.deep else None,
         "offset": offset,
         "depths": [SHALLOW, DEEP],
         "place": PLACE,
@@ -140,7 +147,36 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
     }
     text = json.dumps(facts).encode()
     content = b"".join(content for at, content in made.data if at not in given)
+    if len(content) > MOST:
+        raise FractalsError(
+            f"what it would take to draw this deep view has {len(content) / 2**20:.0f} MiB"
+        )
     return zlib.compress(struct.pack("<I", len(text)) + text + made.module + content, 9)
+
+
+def _references(plan: Plan, limit: int) -> list[Any]:
+    """Return the reference orbits of a deep view, in the digits of one that is NEARER."""
+    from fractals.deep import orbit_cache
+    from fractals.rendering.perturb import find_orbits
+
+    finer = replace(plan, bits=plan.bits + math.ceil(math.log2(NEARER)))
+    return find_orbits(finer, limit, orbit_cache.compute_orbit)
+
+
+def _recorded(recorder: Any, plan: Plan, known: ResumeData) -> tuple[Any, dict[str, int]]:
+    """Return the recording of the tile of a plan, and the addresses of arrays."""
+    from fractals.rendering.drawing import open_drawing
+
+    drawing = open_drawing(plan, recorder, RenderOptions(device="cpu", force=True), known=known)
+    assert drawing.painter
+    recorder.calls.clear()
+    (tile,), source = plan.tiles, drawing.source
+    shape, columns, rows = source.grid.of_tile(tile)  # type: ignore[attr-defined]
+    begun = source._begin(shape, columns, rows, LIMIT)  # type: ignore[attr-defined]
+    rgb = drawing.painter.paint(tile, begun.tile, LIMIT, OFFSET)
+    made = recorder.recording(list(recorder.calls), (LIMIT, OFFSET))
+    arrays = {"columns": columns, "rows": rows, "rgb": rgb, "count": begun.tile.count}
+    return made, {name: recorder.address(array) for name, array in arrays.items()}
 
 
 def _limits(plan: Plan, home: Fraction) -> list[int]:
@@ -170,7 +206,11 @@ def _scaled(
 def main() -> None:
     """Answer the question that `asked` asks on stdin."""
     asked = json.loads(sys.stdin.buffer.read())
-    made = packed(validate(asked["scene"]), asked["limit"], asked["offset"])
+    try:
+        made = packed(validate(asked["scene"]), asked["limit"], asked["offset"])
+    except FractalsError as error:
+        sys.stderr.write(f"{first_line(error)}\n")
+        sys.exit(REFUSED)
     sys.stdout.buffer.write(made)
 
 

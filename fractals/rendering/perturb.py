@@ -434,29 +434,12 @@ class Perturbation(GridMethod):
         return self._bound[key]
 
     def _orbits(self, max_iterations: int) -> list[Reference]:
-        """Return the orbit of the center; for a Julia set, also of 0."""
+        """Return the orbits of `find_orbits`, all of which fit into the memory."""
         begun = perf_counter()
-        scene, plan = self.scene, self.plan
-        zero = Fraction(0), Fraction(0)
-        radius = scene.iteration.escape_radius
-        find, on_steps = self._find_orbit, self._on_steps
-        if self.statistics.moves:
-            find = functools.partial(find, with_moves=True)
         free = memory_size() or 2**62
         fitting = free // 2 // BYTES_A_POINT
-        options = plan.bits, min(max_iterations, fitting), radius
-        if scene.julia is None:
-            view_radius = plan.width * max(plan.size) / plan.size[0] / 2
-            if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
-                view_radius = plan.finest / 8
-            found = [find(self.formula, zero, plan.center, *options, view_radius, on_steps)]
-        else:
-            x, y = (Fraction(Decimal(text)) for text in scene.julia)
-            found = [
-                find(self.formula, start, (x, y), *options, None, on_steps)
-                for start in (plan.center, zero)
-            ]
-        found = [part.until(options[1]) for part in found]
+        most = min(max_iterations, fitting)
+        found = find_orbits(self.plan, most, self._find_orbit, self._on_steps)
         self.reference += perf_counter() - begun
         if max_iterations > fitting and any(
             len(part.orbit) > fitting and not part.complete for part in found
@@ -497,6 +480,28 @@ class Perturbation(GridMethod):
             return probe.settled_limit(limit, prepare)
         prepare(self.plan.least_limit)  # as for direct iteration
         return probe.shallow_limit(prepare)
+
+
+def find_orbits(
+    plan: Plan, most: int, find: FindOrbit, on_steps: Callable[[int], None] | None = None
+) -> list[Reference]:
+    """Return the orbit of a plan's center; for a Julia set, also of 0. They end after `most`."""
+    scene, formula = plan.scene, plan.formula
+    zero = Fraction(0), Fraction(0)
+    options = plan.bits, most, scene.iteration.escape_radius
+    if plan.layers.statistics.moves:
+        find = functools.partial(find, with_moves=True)
+    if scene.julia is None:
+        view_radius = plan.width * max(plan.size) / plan.size[0] / 2
+        if plan.view.projection == "exponential":  # the orbit serves the deepest row, too
+            view_radius = plan.finest / 8
+        found = [find(formula, zero, plan.center, *options, view_radius, on_steps)]
+    else:
+        x, y = (Fraction(Decimal(text)) for text in scene.julia)
+        found = [
+            find(formula, start, (x, y), *options, None, on_steps) for start in (plan.center, zero)
+        ]
+    return [part.until(most) for part in found]
 
 
 def _largest_c(plan: Plan) -> float:

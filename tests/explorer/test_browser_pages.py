@@ -2,6 +2,8 @@
 
 import io
 import time
+from dataclasses import replace
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ from PIL import Image
 from support import browser as browsers
 
 import fractals
+from fractals.rendering.drawing import draw_all, open_drawing, open_plan
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.resume_data import known_of
 
 pytestmark = [
     pytest.mark.browser,
@@ -19,6 +24,14 @@ SIZE = (400, 300)
 SHOWN = """() => new Promise((done) => viewer.canvas.toBlob(async (blob) =>
     done([...new Uint8Array(await blob.arrayBuffer())])))"""
 NO_WORKERS = "globalThis.Worker = class { constructor() { throw new Error('no workers'); } }"
+COUNT_STOPS = """() => {
+    const { again } = viewer;
+    window.stops = 0;
+    viewer.again = (wanted) => {
+        stops++;
+        again.call(viewer, wanted);
+    };
+}"""
 FEW = 0.03
 
 
@@ -82,6 +95,8 @@ def test_a_page_draws_each_place_like_render(visit, live):
     page = visit(live)
     limit = page.evaluate("viewer.facts.limit")
     first = seen(page)
+    assert page.evaluate("viewer.place.width") == pytest.approx(0.0065)
+    assert page.evaluate("viewer.size") == [96, 64]
     assert share_apart(first, expected(page, max_iterations=limit)) < FEW
     page.mouse.move(300, 100)
     point = page.evaluate("viewer.under([300, 100])")
@@ -104,6 +119,32 @@ def test_a_page_draws_each_place_like_render(visit, live):
     moved = seen(page)
     assert share_apart(moved[:-20, 40:], zoomed[20:, :-40]) == 0  # no tile is drawn twice
     assert share_apart(moved, expected(page, max_iterations=limit)) < FEW
+
+
+def test_what_makes_a_picture_smoother_stops_for_another_place(visit, tmp_path):
+    path = tmp_path / "a.html"
+    keys = {"size": (96, 64), "supersampling": 4, "max_iterations": 100_000}
+    fractals.render_to(path, formula="magnet1", device="cpu", **keys)
+    page = visit(path)
+    until(page, "[...viewer.pool.under.values()].some((wanted) => wanted.n === 4)")
+    page.evaluate(COUNT_STOPS)
+    page.evaluate("viewer.pan(200, 0)")
+    until(page, "stops > 0")
+    seen(page)
+    assert page.evaluate("viewer.queue.length") == 0
+
+
+def test_what_is_out_of_sight_is_forgotten(visit, live):
+    page = visit(live)
+    shown = seen(page)
+    page.evaluate("viewer.pan(64, 0)")
+    moved = seen(page)
+    parts = page.evaluate("viewer.layers[0].parts.size")
+    page.evaluate("viewer.prune(viewer.layers[0], -64, 0)")
+    assert page.evaluate("viewer.layers[0].parts.size") < parts
+    assert np.array_equal(seen(page), moved)
+    page.evaluate("viewer.pan(-64, 0)")
+    assert np.array_equal(seen(page), shown)
 
 
 def test_the_address_holds_the_place_and_keys_go_home(visit, live):
@@ -183,19 +224,48 @@ def test_a_touch_pinches_and_taps_twice(visit, live):
     assert page.evaluate("viewer.pixel") == pytest.approx(between / 2)
 
 
-def test_a_page_of_a_deep_view_magnifies_its_picture_and_gives_its_scene(visit, tmp_path):
+def test_a_page_of_a_deep_view_draws_and_gives_scenes_in_all_digits(visit, tmp_path):
+    path = tmp_path / "a.html"
+    keys = {"size": (96, 64), "supersampling": 1, "max_iterations": 8000}
+    scene = fractals.load_scene("leaves", **keys)
+    fractals.render_to(path, scene, device="cpu")
+    page = visit(path, place="#3e-33,-1.5e-33,6e-33")  # from the center of the scene
+    shown = seen(page)
+    page.locator("summary").click()
+    with page.expect_download() as found:
+        page.get_by_role("link", name="Save the scene").click()
+    found.value.save_as(tmp_path / "a.toml")
+    saved = fractals.load_scene(tmp_path / "a.toml")
+    with localcontext(prec=80):
+        pairs = zip(saved.view.center, scene.view.center, strict=True)
+        moved = [float(Decimal(own) - Decimal(other)) for own, other in pairs]
+    assert moved == pytest.approx([3e-33, -1.5e-33], rel=1e-6, abs=0)
+    assert float(saved.view.width) == pytest.approx(6e-33, rel=1e-6, abs=0)
+    pixel = Decimal(saved.view.width) / Decimal(96 * page.evaluate("viewer.fit"))
+    again = saved.replace(size=SIZE, width=str(pixel * SIZE[0]))
+    plan, backend = open_plan(again, RenderOptions(device="cpu"))
+    known = known_of(open_drawing(plan, backend).source)  # colors go on from those of the scene
+    known = replace(known, count_offset=page.evaluate("viewer.facts.offset"))
+    assert share_apart(shown, draw_all(open_drawing(plan, backend, known=known))) < FEW
+    page.keyboard.press("Home")
+    for _ in range(60):
+        page.keyboard.press("+")
+    assert "ends here" in page.locator("#note").text_content()
+
+
+def test_another_page_magnifies_its_picture_and_gives_its_scene(visit, tmp_path):
     path, said = tmp_path / "a.html", []
-    keys = {"size": (96, 64), "supersampling": 1, "title": "<i>deep</i>"}
-    scene = fractals.load_scene(center=("-0.75", "0.1"), width="1e-20", **keys)
+    keys = {"size": (96, 64), "supersampling": 1, "title": "<i>ranked</i>"}
+    scene = fractals.load_scene("seahorse", coloring="rank", **keys)
     fractals.render_to(path, scene, device="cpu", on_message=said.append)
-    assert any("deep" in line for line in said)
+    assert any("whole picture" in line for line in said)
     page = visit(path)
-    assert page.title() == "<i>deep</i>"
+    assert page.title() == "<i>ranked</i>"
     page.mouse.move(300, 150)
     page.mouse.wheel(0, -200)
     until(page, "viewer.pixel < viewer.still.pixel / viewer.fit")
     page.locator("summary").click()
-    assert "deep views" in page.locator("details").text_content()
+    assert "whole picture" in page.locator("details").text_content()
     for name, file in (("Save the scene", "a.toml"), ("Save the picture", "b.webp")):
         with page.expect_download() as found:
             page.get_by_role("link", name=name).click()

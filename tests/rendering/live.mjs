@@ -10,10 +10,16 @@ import { TileDrawer, valuesOf } from "../../fractals/io/page/tiles.js";
 const [path, zoom, n] = process.argv.slice(2);
 const drawer = new TileDrawer(new Uint8Array(inflateSync(readFileSync(path))));
 const { facts, bytes } = drawer, { side } = facts;
-const draw = (/** @type {number} */ width) => drawer.draw({
-  center: facts.center, pixel: width / facts.size[0], left: -side / 2, top: -side / 2, step: 1, n: Number(n),
-  ...valuesOf(facts, width),
-});
+function draw(/** @type {number} */ width) {
+  const steps = drawer.draw({
+    center: facts.center, pixel: width / facts.size[0], left: -side / 2, top: -side / 2, step: 1, n: Number(n),
+    ...valuesOf(facts, width),
+  });
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
 draw(facts.width);
 const pixels = draw(facts.width / Number(zoom));
 for (const part of [bytes.slice(facts.count, facts.count + 4 * side ** 2), pixels]) writeSync(1, part);

@@ -153,13 +153,13 @@ class CpuBackend(HostMemory):
         return Run(run, "packs")
 
     def _in_packets(self, options):
-        fill = program_of(PACKETS, self._number, (options,))
+        fill = self.program(PACKETS, self._number, (options,))
         fill.entry(scratch.packet_layout())  # compiled now: it may be unsupported
         # Samples that become too small for float64 leave their packets.
         one_by_one = None
         if options.floatexp:
-            one_by_one = program_of(perturb.make_body, self._number, (options,), loop=True)
-        sizes = scratch.packet_sizes(scratch.row_count(options))
+            one_by_one = self.program(perturb.make_body, self._number, (options,), loop=True)
+        sizes, memory = scratch.packet_sizes(scratch.row_count(options)), self.scratch
 
         def bind(tables, view, max_iterations):
             inputs = Laid(tables, view, max_iterations)
@@ -167,7 +167,7 @@ class CpuBackend(HostMemory):
 
             def iterate(tile, work, grid):
                 lists = scratch.Scratch(
-                    SCRATCH.empty((sizes[0],), np.float64), SCRATCH.empty((sizes[1],), np.int64)
+                    memory.empty((sizes[0],), np.float64), memory.empty((sizes[1],), np.int64)
                 )
                 fill(tile, work, grid, inputs, lists)
                 if one_by_one and work.under_way[0, 0]:

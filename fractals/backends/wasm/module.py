@@ -18,7 +18,7 @@ TRIPLE = "wasm32-unknown-unknown"
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 EXPORT, DATA, CUSTOM = 7, 11, 0  # numbers of sections
 LATER = (8, 9, 12, 10, DATA)  # sections behind that of exports: start, elements, count, code, data
-# Functions that programs may call: LLVM's, and those that a browser has
+# Functions that programs may call, also with an f for float32: LLVM's, and those of a browser
 KNOWN = {"llvm", "sqrt", "exp", "log", "sin", "cos", "tan", "atan2", "pow", "floor", "ceil"}
 # The settings of a process that makes texts for `module_of`: vectors of 16 bytes, and no
 # instructions of the CPU that it runs on.
@@ -54,7 +54,7 @@ def module_of(texts: Sequence[str]) -> tuple[bytes, int]:
             if not function.is_declaration:
                 entry = function.linkage == llvm.Linkage.external
                 function.name = f"program.{number}" if entry else f"{number}.{function.name}"
-            elif function.name.partition(".")[0] not in KNOWN:
+            elif not {name := function.name.partition(".")[0], name.removesuffix("f")} & KNOWN:
                 missing.add(function.name)
         whole.link_in(part)
     if missing:

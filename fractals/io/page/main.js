@@ -1,4 +1,5 @@
 /** The page: gestures, keys, the address, and what is saved. */
+import { movedText, scientific } from "./decimals.js";
 import { Viewer, inflated } from "./view.js";
 
 /** @param {string} id */
@@ -9,7 +10,7 @@ function attach(viewer) {
   const { canvas } = viewer;
   /** @type {Map<number, [number, number]>} */
   const down = new Map();
-  let tapped = { at: 0, x: 0, y: 0 }, moved = 0;
+  let tapped = { at: -1000, x: 0, y: 0 }, moved = 0;
   /** @param {{ clientX: number, clientY: number }} event @returns {[number, number]} */
   const place = ({ clientX, clientY }) => {
     const box = canvas.getBoundingClientRect();
@@ -23,7 +24,9 @@ function attach(viewer) {
     const length = Math.max(-240, Math.min(240, event.deltaY * unit));
     viewer.zoom(Math.exp(-length / (event.ctrlKey ? 100 : 250)), place(event));
   }, { passive: false });
-  canvas.addEventListener("dblclick", (event) => viewer.zoom(event.shiftKey ? 1 / 3 : 3, place(event)));
+  canvas.addEventListener("dblclick", (event) => {
+    if (event.timeStamp - tapped.at > 600) viewer.zoom(event.shiftKey ? 1 / 3 : 3, place(event)); // else taps have zoomed
+  });
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     down.set(event.pointerId, place(event));
@@ -94,8 +97,10 @@ function saves(viewer) {
   picture.href = /** @type {HTMLImageElement} */ (element("still")).src;
   if (!facts) return;
   const toml = () => {
-    const { center: [x, y], width } = viewer.place;
-    return [x, y, width].reduce((text, value, k) => text.replace(facts.place[k], `${value}`), facts.toml);
+    const { center, width } = viewer.place, { deep, exponent } = facts;
+    const [size, order] = scientific(width, exponent);
+    const texts = deep ? center.map((part, axis) => movedText(deep[axis], part, exponent, 8 - order)) : center.map(String);
+    return [...texts, deep ? size : `${width}`].reduce((text, value, k) => text.replace(facts.place[k], value), facts.toml);
   };
   const details = /** @type {HTMLDetailsElement} */ (document.querySelector("details"));
   details.addEventListener("toggle", () => (element("toml").textContent = toml()));

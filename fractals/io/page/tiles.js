@@ -8,7 +8,8 @@
  * calls: [number, number][], limitAt: number[], offsetAt: number[], scaled: [number, number, number][],
  * columns: number, rows: number, rgb: number, count: number, size: [number, number], supersampling: number,
  * center: [number, number], width: number, axes: number[], home: number, limit: number, limits: number[] | null,
- * offset: number, depths: [number, number], place: string[], toml: string }} Facts */
+ * offset: number, depths: [number, number], deep: [string, string] | null, exponent: number, around: number,
+ * nearer: number, place: string[], toml: string }} Facts */
 /** A tile: `center` of its lattice in the plane; `left` and `top`, in `pixel`s to the right and down of the center, of
  * its first sample's cell; a sample every `step` pixels, and in the middle of each of n x n parts of that cell.
  * @typedef {{ center: number[], pixel: number, left: number, top: number, step: number, n: number, limit: number,
@@ -51,9 +52,10 @@ export class TileDrawer {
       __stack_pointer: new WebAssembly.Global({ value: "i32", mutable: true }, facts.stack),
       __indirect_function_table: new WebAssembly.Table({ initial: 1, element: "anyfunc" }),
     };
-    const env = new Proxy(own, { get: (_, name) => /** @type {any} */ (own)[name] ?? /** @type {any} */ (Math)[name] });
+    const known = /** @type {Record<string, any>} */ ({ ...own });
+    for (const name of Object.getOwnPropertyNames(Math)) known[name] = known[`${name}f`] = /** @type {any} */ (Math)[name];
     const module = new WebAssembly.Module(rest.subarray(0, facts.module));
-    this.programs = /** @type {Record<string, Function>} */ (new WebAssembly.Instance(module, { env }).exports);
+    this.programs = /** @type {Record<string, Function>} */ (new WebAssembly.Instance(module, { env: known }).exports);
     this.bytes = new Uint8Array(memory.buffer);
     this.view = new DataView(memory.buffer);
     let at = facts.module;
@@ -79,8 +81,9 @@ export class TileDrawer {
     for (const [program, cells] of facts.calls) this.programs[program](0, 0, cells);
   }
 
-  /** Return the pixels of a tile, RGBA. @param {Job} job @returns {Uint8ClampedArray<ArrayBuffer>} */
-  draw(job) {
+  /** Return the pixels of a tile, RGBA; pause after each sample of its pixels. @param {Job} job
+   * @returns {Generator<undefined, Uint8ClampedArray<ArrayBuffer>, void>} */
+  *draw(job) {
     const { facts, view, bytes } = this, n = job.n, size = facts.side ** 2;
     for (const at of facts.limitAt) view.setBigInt64(at, BigInt(job.limit), true);
     for (const at of facts.offsetAt) view.setFloat64(at, job.offset, true);
@@ -91,7 +94,9 @@ export class TileDrawer {
     for (let j = 0; j < n; j++) {
       for (let i = 0; i < n; i++) {
         this.fill(job, (i + 0.5) / n, (j + 0.5) / n);
-        if (sums) for (let k = 0; k < 3 * size; k++) sums[k] += this.light[bytes[facts.rgb + k]];
+        if (!sums) continue;
+        for (let k = 0; k < 3 * size; k++) sums[k] += this.light[bytes[facts.rgb + k]];
+        yield;
       }
     }
     const share = SHADES / n ** 2;
@@ -116,26 +121,40 @@ export function valuesOf(facts, width) {
   }
   const [begin, end] = facts.depths;
   const depth = (/** @type {number} */ of) => Math.min(1, Math.max(0, (octave(of) - begin) / (end - begin)));
-  const own = depth(facts.width);
+  const own = facts.deep ? 0 : depth(facts.width);
   return { limit, offset: own ? facts.offset * Math.min(1, depth(width) / own) : facts.offset };
 }
 
 if (typeof document === "undefined" && typeof postMessage === "function") { // in a worker
   /** @type {TileDrawer} */
   let drawer;
+  let stopped = false;
+  const { port1, port2 } = new MessageChannel();
+  /** Wait until messages that have arrived are read. */
+  const pause = () => new Promise((done) => {
+    port1.onmessage = done;
+    port2.postMessage(0);
+  });
   const post = /** @type {(message: any, taken?: any[]) => void} */ (postMessage);
-  globalThis.onmessage = async ({ data: { content, id, job } }) => {
+  globalThis.onmessage = async ({ data: { content, job } }) => {
+    stopped = !job;
     try {
       if (content) {
         drawer = new TileDrawer(content);
-        post({ ready: true });
-        return;
+        return post({});
       }
-      const { side } = drawer.facts, pixels = drawer.draw(job);
-      const bitmap = await createImageBitmap(new ImageData(pixels, side, side));
-      post({ id, bitmap }, [bitmap]);
+      if (!job) return;
+      const steps = drawer.draw(job), { side } = drawer.facts;
+      let step = steps.next();
+      while (!step.done) {
+        await pause();
+        if (stopped) return post({});
+        step = steps.next();
+      }
+      const bitmap = await createImageBitmap(new ImageData(step.value, side, side));
+      post({ bitmap }, [bitmap]);
     } catch (error) {
-      post({ id, error: String(error) });
+      post({ error: String(error) });
     }
   };
 }

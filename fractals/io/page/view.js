@@ -43,11 +43,17 @@ class Pool {
         this.under.delete(worker);
         if (error) return viewer.fail(error);
         this.idle.push(worker);
-        if (wanted) viewer.take(wanted, bitmap);
+        if (wanted && bitmap) viewer.take(wanted, bitmap);
+        else if (wanted) viewer.again(wanted);
         this.go();
       };
       worker.postMessage({ content });
     }
+  }
+
+  /** Have workers stop to make tiles smoother, because tiles are missing. */
+  hurry() {
+    for (const [worker, { n }] of this.under) if (n > 1) worker.postMessage({});
   }
 
   /** Give work to workers that have none. */
@@ -69,7 +75,7 @@ export class Viewer {
   constructor(canvas, still, content, say) {
     this.canvas = canvas, this.say = say;
     this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
-    this.size = /** @type {Point} */ ([still.width, still.height]);
+    this.size = /** @type {Point} */ (["width", "height"].map((side) => Number(still.getAttribute(side)))); // not as it is laid out
     this.facts = content && opened(content).facts;
     this.axes = this.facts?.axes ?? [1, 0, 0, 1];
     const [w, h] = this.size, { center, width } = this.facts ?? { center: /** @type {Point} */ ([0, 0]), width: 1 };
@@ -136,6 +142,8 @@ export class Viewer {
   get bounds() {
     const { facts } = this;
     if (!facts) return [this.still.pixel / MAGNIFIED, this.still.pixel / this.fit];
+    const own = this.still.pixel / this.fit;
+    if (facts.deep) return [own / facts.nearer, own * facts.around / 4];
     const far = Math.max(...this.shown.center.map(Math.abs), 0.1);
     return [far * 2 ** -BITS, WIDEST * Math.max(facts.home, facts.width) / this.size[0] / this.fit];
   }
@@ -183,7 +191,7 @@ export class Viewer {
     this.pixel = Math.max(least, Math.min(most, wanted));
     this.anchor = { at, point: this.under(at) };
     const end = this.facts && wanted < least;
-    this.say(end ? "The page ends here: numbers of a browser tell no closer points apart. The command fractals explore goes on." : "");
+    this.say(end ? "This page ends here. The command fractals explore goes on: save the scene, and open it there." : "");
     if (!smooth || matchMedia("(prefers-reduced-motion: reduce)").matches) this.finish();
     this.changed();
   }
@@ -209,9 +217,14 @@ export class Viewer {
     this.onmove?.();
   }
 
-  /** Keep a still picture on the screen. */
+  /** Keep a still picture on the screen, and a deep view where it can be drawn. */
   keepInside() {
-    const { shown, still, canvas } = this;
+    const { shown, still, canvas, facts } = this;
+    if (facts) {
+      const most = facts.deep ? facts.around / 4 * facts.width : Infinity;
+      shown.center = /** @type {Point} */ (shown.center.map((part) => Math.max(-most, Math.min(most, part))));
+      return;
+    }
     if (this.anchor) return;
     shown.center = /** @type {Point} */ (shown.center.map((part, axis) => {
       const room = Math.max(0, (this.size[axis] * still.pixel - (axis ? canvas.height : canvas.width) * shown.pixel) / 2);
@@ -232,6 +245,17 @@ export class Viewer {
     }
   }
 
+  /** Forget what is not seen of a layer, about a point of it. @param {Layer} layer @param {number} x @param {number} y */
+  prune({ parts }, x, y) {
+    const { width, height } = this.canvas;
+    for (const [key, part] of parts) {
+      const across = Math.abs(part.left + part.width / 2 - x) - part.width / 2, down = Math.abs(part.top + part.height / 2 - y) - part.height / 2;
+      if (across < width / 2 && down < height / 2) continue;
+      parts.delete(key);
+      this.forget(new Map([[key, part]]));
+    }
+  }
+
   /** @param {Map<string, Part>} parts */
   forget(parts) {
     for (const { bitmap } of parts.values()) if (bitmap instanceof ImageBitmap) bitmap.close();
@@ -243,6 +267,7 @@ export class Viewer {
     if (!layer || !facts) return;
     const { center, pixel } = this.target;
     const [x, y] = this.offset(layer.center, center).map((part) => Math.round(part / pixel));
+    if (layer.parts.size > MAX_PARTS) this.prune(layer, x, y);
     /** @type {[number, Wanted][]} */
     const found = [];
     const most = Math.min(4, facts.supersampling);
@@ -260,7 +285,13 @@ export class Viewer {
       }
     });
     this.queue = found.sort((one, other) => other[0] - one[0]).map(([, wanted]) => wanted); // taken from the end
+    if (this.queue.at(-1)?.n === 1) this.pool?.hurry();
     this.pool?.go();
+  }
+
+  /** Draw a tile later, which was stopped. @param {Wanted} wanted */
+  again(wanted) {
+    if (wanted.layer === this.layers.at(-1)) this.queue.unshift(wanted);
   }
 
   /** Return the next tile that is missing, unless it is `under` way. @param {Wanted[]} under */
@@ -304,8 +335,8 @@ export class Viewer {
     this.frame ||= requestAnimationFrame((now) => {
       this.frame = 0;
       this.ease(now);
-      if (!this.facts) this.keepInside();
-      else if (this.stale) this.refresh(now);
+      this.keepInside();
+      if (this.facts && this.stale) this.refresh(now);
       this.show();
     });
   }

@@ -261,7 +261,11 @@ def written_to(target: PictureFile, image: Image, options: RenderOptions) -> Ren
 
 
 def _write_page(file: BinaryIO, image: Image, options: RenderOptions) -> None:
-    """Write a web page, which draws other places where the family can tell it how."""
+    """Write a web page, which draws other places where the family can tell it how.
+
+    `SceneError`: the scene, which the page holds, can't be written.
+    """
+    image.scene.to_toml()
     live, reason = None, ""
     try:
         live = family_of(image.scene).live(image)

@@ -149,7 +149,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
       <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(/** @type {string} */ samples) => { own.samples = samples; }} />
       ${/** @type {[string, string[][]][]} */ ([["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])]).map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
         <${Segments} label=${title} choices=${choices} value=${format()} put=${(/** @type {any} */ chosen) => { own.format = chosen; }} /></div>`)}
-      ${format() === "html" && html`<p class="hint">One file for a friend, who can go on from this place: it draws by itself in any browser and needs no server. Deep views, solids and flames can only be magnified in it.</p>`}
+      ${format() === "html" && html`<p class="hint">One file for a friend, who can go on from this place: it draws by itself in any browser and needs no server. Solids and flames can only be magnified in it.</p>`}
       ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
       <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(/** @type {boolean} */ on) => { own.loupe = on; }} />
