@@ -592,6 +592,15 @@ def test_what_is_pasted_opens(tab):
     tab.page.get_by_role("button", name="Dismiss").first.click()
 
 
+def test_the_whole_set_of_another_formula_lies_beside_the_panel(panels):
+    opened(panels, "Formula")
+    panels.run("() => explorer.open({ formula: 'mandelbrot' })")
+    panels.until("explorer.placed.octaves === 0")
+    panels.run("() => explorer.changeFormula('burning_ship')")
+    panels.until("explorer.scene.formula === 'burning_ship' && explorer.placed.octaves < -0.5")
+    assert panels.run("explorer.placed.center[0]").startswith("-")
+
+
 def test_a_formula_keeps_the_place_where_it_shows_something(tab):
     view = {"center": ["0.45", "0.68"], "width": "0.8"}
     tab.open({"view": view, "formula": {"name": "multibrot", "power": 3}})

@@ -230,7 +230,8 @@ def test_recoloring_and_files_draw_the_same_relief(tmp_path):
     image = fractals.render(scene, device="cpu")
     raw = fractals.compute(scene, device="cpu")
     assert np.array_equal(fractals.recolor(raw, device="cpu").pixels, image.pixels)
-    flat = fractals.compute(scene.replace(heights="none"), device="cpu")
+    with pytest.warns(fractals.FractalsWarning, match="not used here"):
+        flat = fractals.compute(scene.replace(heights="none"), device="cpu")
     assert "dz" not in flat.planes
     with pytest.raises(fractals.OptionError, match="'distance' needs dz, which these raw numbers"):
         fractals.recolor(flat, heights="distance", device="cpu")

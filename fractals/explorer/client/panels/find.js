@@ -89,7 +89,7 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
 
   function Facts() {
     const { period, size, angle } = own.answer ?? /** @type {Table} */ ({});
-    const lines = [["Period", period?.toLocaleString("en")], ["Size", size && decimal(size)], ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`]];
+    const lines = [["Period", period?.toLocaleString("en")], ["Size, of the whole set", size && decimal(size)], ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`]];
     return html`<dl class="facts" aria-live="polite">${lines.filter(([, value]) => value).map(([key, value]) => html`<dt key=${key}>${key}</dt><dd>${value}</dd>`)}</dl>`;
   }
 
