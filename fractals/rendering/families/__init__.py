@@ -14,7 +14,6 @@ from fractals import catalog
 from fractals.backends.base import Backend
 from fractals.backends.devices import Device, choose
 from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
-from fractals.io import web_page
 from fractals.io.escape_data import EscapeData
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
@@ -265,6 +264,8 @@ def _write_page(file: BinaryIO, image: Image, options: RenderOptions) -> None:
 
     `SceneError`: the scene, which the page holds, can't be written.
     """
+    from fractals.io import web_page
+
     image.scene.to_toml()
     live, reason = None, ""
     try:
