@@ -81,7 +81,7 @@ def test_what_is_missing_is_named(monkeypatch):
 @pytest.mark.parametrize("formula", ["mandelbrot", "flame"])
 def test_other_images_have_no_noise_of_light(formula):
     with pytest.raises(OptionError, match="denoise=True is for solids"):
-        fractals.render(formula=formula, size=(8, 6), denoise=True, quality=1, device="cpu")
+        fractals.render(formula=formula, size=(8, 6), denoise=True, device="cpu")
 
 
 @pytest.mark.skipif(MISSING, reason="the extra denoise is not installed")

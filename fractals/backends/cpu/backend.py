@@ -145,10 +145,10 @@ class CpuBackend(HostMemory):
 
     def _developing(self, options):
         """Return the program that develops light."""
-        fill = program_of(DEVELOPING, self._number, (options,), packed=True)
+        fill, memory = self.program(DEVELOPING, self._number, (options,), packed=True), self.scratch
 
         def run(out, light, sheet):
-            fill(out, light, sheet, SCRATCH.empty((3 * out.shape[1] + PACK,), light.dtype))
+            fill(out, light, sheet, memory.empty((3 * out.shape[1] + PACK,), light.dtype))
 
         return Run(run, "packs")
 

@@ -4,6 +4,7 @@ A family is a file of this folder, or an entry point of another package (`fracta
 formula of a scene names its family. Everything that draws asks the family, and names none.
 """
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
@@ -296,15 +297,21 @@ def family_of(scene: Scene) -> Family:
 
 def unused(scene: Scene) -> str:
     """Return a line about keys of a scene that its family does not read, or an empty text."""
-    found: dict[str, list[str]] = {}
-    for table, owners in OWN_TABLES.items():
-        if table not in family_of(scene).tables:
-            keys = getattr(scene, table).model_dump(exclude_defaults=True)
-            found.setdefault(owners, []).extend(f"{table}.{key}" for key in keys)
-    lines = [f"{', '.join(keys)}: for {owners}" for owners, keys in found.items() if keys]
-    return f"{'; '.join(lines)}; not used here" if lines else ""
+    if not OWN_TABLES.keys() & scene.model_fields_set:
+        return ""
+    own = family_of(scene).tables
+    others = [table for table in OWN_TABLES if table not in own]
+    found = {table: getattr(scene, table).model_dump(exclude_defaults=True) for table in others}
+    if not any(found.values()):
+        return ""
+    by_owner: dict[str, list[str]] = {}
+    for table, keys in found.items():
+        by_owner.setdefault(OWN_TABLES[table], []).extend(f"{table}.{key}" for key in keys)
+    lines = [f"{', '.join(keys)}: for {owners}" for owners, keys in by_owner.items() if keys]
+    return f"{'; '.join(lines)}; not used here"
 
 
+@functools.cache
 def load(name: str) -> Family:
     """Return the family of a name."""
     family: Family = catalog.load("family", name)()
