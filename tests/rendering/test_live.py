@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.scenes import slow_but
 
 import fractals
 from fractals.errors import FractalsError
@@ -68,7 +69,7 @@ def share_apart(one, other, by=2):
 
 
 @needs_node
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", slow_but(("mandelbrot", "own", "layers", "curve"), SCENES))
 def test_a_page_draws_what_render_draws(tmp_path, name):
     scene = scene_of(**SCENES[name])
     count, pixels, image = drawn(tmp_path, scene)
@@ -96,7 +97,10 @@ def test_samples_of_a_pixel_are_averaged_in_light(tmp_path):
 
 
 @needs_node
-@pytest.mark.parametrize(("name", "limit"), [("leaves", 8000), ("fan", 400), ("daystar", 95_000)])
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    slow_but([("fan", 400)], [("leaves", 8000), ("fan", 400), ("daystar", 95_000)]),
+)
 def test_deep_views_are_drawn_along_their_reference_orbit(tmp_path, name, limit):
     keys = {"size": (SIDE, SIDE), "supersampling": 1, "antialias": "grid", "max_iterations": limit}
     scene = fractals.load_scene(name, **keys)
