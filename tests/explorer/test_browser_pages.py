@@ -121,6 +121,7 @@ def test_a_page_draws_each_place_like_render(visit, live):
     assert share_apart(moved, expected(page, max_iterations=limit)) < FEW
 
 
+@pytest.mark.slow
 def test_what_makes_a_picture_smoother_stops_for_another_place(visit, tmp_path):
     path = tmp_path / "a.html"
     keys = {"size": (96, 64), "supersampling": 4, "max_iterations": 100_000}
@@ -134,6 +135,7 @@ def test_what_makes_a_picture_smoother_stops_for_another_place(visit, tmp_path):
     assert page.evaluate("viewer.queue.length") == 0
 
 
+@pytest.mark.slow
 def test_what_is_out_of_sight_is_forgotten(visit, live):
     page = visit(live)
     shown = seen(page)
