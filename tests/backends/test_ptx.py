@@ -154,8 +154,7 @@ CYCLIC, ENDING = (
     for cyclic in (True, False)
 )
 # What is compiled often; the others, which take many minutes, are slow tests.
-OFTEN = {"mandelbrot", "smooth", "stripe_average", "multiply"}
-OFTEN |= {"period", "paint", "tally", "film"}
+OFTEN = {"mandelbrot", "smooth", "multiply", "paint", "tally", "film"}
 
 
 def often(names):

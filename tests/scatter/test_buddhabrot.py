@@ -81,7 +81,10 @@ def counted(scene, device="cpu"):
     ("of", "view", "anti"),
     [
         ("mandelbrot", {}, False),
-        ("mandelbrot", {"center": ("-0.2", "0.8"), "width": "0.6"}, False),
+        pytest.param(
+            *("mandelbrot", {"center": ("-0.2", "0.8"), "width": "0.6"}, False),
+            marks=pytest.mark.slow,
+        ),
         ("burning_ship", {}, False),
         ("mandelbrot", {}, True),
     ],
@@ -113,7 +116,10 @@ def test_cells_change_nothing_but_the_noise(of, view, anti):
             "least": 2,
             "precision": "float32",
         },  # the last point is a part of its state
-        {"julia": ("-0.12", "0.75"), "anti": True, "max_iterations": 40},
+        pytest.param(
+            {"julia": ("-0.12", "0.75"), "anti": True, "max_iterations": 40},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_every_device_gives_the_same_bits(options, monkeypatch):
