@@ -94,7 +94,8 @@ def read_fitted_request(
 ) -> tuple[Scene, *tuple[Any, ...]]:
     """Return what `read_request` returns, with colors that fit what is chosen by keywords.
 
-    The first class of options is that of a device, whose `on_message` is told of keys without use.
+    Keys that the scene's family does not read are told by `on_message` of the first options, which
+    are those of a device.
     """
     scene, *made = read_request(sources, keywords, allowed, *options)
     if line := unused(scene):
