@@ -6,6 +6,7 @@ float32 kernel is float32 throughout, and what is rounded once is written as one
 
 import dataclasses
 import functools
+import itertools
 import json
 import os
 import re
@@ -154,7 +155,7 @@ CYCLIC, ENDING = (
     for cyclic in (True, False)
 )
 # What is compiled often; the others, which take many minutes, are slow tests.
-OFTEN = {"mandelbrot", "smooth", "multiply", "paint", "tally", "film"}
+OFTEN = {"mandelbrot", "smooth", "paint", "tally", "film"}
 
 
 def often(names):
@@ -529,6 +530,7 @@ for file, kernel, types in table:
 """
 
 
+@pytest.mark.slow
 def test_the_kernels_of_the_lessons_compile_for_a_gpu():
     """In a process of its own, where the lessons choose real kernels without a GPU."""
     command = [sys.executable, "-c", COMPILE, str(LESSON.parent), json.dumps(LESSON_KERNELS)]
@@ -561,6 +563,13 @@ SCATTER_INSTRUCTIONS = {
     "lorenz": (770, 820),
     "buddhabrot": (1150, 1150),
 }
+every_scattered = pytest.mark.parametrize(
+    ("name", "precision"),
+    slow_but(
+        [("flame", "float32"), ("buddhabrot", "float64"), ("lorenz", "float32")],
+        itertools.product(SCATTERED, PRECISIONS),
+    ),
+)
 
 
 @functools.cache
@@ -582,8 +591,7 @@ def scattering(name, precision):
     return [each for each in made if added in ptx.text(each, HOPPER)][-1]
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", SCATTERED)
+@every_scattered
 def test_hits_are_added_without_an_answer(name, precision):
     """Four additions, none of which waits: REDG, and no ATOM, which returns the old value."""
     code = [each.name for each in ptx.instructions(ptx.binary(scattering(name, precision), HOPPER))]
@@ -592,8 +600,7 @@ def test_hits_are_added_without_an_answer(name, precision):
     assert set(atomic) == {"REDG.E.ADD.64.STRONG.GPU"}
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", SCATTERED)
+@every_scattered
 def test_scatter_kernels_fit_into_registers(name, precision):
     made = scattering(name, precision)
     registers, local = ptx.resources(ptx.binary(made, HOPPER))
@@ -604,8 +611,7 @@ def test_scatter_kernels_fit_into_registers(name, precision):
     assert fused(text) == fused(ptx.unfused_text(made, HOPPER))
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-@pytest.mark.parametrize("name", SCATTERED)
+@every_scattered
 def test_instructions_of_scatter_kernels(name, precision):
     """A whole kernel: a doubled loop, or numbers of a counter made twice, would be seen."""
     code = ptx.instructions(ptx.binary(scattering(name, precision), HOPPER))

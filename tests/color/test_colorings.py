@@ -146,7 +146,7 @@ def test_stripe_average(density, power, julia, device):
 
 
 @kinds
-@pytest.mark.parametrize("name", ["triangle", "curvature"])
+@pytest.mark.parametrize("name", slow_but(["curvature"], ["triangle", "curvature"]))
 def test_other_averages(name, power, julia, device):
     def expected(points, c):
         terms = getattr(naive, f"{name}_terms")(points, c)

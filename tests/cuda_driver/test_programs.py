@@ -16,6 +16,7 @@ import pytest
 import run as standin
 from PIL import Image
 from support.limits import limit_tiles
+from support.scenes import slow_but
 
 import fractals
 from fractals.backends.cuda import LIMITS
@@ -133,7 +134,7 @@ def calls(path):
 # --- Scatter images
 
 
-@pytest.mark.parametrize("name", SCATTERED)
+@pytest.mark.parametrize("name", slow_but(["flame", "attractor"], SCATTERED))
 def test_scatter_images_have_the_bits_of_the_cpu(program, tmp_path, name):
     """Sums, display and file; and a store that was begun on a card goes on on the CPU."""
     scene = f"image.size = [40, 30]\nscatter = {{ quality = 3, steps = 20 }}\n{SCATTERED[name]}"
@@ -152,7 +153,13 @@ def test_scatter_images_have_the_bits_of_the_cpu(program, tmp_path, name):
         assert file.read_bytes() == (tmp_path / "b.fz" / file.name).read_bytes()
 
 
-@pytest.mark.parametrize("seen", [("--stereo", "0.05"), ("--field", "5")], ids=["pair", "cones"])
+@pytest.mark.parametrize(
+    "seen",
+    [
+        pytest.param(("--stereo", "0.05"), id="pair", marks=pytest.mark.slow),
+        pytest.param(("--field", "5"), id="cones"),
+    ],
+)
 def test_solids_have_the_bits_of_the_cpu(program, tmp_path, seen):
     """Rays that meet the surface, from the camera and from cones, paths of light, and pixels."""
     words = ("--formula", "mandelbulb", "--size", "24x16", "--samples", "2", "--bounces", "1")
@@ -269,8 +276,8 @@ def test_the_bench_compares_card_and_cpu(program):
 @pytest.mark.parametrize(
     "step",
     [
-        *("00_devices", "10_vector_add", "11_mandelbrot_gpu", "13_overlap"),
-        *("b_neural_picture", "c_attention"),
+        *("00_devices", "10_vector_add", "11_mandelbrot_gpu", "b_neural_picture", "c_attention"),
+        pytest.param("13_overlap", marks=pytest.mark.slow),
     ],
 )
 def test_lessons_run_on_a_card(program, step):
@@ -324,6 +331,7 @@ import sys
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 import pytest
 from support.limits import limit_tiles
+from support.scenes import slow_but
 
 import fractals
 from fractals.io import png

@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE))
 # The driver runs this file alone.
 from instructions import REGISTERS, SIZES, SPACES, Instruction, Unknown, c_type, split  # noqa: E402
 
-COMPILER = ["gcc", "-std=gnu11", "-O2", "-fPIC", "-shared", "-w", "-mfma", "-Wl,-z,defs"]
+COMPILER = ["gcc", "-std=gnu11", "-O1", "-fPIC", "-shared", "-w", "-mfma", "-Wl,-z,defs"]
 COMPILER += ["-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv"]
 LINKAGE = r"((?:\.(?:visible|weak|extern|common)\s+)*)"
 STATEMENT = re.compile(

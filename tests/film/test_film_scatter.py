@@ -337,7 +337,7 @@ def test_a_frame_adds_the_games_of_its_moments(name, monkeypatch):
     assert (next(iter(sharp.frames(1, 2))) != expected).any()
 
 
-@pytest.mark.parametrize("name", ["flame", "map", "orbits"])
+@pytest.mark.parametrize("name", slow_but(["flame", "map"], ["flame", "map", "orbits"]))
 def test_a_blurred_frame_has_the_same_bits_everywhere(name):
     formula, tracks = FILMS[name]
     small = {"size": (16, 12), "quality": 1.5, "steps": 4, "max_iterations": 40}
@@ -372,6 +372,7 @@ def test_a_loop_is_blurred_across_its_end():
     assert turns[0] + turns[-1] == pytest.approx(360)
 
 
+@pytest.mark.slow
 def test_orbits_of_other_numbers_are_not_added():
     """Cells belong to one Julia set, so frames whose c moves are sharp, also if the view moves."""
     formula = {"name": "buddhabrot", "cells": 64, "least": 2}

@@ -61,6 +61,7 @@ def test_launches_in_parts_continue_statistics(formula, precision):
     assert len(simulator.launches) > 120 // 7
 
 
+@pytest.mark.slow
 def test_shortcuts_change_nothing_outside():
     drawn = scene(
         max_iterations=300, size=(40, 23), layers=[{**LAYERS[0], "mask": "escaped"}, LAYERS[1]]

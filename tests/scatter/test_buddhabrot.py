@@ -111,11 +111,9 @@ def test_cells_change_nothing_but_the_noise(of, view, anti):
     "options",
     [
         {"of": "burning_ship", "least": 2},
-        {
-            "of": "phoenix",
-            "least": 2,
-            "precision": "float32",
-        },  # the last point is a part of its state
+        pytest.param(  # the last point is a part of its state
+            {"of": "phoenix", "least": 2, "precision": "float32"}, marks=pytest.mark.slow
+        ),
         pytest.param(
             {"julia": ("-0.12", "0.75"), "anti": True, "max_iterations": 40},
             marks=pytest.mark.slow,

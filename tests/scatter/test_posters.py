@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from support.scenes import slow_but
 
 import fractals
 from fractals.cli.verbs import run_verb as main
@@ -111,7 +112,7 @@ def test_bands_of_every_kind(divided, formula):
     assert f"thrown {games} times" in said[0]
 
 
-@pytest.mark.parametrize("device", ["python", "simulator"])
+@pytest.mark.parametrize("device", slow_but(["simulator"], ["python", "simulator"]))
 def test_bands_of_kernels(divided, device):
     small = {"size": (6, 100), "quality": 0.2, "supersampling": 1, "estimator_radius": 0.0}
     for formula in (FLAME, {"name": "henon"}, {**ORBITS, "cells": 64, "least": 2}):

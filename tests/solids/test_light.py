@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle import solids as oracle
+from support.scenes import slow_but
 from support.shapes import BALL, BOX, SIZE, TORUS, solid_scene, sums_of, tracing_of
 
 import fractals
@@ -61,7 +62,7 @@ def _few_rays_of_a_probe(monkeypatch):
         monkeypatch.setattr(module, "PROBE", 5)
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", slow_but(SCENES.keys() - {"julia"}, SCENES))
 def test_every_device_gives_the_same_bits(name):
     scene = solid_scene(**SCENES[name])
     expected = sums_of(scene, last=1)
@@ -283,6 +284,7 @@ def test_no_ray_passes_a_thin_wall():
     assert hits > 20
 
 
+@pytest.mark.slow
 def test_short_steps_do_not_pass_the_fins_of_a_bulb():
     """Near a bulb's poles distances are too long: rays of whole ones end beneath its surface."""
     scene = fractals.load_scene("ruffle").replace(size=(24, 15), lens=0)
