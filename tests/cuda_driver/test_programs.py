@@ -5,6 +5,7 @@ order `late` delays all that a card may delay, so it finds each missing synchron
 the library on a card, with its faults, are in tests/backends/test_cuda_path.py.
 """
 
+import itertools
 import json
 import re
 import subprocess
@@ -199,13 +200,15 @@ def test_a_card_draws_the_pixels_of_the_cpu(drawn, tmp_path, words):
     assert drawn("cuda", *words, order="late") == drawn("cpu", *words)
 
 
-@pytest.mark.parametrize("card", ["t4", "rtx3060"])
+@pytest.mark.parametrize("card", slow_but(["t4"], ["t4", "rtx3060"]))
 def test_cards_of_other_capabilities(drawn, card):
     assert drawn("cuda", cards=card) == drawn("cpu")
 
 
-@pytest.mark.parametrize("cards", [2, 4])
-@pytest.mark.parametrize("order", ["eager", "late", "random"])
+@pytest.mark.parametrize(
+    ("order", "cards"),
+    slow_but([("late", 2), ("random", 4)], itertools.product(["eager", "late", "random"], [2, 4])),
+)
 def test_several_cards_draw_one_picture(drawn, monkeypatch, cards, order):
     """The first launches of several threads are at once, and no stream reads another's memory."""
     settings = {"cards": ",".join(["h100"] * cards), "order": order, "seed": cards}
@@ -276,8 +279,11 @@ def test_the_bench_compares_card_and_cpu(program):
 @pytest.mark.parametrize(
     "step",
     [
-        *("00_devices", "10_vector_add", "11_mandelbrot_gpu", "b_neural_picture", "c_attention"),
-        pytest.param("13_overlap", marks=pytest.mark.slow),
+        *("00_devices", "11_mandelbrot_gpu", "c_attention"),
+        *(
+            pytest.param(step, marks=pytest.mark.slow)
+            for step in ("10_vector_add", "13_overlap", "b_neural_picture")
+        ),
     ],
 )
 def test_lessons_run_on_a_card(program, step):
@@ -416,7 +422,7 @@ def asked_more(program, tmp_path, script, kind):
     return np.array([asked[name] for name in names])
 
 
-@pytest.mark.parametrize("kind", ["picture", "poster", "deep"])
+@pytest.mark.parametrize("kind", slow_but(["picture", "deep"], ["picture", "poster", "deep"]))
 def test_a_second_picture_asks_for_the_least(program, tmp_path, monkeypatch, kind):
     limit_tiles(monkeypatch, 640)
     keys = DEEP_KEYS if kind == "deep" else {"max_iterations": 100}
