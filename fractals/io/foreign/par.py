@@ -27,7 +27,8 @@ from fractals.io.foreign._fractint import (
     drawn,
     letters_of,
 )
-from fractals.io.foreign._frm import KNOWN, FrmText, Given, program_of
+from fractals.io.foreign._frm import FrmText, Given, program_of
+from fractals.io.foreign._frm_known import KNOWN
 from fractals.io.foreign._par_colors import all_colors, color_of
 from fractals.io.foreign._text import limit, lines_of, number, positive, real
 from fractals.io.foreign._view import EXACT, ForeignView, FormulaMatch, placed
