@@ -39,7 +39,7 @@ def test_formulas_are_listed_with_what_can_not_be_drawn(many):
     assert [name for name, _ in found] == ["Mandel", "Cubic", "Random", "Half"]
     about = dict(found)
     assert about["Mandel"] == about["Cubic"] == "a formula"
-    assert "unsupported: line 9: the formula 'random': 'rand' is random" in about["Random"]
+    assert "unsupported: line 9: the formula 'Random': 'rand' is random" in about["Random"]
     assert "no ':' between" in about["Half"]
 
 

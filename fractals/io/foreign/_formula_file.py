@@ -4,7 +4,7 @@ A comment goes from ; to the end of its line, and a line that ends in a backslas
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from fractals.errors import SceneError
@@ -35,8 +35,8 @@ def plain_name(name: str) -> str:
     return re.split(r"[(\[=]", name, maxsplit=1)[0].strip()
 
 
-def formulas_of(lines: list[str]) -> Formulas:
-    """Return the formulas of a file by name, in lower case."""
+def formulas_of(lines: list[str], key: Callable[[str], str] = plain_name) -> Formulas:
+    """Return the entries of a file by name, which `key` shortens, in lower case."""
     found: Formulas = {}
     now: _Open | None = None
     for number, code in joined(lines):
@@ -55,7 +55,7 @@ def formulas_of(lines: list[str]) -> Formulas:
             at = stop + 1
             if close >= 0:
                 own = FrmText("\n".join(now.text), f"line {now.line}", now.name, tuple(now.lines))
-                found.setdefault(plain_name(now.name).lower(), own)
+                found.setdefault(key(now.name).lower(), own)
                 now = None
         if len(found) > MAX_ENTRIES:
             raise SceneError(f"line {number}: a file has at most {MAX_ENTRIES} formulas")

@@ -176,10 +176,11 @@ class UltraFollower(Follower):
         if word in ("const", "static"):
             self.at += 1
             return self.statement()
+        for each in (word, after) if word in TYPES else (word,):
+            if each in WORDS:
+                self.refuse(each)
         if word in TYPES and _is_name(after):
             return self.declaration()
-        if word in WORDS:
-            self.refuse(word)
         target = self.tokens[self.at + 1 : self.at + 5]
         if word in ("real", "imag") and target[:1] + target[2:] == ["(", ")", "="]:
             return self.part(word, target[1])
@@ -188,6 +189,9 @@ class UltraFollower(Follower):
         if word[0] in "@#" and after == "=":
             raise ValueError(f"'{word[:40]}' is set, and can only be read")
         return self.assignment()
+
+    def skip(self) -> None:
+        self.at += 1  # only a backslash joins lines
 
     def count(self) -> None:
         """Count a statement, or a turn of a loop."""

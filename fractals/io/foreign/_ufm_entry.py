@@ -74,6 +74,7 @@ class UltraEntry:
     sections: dict[str, Lines] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)  # of the section `default`
     params: dict[str, Param] = field(default_factory=dict)
+    older: bool = False  # without labels, so that the last statement is the condition
 
 
 def is_newer(text: str) -> bool:
@@ -89,7 +90,7 @@ def entry_of(formula: FrmText) -> UltraEntry:
     if re.match(r"class\s", formula.name, re.IGNORECASE):
         raise SceneError(f"{formula.where}: classes are unsupported")
     entry = UltraEntry(formula.where)
-    _split(_chosen(formula), entry.sections)
+    _split(_chosen(formula), entry)
     _defaults(entry)
     if builtin := dict(_settings(entry.sections.get("builtin", []))).get("type"):
         if builtin not in BUILTIN:
@@ -128,7 +129,7 @@ def _chosen(formula: FrmText) -> Lines:
     return kept
 
 
-def _split(lines: Lines, sections: dict[str, Lines]) -> None:
+def _split(lines: Lines, entry: UltraEntry) -> None:
     """Sort lines by their sections. Without labels, a colon parts the first two, as in Fractint."""
     now, labelled = "init", False
     for number, line in lines:
@@ -136,13 +137,15 @@ def _split(lines: Lines, sections: dict[str, Lines]) -> None:
         match = LABEL.match(text)
         if match and (match[1] or not labelled):
             now, labelled = (match[1] or "loop").lower(), True
+            entry.older |= not match[1]
             text = text[match.end() :]
         elif not labelled:
             before, colon, after = text.partition(":")
             if colon:
-                sections.setdefault(now, []).append((number, before))
+                entry.sections.setdefault(now, []).append((number, before))
                 now, labelled, text = "loop", True, after
-        sections.setdefault(now, []).append((number, text))
+                entry.older = True
+        entry.sections.setdefault(now, []).append((number, text))
 
 
 def _settings(lines: Lines) -> list[tuple[str, str]]:

@@ -1,8 +1,8 @@
 """Scenes of formulas of Ultra Fractal: what they ask for, their first view, and what draws them.
 
-A view is 3 / magnification high: so is 4:3 4 / magnification wide, as Wikipedia's pictures of the
-Mandelbrot set by W. Beyer (2006), whose widths are known. No document says which side of other
-shapes it is; public parameter sets of Julia sets (pastebin.com, rsidwell, 2017) fit in this way.
+A view is 3 / magnification high, and so 4 / magnification wide where it is 4:3, as W. Beyer's zoom
+into the Mandelbrot set is (Wikimedia Commons, 2006), whose widths are published. That the height
+counts in pictures of other shapes fits most of the public files seen; no document was found.
 """
 
 import math
@@ -27,6 +27,7 @@ from fractals.io.foreign._view import EXACT, ForeignView, FormulaMatch, placed, 
 
 HEIGHT = Decimal(3)  # of a view of magnification 1
 USUAL = {"fn1": "sin", "fn2": "sqr", "fn3": "sinh", "fn4": "cosh"}
+MAX_PARTS = 300  # of an expression
 LIMIT = "250"  # of iterations, for formulas that read it and name none
 TOLERANCE = 1 / 1600  # a tenth of a pixel, in a view of the width 4 with 640 pixels
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
@@ -75,15 +76,17 @@ def scene_of(name: str, formula: FrmText, words: Mapping[str, str]) -> Imported:
 
 
 def drawn(
-    name: str, formula: FrmText, words: Mapping[str, str], steps: str = ""
+    name: str, formula: FrmText, words: Mapping[str, str], steps: str = "", strict: bool = True
 ) -> tuple[UltraDrawn, UltraEntry]:
-    """Return what draws a formula, and its parts; `steps` is the limit of iterations, if known.
+    """Return what draws a formula, and its parts.
+
+    `steps` is the limit of iterations, if known; `strict`: whether all words are for this formula.
 
     `SceneError`: it is invalid, or does what no program does; the message names the line.
     """
     entry = entry_of(formula)
     try:
-        return _drawn(entry, words, steps), entry
+        return _drawn(entry, words, steps, strict), entry
     except LineError as error:
         at = f"line {error.line}" if error.line else entry.at
         raise SceneError(f"{at}: the formula '{shown(name, 80)}': {error}") from None
@@ -91,12 +94,12 @@ def drawn(
         raise SceneError(f"{entry.at}: the formula '{shown(name, 80)}': {error}") from None
 
 
-def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str) -> UltraDrawn:
+def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool) -> UltraDrawn:
     own = entry.sections
     begin = [*own.get("global", []), *own.get("init", [])]
     step, end = own.get("loop", []), own.get("bailout", [])
-    if "bailout" in own and not any(line.strip() for _, line in end):
-        raise ValueError("the section bailout is empty")
+    if not entry.older and not any(line.strip() for _, line in end):
+        raise ValueError("it has no section bailout, the condition under which an orbit goes on")
     text = "\n".join(line for _, line in (*begin, *step, *end)).lower()
     place, known = _place_of(entry)
     count = steps or entry.settings.get("maxiter", LIMIT)
@@ -107,7 +110,7 @@ def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str) -> UltraDraw
         "#ismand": ("number", 1 + 0j),
         **{key: ("number", complex(float(number(count, "maxiter")))) for key in MAXITER},
     }
-    values = _values_of(entry, text, words, known)
+    values = _values_of(entry, text, words, known, strict)
     follow = UltraFollower((begin, step, end), values.trees, values.labels, values.functions, known)
     lost = ["the section final, which changes colors"] if "final" in own else []
     if "#tolerance" in text:
@@ -137,11 +140,11 @@ def _named(follow: UltraFollower, found: UltraDrawn) -> UltraDrawn | None:
         left, right = right, left
     elif sign not in ("<", "<="):
         return None
-    if right[0] != "number" or left[0] not in ("norm", "abs") or left[1] != step:
+    if right[0] != "number" or left[0] not in ("norm", "abs") or left[1] is not step:
         return None
     square = right[1].real if left[0] == "norm" else right[1].real * abs(right[1].real)
     start = follow.first.get("z", ZERO)
-    if not 4 <= square <= 1e18 or variables(start) - {"c"}:
+    if not 4 <= square <= 1e18 or variables(start) - {"c"} or not _is_small(step, start):
         return None
     found = replace(found, radius=math.sqrt(square))
     numbers = [part for part in step[1:] if part[0] == "number"] if step[0] == "+" else []
@@ -162,12 +165,22 @@ def _named(follow: UltraFollower, found: UltraDrawn) -> UltraDrawn | None:
     return replace(found, kin=FormulaMatch(table))
 
 
+def _is_small(*trees: Tree) -> bool:
+    """Tell whether trees have few parts, where what occurs many times counts as often."""
+    left, count = list(trees), 0
+    while left and count <= MAX_PARTS:
+        part = left.pop()
+        count += 1
+        left += [inner for inner in part[1:] if isinstance(inner, tuple)]
+    return not left
+
+
 def _with_c(step: Tree, added: Tree) -> Tree:
     return tuple(C if part is added else part for part in step)
 
 
 def _values_of(
-    entry: UltraEntry, text: str, words: Mapping[str, str], known: dict[str, Tree]
+    entry: UltraEntry, text: str, words: Mapping[str, str], known: dict[str, Tree], strict: bool
 ) -> _Values:
     """Return the values of what the formula reads: those that words give, or the usual ones."""
     used = list(dict.fromkeys(re.findall(r"@(\w+)|\b(p[1-5]|fn[1-4])\b", text)))
@@ -177,7 +190,8 @@ def _values_of(
         if name not in entry.params:
             called = re.search(rf"@?\b{name}\s*\(", text) and not re.fullmatch("p[1-5]", name)
             params.append(Param(name, "func" if called else "complex"))
-    if unknown := set(words) - {param.name for param in params}:
+    unknown = set(words) - {param.name for param in params}
+    if unknown and strict:
         some = ", ".join(param.name for param in params) or "nothing"
         raise SceneError(f"'{shown(min(unknown), 40)}': the formula asks for {some[:1000]}")
     values = _Values()
