@@ -434,9 +434,10 @@ class UltraFollower(Follower):
             value = complex(SIMPLE[kind](*(part[1].real for part in parts)))
             return ("number", value) if math.isfinite(value.real) else super().made(kind, *parts)
         if kind in ("==", "!=") and max(map(self.kind, parts)) == COMPLEX:
-            join = "&&" if kind == "==" else "||"
-            x, y = (super().made(kind, *((p, t) for t in parts)) for p in ("re", "im"))
-            return self.both(join, x, y)
+            x, y = ([folded((part, each)) for each in parts] for part in ("re", "im"))
+            return self.both(
+                "&&" if kind == "==" else "||", self.made(kind, *x), self.made(kind, *y)
+            )
         return super().made(kind, *parts)
 
     def both(self, kind: str, left: Tree, right: Tree) -> Tree:

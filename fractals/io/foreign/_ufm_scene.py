@@ -27,11 +27,12 @@ from fractals.io.foreign._view import EXACT, ForeignView, FormulaMatch, placed, 
 
 HEIGHT = Decimal(3)  # of a view of magnification 1
 USUAL = {"fn1": "sin", "fn2": "sqr", "fn3": "sinh", "fn4": "cosh"}
-MAX_PARTS = 300  # of an expression
+MAX_PARTS, MAX_PARAMS = 300, 1000  # of an expression; of a formula
 LIMIT = "250"  # of iterations, for formulas that read it and name none
 TOLERANCE = 1 / 1600  # a tenth of a pixel, in a view of the width 4 with 640 pixels
 NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 PLAIN = re.compile(rf"\(?\s*({NUMBER})\s*(?:[,/]\s*({NUMBER})\s*)?\)?", re.ASCII | re.IGNORECASE)
+P_NAMES = {"p1", "p2", "p3", "p4", "p5"}
 YES, NO = ("true", "yes", "1"), ("false", "no", "0")
 
 
@@ -183,13 +184,17 @@ def _values_of(
     entry: UltraEntry, text: str, words: Mapping[str, str], known: dict[str, Tree], strict: bool
 ) -> _Values:
     """Return the values of what the formula reads: those that words give, or the usual ones."""
-    used = list(dict.fromkeys(re.findall(r"@(\w+)|\b(p[1-5]|fn[1-4])\b", text)))
-    names = list(dict.fromkeys(a or b for a, b in used))
+    used = re.findall(r"@(\w+)|\b(p[1-5]|fn[1-4])\b", text)
+    names = dict.fromkeys(first or second for first, second in used)
+    if len(names) > MAX_PARAMS:
+        raise ValueError(f"it asks for {len(names)} things, and {MAX_PARAMS} are the most")
+    called = set(re.findall(r"@?(\w+)\s*\(", text))
     params = [param for name, param in entry.params.items() if name in names]
-    for name in names:
-        if name not in entry.params:
-            called = re.search(rf"@?\b{name}\s*\(", text) and not re.fullmatch("p[1-5]", name)
-            params.append(Param(name, "func" if called else "complex"))
+    params += [
+        Param(name, "func" if name in called - P_NAMES else "complex")
+        for name in names
+        if name not in entry.params
+    ]
     unknown = set(words) - {param.name for param in params}
     if unknown and strict:
         some = ", ".join(param.name for param in params) or "nothing"

@@ -19,7 +19,7 @@ from fractals.io.foreign._text import limit, lines_of, number, positive, real, w
 from fractals.io.foreign._ufm_entry import Lines
 from fractals.io.foreign._ufm_scene import HEIGHT, drawn
 from fractals.io.foreign._view import EXACT, ForeignView, placed
-from fractals.io.foreign.par import one_of
+from fractals.io.foreign.par import MAX_LISTED, one_of
 from fractals.io.foreign.ugr import WORD, gradient_of
 
 MAX_UNPACKED = 4 * 2**20  # bytes of compressed parameters
@@ -88,12 +88,15 @@ def read(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
 def entries(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
     """Return the names of a file's entries, each with its formula, or why it can't be drawn."""
     found, formulas = _entries(data)
-    told = []
+    told, length = [], 0
     for name, text in found.items():
+        about = "a scene"
         try:
-            layers = _layers(text)
-            about = f"formula {shown(layers[-1].get('formula', 'entry')[0], 60)}"
-            _scene(text, "", formulas, beside)
+            length += len(text.text)
+            if length <= MAX_LISTED:
+                layers = _layers(text)
+                about = f"formula {shown(layers[-1].get('formula', 'entry')[0], 60)}"
+                _scene(text, "", formulas, beside)
         except InputError as error:
             about = f"unsupported: {error}"
         told.append((name, about))
@@ -126,8 +129,8 @@ def _layers(text: FrmText) -> list[_Layer]:
     common, layers = _Layer(), list[_Layer]()
     now, section, keys = common, "", dict[str, tuple[str, str]]()
     for place, line in lines:
-        at = 0
-        while at < len(line.rstrip()):
+        at, end = 0, len(line.rstrip())
+        while at < end:
             word = WORD.match(line, at)
             if not word:
                 raise SceneError(f"line {place}: {line[at : at + 40].strip()!r} is not 'key=value'")
