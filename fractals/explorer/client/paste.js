@@ -25,7 +25,9 @@ export function meaningOf(text) {
 function fileOf(/** @type {string} */ text) {
   if (/^(?:<\?xml[^>]*>\s*)?<(?:flame|flames)\b/i.test(text)) return "pasted.flame";
   if (!/^(?:;.*\n\s*)*[^\s{}="][^{}="\n]*\{[^]*\}/.test(text)) return ""; // name { ... }
+  if (/^\s*(?:fractal:|layer:|::)/m.test(text)) return "pasted.upr";
   if (/^\s*gradient:/m.test(text)) return "pasted.ugr";
+  if (/^\s*(?:init|loop|bailout|builtin):/im.test(text)) return "pasted.ufm";
   if (/[{\s]type\s*=/i.test(text)) return "pasted.par";
   return text.includes(":") ? "pasted.frm" : "pasted.ifs";
 }
