@@ -50,8 +50,11 @@ def formats() -> tuple[Format, ...]:
 
 
 def suffixes(writing: bool = False) -> str:
-    """Return what the name of a file may end in, that is read or written, as text."""
-    own = OWN[:2] if writing else OWN
+    """Return what the name of a file may end in, that is read or written, as text.
+
+    .jpeg and .tiff are left out, so that the line fits: they go without saying.
+    """
+    own = OWN[:2] if writing else [suffix for suffix in OWN if suffix not in (".jpeg", ".tiff")]
     found = {suffix for each in formats() if each.write or not writing for suffix in each.suffixes}
     return " ".join([*own, *sorted(found - set(own))])
 

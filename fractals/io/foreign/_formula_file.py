@@ -17,7 +17,7 @@ Formulas = dict[str, FrmText]  # by name, in lower case
 
 
 @dataclass
-class _Open:
+class _OpenFormula:
     name: str
     line: int
     text: list[str] = field(default_factory=list)
@@ -38,7 +38,7 @@ def plain_name(name: str) -> str:
 def formulas_of(lines: list[str], key: Callable[[str], str] = plain_name) -> Formulas:
     """Return the entries of a file by name, which `key` shortens, in lower case."""
     found: Formulas = {}
-    now: _Open | None = None
+    now: _OpenFormula | None = None
     for number, code in joined(lines):
         at, end = 0, len(code.rstrip())
         while at < end:
@@ -46,7 +46,7 @@ def formulas_of(lines: list[str], key: Callable[[str], str] = plain_name) -> For
                 brace = code.find("{", at)
                 if brace < 0:
                     break  # text between formulas
-                now = _Open(code[at:brace].strip(), number)
+                now = _OpenFormula(code[at:brace].strip(), number)
                 at = brace + 1
             close = next((m.start() for m in PART.finditer(code, at) if m[0] == "}"), -1)
             stop = close if close >= 0 else end

@@ -67,7 +67,7 @@ SCREEN = (
     *("#x", "#y", "#screenpixel", "#screenmax", "#width", "#height", "#whitesq", "#dpixel"),
     *("scrnpix", "scrnmax", "whitesq"),
 )
-WORDS = ("func", "endfunc", "class", "import", "return", "new", "color")
+WORDS = ("func", "endfunc", "class", "import", "return", "new", "color", "hyper")
 PARTS = re.compile(r"\n(?:real|imag)\n\(\n(\w+)\n\)\n=(?!=)")  # of variables that are set
 BOOL, INT, FLOAT, COMPLEX = range(4)  # places in `TYPES`
 SIDES = ("else", "elseif", "endif")
