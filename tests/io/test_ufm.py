@@ -330,6 +330,34 @@ def test_what_can_not_be_drawn_is_told_with_its_line(body, words):
 
 
 @pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("7 % 3 + (-7) % 3", "0"),
+        ("2^3^2", "64"),  # from left to right
+        ("-2^2", "4"),  # signs bind before powers
+        ("2*-3 + +1", "-5"),
+        ("(1+2i)*2i", "-4,2"),
+        ("(1/2, sqr(2) - 1)", "0.5,3"),
+        ("abs((-3,-4))", "3,4"),
+        ("cabs((-3,-4)) + |(1,1)|", "7"),
+        ("flip((3,4)) + conj((0,1)) + ident(recip(2))", "4.5,2"),
+        ("trunc(-2.7) + floor(-2.5) + ceil(1.2) + round(2.6)", "0"),
+        ("cmag((3,4)) + real2((3,4)) - imag2((3,4))", "18"),
+        ("manhattan((-3,4)) + manhattanish((-3,4))", "8"),
+        ("max2((3,-4)) - min2((3,-4))", "7"),
+        ("atan2((0,-2))/#pi + #e - exp(1)", "-0.5"),
+        ("isNaN(3) + 2*isNaN((0,1))", "0"),
+        ("(3 == 3) + ((1,2) != (1,3)) + ((1,2) == (2,2)) + !true", "2"),
+        ("(true && 2 > 1) + (false || 1 >= 2) + (3 <= 2 || true)", "2"),
+    ],
+)
+def test_expressions_have_the_values_of_the_language(text, value):
+    default = f"param x\n default = {text}\n endparam"
+    (asked,) = ufm.read(entry("z = z*z + @x*#pixel", default), "").asked
+    assert asked.value == value
+
+
+@pytest.mark.parametrize(
     ("default", "words"),
     [
         (

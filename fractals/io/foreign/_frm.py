@@ -373,6 +373,11 @@ def folded(tree: Tree) -> Tree:
     parts = [part for part in tree[1:] if isinstance(part, tuple)]
     if tree[0] == "number" or not parts or not all(part[0] == "number" for part in parts):
         return tree
+    return valued(tree)
+
+
+def valued(tree: Tree) -> Tree:
+    """Return a tree without variables as a number, if that is finite."""
     value = complex(*compiled("value", "x", {}, (tree,))(0.0))
     if not (math.isfinite(value.real) and math.isfinite(value.imag)):
         return tree

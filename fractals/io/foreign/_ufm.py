@@ -21,6 +21,7 @@ from fractals.io.foreign._frm import (
     Follower,
     Given,
     folded,
+    valued,
 )
 from fractals.io.foreign._ufm_entry import TYPES, Lines
 
@@ -381,7 +382,8 @@ class UltraFollower(Follower):
         argument = self.plain(argument)
         if function == "abs" and self.kind(argument) <= FLOAT:
             function = "cabs"
-        return folded(FUNCTIONS[function](argument))
+        tree = FUNCTIONS[function](argument)
+        return valued(tree) if argument[0] == "number" else folded(tree)
 
     def read(self, name: str) -> Tree:
         key = name.removesuffix("_")

@@ -20,7 +20,7 @@ SHOWN = 20  # names in a message
 # possessive, so that the search is linear in the line's length.
 BEGIN = re.compile(r"(?<!^)\{\s*+(?:;|\Z)")
 MAX_HINTS = 2000  # names that are compared with an unknown one
-WORD = re.compile(r'\s*(?:([A-Za-z]\w*):(?=\s|$)|([A-Za-z]\w*)=("[^"]*"|[^\s"]+)|(;.*))')
+WORD = re.compile(r'\s*(?:([A-Za-z]\w*):(?=\s|$)|([A-Za-z][\w.]*)=("[^"]*"|[^\s"]+)|(;.*))')
 Line = tuple[int, str]
 
 
