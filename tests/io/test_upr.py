@@ -91,12 +91,14 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     found = upr.read(path.read_bytes(), "Two")
     assert found.lost == (
         "the other layers: 'layer=1' of 2 is drawn",
-        "1 transformations of the plane",
+        "transformations of the plane (1)",
         "the stretch of the view ('stretch=2')",
         "the coloring outside ('Other'): smooth counts here",
         "the exact curve of colors ('transfer=log density=2')",
     )
     assert found.table["iteration"]["escape_radius"] == 10.0
+    both = path.read_text().replace("visible=no", "visible=yes")
+    assert upr.read(both.encode(), "Two").lost[0] == "the other layers: 'layer=2' of 2 is drawn"
     below = formats.read(f"{path}#Two layer=2")
     assert below.table["iteration"]["escape_radius"] == 4.0
     told = uploaded("many.upr", path.read_bytes(), "Two")

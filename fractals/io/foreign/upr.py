@@ -186,7 +186,7 @@ def _scene(text: FrmText, wanted: str, formulas: Formulas, beside: Beside) -> Im
         asked.append(Asked("layer", str(chosen), True, names, "Layer"))
         lost.append(f"the other layers: 'layer={chosen}' of {len(layers)} is drawn")
     if layer.transforms:
-        lost.append(f"{layer.transforms} transformations of the plane")
+        lost.append(f"transformations of the plane ({layer.transforms})")
     steps, where = layer.get("formula", "maxiter", "250")
     count = limit(steps, where, lost)
     own = layer.sections.get("formula", {})
