@@ -103,6 +103,8 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     assert below.table["iteration"]["escape_radius"] == 4.0
     told = uploaded("many.upr", path.read_bytes(), "Two")
     assert told["asked"] == [("layer", "1", ("1", "2"), "Layer")]
+    together = f"Two {{\n{HEAD}{two}}}\n{OWN.removeprefix('own.ufm:')}"  # as the explorer sends it
+    assert upr.read(together.encode(), "Two").table == found.table
     path.write_text(f"Two {{\n{HEAD}{two}}}")
     with pytest.raises(SceneError, match=r"the formula 'Cubes' is not in this file, and not in a"):
         formats.read(f"{path}#Two")

@@ -13,7 +13,7 @@ from typing import Any
 
 from fractals.errors import InputError, SceneError, shown
 from fractals.io.foreign import Asked, Beside, Format, Imported, nothing_beside
-from fractals.io.foreign._formula_file import Formulas, formulas_of, joined
+from fractals.io.foreign._formula_file import Formulas, formulas_of, joined, plain_name
 from fractals.io.foreign._frm import FrmText
 from fractals.io.foreign._text import limit, lines_of, number, positive, real, whole
 from fractals.io.foreign._ufm_entry import Lines
@@ -24,7 +24,8 @@ from fractals.io.foreign.ugr import WORD, gradient_of
 
 MAX_UNPACKED = 4 * 2**20  # bytes of compressed parameters
 MAX_LAYERS = 1000
-FORMULA = re.compile(r"[^:]*\.ufm\s*:\s*(\S.*)", re.IGNORECASE)  # an entry that is a formula
+# By which an entry of parameters is known; others are formulas, which the file may hold, too.
+PARAMETERS = re.compile(r"^\s*(?:(?:fractal|layer|mapping|gradient):|::)", re.IGNORECASE | re.M)
 PER_COUNT = 0.05  # of the palette, for each step, in the coloring Smooth
 COLORINGS = {  # entries of Standard.ucl
     "smooth": "smooth",
@@ -105,16 +106,16 @@ def entries(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str
 
 def _entries(data: bytes) -> tuple[Formulas, Formulas]:
     """Return the entries of parameters by their names, and the formulas that the file holds."""
-    found = formulas_of(lines_of(data), str)
+    kept: Formulas = {}
     formulas: Formulas = {}
-    for text in found.values():
-        if match := FORMULA.fullmatch(text.name):
-            formulas[match[1].partition("(")[0].strip().lower()] = text
-    kept = {
-        text.name: text
-        for text in found.values()
-        if text.name.lower() not in ("comment", "") and not FORMULA.fullmatch(text.name)
-    }
+    for text in formulas_of(lines_of(data), str).values():
+        if text.name.lower() == "comment":
+            continue
+        if PARAMETERS.search(text.text):
+            kept[text.name] = text
+        else:
+            name = text.name.rpartition(".ufm:")[2]  # after the file that it comes from
+            formulas.setdefault(plain_name(name).lower(), text)
     return kept, formulas
 
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { meaningOf } from "../../../fractals/explorer/client/paste.js";
+import { meaningOf, togetherOf } from "../../../fractals/explorer/client/paste.js";
 
 const center = ["-0.7453", "0.1127"];
 
@@ -47,4 +47,13 @@ test("links, scenes and files of others are told apart", () => {
 
 test("other text is nothing", () => {
   for (const text of ["", "hello", "1", "1 2 3 4", "call 555 1234 now", "eNo", "see you at 3, or 4"]) assert.equal(meaningOf(text), null, text);
+});
+
+test("parameters of Ultra Fractal are sent with the formulas that are dropped beside them", async () => {
+  const [a, b, c] = ["a.UFM", "b.upr", "c.ufm"].map((name) => new File([`text of ${name}`], name));
+  const sent = togetherOf([a, b, c]);
+  assert.equal(sent?.name, "b.upr");
+  assert.equal(await sent?.text(), "text of b.upr\ntext of a.UFM\ntext of c.ufm");
+  assert.equal(togetherOf([a, c]), a);
+  assert.equal(togetherOf([]), undefined);
 });
