@@ -397,8 +397,8 @@ HANGS = {
     "params.par": lambda: "a { type=mandel params=" + "1/" * 2_000_000 + "1 }",
     "corners.par": lambda: "a { corners=" + "/".join(["1." + "1" * 149_000] * 4) + " }",
     "keys.par": lambda: "a { " + " ".join(f"k{k}=1" for k in range(90_000)) + " }",
-    "braces.ufm": lambda: "a{}" * 60_000,
-    "goes_on.ufm": lambda: 'a {\ninit: z = "x\\\n' * 49_000,
+    "braces.ufm": lambda: "a{}" * 30_000,
+    "goes_on.ufm": lambda: 'a {\ninit: z = "x\\\n' * 30_000,
     "quotes.ufm": lambda: "a { loop: x = " + '"' * 500_000 + "}",
     "params.ufm": lambda: "a { loop: z = " + "+".join(f"@p{k}(z)" for k in range(200_000)) + "}",
     "asked.ufm": lambda: "a { loop:\n z = " + "".join(f"@p{k}\n" for k in range(7000)) + "}",
@@ -413,8 +413,8 @@ HANGS = {
     "sides.ufm": lambda: (
         "a { loop:\n" + "if |z| < 1\nz = z*z\nelse\n" * 38 + "endif\n" * 38 + "bailout: |z| < 4 }"
     ),
-    "layers.upr": lambda: "a { " + "layer:\nformula: entry=b\n" * 40_000 + "}",
-    "words.upr": lambda: "a { layer: " + "k=1 " * 300_000 + "}",
+    "layers.upr": lambda: "a { " + "layer:\nformula: entry=b\n" * 20_000 + "}",
+    "words.upr": lambda: "a { layer: " + "k=1 " * 100_000 + "}",
     "keys.kfr": lambda: "Re: 0\n" + "".join(f"a{k}: 1\n" for k in range(90_000)),
     "colors.kfr": lambda: "Colors: " + "1," * 4_000_000,
     "spheres.ggr": lambda: (
