@@ -409,6 +409,13 @@ HANGS = {
         + "endwhile\n" * 30
         + "bailout: |z| < 4 }"
     ),
+    "calls.ufm": lambda: (
+        "a { global:\nfloat func f0()\nreturn 1\nendfunc\n"
+        + "".join(
+            f"float func f{k}()\nreturn f{k - 1}() + f{k - 1}()\nendfunc\n" for k in range(1, 31)
+        )
+        + "loop:\nz = f30()\nbailout: |z| < 4 }"
+    ),
     "powers.ufm": lambda: "a { loop:\n" + "z = z^z*z + z\n" * 30 + "bailout: |z| < 4 }",
     "sides.ufm": lambda: (
         "a { loop:\n" + "if |z| < 1\nz = z*z\nelse\n" * 38 + "endif\n" * 38 + "bailout: |z| < 4 }"

@@ -116,11 +116,23 @@ bailout:
 }
 Words {
 $define TWICE
+global:
+  float func half(float x, const int n)
+    float y = x
+    if n == 2
+      y = y/2
+    endif
+    return y + 0i
+  endfunc
+  complex func turned(complex z)
+    z = z*exp(1i*#pi/4)
+    return z*half(1, 2)
+  endfunc
 init:
   e = exp(1i*#pi/4), i = recip(2)
 loop:
 $ifdef twice
-  z = sqr(z) + e*i*#pixel
+  z = sqr(z) + turned(#pixel) + 0*e*i
   if z == conj(z) || @start == (1,0)
     z = (0,2)*#pixel
   endif
@@ -309,7 +321,12 @@ def test_wrong_words_are_told(many, given, words):
         ("z = #nothing", "'#nothing' is unsupported"),
         ("@start = 3", "'@start' is set, and can only be read"),
         ("color c = rgb(1, 0, 0)", "'color' is unsupported"),
-        ("float func f(float x)\nreturn x\nendfunc", "unsupported"),
+        ("func f(float x)\nx = 1\nendfunc\nz = f(1)", "line 7: the formula 'A': 'endfunc' is uns"),
+        ("func f()\nreturn f()\nendfunc\nz = f()", "nested deeper than 40"),
+        ("func f(x)\nreturn x\nendfunc", "the type of an argument of 'f' is expected"),
+        ("func f(float x)\nreturn x\nendfunc\nz = f(1, 2)", "'f' takes 1 values"),
+        ("func f()\nif |z| < 1\nreturn 1\nendif\nreturn 0\nendfunc\nz = f()", "'return' is uns"),
+        ("func f()", "'endfunc' is missing"),
         ("while |z| < 2\nz = z + 1\nendwhile", "line 5: the formula 'A': the number of turns of"),
         ("while true\nendwhile", "it takes more than 3000 statements: a loop may be endless"),
         ("repeat\nn = 1\nuntil false", "a loop may be endless"),

@@ -38,7 +38,8 @@ TEXTS = {
     "a.par": "first { ; comment\n  reset=1960 type=julia corners=-2/2/-1.5/1.5 \\\n"
     "  params=0.3/0.6 maxiter=300 inside=0 colors=000zzz<3>000 logmap=yes\n}\n"
     "second { type=fn+fn function=sin/sqr center-mag=-0.5/0/2/1/30 bailout=16 }\n",
-    "a.ufm": "A { ; comment\ninit:\n complex w[2], w[0] = #pixel, float x = 0.5\nloop:\n"
+    "a.ufm": "A { ; comment\ninit:\n float func f(float x, int n)\n  return x*n\n endfunc\n"
+    " complex w[2], w[0] = #pixel, float x = f(0.5, 1)\nloop:\n"
     '$ifdef VER50\n if @mode == "one" && !@flag\n  z = @fn1(z)^@power + w[0]\n'
     " else\n  z = (x, 2i)\n"
     " endif\n$endif\n int k = 0\n while k < 2\n  k = k + 1, z = z + k\\\n % 2\n endwhile\n"

@@ -8,7 +8,7 @@ turns may not depend on the sample.
 import math
 import re
 from collections.abc import Callable
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from fractals.formulas.language import parser
 from fractals.formulas.language.parser import Tree
@@ -68,7 +68,7 @@ SCREEN = (
     *("#x", "#y", "#screenpixel", "#screenmax", "#width", "#height", "#whitesq", "#dpixel"),
     *("scrnpix", "scrnmax", "whitesq"),
 )
-WORDS = ("func", "endfunc", "class", "import", "return", "new", "color", "hyper")
+WORDS = ("endfunc", "class", "import", "return", "new", "color", "hyper")
 PARTS = re.compile(r"\n(?:real|imag)\n\(\n(\w+)\n\)\n=(?!=)")  # of variables that are set
 BOOL, INT, FLOAT, COMPLEX = range(4)  # places in `TYPES`
 SIDES = ("else", "elseif", "endif")
@@ -117,6 +117,14 @@ def tokens_of(lines: Lines) -> tuple[list[str], list[int]]:
     return words, numbers
 
 
+class _Routine(NamedTuple):
+    """A function of a formula: its type, its arguments with theirs, and where it begins."""
+
+    kind: int
+    params: list[tuple[str, int]]
+    begun: int
+
+
 class UltraFollower(Follower):
     """A formula of Ultra Fractal, followed symbolically.
 
@@ -142,6 +150,7 @@ class UltraFollower(Follower):
         self.params, self.labels, self.functions, self.known = params, labels, functions, known
         self.types = {"numiter": INT}  # of variables, places in `TYPES`
         self.arrays: dict[str, tuple[int, ...]] = {}
+        self.routines: dict[str, _Routine] = {}
         self.left = MAX_STATEMENTS
         self._kinds: dict[int, tuple[int, Tree]] = {}
         self.at = 0
@@ -177,9 +186,11 @@ class UltraFollower(Follower):
         if word in ("const", "static"):
             self.at += 1
             return self.statement()
-        for each in (word, after) if word in TYPES else (word,):
-            if each in WORDS:
-                self.refuse(each)
+        if "func" in (word, after if word in TYPES else ""):
+            self.routine()
+            return None
+        if word in WORDS:
+            self.refuse(word)
         if word in TYPES and _is_name(after):
             return self.declaration()
         target = self.tokens[self.at + 1 : self.at + 5]
@@ -222,6 +233,49 @@ class UltraFollower(Follower):
         if self.initial:
             self.env.setdefault(name, ZERO)
         return None
+
+    def routine(self) -> None:
+        """Keep where a function of the formula begins, and go on behind it."""
+        kind = COMPLEX if self.word == "func" else TYPES.index(self.word)
+        self.at += 1 + (self.word != "func")
+        name, self.at = self.word, self.at + 1
+        params = list[tuple[str, int]]()
+        while self.word in ("(", ",") and self.tokens[self.at + 1] != ")":
+            self.at += 1 + (self.tokens[self.at + 1] == "const")
+            if self.word not in TYPES or not _is_name(self.tokens[self.at + 1]):
+                raise ValueError(f"the type of an argument of '{name}' is expected")
+            params.append((self.tokens[self.at + 1], TYPES.index(self.word)))
+            self.at += 2
+        self.at += self.word == "("
+        if self.word != ")":
+            self.refuse(self.word)
+        self.routines[name] = _Routine(kind, params, self.at + 1)
+        self.leave("endfunc")
+
+    def call(self, name: str) -> Tree:
+        """Return the value of a function of the formula, whose statements are followed here."""
+        self.count()
+        own, values = self.routines[name], list[Tree]()
+        while self.tokens[self.at + 1] != ")" and self.word in ("(", ","):
+            self.at += 1
+            values.append(self.joined())
+        self.at += self.word == "("
+        if self.word != ")" or len(values) != len(own.params):
+            raise ValueError(f"'{name}' takes {len(own.params)} values")
+        end, before = self.at + 1, dict(self.env)
+        for (param, kind), value in zip(own.params, values, strict=True):
+            self.types[param] = kind
+            self.env[param] = self.typed(value, kind)
+        self.at = own.begun
+        self.block("return")
+        self.at += 1
+        value = self.typed(self.joined(), own.kind)
+        for param, _ in own.params:
+            self.env.pop(param)
+            if param in before:
+                self.env[param] = before[param]
+        self.at = end
+        return value
 
     def part(self, part: str, name: str) -> Tree:
         """Set the real or the imaginary part of a variable."""
@@ -330,8 +384,11 @@ class UltraFollower(Follower):
         return value
 
     def stored(self, name: str, tree: Tree) -> Tree:
-        """Return a value in the type of a variable."""
-        tree, kind = self.plain(tree), self.types.get(name, COMPLEX)
+        return self.typed(tree, self.types.get(name, COMPLEX))
+
+    def typed(self, tree: Tree, kind: int) -> Tree:
+        """Return a value in a type."""
+        tree = self.plain(tree)
         if self.kind(tree) <= kind:
             return tree
         if kind == BOOL:
@@ -366,6 +423,8 @@ class UltraFollower(Follower):
         if self.word == "(":
             own = word[0] == "@" or re.fullmatch("fn[1-4]", word)
             name = self.functions.get(word.lstrip("@"), "ident") if own else word
+            if name in self.routines:
+                return self.nested(lambda: self.call(name))
             if name in FUNCTIONS:
                 return self.applied(name, self.operand())
         if word in RANDOM or word.lstrip("#") in ("random", *RANDOM):
