@@ -115,6 +115,8 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
 def test_compressed_parameters_are_the_same():
     text = f"One {{\n{packed(HEAD + layer())}\n}}\n"
     assert upr.read(text.encode(), "") == upr.read(ONE.encode(), "")
+    plain = base64.b64encode(zlib.compress((HEAD + layer()).encode())).decode()
+    assert upr.read(f"One {{\n::{plain}\n}}".encode(), "") == upr.read(ONE.encode(), "")
     with pytest.raises(SceneError, match="line 2: the compressed parameters can't be read"):
         upr.read(text.replace("::", "::AB").encode(), "")
     with deadline(), pytest.raises(SceneError, match="line 2: the parameters have more than"):

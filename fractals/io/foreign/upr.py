@@ -157,20 +157,25 @@ def _layers(text: FrmText) -> list[_Layer]:
 
 
 def _unpacked(text: str, where: str) -> str:
-    """Return compressed parameters: zlib after four bytes, in base64 with the lowest bits first."""
+    """Return compressed parameters: zlib after four bytes, in base64 with the lowest bits first.
+
+    No document tells so; the first letters of public files do. Plain base64 is read, too.
+    """
     digits = text.rstrip("=")
     digits += "A" * (-len(digits) % 4)
-    try:
-        data = base64.b64decode(digits[::-1], validate=True)[::-1]
+    for backward, skipped in ((True, 4), (True, 0), (False, 0), (False, 4)):
         unpack = zlib.decompressobj()
-        plain = unpack.decompress(data[4:], MAX_UNPACKED)
-    except (binascii.Error, zlib.error, ValueError):
-        raise SceneError(
-            f"{where}: the compressed parameters can't be read: save them without compression"
-        ) from None
-    if unpack.unconsumed_tail:
-        raise SceneError(f"{where}: the parameters have more than {MAX_UNPACKED} bytes")
-    return plain.decode("utf-8", "replace")
+        try:
+            data = base64.b64decode(digits[::-1] if backward else digits, validate=True)
+            plain = unpack.decompress((data[::-1] if backward else data)[skipped:], MAX_UNPACKED)
+        except (binascii.Error, zlib.error):
+            continue
+        if unpack.unconsumed_tail:
+            raise SceneError(f"{where}: the parameters have more than {MAX_UNPACKED} bytes")
+        return plain.decode("utf-8", "replace")
+    raise SceneError(
+        f"{where}: the compressed parameters can't be read: save them without compression"
+    )
 
 
 def _scene(text: FrmText, wanted: str, formulas: Formulas, beside: Beside) -> Imported:
