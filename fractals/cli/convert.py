@@ -291,7 +291,7 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     """Print the scene inside a picture, a scene file, a gallery scene or a file of raw numbers.
 
     Of a picture, [resolved] tells what the values "auto" were; a scene is read without this table.
-    Of a file with several entries (.par, .ugr) the names are listed, and FILE#NAME shows one. Of a
+    Of a file with several entries (.par, .ufm) the names are listed, and FILE#NAME shows one. Of a
     file of a palette the palette is shown.
     """
     from fractals.io.escape_data import SUFFIXES

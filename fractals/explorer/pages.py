@@ -415,7 +415,7 @@ def uploaded(name: str, data: bytes, entry: str = "") -> dict[str, Any]:
     scene = outside.scene_of(table)
     if table.keys() == {"color"} and not table["color"].keys() - {"palette", "inside"}:
         return {"palette": scene.to_table()["color"]["palette"], "lost": lost}
-    asked = [(each.name, each.value, each.choices) for each in found.asked]
+    asked = [(each.name, each.value, each.choices, each.title) for each in found.asked]
     return {"scene": scene.to_table(), "lost": lost, "asked": asked, "unused": unused(scene)}
 
 

@@ -28,12 +28,13 @@ SIGNS = {
 OTHERS = {
     ".fct": "parameters of Gnofract 4D are not read",
     ".cfrm": "colorings of Gnofract 4D are not read: fractals.names('colorings') shows those here",
-    ".uxf": "transforms of Gnofract 4D are not read",
+    ".uxf": "transforms of Ultra Fractal and Gnofract 4D are not read",
     ".cs": "color schemes of this kind are not read: save the colors as .gpl, .ggr or .map",
     ".ase": "palettes of Adobe's programs are not read: save the colors as .gpl",
     ".fparm": "parameters of GAPFixFractal are not read",
-    **dict.fromkeys((".ufm", ".ucl"), "formulas and classes of Ultra Fractal are not read"),
-    **dict.fromkeys((".upr", ".upx"), "parameters of Ultra Fractal are not read; its .ugr is"),
+    ".ucl": "colorings of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
+    ".ulb": "classes of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
+    ".upx": "of the parameters of Ultra Fractal, .upr is read: save them there in such a file",
     ".l": "L-systems are not drawn here",
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
     ".xaf": "animations of XaoS are not read; its .xpf is",
@@ -49,8 +50,11 @@ def formats() -> tuple[Format, ...]:
 
 
 def suffixes(writing: bool = False) -> str:
-    """Return what the name of a file may end in, that is read or written, as text."""
-    own = OWN[:2] if writing else OWN
+    """Return what the name of a file may end in, that is read or written, as text.
+
+    .jpeg and .tiff are left out, so that the line fits: they go without saying.
+    """
+    own = OWN[:2] if writing else [suffix for suffix in OWN if suffix not in (".jpeg", ".tiff")]
     found = {suffix for each in formats() if each.write or not writing for suffix in each.suffixes}
     return " ".join([*own, *sorted(found - set(own))])
 

@@ -63,6 +63,41 @@ def test_what_fractint_asks_for_has_fields(panels):
     panels.page.get_by_text("p1: 'much' is not a decimal number").first.wait_for()
 
 
+ULTRA = b"""Ultra {
+init:
+  float limit = @bailout, z = 0
+  if @mode == "Four times, or so"
+    limit = limit*4
+  endif
+loop:
+  z = z^2 + #pixel
+bailout:
+  |z| < limit
+default:
+  param mode
+    caption = "Mode"
+    enum = "Once" "Four times, or so"
+  endparam
+  param bailout
+    caption = "The bailout"
+    default = 16
+  endparam
+}"""
+
+
+def test_what_a_formula_of_ultra_fractal_asks_for_has_titles(panels):
+    gallery = opened(panels, "Gallery")
+    file = {"name": "own.ufm", "mimeType": "text/plain", "buffer": ULTRA}
+    gallery.locator("input[type=file]").set_input_files(file)
+    panel = panels.page.get_by_role("region", name="In the file", exact=True)
+    panel.get_by_label("The bailout", exact=True).fill("100")
+    panel.get_by_label("The bailout", exact=True).press("Enter")
+    panels.until("explorer.scene.iteration.escape_radius === 10")
+    panel.get_by_label("Mode", exact=True).select_option("Four_times,_or_so")
+    panels.until("explorer.scene.iteration.escape_radius === 20")
+    assert panels.assert_exact()["formula"] == "mandelbrot"
+
+
 def test_keys_that_are_not_used_are_told_of_what_is_pasted(panels):
     text = "[view]\nwidth = 1\n[camera]\nlens = 0.1\n"
     panels.run("toml => explorer.open({ toml })", text)

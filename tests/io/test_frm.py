@@ -39,7 +39,7 @@ def test_formulas_are_listed_with_what_can_not_be_drawn(many):
     assert [name for name, _ in found] == ["Mandel", "Cubic", "Random", "Half"]
     about = dict(found)
     assert about["Mandel"] == about["Cubic"] == "a formula"
-    assert "unsupported: line 9: the formula 'random': 'rand' is random" in about["Random"]
+    assert "unsupported: line 9: the formula 'Random': 'rand' is random" in about["Random"]
     assert "no ':' between" in about["Half"]
 
 
@@ -61,7 +61,7 @@ def test_the_first_formula_is_read_or_the_one_that_is_named(many):
 
 def test_numbers_and_functions_that_fractint_asks_for_are_given(many):
     usual = formats.read(f"{many}#Cubic")
-    assert usual.lost == ("Fractint asks for p1=0 fn1=sin: FILE#NAME p1=0 sets one",)
+    assert usual.lost == ("the formula asks for 'p1=0 fn1=sin': 'FILE#NAME p1=0' sets one",)
     given = formats.read(f"{many}#cubic P1=0.2,-.5 fn1=recip")
     assert given.lost == ()
     assert given.table["formula"]["step"] == "z = z^3 + c + (0.2 + (-0.5)*i)"
@@ -71,7 +71,9 @@ def test_numbers_and_functions_that_fractint_asks_for_are_given(many):
     ("words", "told"),
     [
         ("p6=1", "'p6=1' is none of p1, p2"),
-        ("p1", "p1: '' is not a decimal number"),
+        ("p1", "no entry 'Cubic p1'; did you mean 'Cubic'"),
+        ("p1=", "p1: '' is not a decimal number"),
+        ("p1=1 two", "'two' sets nothing, as p1=2 does"),
         ("p1=1,2,3", "p1: a number, or two"),
         ("p1=nan", "p1: 'nan' is not"),
         ("fn1=gamma", "fn1: 'gamma' is none of sin"),
@@ -112,10 +114,10 @@ def test_the_explorer_offers_what_a_file_holds():
     told = uploaded("many.frm", data, "Cubic p1=0.5")
     assert told["scene"]["title"] == "Cubic"
     assert told["lost"] == []
-    assert [(name, value) for name, value, _ in told["asked"]] == [("p1", "0.5"), ("fn1", "sin")]
-    assert [len(choices) for *_, choices in told["asked"]] == [0, len(FUNCTIONS)]
+    assert [(name, value) for name, value, *_ in told["asked"]] == [("p1", "0.5"), ("fn1", "sin")]
+    assert [len(choices) for _, _, choices, _ in told["asked"]] == [0, len(FUNCTIONS)]
     own = uploaded("one.frm", b"A { z = pixel: z = z*z + p1, |z| < 4 }", "p1=0,1")
-    assert own["asked"] == [("p1", "0,1", ())]
+    assert own["asked"] == [("p1", "0,1", (), "")]
     assert "i" in own["scene"]["formula"]["step"]
     assert "entries" not in uploaded("one.frm", b"A { z = pixel: z = z*z + pixel, |z| < 4 }")
     with pytest.raises(SceneError, match="bad"):

@@ -12,7 +12,7 @@ from fractals.errors import SceneError
 from fractals.io import formats
 from fractals.io.foreign import par
 from fractals.io.foreign._fractint import letters_of
-from fractals.io.foreign._frm import KNOWN
+from fractals.io.foreign._frm_known import KNOWN
 from fractals.io.load import load_scene
 from fractals.scene import geometry
 

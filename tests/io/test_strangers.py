@@ -397,6 +397,31 @@ HANGS = {
     "params.par": lambda: "a { type=mandel params=" + "1/" * 2_000_000 + "1 }",
     "corners.par": lambda: "a { corners=" + "/".join(["1." + "1" * 149_000] * 4) + " }",
     "keys.par": lambda: "a { " + " ".join(f"k{k}=1" for k in range(90_000)) + " }",
+    "braces.ufm": lambda: "a{}" * 30_000,
+    "goes_on.ufm": lambda: 'a {\ninit: z = "x\\\n' * 30_000,
+    "quotes.ufm": lambda: "a { loop: x = " + '"' * 500_000 + "}",
+    "params.ufm": lambda: "a { loop: z = " + "+".join(f"@p{k}(z)" for k in range(200_000)) + "}",
+    "asked.ufm": lambda: "a { loop:\n z = " + "".join(f"@p{k}\n" for k in range(7000)) + "}",
+    "turns.ufm": lambda: (
+        "a { loop:\nint i = 0\n"
+        + "while i < 9\n" * 30
+        + "i = 0\n"
+        + "endwhile\n" * 30
+        + "bailout: |z| < 4 }"
+    ),
+    "calls.ufm": lambda: (
+        "a { global:\nfloat func f0()\nreturn 1\nendfunc\n"
+        + "".join(
+            f"float func f{k}()\nreturn f{k - 1}() + f{k - 1}()\nendfunc\n" for k in range(1, 31)
+        )
+        + "loop:\nz = f30()\nbailout: |z| < 4 }"
+    ),
+    "powers.ufm": lambda: "a { loop:\n" + "z = z^z*z + z\n" * 30 + "bailout: |z| < 4 }",
+    "sides.ufm": lambda: (
+        "a { loop:\n" + "if |z| < 1\nz = z*z\nelse\n" * 38 + "endif\n" * 38 + "bailout: |z| < 4 }"
+    ),
+    "layers.upr": lambda: "a { " + "layer:\nformula: entry=b\n" * 20_000 + "}",
+    "words.upr": lambda: "a { layer: " + "k=1 " * 100_000 + "}",
     "keys.kfr": lambda: "Re: 0\n" + "".join(f"a{k}: 1\n" for k in range(90_000)),
     "colors.kfr": lambda: "Colors: " + "1," * 4_000_000,
     "spheres.ggr": lambda: (

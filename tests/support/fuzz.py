@@ -38,6 +38,19 @@ TEXTS = {
     "a.par": "first { ; comment\n  reset=1960 type=julia corners=-2/2/-1.5/1.5 \\\n"
     "  params=0.3/0.6 maxiter=300 inside=0 colors=000zzz<3>000 logmap=yes\n}\n"
     "second { type=fn+fn function=sin/sqr center-mag=-0.5/0/2/1/30 bailout=16 }\n",
+    "a.ufm": "A { ; comment\ninit:\n float func f(float x, int n)\n  return x*n\n endfunc\n"
+    " complex w[2], w[0] = #pixel, float x = f(0.5, 1)\nloop:\n"
+    '$ifdef VER50\n if @mode == "one" && !@flag\n  z = @fn1(z)^@power + w[0]\n'
+    " else\n  z = (x, 2i)\n"
+    " endif\n$endif\n int k = 0\n while k < 2\n  k = k + 1, z = z + k\\\n % 2\n endwhile\n"
+    'bailout:\n |z| < @bailout\ndefault:\n title = "t {"\n center = (-0.5, 1/8)\n magn = 2\n'
+    ' maxiter = 90\n float param bailout\n  caption = "b"\n  default = 4*2\n  min = 1\n endparam\n'
+    ' param mode\n  enum = "one" "two"\n endparam\n bool param flag\n endparam\n}\n',
+    "a.upr": 'A {\nfractal:\n title="t" width=64 height=48\nlayer:\n caption="c" visible=yes\n'
+    "mapping:\n center=-0.5/1E-2 magn=1.5E3 angle=12\nformula:\n maxiter=300 \\\n"
+    'filename="Standard.ufm" entry="Julia" p_seed=0.3/-0.4 p_power=2/0 p_bailout=128\ninside:\n'
+    " transfer=none solid=255\noutside:\n density=2 transfer=sqrt\ngradient:\n smooth=yes index=0\n"
+    " color=255 index=-130 color=16711680\n}\n",
     "a.xpf": "; a position\n(initstate)\n(formula 'mandel)\n(view -0.75 0 2.5 2.5)\n(angle 10)\n"
     "(maxiter 1000)\n(julia #t)\n(juliaseed 0.3 0.5)\n(outcoloring 3)\n",
     "b.xpf": '(initstate)\n(formula \'user)\n(usrform "z^2+1.5e2i*c")\n(usrformInit "0")\n',

@@ -21,11 +21,21 @@ export function meaningOf(text) {
   return /^[\w."]+ *= *\S/m.test(given) ? { toml: given } : null;
 }
 
+/** Return the one file that several are opened as: parameters of Ultra Fractal take the formulas beside them along.
+ * @param {File[]} files @returns {File|undefined} */
+export function togetherOf(files) {
+  const ending = (/** @type {string} */ end) => files.filter(({ name }) => name.toLowerCase().endsWith(end));
+  const [first] = ending(".upr");
+  return first ? new File([first, ...ending(".ufm").flatMap((file) => ["\n", file])], first.name) : files[0];
+}
+
 /** Return the name of a file of another program that has this text, or "". */
 function fileOf(/** @type {string} */ text) {
   if (/^(?:<\?xml[^>]*>\s*)?<(?:flame|flames)\b/i.test(text)) return "pasted.flame";
   if (!/^(?:;.*\n\s*)*[^\s{}="][^{}="\n]*\{[^]*\}/.test(text)) return ""; // name { ... }
+  if (/^\s*(?:fractal:|layer:|::)/m.test(text)) return "pasted.upr";
   if (/^\s*gradient:/m.test(text)) return "pasted.ugr";
+  if (/^\s*(?:init|loop|bailout|builtin):/im.test(text)) return "pasted.ufm";
   if (/[{\s]type\s*=/i.test(text)) return "pasted.par";
   return text.includes(":") ? "pasted.frm" : "pasted.ifs";
 }

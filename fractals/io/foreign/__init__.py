@@ -7,6 +7,7 @@ from typing import Any
 MAX_BYTES = 16 * 2**20  # of a file that is read; the largest known has 2
 
 
+MAX_ASKED = 12  # names in a line
 # The end of the line that `first_of` returns. Lines about lost settings never end like this.
 LISTED = "'fractals show FILE' lists them, and FILE#NAME selects one"
 
@@ -24,12 +25,16 @@ class Asked:
     value: str  # that is read
     given: bool  # by the entry's words; otherwise the value is the usual one
     choices: tuple[str, ...] = ()  # () for numbers
+    title: str = ""  # words for the user; "" where the name says it
 
 
 def unset(asked: Sequence[Asked]) -> tuple[str, ...]:
     """Return the line for the user about what an entry asks for and nobody gave, or no line."""
     usual = [f"{each.name}={each.value}" for each in asked if not each.given]
-    return (f"Fractint asks for {' '.join(usual)}: FILE#NAME {usual[0]} sets one",) if usual else ()
+    more = f" and {len(usual) - MAX_ASKED} more" if len(usual) > MAX_ASKED else ""
+    some = " ".join(usual[:MAX_ASKED]) + more
+    # In quotes, because words such as seed=1 are options of verbs, too.
+    return (f"the formula asks for '{some}': 'FILE#NAME {usual[0]}' sets one",) if usual else ()
 
 
 # ``beside(name)``: the content of the file of this name, without a folder, that lies in the folder

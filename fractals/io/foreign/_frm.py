@@ -4,23 +4,23 @@ A formula is followed symbolically, statement by statement: each variable is a t
 that do not depend on the sample are computed. The trees become the statements of a `program`.
 """
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from fractals.errors import SceneError
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.parser import Tree, raised
-from fractals.formulas.program import check_depth, replaced, variables
+from fractals.formulas.program import check_depth, variables
 from fractals.formulas.program import make as make_program
-from fractals.io.foreign._view import FormulaMatch
+from fractals.io.foreign._program_text import texts_of
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
 CHEAP = 8  # operations of an initial value that each step may compute anew
+T = TypeVar("T")
 ZERO, ONE, C = derivative.ZERO, derivative.ONE, ("c",)
 TOKEN = re.compile(
     r"[ \t]*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(?P<name>[a-z_][a-z0-9_]*)"
@@ -51,6 +51,7 @@ WRITTEN: dict[str, Callable[[Tree], Tree]] = {
 }
 # Names that have another meaning in a `program`: variables that have them get an underscore.
 TAKEN = {"c", *parser.FUNCTIONS, *parser.NUMBERS} - WRITTEN.keys()
+LEVELS = (("&&", "||"), parser.COMPARISONS, ("+", "-"), ("*", "/"))
 SCREEN = ("scrnpix", "scrnmax", "whitesq")
 RANDOM = ("rand", "srand")
 
@@ -61,6 +62,7 @@ class FrmText(NamedTuple):
     text: str
     where: str
     name: str = ""  # as it is written, with the symmetry in brackets
+    lines: tuple[int, ...] = ()  # the number of each line in the file
 
 
 @dataclass
@@ -79,7 +81,7 @@ def program_of(name: str, formula: FrmText, given: Given) -> dict[str, Any]:
     `SceneError`: the formula is invalid, or does what no program does; the message names both.
     """
     try:
-        table = _written(_Formula(_tokens(formula.text), given))
+        table = Follower(_tokens(formula.text), given).table()
         make_program(**{key: value for key, value in table.items() if key != "name"})
     except (ValueError, OverflowError) as error:
         raise SceneError(f"{formula.where}: the formula '{name[:80]}': {error}") from None
@@ -100,8 +102,11 @@ def _tokens(text: str) -> list[str]:
     return [*found, ""]
 
 
-class _Formula:
+class Follower:
     """A formula, followed symbolically; `first` has each variable after the initial statements."""
+
+    levels: tuple[tuple[str, ...], ...] = LEVELS  # operators; those of the last bind the tightest
+    ends: tuple[str, ...] = ("else", "elseif", "endif")  # words that end statements
 
     def __init__(self, tokens: list[str], given: Given) -> None:
         if ":" not in tokens:
@@ -115,12 +120,34 @@ class _Formula:
         self.initial = True
         self.env: dict[str, Tree] = {"pixel": given.pixel, "lastsqr": ZERO}
         self.block(":")
-        self.first, self.env, self.initial = self.env, {}, False
+        self.first, self.initial = self.env, False
+        self.follow_step()
+
+    def follow_step(self) -> None:
+        """Follow the statements of a step, which the next token begins, and the condition."""
+        self.env = {}
         self.at += 1
-        self.condition = self.block("")  # the tree of the last statement's value
+        # the tree of the last statement's value, which is None after no statement
+        self.condition: Tree = self.block("")  # type: ignore[assignment]
         self.after = self.env  # the same after a step, as trees of the variables before the step
         if self.condition is None:
             raise ValueError("its last statement is no condition under which an orbit goes on")
+
+    def table(self) -> dict[str, Any]:
+        """Return the table of the program."""
+        after, needed = self.after, self.needed()
+        first = [(name, self.first.get(name, ZERO)) for name in sorted(needed)]
+        step = [(name, after[name]) for name in sorted(needed) if name in after]
+        return {"name": "program", **texts_of(first, step, self.condition)}
+
+    def needed(self) -> set[str]:
+        """Return the variables that z and the condition depend on."""
+        needed, left = set[str](), {"z"} | variables(self.condition) - {"c"}
+        while left:
+            needed |= left
+            trees = (self.after[name] for name in left if name in self.after)
+            left = variables(*trees) - {"c"} - needed
+        return needed
 
     # --- Statements
 
@@ -132,23 +159,26 @@ class _Formula:
                 self.at += 1
             if self.word in ends:
                 return value
-            if self.word in ("", ":", "else", "elseif", "endif"):
+            if self.word in ("", ":", *self.ends):
                 raise ValueError(f"{_shown(self.word)} is not expected")
             if self.word == "if":
                 self.at += 1
                 self.branch()
                 value = None
                 continue
-            value = self.assignment()
+            value = self.statement()
             if self.word not in ("\n", ",", *ends):
                 raise ValueError(f"an operator or the end of a statement, not {_shown(self.word)}")
 
+    def statement(self) -> Tree | None:
+        return self.assignment()
+
     def branch(self) -> None:
+        """Follow what stands after "if"."""
+        self.nested(lambda: self.sides(self.operand()))
+
+    def sides(self, condition: Tree) -> None:
         """Follow both sides of a condition, and join what they assign."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise ValueError(f"it is nested deeper than {MAX_DEPTH}")
-        condition = self.operand()
         before = dict(self.env)
         self.block("else", "elseif", "endif")
         then, self.env = self.env, before
@@ -161,9 +191,8 @@ class _Formula:
             self.at += 1
         for name in then.keys() | self.env.keys():
             pair = [env[name] if name in env else self.read(name) for env in (then, self.env)]
-            self.env[name] = pair[0] if pair[0] is pair[1] else _made("if", condition, *pair)
+            self.env[name] = pair[0] if pair[0] is pair[1] else self.made("if", condition, *pair)
             check_depth(self.env[name])
-        self.depth -= 1
 
     def assignment(self) -> Tree:
         """Return the value of an expression, which may assign it to variables."""
@@ -172,26 +201,33 @@ class _Formula:
             if name in (*WRITTEN, *SCREEN, *RANDOM, "fn1", "fn2", "fn3", "fn4"):
                 raise ValueError(f"'{name}' is no variable")
             self.at += 2
-            self.env[name] = self.assignment()
+            self.env[name] = self.stored(name, self.assignment())
             return self.env[name]
         tree = self.joined()
         check_depth(tree)
         return tree
 
+    def stored(self, name: str, tree: Tree) -> Tree:
+        """Return what a variable keeps of a value."""
+        return tree
+
     # --- Expressions
+
+    def made(self, kind: str, *parts: Tree) -> Tree:
+        return _made(kind, *parts)
 
     @property
     def word(self) -> str:
         return self.tokens[self.at]
 
     def joined(self, level: int = 0) -> Tree:
-        if level == len(LEVELS):
+        if level == len(self.levels):
             return self.power()
         tree = self.joined(level + 1)
-        while self.word in LEVELS[level]:
+        while self.word in self.levels[level]:
             word = self.word
             self.skip()
-            tree = _made(word, tree, self.joined(level + 1))
+            tree = self.made(word, tree, self.joined(level + 1))
         return tree
 
     def skip(self) -> None:
@@ -204,26 +240,29 @@ class _Formula:
         """Return powers and minus signs, which bind alike, from left to right."""
         if self.word == "-":
             self.skip()
-            tree = _made("neg", self.nested(self.power) if self.word == "-" else self.operand())
+            tree = self.made("neg", self.nested(self.power) if self.word == "-" else self.operand())
         else:
             tree = self.operand()
         while self.word == "^":
             self.skip()
             if self.word == "-":
                 self.skip()
-                exponent = _made("neg", self.operand())
+                exponent = self.made("neg", self.operand())
             else:
                 exponent = self.operand()
-            tree = _powered(tree, exponent)
+            tree = self.powered(tree, exponent)
         return tree
 
-    def nested(self, follow: Callable[[], Tree]) -> Tree:
+    def powered(self, base: Tree, exponent: Tree) -> Tree:
+        return _powered(base, exponent)
+
+    def nested(self, follow: Callable[[], T]) -> T:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ValueError(f"it is nested deeper than {MAX_DEPTH}")
-        tree = follow()
+        found = follow()
         self.depth -= 1
-        return tree
+        return found
 
     def operand(self) -> Tree:
         word = self.word
@@ -232,15 +271,15 @@ class _Formula:
             while self.word == "\n":
                 self.at += 1
             tree = self.nested(self.assignment)
-            if word == "(" and self.word == "," and tree[0] == "number":
+            if word == "(" and self.word == "," and self.pairs(tree):
                 self.skip()
-                tree = _made("+", tree, _made("*", ("number", 1j), self.nested(self.joined)))
+                tree = self.pair(tree, self.nested(self.joined))
             while self.word == "\n":
                 self.at += 1
             if self.word != {"(": ")", "|": "|"}[word]:
                 raise ValueError(f"an operator or the end of brackets, not {_shown(self.word)}")
             self.at += 1
-            return tree if word == "(" else _made("norm", tree)
+            return tree if word == "(" else self.made("norm", tree)
         if word and (word[0].isdigit() or word[0] == "."):
             value = float(word)
             if not math.isfinite(value):
@@ -251,14 +290,18 @@ class _Formula:
             raise ValueError(f"an operand, not {_shown(word)}")
         return self.named(word)
 
+    def pairs(self, tree: Tree) -> bool:
+        """Tell whether a value may be the real part of a complex number in brackets."""
+        return bool(tree[0] == "number")
+
+    def pair(self, real: Tree, imaginary: Tree) -> Tree:
+        return _made("+", real, _made("*", ("number", 1j), imaginary))
+
     def named(self, word: str) -> Tree:
         """Return the value of a function, of a predefined name, or of a variable."""
         if self.word == "(" and (word in WRITTEN or re.fullmatch("fn[1-4]", word)):
             name = self.given.functions[int(word[2]) - 1] if word not in WRITTEN else word
-            argument = self.operand()
-            if name == "sqr":
-                self.env["lastsqr"] = _made("norm", argument)
-            return _folded(WRITTEN[name](argument))
+            return self.applied(name, self.operand())
         if word in RANDOM:
             raise ValueError(f"'{word}' is random: each picture of it is another one")
         if word in SCREEN:
@@ -266,6 +309,12 @@ class _Formula:
         if self.word == "=":
             raise ValueError(f"'{word}' can't be set within a part of an expression")
         return self.read(word)
+
+    def applied(self, function: str, argument: Tree) -> Tree:
+        """Return the value of a function, a key of `WRITTEN`."""
+        if function == "sqr":
+            self.env["lastsqr"] = _made("norm", argument)
+        return folded(WRITTEN[function](argument))
 
     def read(self, name: str) -> Tree:
         """Return the tree of a variable."""
@@ -287,9 +336,6 @@ class _Formula:
         return (name,) if name in self.assigned else ZERO
 
 
-LEVELS = (("&&", "||"), parser.COMPARISONS, ("+", "-"), ("*", "/"))
-
-
 def _shown(word: str) -> str:
     return {"": "the end", "\n": "the end of a line"}.get(word, f"'{word[:20]}'")
 
@@ -305,7 +351,7 @@ def _made(kind: str, *parts: Tree) -> Tree:
     simple = {"+": derivative.plus, "-": derivative.minus, "*": derivative.times}
     if kind == "if" and parts[0][0] == "number":
         return parts[1] if parts[0][1].real else parts[2]
-    return _folded(simple[kind](*parts) if kind in simple else (kind, *parts))
+    return folded(simple[kind](*parts) if kind in simple else (kind, *parts))
 
 
 def _powered(base: Tree, exponent: Tree) -> Tree:
@@ -318,272 +364,21 @@ def _powered(base: Tree, exponent: Tree) -> Tree:
         return base
     found = raised(base, exponent)
     if found[0] == "power" or base[0] != "neg":
-        return _folded(found)
-    return _folded(("exp", ("*", exponent, ("conj", ("log", ("conj", base))))))
+        return folded(found)
+    return folded(("exp", ("*", exponent, ("conj", ("log", ("conj", base))))))
 
 
-def _folded(tree: Tree) -> Tree:
+def folded(tree: Tree) -> Tree:
     """Return a tree, as a number where all its parts are numbers."""
     parts = [part for part in tree[1:] if isinstance(part, tuple)]
     if tree[0] == "number" or not parts or not all(part[0] == "number" for part in parts):
         return tree
+    return valued(tree)
+
+
+def valued(tree: Tree) -> Tree:
+    """Return a tree without variables as a number, if that is finite."""
     value = complex(*compiled("value", "x", {}, (tree,))(0.0))
     if not (math.isfinite(value.real) and math.isfinite(value.imag)):
         return tree
     return ("number", value + 0)
-
-
-def _written(own: _Formula) -> dict[str, Any]:
-    """Return the table of a formula's program."""
-    assert own.condition is not None
-    after, needed = own.after, set[str]()
-    left = {"z"} | variables(own.condition) - {"c"}
-    while left:
-        needed |= left
-        left = variables(*(after[name] for name in left if name in after)) - {"c"} - needed
-    first = [(name, own.first.get(name, ZERO)) for name in sorted(needed)]
-    step = [(name, after[name]) for name in sorted(needed) if name in after]
-    return {"name": "program", **texts_of(first, step, own.condition)}
-
-
-def texts_of(
-    first: list[tuple[str, Tree]], step: list[tuple[str, Tree]], condition: Tree
-) -> dict[str, str]:
-    """Return the texts of a `program` whose variables change at once.
-
-    `first` and `step`: variables at the start, and after a step as trees of those before it.
-    `condition`: of the variables before the step, under which the orbit goes on after it.
-    """
-    begin, then = (_Emitted(dict(trees)) for trees in (first, step))
-    start = [*begin.temporaries, *(f"{name} = {begin.text(tree)}" for name, tree in first)]
-    lines, test = then.simultaneous(step, condition)
-    return {"start": "; ".join(start), "step": "; ".join(lines), "test": test}
-
-
-class _Emitted:
-    """Writes trees as text; what occurs twice becomes a variable of its own."""
-
-    def __init__(self, own: Mapping[str, Tree]) -> None:
-        trees = list(own.values())
-        self._numbers: dict[tuple[Any, ...], int] = {}
-        self._by_id: dict[int, tuple[int, Tree]] = {}
-        self.names: dict[int, str] = {}
-        self.temporaries: list[str] = []
-        self.taken = variables(*trees) | own.keys() | {"z"}
-        counts: dict[int, int] = {}
-        order: list[Tree] = []
-        for tree in trees:
-            self._count(tree, counts, order)
-        for tree in order:  # parts before wholes
-            if counts[self.number(tree)] > 1 and len(tree) > 1 and tree[0] != "number":
-                name = self.new_name("t")
-                self.temporaries.append(f"{name} = {self.text(tree)}")
-                self.names[self.number(tree)] = name
-
-    def new_name(self, begin: str) -> str:
-        """Return a name that no variable has."""
-        ends = itertools.chain([""], itertools.count(1))
-        name = next(f"{begin}{end}" for end in ends if f"{begin}{end}" not in self.taken)
-        self.taken.add(name)
-        return name
-
-    def number(self, tree: Tree) -> int:
-        """Return the number of all trees that are equal to this one."""
-        if id(tree) not in self._by_id:
-            parts = (self.number(part) if isinstance(part, tuple) else part for part in tree)
-            number = self._numbers.setdefault(tuple(parts), len(self._numbers))
-            self._by_id[id(tree)] = number, tree
-        return self._by_id[id(tree)][0]
-
-    def _count(self, tree: Tree, counts: dict[int, int], order: list[Tree]) -> None:
-        number = self.number(tree)
-        counts[number] = counts.get(number, 0) + 1
-        if counts[number] == 1:
-            for part in tree[1:]:
-                if isinstance(part, tuple):
-                    self._count(part, counts, order)
-            order.append(tree)
-
-    def text(self, tree: Tree) -> str:
-        """Return the text of a tree."""
-        return parser.text_of(self._named(tree))
-
-    def _named(self, tree: Tree) -> Tree:
-        if name := self.names.get(self.number(tree)):
-            return (name,)
-        if tree[0] == "number":
-            return tree
-        return tuple(self._named(part) if isinstance(part, tuple) else part for part in tree)
-
-    def simultaneous(self, step: list[tuple[str, Tree]], condition: Tree) -> tuple[list[str], str]:
-        """Return statements that assign to all variables at once, and the condition after them."""
-        assigned = {name for name, _ in step}
-        after = dict(self.names)
-        for name, tree in step:
-            after[self.number(tree)] = name
-        self.names, before = after, self.names
-        test = self._named(condition)
-        self.names = before
-        temporary = {line.partition(" = ")[0] for line in self.temporaries}
-        lines = list(self.temporaries)
-        if self._reads_old(condition, after, assigned, temporary):
-            name = self.new_name("on")
-            lines.append(f"{name} = {self.text(condition)}")
-            test = (name,)
-        waiting = {name: self._named(tree) for name, tree in step}
-        while waiting:
-            read = {
-                name: {other for other, tree in waiting.items() if name in variables(tree)} - {name}
-                for name in waiting
-            }
-            name = min(waiting, key=lambda n: (len(read[n]), n))
-            if read[name]:  # its value is kept for those that read it
-                kept = self.new_name("old")
-                lines.append(f"{kept} = {name}")
-                waiting = {
-                    other: tree if other == name else replaced(tree, {name: (kept,)})
-                    for other, tree in waiting.items()
-                }
-            lines.append(f"{name} = {parser.text_of(waiting.pop(name))}")
-        return lines, parser.text_of(test)
-
-    def _reads_old(
-        self, tree: Tree, after: Mapping[int, str], assigned: set[str], temporary: set[str]
-    ) -> bool:
-        """Tell whether a condition needs more than variables after a step."""
-        own = after.get(self.number(tree))
-        if own in assigned or tree[0] == "number":
-            return False
-        if own in temporary or len(tree) == 1:
-            return True
-        return any(
-            self._reads_old(part, after, assigned, temporary)
-            for part in tree[1:]
-            if isinstance(part, tuple)
-        )
-
-
-# Formulas that entries of Fractint often name, for where the file that holds them is not here.
-#
-# Each is a text that is read here, and a formula of this program that counts the same where the
-# entry has no parameters, or None.
-
-
-def _added(step: str) -> str:
-    return f"z = pixel: z = {step} + pixel + p1, |z| < 4"
-
-
-def _expression(step: str) -> FormulaMatch:
-    return FormulaMatch({"name": "expression", "step": step})
-
-
-SQUARE, CUBE = "real(z*z)", "real(z*z*z)"
-FOLDED = "(abs(real(z)) + flip(imag(z)))"  # |x| + iy
-# By the letters and digits of their names, in lower case.
-KNOWN: dict[str, tuple[str, FormulaMatch | None]] = {
-    "mandelbrot": (_added("z*z"), FormulaMatch("mandelbrot")),
-    "burningship": (
-        _added("conj(sqr(abs(z)))"),
-        FormulaMatch("burning_ship", same=False, conjugate=True),
-    ),
-    "burningshipmandelbrot": (
-        _added("conj(sqr(abs(z)))"),
-        FormulaMatch("burning_ship", same=False, conjugate=True),
-    ),
-    "mandelbar": (_added("sqr(conj(z))"), FormulaMatch("tricorn")),
-    "tricorn": (_added("sqr(conj(z))"), FormulaMatch("tricorn")),
-    "perpmandelbrot": (_added("sqr(conj(" + FOLDED + "))"), _expression("conj(absx(z))^2 + c")),
-    "perpburningship": (
-        _added("sqr(real(z) - flip(abs(imag(z))))"),
-        _expression("conj(absy(z))^2 + c"),
-    ),
-    "heartmandelbrot": (_added(f"sqr({FOLDED})"), FormulaMatch("heart")),
-    "heart": (_added(f"sqr({FOLDED})"), FormulaMatch("heart")),
-    "celticmandelbrot": (_added(f"abs({SQUARE}) + flip(imag(z*z))"), FormulaMatch("celtic")),
-    "celtic": (_added(f"abs({SQUARE}) + flip(imag(z*z))"), FormulaMatch("celtic")),
-    "celticmandelbar": (
-        _added(f"abs({SQUARE}) - flip(imag(z*z))"),
-        _expression("absx(conj(z)^2) + c"),
-    ),
-    "perpceltic": (
-        _added(f"abs({SQUARE}) - flip(imag(sqr({FOLDED})))"),
-        _expression("absx(conj(absx(z))^2) + c"),
-    ),
-    "celticheart": (
-        _added(f"abs({SQUARE}) + flip(imag(sqr({FOLDED})))"),
-        FormulaMatch("celtic_heart"),
-    ),
-    "buffalo": (_added("conj(abs(z*z))"), FormulaMatch("buffalo", same=False, conjugate=True)),
-    "perpbuffalo": (
-        _added(f"abs({SQUARE}) - flip(2*real(z)*abs(imag(z)))"),
-        _expression("absx(conj(absy(z))^2) + c"),
-    ),
-    "cubicmandelbrorth": (_added("flip(imag(z*z*z)) - real(z*z*z)"), _expression("-conj(z)^3 + c")),
-    "cubicmandelbrdiag": (_added("conj(z*z*z)"), _expression("conj(z)^3 + c")),
-    "cubicburningship": (_added("abs(z)*abs(z)*abs(z)"), None),
-    "cubicbuffalo": (_added("abs(z*z*z)"), None),
-    "cubicquasiheart": (
-        _added(f"real({FOLDED}^3) + flip(abs(3*real(z)^2 - imag(z)^2)*imag(z))"),
-        None,
-    ),
-    "cubicquasiperp": (
-        _added(f"real({FOLDED}^3) - flip(abs(3*real(z)^2 - imag(z)^2)*imag(z))"),
-        None,
-    ),
-    "cubicquasiburnshp": (_added(f"real({FOLDED}^3) - flip(abs(imag(z*z*z)))"), None),
-    "partcubbuffreal": (_added(f"abs({CUBE}) + flip(imag(z*z*z))"), None),
-    "partcubbuffimag": (_added(f"{CUBE} + flip(abs(imag(z*z*z)))"), None),
-    "partcubbsreal": (_added(f"real({FOLDED}^3) + flip(imag(z*z*z))"), None),
-    "partcubbsimag": (
-        _added(f"{CUBE} + flip((3*real(z)^2 - imag(z)^2)*abs(imag(z)))"),
-        None,
-    ),
-    "wineglass": (
-        "c = z = pixel: z = z*z + c, c = real(c)*(1 + flip(imag(c)))/2 + z, |z| <= 4",
-        None,
-    ),
-    "leemandel1": ("z = pixel: z = sqr(z + sqr(pixel)/z), |z| < 4", None),
-    "leemandel2": ("z = pixel: z = sqr((z + sqr(pixel)/z)*pixel), |z| < 4", None),
-    "leemandel3": (
-        "z = pixel, c = pixel - sqr(z): c = pixel + c/z, z = c - z*pixel, |z| < 4",
-        None,
-    ),
-    "richard1": ("z = pixel: s = z*z, z = s*sin(s) + s + pixel, |z| <= 50", None),
-    "shifter01": (
-        "z = c = pixel, n = 1: z = z*z*(n <= p1) + z*z*z*(p1 < n) + c, n = n + 1, |z| < 4 + p2",
-        None,
-    ),
-    "newtonreal": (
-        "z = pixel: x = real(z), y = imag(z), d = 9*x*y + 4, e1 = 6*x*y + 2,"
-        "z = (x*e1 - (y*y*y - 3*y - 2)/x + flip(y*e1 + (x*x*x - 3*x + 2)/y))/d,"
-        "(|real(z)| >= p1) || (|imag(z) + 1| >= p1)",
-        None,
-    ),
-    "g303m": (
-        "z = pixel: x = real(z), y = imag(z), z = x - p1*fn1(y*y + round(p2*fn2(y)))"
-        " + flip(y - p1*fn1(x*x + round(p2*fn2(x)))), |z| <= 4",
-        None,
-    ),
-    "tilemandel": (
-        "m = real(p2)*(p2 > 0) + (p2 <= 0)/3,"
-        "w = (imag(p2)*(flip(p2) > 0) + 3*(flip(p2) <= 0))*2*pi/3,"
-        "z = c = (asin(sin(w*real(pixel))) + flip(asin(sin(w*imag(pixel)))))/m + p1:"
-        "z = z*z + c, |z| <= 4",
-        None,
-    ),
-    "tilejulia": (
-        "m = real(p2)*(p2 > 0) + (p2 <= 0)/3,"
-        "w = (imag(p2)*(flip(p2) > 0) + 3*(flip(p2) <= 0))*2*pi/3,"
-        "z = (asin(sin(w*real(pixel))) + flip(asin(sin(w*imag(pixel)))))/m + p1:"
-        "z = z*z + p3, |z| <= 4",
-        None,
-    ),
-    "fivemandels": (
-        "c = z = pixel, n = 0:"
-        "a = n == real(p1), b = n == imag(p1), d = n == real(p2), f = n == imag(p2),"
-        "k = 1 - (a||b||d||f), s = pixel*(1.5*a + 2.25*b + 3.375*d + 5.0625*f),"
-        "z = z*k + s, c = c*k + s, z = z*z + c, n = n + 1, |z| <= 16",
-        None,
-    ),
-    "spider": ("c = z = pixel: z = z*z + c, c = c/2 + z, |z| <= 4", FormulaMatch("spider")),
-}

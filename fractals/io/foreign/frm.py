@@ -2,64 +2,88 @@
 
 Each is a scene of its own, in the view that Fractint begins with, and in this program's colors.
 ``many.frm#name p1=2 p2=0,1 fn1=cos`` sets what Fractint asks for: complex numbers and functions.
+Those with sections such as ``loop:`` are read as Ultra Fractal and Gnofract 4D do.
 """
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fractals.errors import InputError, SceneError, shown
 from fractals.io.foreign import Asked, Format, Imported
+from fractals.io.foreign._formula_file import Formulas, formulas_of, plain_name
 from fractals.io.foreign._fractint import FUNCTIONS
+from fractals.io.foreign._frm import FrmText
 from fractals.io.foreign._text import lines_of, number
-from fractals.io.foreign.par import MAX_LISTED, File, Formulas, frm_of, one_of, scene_of
+from fractals.io.foreign._ufm_entry import is_newer
+from fractals.io.foreign._ufm_scene import scene_of as ultra_scene
+from fractals.io.foreign.par import MAX_LISTED, File, one_of, scene_of
 
 USUAL = {**dict.fromkeys(("p1", "p2", "p3", "p4", "p5"), "0"),
          "fn1": "sin", "fn2": "sqr", "fn3": "sinh", "fn4": "cosh"}  # fmt: skip
 EXAMPLE = "name { z = pixel: z = z^2 + pixel, |z| < 4 }"
+# ``scene(name, formula, words)``: the scene of a formula with what words such as ``p1=2`` set
+Scene = Callable[[str, FrmText, Mapping[str, str]], Imported]
 
 
 def read(data: bytes, entry: str) -> Imported:
     """Return the scene of a formula, by default of the first one."""
-    formulas, names = _formulas(data)
-    words = entry.split()
-    wanted = words.pop(0) if words and "=" not in words[0] else ""
-    given = _settings(words)
-    return one_of(list(names), wanted, lambda name: _scene(name, names[name], formulas, given))
+    return read_formula(data, entry, _scene)
 
 
 def entries(data: bytes) -> list[tuple[str, str]]:
     """Return the names of the formulas, each with what it is, or why it can't be drawn."""
-    formulas, names = _formulas(data)
+    return list_formulas(data, _scene)
+
+
+def read_formula(data: bytes, entry: str, scene: Scene) -> Imported:
+    """Return the scene of a formula of a file: the one that is named, or the first one."""
+    names = _names(data)
+    words = entry.split()
+    begun = next((k for k, word in enumerate(words) if re.match(r"@?\w+=", word)), len(words))
+    given = {}
+    for word in words[begun:]:
+        name, mark, value = word.lower().lstrip("@").partition("=")
+        if not mark:
+            raise SceneError(f"'{shown(word, 40)}' sets nothing, as p1=2 does")
+        given[name] = value
+    wanted = " ".join(words[:begun])
+    return one_of(list(names), wanted, lambda name: scene(name, names[name], given))
+
+
+def list_formulas(data: bytes, scene: Scene) -> list[tuple[str, str]]:
+    """Return the names of a file's formulas, each with what it is, or why it can't be drawn."""
     found, length = [], 0
-    for name, key in names.items():
-        length += len(formulas[key].text)
+    for name, formula in _names(data).items():
+        length += len(formula.text)
         about = "a formula"
         try:
             if length <= MAX_LISTED:
-                _scene(name, key, formulas, {})
+                scene(name, formula, {})
         except InputError as error:
             about = f"unsupported: {error}"
         found.append((name, about))
     return found
 
 
-def _formulas(data: bytes) -> tuple[Formulas, dict[str, str]]:
-    """Return the formulas, and the key of each by its name without the symmetry in brackets."""
-    formulas = frm_of(lines_of(data))
-    formulas.pop("comment", None)  # free text
-    names = {re.split(r"[(\[=]", text.name)[0].strip(): key for key, text in formulas.items()}
-    if not names:
+def _names(data: bytes) -> dict[str, FrmText]:
+    """Return the formulas by their names, without the symmetry in brackets."""
+    formulas: Formulas = formulas_of(lines_of(data))
+    for free in ("comment", "comments", ""):  # text, and lines such as {--- more ---}
+        formulas.pop(free, None)
+    if not formulas:
         raise SceneError(f"the file has no formula such as '{EXAMPLE}'")
-    return formulas, names
+    return {plain_name(text.name): text for text in formulas.values()}
 
 
-def _settings(words: list[str]) -> dict[str, str]:
+def _checked(words: Mapping[str, str]) -> dict[str, str]:
     """Return the numbers and functions that words such as ``p1=2`` and ``fn1=cos`` give."""
     given = {}
-    for word in words:
-        name, _, value = word.lower().partition("=")
+    for name, value in words.items():
         if name not in USUAL:
-            raise SceneError(f"'{shown(word, 40)}' is none of {', '.join(USUAL)}, as in p1=2")
+            raise SceneError(
+                f"'{shown(f'{name}={value}', 40)}' is none of {', '.join(USUAL)}, as in p1=2"
+            )
         if name[0] == "f" and value not in FUNCTIONS:
             raise SceneError(f"{name}: '{shown(value, 40)}' is none of {', '.join(FUNCTIONS)}")
         if name[0] == "p":
@@ -71,17 +95,20 @@ def _settings(words: list[str]) -> dict[str, str]:
     return given
 
 
-def _scene(name: str, key: str, formulas: Formulas, given: dict[str, str]) -> Imported:
-    where, text = formulas[key].where, formulas[key].text.lower()
+def _scene(name: str, formula: FrmText, words: Mapping[str, str]) -> Imported:
+    if is_newer(formula.text):
+        return ultra_scene(name, formula, words)
+    given = _checked(words)
+    where, text = formula.where, formula.text.lower()
     values = {**USUAL, **given}
     pairs = [(*values[p].split(","), "0")[:2] for p in USUAL if p[0] == "p"]
     fields = {
         "type": ("formula", where),
-        "formulaname": (key, where),
+        "formulaname": (name, where),
         "params": ("/".join(part for pair in pairs for part in pair), where),
         "function": ("/".join(values[fn] for fn in USUAL if fn[0] == "f"), where),
     }
-    drawn = scene_of(fields, File(formulas=formulas))
+    drawn = scene_of(fields, File(formulas={name.lower(): formula}))
     table: dict[str, Any] = {"title": name[:1000], **drawn.table}
     del table["color"], table["iteration"]["max_iterations"]  # of an entry without colors
     asked = [

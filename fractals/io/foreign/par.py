@@ -16,6 +16,7 @@ from fractals.errors import InputError, SceneError
 from fractals.formulas.language.parser import Tree
 from fractals.io.foreign import Beside, Format, Imported, first_of, nothing_beside
 from fractals.io.foreign import _cellular as cellular
+from fractals.io.foreign._formula_file import MAX_ENTRIES, Formulas, formulas_of, plain_name
 from fractals.io.foreign._fractint import (
     FUNCTIONS,
     OTHERS,
@@ -27,12 +28,13 @@ from fractals.io.foreign._fractint import (
     drawn,
     letters_of,
 )
-from fractals.io.foreign._frm import KNOWN, FrmText, Given, program_of
+from fractals.io.foreign._frm import FrmText, Given, program_of
+from fractals.io.foreign._frm_known import KNOWN
 from fractals.io.foreign._par_colors import all_colors, color_of
 from fractals.io.foreign._text import limit, lines_of, number, positive, real
 from fractals.io.foreign._view import EXACT, ForeignView, FormulaMatch, placed
 
-MAX_ENTRIES, MAX_KEYS = 10_000, 1000  # of a file, of an entry
+MAX_KEYS = 1000  # of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
 MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
@@ -53,7 +55,6 @@ QUIET = (
 )
 WHOLLY = ("initorbit", "julibrotmode", "3d", "rseed")
 Entry = dict[str, tuple[str, str]]  # key: its value, and where, such as "line 3: maxiter"
-Formulas = dict[str, FrmText]  # by name, in lower case
 
 
 @dataclass
@@ -141,7 +142,7 @@ def file_of(lines: list[str], beside: Beside = nothing_beside) -> File:
             if brace >= 0:
                 if now.kind == "frm":
                     text = FrmText("\n".join(now.text), f"line {now.line}")
-                    file.formulas.setdefault(_plain(now.name), text)
+                    file.formulas.setdefault(_key(now.name), text)
                 elif not now.kind:
                     file.entries.setdefault(now.name, now.fields)
                 now = None
@@ -173,15 +174,8 @@ def _take(now: _Open, text: str, line: int) -> None:
         raise SceneError(f"line {line}: an entry has at most {MAX_KEYS} keys")
 
 
-def _plain(name: str) -> str:
-    """Return the name of a formula without its symmetry, which changes no picture.
-
-    Examples
-    --------
-    >>> _plain("Wineglass(XAXIS)")
-    'wineglass'
-    """
-    return re.split(r"[(\[=]", name, maxsplit=1)[0].strip().lower()
+def _key(name: str) -> str:
+    return plain_name(name).lower()
 
 
 def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
@@ -357,7 +351,7 @@ def _formula_of_file(
     lost: tuple[str, ...] = ()
     text = _text_of_entry(fields, file)
     if text is None:
-        letters = re.sub("[^a-z0-9]", "", _plain(name))
+        letters = re.sub("[^a-z0-9]", "", _key(name))
         if letters not in KNOWN:
             raise SceneError(
                 f"{where}: the formula '{name[:80]}' is not in this file, and not in a file "
@@ -385,36 +379,13 @@ def _formula_of_file(
 def _text_of_entry(fields: Entry, file: File) -> FrmText | None:
     """Return the text of an entry's formula, in the same file or one beside it."""
     name, path = (fields.get(key, ("?",))[0] for key in ("formulaname", "formulafile"))
-    if text := file.formulas.get(_plain(name)):
+    if text := file.formulas.get(_key(name)):
         return text
     path = re.split(r"[/\\]", path)[-1].lower()
     if path not in file.others:
         data = file.beside(path)
-        file.others[path] = frm_of(lines_of(data)) if data is not None else {}
-    return file.others[path].get(_plain(name))
-
-
-def frm_of(lines: list[str]) -> Formulas:
-    """Return the formulas of a `.frm` file by name, in lower case."""
-    found: Formulas = {}
-    now: _Open | None = None
-    for k, line in enumerate(lines, 1):
-        code = line.partition(";")[0]
-        while code.strip():
-            if now is None:
-                name, brace, code = code.partition("{")
-                if not brace:
-                    break  # text between formulas
-                now = _Open(name.strip(), k)
-            text, brace, code = code.partition("}")
-            now.text.append(text)
-            if brace:
-                own = FrmText("\n".join(now.text), f"line {now.line}", now.name)
-                found.setdefault(_plain(now.name), own)
-                now = None
-        if len(found) > MAX_ENTRIES:
-            raise SceneError(f"line {k}: a file has at most {MAX_ENTRIES} formulas")
-    return found
+        file.others[path] = formulas_of(lines_of(data)) if data is not None else {}
+    return file.others[path].get(_key(name))
 
 
 def _names_of(fields: Entry) -> dict[str, complex]:

@@ -13,13 +13,14 @@ from fractals.io.foreign import Format, Imported, first_of
 from fractals.io.foreign._palette_file import numbered_lines
 
 TURN = 400
+MAX_INDEX = 1_000_000  # Ultra Fractal 4 and later write places of other turns, too
 MAX_GRADIENTS = 100_000
 SHOWN = 20  # names in a message
 # Where the name of a gradient ends: a bracket, after which nothing or a comment follows. It is
 # possessive, so that the search is linear in the line's length.
 BEGIN = re.compile(r"(?<!^)\{\s*+(?:;|\Z)")
 MAX_HINTS = 2000  # names that are compared with an unknown one
-WORD = re.compile(r'\s*(?:([A-Za-z]\w*):(?=\s|$)|([A-Za-z]\w*)=("[^"]*"|[^\s"]+)|(;.*))')
+WORD = re.compile(r'\s*(?:([A-Za-z]\w*):(?=\s|$)|([A-Za-z][\w.]*)=("[^"]*"|[^\s"]+)|(;.*))')
 Line = tuple[int, str]
 
 
@@ -33,7 +34,7 @@ def read(data: bytes, entry: str = "") -> Imported:
         some = some or names[:SHOWN]
         rest = f", ... ({len(names)} in all)" if len(names) > len(some) else ""
         raise SceneError(f"no gradient '{entry[:80]}'; the file has: {', '.join(some)}{rest}")
-    palette, lost = _gradient(lines)
+    palette, lost = gradient_of(lines)
     if not entry and len(names) > 1:
         lost.append(first_of(len(names)))
     return Imported({"color": {"palette": palette}}, tuple(lost))
@@ -82,7 +83,7 @@ def _entries(data: bytes, entry: str) -> tuple[list[str], list[Line] | None]:
     return names, found
 
 
-def _gradient(lines: list[Line]) -> tuple[dict[str, Any], list[str]]:
+def gradient_of(lines: list[Line]) -> tuple[dict[str, Any], list[str]]:
     """Return the palette, as a table, in a gradient's lines, and what is lost."""
     stops: dict[int, str] = {}
     keys: dict[str, str] = {}
@@ -99,7 +100,7 @@ def _gradient(lines: list[Line]) -> tuple[dict[str, Any], list[str]]:
             if section == "opacity" and key == "opacity":
                 opaque = opaque and value == "255"
             elif section == "gradient" and key == "index":
-                place = _whole(number, value, -TURN, 2 * TURN) % TURN
+                place = _whole(number, value, -MAX_INDEX, MAX_INDEX) % TURN
             elif section == "gradient" and key == "color":
                 if place is None:
                     raise SceneError(f"line {number}: a color without an index before it")

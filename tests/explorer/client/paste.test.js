@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { meaningOf } from "../../../fractals/explorer/client/paste.js";
+import { meaningOf, togetherOf } from "../../../fractals/explorer/client/paste.js";
 
 const center = ["-0.7453", "0.1127"];
 
@@ -33,6 +33,9 @@ test("links, scenes and files of others are told apart", () => {
     ["Cubic (XAXIS) { ; words = more\n z = pixel:\n z = z^3 + pixel\n |z| < 9 }", "pasted.frm"],
     ["; by somebody\nCubic { z = 0: z = z^2 + pixel, |z| < 4 }", "pasted.frm"],
     ["Place { reset type=mandel\n center-mag=-0.5/0/1 }", "pasted.par"],
+    ["Cubic { ; words\n  Init: z = 0\nloop:\n  z = z^3 + #pixel\nbailout: |z| < 9\nswitch:\n  type = \"x\"\n}", "pasted.ufm"],
+    ["Place {\nfractal:\n  title=\"a\"\nlayer:\n  caption=\"b\"\ngradient:\n  index=0 color=255\n}", "pasted.upr"],
+    ["Place {\n::abc\n  def\n}", "pasted.upr"],
     ["Sea {\ngradient:\n  title=\"Sea\" index=0 color=255\n}", "pasted.ugr"],
     ["fern {\n 0 0 0 .16 0 0 .01\n}", "pasted.ifs"],
     ['<flame name="a"><xform weight="1"/></flame>', "pasted.flame"],
@@ -44,4 +47,13 @@ test("links, scenes and files of others are told apart", () => {
 
 test("other text is nothing", () => {
   for (const text of ["", "hello", "1", "1 2 3 4", "call 555 1234 now", "eNo", "see you at 3, or 4"]) assert.equal(meaningOf(text), null, text);
+});
+
+test("parameters of Ultra Fractal are sent with the formulas that are dropped beside them", async () => {
+  const [a, b, c] = ["a.UFM", "b.upr", "c.ufm"].map((name) => new File([`text of ${name}`], name));
+  const sent = togetherOf([a, b, c]);
+  assert.equal(sent?.name, "b.upr");
+  assert.equal(await sent?.text(), "text of b.upr\ntext of a.UFM\ntext of c.ufm");
+  assert.equal(togetherOf([a, c]), a);
+  assert.equal(togetherOf([]), undefined);
 });

@@ -52,13 +52,13 @@ export function filePanel(/** @type {Table} */ { explorer, ui, notify, open, clo
     return Boolean(palette);
   }
 
-  /** What Fractint asks for before it draws the formula: numbers and functions. */
+  /** What a formula, or a file, asks for before it is drawn: numbers, choices and functions. */
   function Asked(/** @type {{file: File}} */ { file }) {
     const put = (/** @type {string} */ changed) => (/** @type {string} */ text) =>
-      take(file, own.chosen, own.asked.map(([name, value, choices]) => [name, name === changed ? text : value, choices]));
+      take(file, own.chosen, own.asked.map(([name, value]) => [name, name === changed ? text : value]));
     return html`<${Section} title="The formula asks for">
-      ${own.asked.map(([name, value, choices]) => (choices.length ? html`<${Select} key=${name} label=${name} choices=${choices.map((/** @type {string} */ each) => [each, each])} value=${value} put=${put(name)} />`
-        : html`<${Row} key=${name} label=${name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${put(name)} />`} />`))}
+      ${own.asked.map(([name, value, choices, title]) => (choices.length ? html`<${Select} key=${name} label=${title || name} choices=${choices.map((/** @type {string} */ each) => [each, each])} value=${value} put=${put(name)} />`
+        : html`<${Row} key=${name} label=${title || name} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${put(name)} />`} />`))}
       <p class="hint">A number, such as 0.5, or two for a complex one: 0.5,-1.</p><//>`;
   }
 

@@ -1,7 +1,7 @@
 /** The frame of the user interface: toolbar, panels, status line, messages, dropped files. */
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
 import { addCommands, TEXT } from "../keys.js";
-import { meaningOf } from "../paste.js";
+import { meaningOf, togetherOf } from "../paste.js";
 import { kept, observe, SECOND } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
 import { autopilotTool } from "./autopilot.js";
@@ -341,7 +341,7 @@ function drop(/** @type {Table} */ ui, /** @type {any} */ take) {
     if (!files(event)) return;
     event.preventDefault();
     show(-depth);
-    const [file] = event.dataTransfer?.files ?? [];
+    const file = togetherOf([...(event.dataTransfer?.files ?? [])]);
     if (file) take(file);
   });
 }
