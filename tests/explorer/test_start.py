@@ -117,6 +117,9 @@ def test_the_catalog_has_typed_options():
     density = next(each for each in stripes["options"] if each["name"] == "density")
     assert density["type"] in ("int", "float")
     assert density["least"] < density["default"] < density["most"]
+    for each in (*table["colorings"], *table["formulas"]):  # one sentence, and no markup
+        assert re.fullmatch(r"[^`\n]{8,150}[.)']", each["meaning"]), each
+        assert not each["meaning"].startswith("Return")
     kinds = {option["type"] for each in table["colorings"] for option in each["options"]}
     assert kinds <= {"int", "float", "text", "choice"}
     assert {"seahorse"} <= {each["name"] for each in table["scenes"]}

@@ -1,7 +1,7 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, download, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
+import { bytes, Button, download, duration, FileButton, Icon, KEPT, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
 import { decimal } from "./scale.js";
 import { Author } from "./share.js";
 import { Timeline } from "./timeline.js";
@@ -222,8 +222,8 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
           ${own.format === "webp" && html`<p class="hint">Repeats for ever, has no sound, and needs no ffmpeg.</p>`}</div>
         ${own.format !== "webp" && html`<div class="line">${own.sound ? html`<span class="grow">${own.sound.name}</span><${Button} label="Remove the sound" symbol="close" bare kind="quiet" onClick=${() => { own.sound = null; }} />`
           : html`<span class="grow">Sound</span><${FileButton} label="Choose a file" accept=${SOUNDS} take=${hear} />`}</div>`}
-        <${Toggle} label="Backwards" value=${own.backwards} put=${(/** @type {boolean} */ backwards) => { own.backwards = backwards; }} />
-        <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} />
+        <${Toggle} label="Backwards" about="The film runs from its end to its beginning" value=${own.backwards} put=${(/** @type {boolean} */ backwards) => { own.backwards = backwards; }} />
+        <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
       <p class="forecast" role="status">${own.forecast}</p>
       <div class="line actions"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />

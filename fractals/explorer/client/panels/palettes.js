@@ -5,7 +5,7 @@ import { Button, download, TextField } from "../ui.js";
 import { gradient, tableOf } from "./colors.js";
 
 /** Keys of the favorites: F5, F11 and F12 stay the browser's. */
-export const FAVORITE_KEYS = ["F1", "F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
+export const FAVORITE_KEYS = ["F2", "F3", "F4", "F6", "F7", "F8", "F9", "F10"];
 
 let under = /** @type {string|Table|null} */ (null); // the palette that the mouse points at
 
@@ -28,7 +28,7 @@ export function Palettes({ catalog, chosen, choose, peek }) {
     const others = favorites.filter((/** @type {any} */ other) => other !== name);
     kept.set("favourites", favorites.includes(name) ? others : [...others, name].slice(-FAVORITE_KEYS.length));
   };
-  return html`<ul class="palettes" aria-label="Palettes">${[...catalog.palettes].sort((a, b) => rank(a) - rank(b)).map(({ name, title }) => {
+  return html`<ul class="palettes" aria-label="Palettes" data-about=${`Point at a palette to try it, and click to take it. Its star keeps it at a key: ${FAVORITE_KEYS.join(", ")}.`}>${[...catalog.palettes].sort((a, b) => rank(a) - rank(b)).map(({ name, title }) => {
     const starred = favorites.includes(name);
     return html`<li key=${name} class="palette">
       <button type="button" class="strip-button" title=${title} aria-pressed=${String(name === chosen)} onClick=${() => choose(name)} ...${pointed(peek, name)}>

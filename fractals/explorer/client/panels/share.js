@@ -2,7 +2,7 @@
 import { html, useSignalEffect } from "../html.js";
 import { formOf } from "../offer.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, copyText, Drawn, duration, Knob, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
+import { bytes, Button, copyText, Drawn, duration, KEPT, Knob, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
@@ -152,7 +152,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
       ${format() === "html" && html`<p class="hint">One file for a friend, who can go on from this place: it draws by itself in any browser and needs no server. Solids and flames can only be magnified in it.</p>`}
       ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
-      <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(/** @type {boolean} */ on) => { own.loupe = on; }} />
+      <${Toggle} label="Loupe on the file's pixels" about="Shows a square of the file, pixel by pixel, before it is drawn" value=${own.loupe} put=${(/** @type {boolean} */ on) => { own.loupe = on; }} />
       ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
@@ -160,7 +160,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
       <div class="stack" aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
         <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div>
-      <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} /></div>`;
+      <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} /></div>`;
   }
   return { View, Over };
 }
