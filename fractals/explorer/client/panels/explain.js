@@ -12,6 +12,20 @@ const PAGES = {
   color: "how-to/color-like-a-painter.md", formula: "reference/formulas.md", find: "how-to/find-a-deep-place.md", share: "how-to/share-a-web-page.md",
   export: "how-to/print-a-poster.md", film: "how-to/make-a-film.md", lessons: "lessons.md",
 };
+/** What the panels are for. @type {Record<string, string>} */
+const ABOUT = {
+  gallery: "Scenes to begin with",
+  color: "Palette, coloring, layers and light",
+  formula: "What is iterated: a formula of the list, or your own",
+  find: "Minibrots, spirals and beautiful places in the view",
+  surprise: "Twelve scenes that are like this one",
+  inspect: "Numbers of a point and of the picture, also to type",
+  bookmark: "Places that you keep",
+  share: "This scene as a link, as text, and for other programs",
+  export: "The picture as a file, at any size",
+  film: "A film of what you see",
+  help: "All keys and gestures, and lessons",
+};
 /** Tables of a scene in which a label is looked for, by panel. @type {Record<string, string[]>} */
 const TABLES = { film: ["FilmSettings", "Key", "ImageSettings"], export: ["ImageSettings", "Light"], inspect: ["View", "Camera"], formula: ["Scatter", "Light", "Camera"] };
 const OTHERS = ["Layer", "Color", "Develop", "Relief", "Display", "Light", "Camera", "Scatter", "View"];
@@ -35,13 +49,12 @@ export function keyMeaning(schema, panel, label) {
 /** Return what a control does: its name, its meaning, and a page of the documentation.
  * @param {Element} control @param {Table} catalog @param {string} panel that is open */
 export function explained(control, catalog, panel) {
-  const bar = document.querySelector(`.bar [data-id="${panel}"]`);
   const name = nameOf(control), at = control.closest(".panel") ? panel : "", page = PAGES[at] ?? "how-to/explore-in-a-browser.md";
   const near = control.matches("summary") ? control.parentElement?.querySelector(":scope > .stack > .hint") : control.closest(".row")?.querySelector(".hint, .row-head .faint");
-  const hint = near?.textContent ?? "", about = (/** @type {Element|null|undefined} */ of) => of?.getAttribute("data-about") ?? "";
-  const meaning = control.matches(FIELDS) && at ? keyMeaning(catalog.schema, at, name) : "", title = about(control.closest("[data-about]")) || (control.getAttribute("title") ?? "");
+  const hint = near?.textContent ?? "", { id = at } = /** @type {HTMLElement} */ (control).dataset; // of a panel's button
+  const meaning = control.matches(FIELDS) && at ? keyMeaning(catalog.schema, at, name) : "", title = control.closest("[data-about]")?.getAttribute("data-about") ?? control.getAttribute("title") ?? "";
   const keys = control.getAttribute("aria-keyshortcuts"), command = commands.find((each) => keys && each.keys.includes(keys));
-  const text = hint || meaning || (title !== name ? title : "") || (command && command.title !== name ? command.title : "") || (control.matches("summary") ? "" : control.closest(".stack")?.querySelector(":scope > .hint")?.textContent) || (at ? about(bar) : "");
+  const text = hint || meaning || (title !== name ? title : "") || (command && command.title !== name ? command.title : "") || (control.matches("summary") ? "" : control.closest(".stack")?.querySelector(":scope > .hint")?.textContent) || ABOUT[id] || "";
   return { name, text: text.charAt(0).toUpperCase() + text.slice(1), link: DOCS + (meaning && !hint ? KEYS : page) };
 }
 

@@ -16,17 +16,17 @@ import { StatusLine } from "./status.js";
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
  * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
 const PANELS = [
-  { id: "gallery", title: "Gallery", about: "Scenes to begin with", key: "g", load: async () => galleryPanel, main: true, wide: true },
-  { id: "color", title: "Color", about: "Palette, coloring, layers and light", key: "c", load: () => import("./color.js").then((file) => file.colorPanel), main: true },
-  { id: "formula", title: "Formula", about: "What is iterated: a formula of the list, or your own", key: "f", load: () => import("./formula.js").then((file) => file.formulaPanel) },
-  { id: "find", title: "Find", about: "Minibrots, spirals and beautiful places in the view", key: "m", load: () => import("./find.js").then((file) => file.findPanel), main: true },
-  { id: "surprise", title: "Surprise", about: "Twelve scenes that are like this one", key: "r", load: () => import("./surprise.js").then((file) => file.surprisePanel), main: true, wide: true },
-  { id: "inspect", title: "Inspect", about: "Numbers of a point and of the picture, also to type", key: "i", load: () => import("./inspect.js").then((file) => file.inspectPanel) },
-  { id: "bookmark", title: "Bookmarks", about: "Places that you keep", key: "b", load: async () => bookmarksPanel },
-  { id: "share", title: "Share", about: "This scene as a link, as text, and for other programs", key: "s", load: () => import("./share.js").then((file) => file.sharePanel) },
-  { id: "export", title: "Export", about: "The picture as a file, at any size", key: "e", load: () => import("./share.js").then((file) => file.exportPanel) },
-  { id: "film", title: "Film", about: "A film of what you see", key: "v", load: () => import("./film.js").then((file) => file.filmPanel) },
-  { id: "help", title: "Help", about: "All keys and gestures, and lessons", key: "?", load: () => import("./help.js").then((file) => file.helpPanel), wide: true },
+  { id: "gallery", title: "Gallery", key: "g", load: async () => galleryPanel, main: true, wide: true },
+  { id: "color", title: "Color", key: "c", load: () => import("./color.js").then((file) => file.colorPanel), main: true },
+  { id: "formula", title: "Formula", key: "f", load: () => import("./formula.js").then((file) => file.formulaPanel) },
+  { id: "find", title: "Find", key: "m", load: () => import("./find.js").then((file) => file.findPanel), main: true },
+  { id: "surprise", title: "Surprise", key: "r", load: () => import("./surprise.js").then((file) => file.surprisePanel), main: true, wide: true },
+  { id: "inspect", title: "Inspect", key: "i", load: () => import("./inspect.js").then((file) => file.inspectPanel) },
+  { id: "bookmark", title: "Bookmarks", key: "b", load: async () => bookmarksPanel },
+  { id: "share", title: "Share", key: "s", load: () => import("./share.js").then((file) => file.sharePanel) },
+  { id: "export", title: "Export", key: "e", load: () => import("./share.js").then((file) => file.exportPanel) },
+  { id: "film", title: "Film", key: "v", load: () => import("./film.js").then((file) => file.filmPanel) },
+  { id: "help", title: "Help", key: "?", load: () => import("./help.js").then((file) => file.helpPanel), wide: true },
   { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), aside: true },
   { id: "lessons", title: "Lessons", key: "l", load: () => import("./lessons.js").then((file) => file.lessonsPanel), aside: true },
   { id: "file", title: "In the file", key: "", load: () => import("./files.js").then((file) => file.filePanel), aside: true },
@@ -51,7 +51,7 @@ export function mountPanels(explorer) {
   const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
   const space = spaceTool({ explorer, notify });
-  const context = { explorer, canvas, ui, julia, past, autopilot, space, open, close, notify, upload, second, explain };
+  const context = { explorer, canvas, ui, julia, past, autopilot, space, open, close, notify, upload, second };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
@@ -84,12 +84,9 @@ export function mountPanels(explorer) {
     else notify("The server does not answer: the second view was not loaded.", "error");
   }
 
-  /** Begin the help about what is pointed at, or end it. */
-  async function explain() {
-    ui.explain ??= await explaining();
-    ui.explain?.toggle();
-  }
-  const explaining = () => import("./explain.js").then((file) => ui.explain ?? file.explainTool(context)).catch(() => null);
+  let help = /** @type {Promise<Table|null>|null} */ (null); // about what is pointed at
+  const explainer = () => help ??= import("./explain.js").then((file) => (ui.explain = file.explainTool(context)), () => (help = null));
+  const explain = () => void explainer().then((tool) => tool?.toggle());
 
   /** Show the second view of a page before this one. */
   async function resumeSecond() {
@@ -149,7 +146,7 @@ export function mountPanels(explorer) {
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
-      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, about, key, main }) => html`<button type="button" key=${id} data-id=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} data-about=${about} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
+      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} data-id=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
         onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${space.keyOf(key).replace(/^.$/, (letter) => letter.toUpperCase())}>${title}</span></button>`)}
       <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
   }
@@ -227,7 +224,7 @@ export function mountPanels(explorer) {
     ...opening,
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
     { id: "second", group: "Panels", title: "A second view beside the picture: a Julia set, or the same place", keys: ["t"], run: () => void second() },
-    { id: "explain", group: "Panels", title: "Explain the control that is pointed at", keys: ["F1"], run: () => void explain() },
+    { id: "explain", group: "Panels", title: "Explain the control that is pointed at", keys: ["F1"], run: explain },
     { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...past.commands,
@@ -242,9 +239,9 @@ export function mountPanels(explorer) {
   explorer.addEventListener("welcome", () => void import("./film.js").then(({ resumeFilm }) => resumeFilm(context)), { once: true });
   explorer.addEventListener("welcome", () => void resumeSecond().catch(() => {}), { once: true });
   // Later, so that panels open at once, and without the server too.
-  explorer.addEventListener("drawn", () => setTimeout(async () => {
+  explorer.addEventListener("drawn", () => setTimeout(() => {
     PANELS.forEach(({ load }) => void load().catch(() => {}));
-    ui.explain ??= await explaining(); // it describes what gets the focus to screen readers
+    explainer(); // it describes what gets the focus to screen readers
   }, LATER_MS), { once: true });
   return context;
 }
