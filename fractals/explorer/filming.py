@@ -68,6 +68,7 @@ class Filming:
             pixels = len(forecast) * forecast.size[0] * forecast.size[1]
             check_loop(f".{message.format}", forecast.fps, pixels)
         plan = forecast.plan(video)
+        workers = None if message.preview else self.jobs.shared(message.format)
         if message.forecast:
             depths = depths_of(forecast)
             session.say(
@@ -82,6 +83,7 @@ class Filming:
                 left_out=left_out,
                 times=times,
                 depths=depths[::-1] if message.backwards and scene.film else depths,
+                **({"workers": workers.count} if workers else {}),
             )
             return
         if self.read_only:
@@ -104,6 +106,7 @@ class Filming:
             "tracks": {} if scene.film else message.tracks,
             "ease": "soft" if scene.film else ease_of(message),
             "backwards": message.backwards and not scene.film,
+            "cluster": workers and workers.asked(),
             "sound": str(sound.path) if sound and video and not message.preview else None,
         }
         finish = partial(self.jobs.exported, path)

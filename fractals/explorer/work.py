@@ -11,12 +11,12 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, process_time, sleep
 from typing import Any, ClassVar
 
 from fractals.backends.probe import memory_size
-from fractals.errors import FractalsError, first_line
+from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import protocol
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
@@ -201,8 +201,10 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
     return {**facts, "angle": nucleus.angle, "scene": shown.to_table()}
 
 
-def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[str, Any]:
-    """Draw a picture, or compute its raw numbers, into a file."""
+def export(
+    scene: Scene, path: str, device: str, threads: int | None, cluster: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Draw a picture, or compute its raw numbers, into a file; `cluster`: of a `Cluster`."""
     from fractals.rendering.render import compute, render_to
 
     said = Said()
@@ -217,9 +219,24 @@ def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[st
     layered = path.endswith(family_of(scene).layered)
     if path.endswith(protocol.RAW_FORMATS) and not layered:
         compute(scene, **options).save(path)
-    else:
+    elif not (cluster and drawn_by(cluster, render_to, path, scene, overwrite=True, **options)):
         render_to(path, scene, overwrite=True, **options)
     return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
+
+
+def drawn_by(
+    cluster: dict[str, Any], draw: Callable[..., Any], *arguments: Any, **keywords: Any
+) -> Any:
+    """Return what `draw` returns by a cluster; None: a cluster does not draw this.
+
+    `cluster`: keywords of `Cluster`.
+    """
+    from fractals.rendering.cluster.job import Cluster
+
+    try:
+        return draw(*arguments, cluster=Cluster(**cluster), **keywords)
+    except OptionError:
+        return None
 
 
 def make_film(
@@ -232,6 +249,7 @@ def make_film(
     ease: str,
     backwards: bool,
     sound: str | None,
+    cluster: dict[str, Any] | None,
 ) -> dict[str, Any]:
     """Make a film; `asked`: options of `fractals.film`; `tracks`, `ease`: of a zoom."""
     from fractals.films.film import Film, film
@@ -253,7 +271,8 @@ def make_film(
         made = Film(made.scene.replace(film=film_table), made.options)
     if backwards:
         made = Film(_backwards(made.scene), made.options)
-    saved = made.save(path, sound=sound)
+    saved = cluster and drawn_by(cluster, made.save, path, sound=sound)
+    saved = saved or made.save(path, sound=sound)
     return {
         "bytes": saved.bytes,
         "seconds": round(saved.seconds, 2),
@@ -316,9 +335,11 @@ def main() -> None:
             found = compile_programs(scene, wanted["what"], wanted["device"])
         elif wanted["do"] == "film":
             keys = ("path", "device", "threads", "asked", "tracks", "ease", "backwards", "sound")
-            found = make_film(scene, **{key: wanted[key] for key in keys})
+            found = make_film(scene, **{key: wanted[key] for key in (*keys, "cluster")})
         else:
-            found = export(scene, wanted["path"], wanted["device"], wanted["threads"])
+            found = export(
+                scene, wanted["path"], wanted["device"], wanted["threads"], wanted["cluster"]
+            )
         say(t="found", **found)
     except FractalsError as error:
         say(t="failed", message=first_line(error))

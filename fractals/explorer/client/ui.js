@@ -131,8 +131,6 @@ export const Segments = (/** @type {{label: string, choices: Choices, value: any
 
 const pairs = (/** @type {any} */ choices) => choices.map((/** @type {string} */ choice) => (Array.isArray(choice) ? choice : [choice, words(choice)]));
 
-export const KEPT = "Else what is drawn ends a minute after the page was closed";
-
 /** A switch with its label. `about`: what it does, for the help */
 export const Toggle = (/** @type {{label: string, value: boolean, about?: string, put: (on: boolean) => void}} */ { label, value, about, put }) => html`<label class="toggle" data-about=${about}><span>${label}</span>
   <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {Table} */ { target }) => put(target.checked)} /></label>`;

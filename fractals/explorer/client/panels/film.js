@@ -1,9 +1,9 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, download, duration, FileButton, Icon, KEPT, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
+import { bytes, Button, download, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
 import { decimal } from "./scale.js";
-import { Author } from "./share.js";
+import { Author, byWorkers, KEPT } from "./share.js";
 import { Timeline } from "./timeline.js";
 import { choicesOf, tracksOf } from "./tracks.js";
 
@@ -73,8 +73,8 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     const told = await explorer.request({ ...asked, forecast: true }).catch((/** @type {Error} */ error) => ({ error }));
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
     if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [], known: [], ready: false });
-    const { seconds, frames, length, left_out: leftOut, times: known, depths } = told;
-    Object.assign(own, { length, leftOut, known, depths, ready: true, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.` });
+    const { seconds, frames, length, left_out: leftOut, times: known, depths, workers } = told;
+    Object.assign(own, { length, leftOut, known, depths, ready: true, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.${byWorkers(workers)}` });
   }
 
   /** Follow the messages of a film to its end. */

@@ -2,7 +2,7 @@
 import { html, useSignalEffect } from "../html.js";
 import { formOf } from "../offer.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, copyText, Drawn, duration, KEPT, Knob, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
+import { bytes, Button, copyText, Drawn, duration, Knob, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
@@ -59,6 +59,11 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
   return { View };
 }
 
+export const KEPT = "Else what is drawn ends a minute after the page was closed";
+
+/** Return who draws, where the server has a cluster. @param {number} [count] of its workers */
+export const byWorkers = (count) => (count === undefined ? "" : count ? ` That is for this machine; ${count} worker${count > 1 ? "s" : ""} of the cluster share${count > 1 ? "" : "s"} the work.` : " No worker has joined the cluster: this machine draws alone.");
+
 const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
 const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "HTML"]];
 const LOUPE = 308; // CSS pixels
@@ -81,8 +86,8 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
   async function estimate(/** @type {Table} */ asked) {
     const tell = (/** @type {string} */ text) => { if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text; };
     try {
-      const { seconds, memory, samples } = await explorer.request({ ...asked, forecast: true });
-      tell(`About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.`);
+      const { seconds, memory, samples, workers } = await explorer.request({ ...asked, forecast: true });
+      tell(`About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.${byWorkers(workers)}`);
     } catch (error) {
       tell(error.message);
     }
