@@ -3,6 +3,7 @@
 import base64
 import io
 import random
+import re
 import shlex
 from urllib.parse import parse_qs, urlsplit
 
@@ -40,6 +41,7 @@ PAINTED = """() => {
     explorer.addEventListener("painted", ({ detail }) => painted.push(detail.values));
 }"""
 UNDOS = ("undo", "redo")
+ALL = re.compile(r"^All \d+ palettes$")
 IRIS = "explorer.catalog.palettes.find(({ name }) => name === 'iris').stops"
 SENT = """() => {
     window.sent = [];
@@ -363,7 +365,12 @@ def test_the_editor_changes_the_palette_that_is_shown(tab):
     text = panel.get_by_label("Color as text")
     text.fill("#00ff00")
     text.press("Enter")
+    panel.get_by_role("button", name=ALL).click()
     panel.get_by_role("button", name="Iris", exact=True).click()
+    panel.get_by_role("button", name="Fewer palettes").click()
+    assert (
+        panel.get_by_role("list", name="Palettes", exact=True).get_by_role("listitem").count() < 12
+    )
     iris = [stop for stop in tab.run(IRIS) if not isinstance(stop, str)]
     text.fill("#0000ff")
     text.press("Enter")
@@ -954,7 +961,9 @@ def test_back_returns_and_the_undo_list_survives_a_reload(browser, own_server):
 
 def test_favourite_palettes_have_keys(tab):
     panel = opened(tab, "Color")
+    panel.get_by_role("button", name=ALL).click()
     panel.get_by_role("button", name="Mark Jade as a favorite").click()
+    panel.get_by_role("button", name="Fewer palettes").click()  # favorites come first
     tab.page.keyboard.press("Escape")
     tab.page.keyboard.press("F2")
     tab.until("explorer.scene.color.palette === 'jade'")
