@@ -66,7 +66,7 @@ def scenes(page: Page) -> Iterator[int]:
     page.keyboard.press("c")
     time.sleep(0.5)
     yield LONG // 2
-    for name in ("Ember", "Glacier", "Jade", "Amethyst"):
+    for name in ("Ember", "Celadon", "Dusk", "Amethyst"):
         page.get_by_role("button", name=name, exact=True).first.click()
         time.sleep(0.5)
         settle(page)

@@ -77,6 +77,7 @@ class Run:
         self.loop, self.reason, self.program = loop, reason, program
         # Returns the sizes of the two arrays in which `program` works, for rows of some samples
         self.scratch_sizes = scratch_sizes
+        self.called = False  # the first call compiles for the types of its arguments
 
     @property
     def label(self) -> str:
@@ -86,6 +87,7 @@ class Run:
     def __call__(self, *arguments: Any) -> None:
         """Fill the elements of the first argument."""
         self._call(*arguments)
+        self.called = True
 
     def bound(self, *last: Any) -> Callable[..., None]:
         """Return the program with its last arguments given, for calls that have these in common."""

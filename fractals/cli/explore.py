@@ -45,6 +45,7 @@ server_options = section(
 @shared.view_options
 @shared.color_options
 @shared.device_options
+@shared.cluster_options_of(ExploreOptions)
 @server_options
 def explore_command(
     scenes: tuple[str, ...], threads: int | None, no_browser: bool, **options: Any
@@ -56,6 +57,7 @@ def explore_command(
     starts with the gallery. Ctrl-C ends the server.
     """
     device = shared.device_request(options)
+    options["cluster"] = shared.cluster_request(options)
     server = {name: options.pop(name) for name in ExploreOptions.fields.keys() & options.keys()}
     scene = requested_scene(scenes, options, defaults=shared.scene_table())
     collect_again()

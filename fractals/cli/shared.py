@@ -27,7 +27,13 @@ from fractals.cli.command import (
 from fractals.cli.messages import tell
 from fractals.cli.values import Whole
 from fractals.errors import InputError, OptionError, SceneError, shown
-from fractals.rendering.options import DeviceOptions, FileOptions, RenderOptions, ReplaceOptions
+from fractals.rendering.options import (
+    DeviceOptions,
+    FileOptions,
+    Options,
+    RenderOptions,
+    ReplaceOptions,
+)
 
 # The user's file of defaults, TOML: device, threads, and keys of scenes.
 #
@@ -233,17 +239,18 @@ keys_option = option(
     "Keys for a tls:// address, as fractals cluster-keys writes them.",
 )
 insecure_option = option("Many machines", "--insecure", "Allow a public address without TLS.")
-cluster_options = together(
-    section(
-        "Many machines",
-        {
-            "--cluster ADDRESS": FileOptions,
-            "--return returns": "Send results through Dask, also where workers share the folder.",
-        },
-    ),
-    keys_option,
-    insecure_option,
-)
+
+
+def cluster_options_of(options: type[Options]) -> Callable[[F], F]:
+    """Return the options of a cluster; `options` has the meaning of --cluster."""
+    named: dict[str, str | type[Options]] = {
+        "--cluster ADDRESS": options,
+        "--return returns": "Send results through Dask, also where workers share the folder.",
+    }
+    return together(section("Many machines", named), keys_option, insecure_option)
+
+
+cluster_options = cluster_options_of(FileOptions)
 scene_arguments = click.argument("scenes", nargs=-1, metavar="[SCENE]...", shell_complete=SCENE)
 
 

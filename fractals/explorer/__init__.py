@@ -17,5 +17,6 @@ frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers
 jobs.py        searches and exports, in processes of their own: work.py
 filming.py     films, in such processes, too
+workers.py     the workers of a cluster that share this work
 compilers.py   visitors' formulas are compiled in such processes, too
 """

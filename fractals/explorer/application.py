@@ -20,6 +20,7 @@ from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
 from fractals.explorer.session import Outbox, Session, TooManyMessages
 from fractals.explorer.visitors import Visitors
+from fractals.explorer.workers import Workers
 from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 
@@ -44,7 +45,8 @@ class Explorer:
         """
         self.scene, self.options = scene, options
         self.engine = Engine(options.device, options.threads)
-        self.jobs = Jobs(options.device, options.threads)
+        workers = Workers(options.cluster) if options.cluster else None
+        self.jobs = Jobs(options.device, options.threads, workers)
         self.filming = Filming(self.jobs, options.read_only)
         self.bookmarks = Bookmarks(None if options.read_only else data)
         thumbnails = Thumbnails(self.engine, cache)

@@ -21,6 +21,7 @@ from fractals.explorer.jobs import ExportedFile, Jobs
 from fractals.explorer.pages import draw_preview, small
 from fractals.explorer.scheduler import SHEET, DrawingTask, Steps
 from fractals.explorer.session import Session
+from fractals.explorer.work import reversed_keys, reversed_tracks
 from fractals.films import encode
 from fractals.films.film import SHORTEST, SPEED, Film, film
 from fractals.films.flight import flight_of
@@ -40,6 +41,7 @@ LEAST_GAP = 0.02  # seconds between two places
 MAX_FILMS = 2  # of all clients together
 LONGEST = 60.0  # seconds of a film whose length nobody has chosen
 LONG = 24 * 3600  # seconds of drawing, beyond which no film is begun
+DEPTHS = 65  # along a film, of the curve that the page shows
 SAMPLES = 2  # a pixel, along each side, of frames that are drawn one by one
 MAX_SOUND = 2**26  # bytes
 SOUND_SECONDS = 120.0  # in which a file of sound arrives
@@ -66,7 +68,9 @@ class Filming:
             pixels = len(forecast) * forecast.size[0] * forecast.size[1]
             check_loop(f".{message.format}", forecast.fps, pixels)
         plan = forecast.plan(video)
+        workers = None if message.preview else self.jobs.shared(message.format)
         if message.forecast:
+            depths = depths_of(forecast)
             session.say(
                 "forecast",
                 job=message.job,
@@ -78,6 +82,8 @@ class Filming:
                 length=length,
                 left_out=left_out,
                 times=times,
+                depths=depths[::-1] if message.backwards and scene.film else depths,
+                **({"workers": workers.count} if workers else {}),
             )
             return
         if self.read_only:
@@ -97,8 +103,10 @@ class Filming:
             "device": self.jobs.device,
             "threads": self.jobs.threads,
             "asked": {**asked, "preview": message.preview},
-            "tracks": {} if scene.film else tracks_of(message, 0.0),
+            "tracks": {} if scene.film else message.tracks,
+            "ease": "soft" if scene.film else ease_of(message),
             "backwards": message.backwards and not scene.film,
+            "cluster": workers and workers.asked(),
             "sound": str(sound.path) if sound and video and not message.preview else None,
         }
         finish = partial(self.jobs.exported, path)
@@ -110,7 +118,7 @@ class Filming:
         """Return a film that is not made: without a search for more digits."""
         preview = message.preview if isinstance(message, protocol.FilmMessage) else True
         if not scene.film:
-            zoom = {**zoom_of(scene, asked), "tracks": tracks_of(message, 0.0)}
+            zoom = {**zoom_of(scene, asked, ease_of(message)), "tracks": message.tracks}
             scene = scene.replace(film=zoom)
         return film(scene, preview=preview, device=self.jobs.device, on_message=lambda line: None)
 
@@ -192,6 +200,7 @@ def filmed_scene(
     solid = isinstance(scene.make_any_formula(), Solid)
     if solid and message.what != "places":
         keys = camera_keys(_ends(scene, message), message.seconds)
+        keys = eased(keys, [ease_of(message)] * 2, [0, 1])
         keys = reversed_keys(keys) if message.backwards else keys
         return scene.replace(film={"keys": keys, "fps": message.fps}), [], []
     if message.what != "places":
@@ -205,24 +214,39 @@ def filmed_scene(
     keys = through([places[k] for k in same], message.seconds)
     if message.times:
         keys = timed(keys, message.times, same)
+    keys = eased(keys, message.eases, same)
     times = [key["at"] for key in keys]
     if message.backwards:
         keys = reversed_keys(keys)
     left_out = [k for k in range(len(places)) if k not in same]
     film: dict[str, Any] = {"keys": keys, "fps": message.fps}
-    if tracks := tracks_of(message, times[-1] if message.backwards else 0.0):
+    if tracks := message.tracks:
+        tracks = reversed_tracks(tracks, times[-1]) if message.backwards else tracks
         film |= {"tracks": tracks, "seconds": times[-1]}
     return scene.replace(film=film), left_out, times
 
 
-def tracks_of(message: protocol.FilmKeys, end: float) -> dict[str, Any]:
-    """Return the tracks of a film; of one that runs backwards from the second `end`, mirrored."""
-    if not end:
-        return {name: [list(point) for point in points] for name, points in message.tracks.items()}
-    return {
-        name: [[round(max(0.0, end - at), 3), value] for at, value in reversed(points)]
-        for name, points in message.tracks.items()
-    }
+def ease_of(message: protocol.FilmKeys) -> str:
+    """Return how the only part of a zoom goes."""
+    return message.eases[-1] if message.eases else "soft"
+
+
+def eased(
+    keys: Sequence[dict[str, Any]], eases: Sequence[str], same: Sequence[int]
+) -> list[dict[str, Any]]:
+    """Return the keys of the places `same`, with the ease of each place."""
+    given = [eases[k] if k < len(eases) else "soft" for k in same]
+    return [{**key, "ease": ease} for key, ease in zip(keys, given, strict=True)]
+
+
+def depths_of(timeline: Film) -> list[float]:
+    """Return log2(zoom) at DEPTHS times of a film, evenly from begin to end; [] of a solid."""
+    if isinstance(timeline.scene.make_any_formula(), Solid):
+        return []
+    motion = timeline.motion
+    whole = motion.parts[-1].ends
+    times = [whole * k / (DEPTHS - 1) for k in range(DEPTHS)]
+    return [round(-log2(motion.part_at(at).moment_at(at).width), 4) for at in times]
 
 
 def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[str, Any]]:
@@ -285,12 +309,6 @@ def timed(
     return [{**key, "at": round(at, 3)} for key, at in zip(keys, given, strict=True)]
 
 
-def reversed_keys(keys: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the keys of the same film, backwards."""
-    end = keys[-1]["at"]
-    return [{**key, "at": round(end - key["at"], 3)} for key in reversed(keys)]
-
-
 def asked_of(scene: Scene, message: protocol.FilmKeys, length: float) -> dict[str, Any]:
     """Return the options of `fractals.film` for a message."""
     if scene.film:
@@ -307,13 +325,14 @@ def asked_of(scene: Scene, message: protocol.FilmKeys, length: float) -> dict[st
     return asked
 
 
-def zoom_of(scene: Scene, asked: dict[str, Any]) -> dict[str, Any]:
+def zoom_of(scene: Scene, asked: dict[str, Any], ease: str) -> dict[str, Any]:
     """Return the table of a zoom for its forecast: without a search for more digits."""
     formula = scene.make_any_formula()
     own, _ = place_of(scene, formula)
     ends = home_width_of(scene, formula), own
     widths = [width_text(own), asked["to"]] if "to" in asked else [width_text(w) for w in ends]
-    keys = [{"at": at, "width": w} for at, w in zip((0, asked["seconds"]), widths, strict=True)]
+    times = 0, asked["seconds"]
+    keys = [{"at": at, "width": w, "ease": ease} for at, w in zip(times, widths, strict=True)]
     return {"keys": keys, "seconds": asked["seconds"], "fps": asked["fps"]}
 
 

@@ -26,6 +26,7 @@ from fractals.explorer.compilers import WorkProcess
 from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
+from fractals.explorer.workers import Workers
 from fractals.io.locks import FolderLock
 from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
@@ -91,6 +92,7 @@ MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
 RETURN_SECONDS = 60.0  # for which a film waits for its page
 TIDY_SECONDS = 60.0  # between two looks for such files
+SHARED = ("png", "mp4", "webm")  # formats that a cluster draws
 QUOTA = 2**31  # bytes of exported files that are kept
 
 
@@ -133,12 +135,17 @@ class ExportedFile:
 class Jobs:
     """All processes of a server, and the files that they made."""
 
-    def __init__(self, device: str, threads: int | None) -> None:
-        self.device, self.threads = device, threads
+    def __init__(self, device: str, threads: int | None, workers: Workers | None = None) -> None:
+        """`workers`: of a cluster that draws; None: this machine draws alone."""
+        self.device, self.threads, self.workers = device, threads, workers
         self.running: list[Job] = []
         self.films: dict[str, Job] = {}  # those that run, and those that ended lately, by name
         self.files: dict[str, ExportedFile] = {}
         self._folder: ExportFolder | None = None
+
+    def shared(self, format: str) -> Workers | None:
+        """Return the workers that draw files of a format; None: this machine draws them."""
+        return self.workers if format in SHARED else None
 
     @property
     def folder(self) -> Path:
@@ -197,6 +204,7 @@ class Jobs:
         samples = math.prod(scene.image.size) * scene.image.supersampling**2
         if samples > MAX_SAMPLES:
             raise OptionError(f"an export has at most {MAX_SAMPLES} samples: choose a smaller size")
+        workers = self.shared(message.format)
         if message.forecast:
             threads = max(1, session.engine.choice.device.cores or 1)
             view, seconds = session.shown, plan.seconds
@@ -209,6 +217,7 @@ class Jobs:
                 memory=plan.memory,
                 method=plan.to_table()["method"],
                 samples=samples,
+                **({"workers": workers.count} if workers else {}),
             )
             return
         if session.options.read_only:
@@ -217,7 +226,13 @@ class Jobs:
             raise OptionError("this picture needs more memory than is free: choose a smaller size")
         self.check(session, message.job, "export", MAX_EXPORTS)
         path = self.new_folder() / f"fractal.{message.format}"
-        wanted = {"do": "export", "path": str(path), "device": self.device, "threads": self.threads}
+        wanted = {
+            "do": "export",
+            "path": str(path),
+            "device": self.device,
+            "threads": self.threads,
+            "cluster": workers and workers.asked(),
+        }
         finish = partial(self.exported, path)
         self.start(session, message.job, wanted, scene, finish, message.keep)
 
@@ -269,6 +284,8 @@ class Jobs:
             job.kill()
         if self._folder:
             self._folder.remove()
+        if self.workers:
+            self.workers.end()
 
     def check(self, session: Session, name: int, kind: str, most: int) -> None:
         """Raise an `OptionError` where a client, or all together, have jobs of a kind enough."""

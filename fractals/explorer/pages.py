@@ -4,12 +4,13 @@ import asyncio
 import dataclasses
 import functools
 import hashlib
+import inspect
 import io
 import json
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator
-from inspect import signature
 from pathlib import Path
 from typing import Any, get_args
 
@@ -213,12 +214,21 @@ def formula_scene(name: str) -> Scene:
     return Scene().replace(formula=name, zoom=0.75, size=(256, 144))
 
 
+def _meaning(made: Any) -> str:
+    """Return the line that says what a formula or a coloring is: its own, or that of its module."""
+    own, _, _ = (inspect.getdoc(made) or "").partition("\n\n")
+    own = re.sub(r"Return the .*?\.(\s+|$)", "", own, flags=re.DOTALL)
+    whole = getattr(inspect.getmodule(made), "__doc__", "") or ""
+    return re.sub(r"\s+", " ", own or whole.partition("\n\n")[0]).replace("`", "").strip()
+
+
 def catalog_table() -> dict[str, Any]:
     """Return the catalog, as of PROTOCOL.md."""
     kinds = {int: "int", float: "float", str: "text"}
     colorings = []
     for name in catalog.names("coloring"):
-        coloring = catalog.load("coloring", name)()
+        make = catalog.load("coloring", name)
+        coloring = make()
         options = [
             {
                 "name": key,
@@ -230,7 +240,8 @@ def catalog_table() -> dict[str, Any]:
         ]
         keys = ("name", "title", "side", "transfer", "palette", "blend", "derivative", "ends")
         facts = {key: getattr(coloring, key) for key in keys}
-        colorings.append({**facts, "statistic": bool(coloring.statistic), "options": options})
+        facts |= {"statistic": bool(coloring.statistic), "meaning": _meaning(make)}
+        colorings.append({**facts, "options": options})
     formulas = []
     for name in formula_names():
         if name in WRITTEN:
@@ -241,13 +252,14 @@ def catalog_table() -> dict[str, Any]:
         facts = {
             "name": name,
             "title": formula.title,
+            "meaning": _meaning(make),
             "group": getattr(formula, "group", "Others"),
             "options": {key: _plain(value) for key, value in options},
             "whole": [key for key, value in options if type(value) is int],
             "values": families.load(formula.family).single_pixels,
             "exposure": Develop().usual(formula.family)[0],
         }
-        usual = {key: given.default for key, given in signature(make).parameters.items()}
+        usual = {key: given.default for key, given in inspect.signature(make).parameters.items()}
         if tables := {key: value for key, value in usual.items() if isinstance(value, tuple)}:
             facts["tables"] = tables
         for key in ("holomorphic", "perturbed"):

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fractals.errors import OptionError, shown
 from fractals.io.png import fast_zlib
+from fractals.scene.film import Ease
 from fractals.scene.table import explained
 
 VERSION = 1
@@ -211,7 +212,8 @@ class Export(ExportKeys):
 
 TrackName = Annotated[str, Field(max_length=80)]
 TrackValue = float | Annotated[str, Field(max_length=80)] | dict[str, Any]  # of palettes: or a name
-TrackPoints = Annotated[list[tuple[Seconds, TrackValue]], Field(min_length=1, max_length=60)]
+TrackPoint = tuple[Seconds, TrackValue] | tuple[Seconds, TrackValue, Ease]
+TrackPoints = Annotated[list[TrackPoint], Field(min_length=1, max_length=60)]
 
 
 class FilmKeys(Message):
@@ -224,7 +226,9 @@ class FilmKeys(Message):
     places: Annotated[list[str], Field(max_length=60)] = []  # links
     # Seconds of each place, in place of `seconds`
     times: Annotated[list[Seconds], Field(max_length=60)] | None = None
-    # Values of the scene over time, as of film.tracks: [seconds, value], ... as it runs forwards
+    # How the film comes to each place; of another kind than places, one for the whole way
+    eases: Annotated[list[Ease], Field(max_length=60)] = []
+    # Values of the scene over time, as of film.tracks: [seconds, value, ease?] as it runs forwards
     tracks: Annotated[dict[TrackName, TrackPoints], Field(max_length=12)] = {}
     backwards: bool = False
     seconds: Annotated[float, Field(ge=0.2, le=1800)] | None = None

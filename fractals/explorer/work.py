@@ -11,11 +11,12 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic, process_time, sleep
 from typing import Any, ClassVar
 
 from fractals.backends.probe import memory_size
-from fractals.errors import FractalsError, first_line
+from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import protocol
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
@@ -200,8 +201,10 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
     return {**facts, "angle": nucleus.angle, "scene": shown.to_table()}
 
 
-def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[str, Any]:
-    """Draw a picture, or compute its raw numbers, into a file."""
+def export(
+    scene: Scene, path: str, device: str, threads: int | None, cluster: dict[str, Any] | None
+) -> dict[str, Any]:
+    """Draw a picture, or compute its raw numbers, into a file; `cluster`: of a `Cluster`."""
     from fractals.rendering.render import compute, render_to
 
     said = Said()
@@ -216,9 +219,24 @@ def export(scene: Scene, path: str, device: str, threads: int | None) -> dict[st
     layered = path.endswith(family_of(scene).layered)
     if path.endswith(protocol.RAW_FORMATS) and not layered:
         compute(scene, **options).save(path)
-    else:
+    elif not (cluster and drawn_by(cluster, render_to, path, scene, overwrite=True, **options)):
         render_to(path, scene, overwrite=True, **options)
     return {"bytes": os.path.getsize(path), "seconds": round(monotonic() - begun, 2)}
+
+
+def drawn_by(
+    cluster: dict[str, Any], draw: Callable[..., Any], *arguments: Any, **keywords: Any
+) -> Any:
+    """Return what `draw` returns by a cluster; None: a cluster does not draw this.
+
+    `cluster`: keywords of `Cluster`.
+    """
+    from fractals.rendering.cluster.job import Cluster
+
+    try:
+        return draw(*arguments, cluster=Cluster(**cluster), **keywords)
+    except OptionError:
+        return None
 
 
 def make_film(
@@ -228,10 +246,12 @@ def make_film(
     threads: int | None,
     asked: dict[str, Any],
     tracks: dict[str, Any],
+    ease: str,
     backwards: bool,
     sound: str | None,
+    cluster: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """Make a film; `asked`: options of `fractals.film`; `tracks`: of a zoom."""
+    """Make a film; `asked`: options of `fractals.film`; `tracks`, `ease`: of a zoom."""
     from fractals.films.film import Film, film
 
     said, notes = Said(), list[str]()
@@ -243,13 +263,16 @@ def make_film(
         progress=lambda done, of: said("frame", done, of),
         on_message=notes.append,
     )
-    if tracks:
+    if tracks or ease != "soft":
         assert made.scene.film
         table = made.scene.film.model_dump(mode="json", exclude_none=True)
-        made = Film(made.scene.replace(film={**table, "tracks": tracks}), made.options)
+        *first, last = table["keys"]
+        film_table = {**table, "keys": [*first, {**last, "ease": ease}], "tracks": tracks}
+        made = Film(made.scene.replace(film=film_table), made.options)
     if backwards:
         made = Film(_backwards(made.scene), made.options)
-    saved = made.save(path, sound=sound)
+    saved = cluster and drawn_by(cluster, made.save, path, sound=sound)
+    saved = saved or made.save(path, sound=sound)
     return {
         "bytes": saved.bytes,
         "seconds": round(saved.seconds, 2),
@@ -261,16 +284,42 @@ def make_film(
 
 
 def _backwards(scene: Scene) -> Scene:
-    """Return the scene of a zoom with its two keys in turn."""
+    """Return the scene of a film, backwards."""
     assert scene.film
     table = scene.film.model_dump(mode="json", exclude_none=True)
-    first, last = table["keys"]
-    keys = [{**last, "at": 0}, {**first, "at": last["at"]}]
-    tracks = {
-        name: [[round(max(0.0, last["at"] - at), 6), value] for at, value in reversed(points)]
-        for name, points in table["tracks"].items()
-    }
+    keys = reversed_keys(table["keys"])
+    tracks = reversed_tracks(table["tracks"], table["keys"][-1]["at"])
     return scene.replace(film={**table, "keys": keys, "tracks": tracks})
+
+
+REVERSED = {"in": "out", "out": "in"}  # of eases; a hold jumps at its end, backwards, too
+
+
+def reversed_keys(keys: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the keys of the same film, backwards."""
+    end = keys[-1]["at"]
+    eases = _reversed_eases([key.get("ease", "soft") for key in keys])
+    return [
+        {**key, "at": round(end - key["at"], 6), "ease": ease}
+        for key, ease in zip(reversed(keys), eases, strict=True)
+    ]
+
+
+def reversed_tracks(tracks: Mapping[str, Any], end: float) -> dict[str, Any]:
+    """Return the tracks of a film that ends at the second `end`, backwards."""
+    found = {}
+    for name, points in tracks.items():
+        eases = _reversed_eases([each[2] if len(each) > 2 else "soft" for each in points])
+        found[name] = [
+            [round(max(0.0, end - at), 6), value, ease]
+            for (at, value, *_), ease in zip(reversed(points), eases, strict=True)
+        ]
+    return found
+
+
+def _reversed_eases(eases: Sequence[str]) -> list[str]:
+    """Return eases of keys in reversed order: each belongs to the way that leads to its key."""
+    return ["soft", *(REVERSED.get(ease, ease) for ease in reversed(eases[1:]))]
 
 
 def main() -> None:
@@ -285,10 +334,12 @@ def main() -> None:
         elif wanted["do"] == "compile":
             found = compile_programs(scene, wanted["what"], wanted["device"])
         elif wanted["do"] == "film":
-            keys = ("path", "device", "threads", "asked", "tracks", "backwards", "sound")
-            found = make_film(scene, **{key: wanted[key] for key in keys})
+            keys = ("path", "device", "threads", "asked", "tracks", "ease", "backwards", "sound")
+            found = make_film(scene, **{key: wanted[key] for key in (*keys, "cluster")})
         else:
-            found = export(scene, wanted["path"], wanted["device"], wanted["threads"])
+            found = export(
+                scene, wanted["path"], wanted["device"], wanted["threads"], wanted["cluster"]
+            )
         say(t="found", **found)
     except FractalsError as error:
         say(t="failed", message=first_line(error))

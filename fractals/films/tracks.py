@@ -37,11 +37,15 @@ class Curve:
     """A monotone cubic through points: between two of them it stays between their values.
 
     After Fritsch and Carlson, *Monotone Piecewise Cubic Interpolation* (1980). Before the first and
-    after the last point the value stays the same.
+    after the last point the value stays the same. `eases`: how the value comes to each point; the
+    cubic is "soft". panels/curves.js of the explorer draws the same curve.
     """
 
-    def __init__(self, times: Sequence[float], values: Sequence[float]) -> None:
+    def __init__(
+        self, times: Sequence[float], values: Sequence[float], eases: Sequence[str] = ()
+    ) -> None:
         self.times, self.values = list(times), list(values)
+        self.eases = [None if ease == "soft" else easing_of(ease) for ease in eases]
         self.slopes = _slopes(self.times, self.values)
 
     def __call__(self, time: float) -> float:
@@ -57,6 +61,8 @@ class Curve:
         rise = values[k + 1] - values[k]
         if not rise:
             return values[k]
+        if self.eases and (easing := self.eases[k + 1]):
+            return values[k] + rise * easing(t)
         a, b = (slope * step for slope in self.slopes[k : k + 2])
         found = values[k] + t * (a + t * (3 * rise - 2 * a - b + t * (a + b - 2 * rise)))
         low, high = sorted(values[k : k + 2])
@@ -197,16 +203,16 @@ def replaced(table: Any, path: Sequence[str | int], value: Any) -> Any:
     return changed
 
 
-def _track(name: str, points: Sequence[tuple[float, Any]]) -> Track:
+def _track(name: str, points: Sequence[tuple[float, Any, str]]) -> Track:
     parts = [int(part) if part.isdecimal() and len(part) < 6 else part for part in name.split(".")]
     path = _path(name, parts)
-    times = [time for time, _ in points]
+    times, given, eases = zip(*points, strict=True)
     if PALETTES.fullmatch(name):
-        palettes = _palettes(name, [value for _, value in points])
-        return Track(name, path, (Curve(times, [*map(float, range(len(times)))]),), False, palettes)
-    listed = isinstance(points[0][1], tuple)
-    columns = zip(*(value if listed else (value,) for _, value in points), strict=True)
-    curves = tuple(Curve(times, [float(text) for text in column]) for column in columns)
+        curve = Curve(times, [*map(float, range(len(times)))], eases)
+        return Track(name, path, (curve,), False, _palettes(name, given))
+    listed = isinstance(given[0], tuple)
+    columns = zip(*(value if listed else (value,) for value in given), strict=True)
+    curves = tuple(Curve(times, [float(text) for text in column], eases) for column in columns)
     if not all(math.isfinite(value) for curve in curves for value in curve.values):
         raise SceneError(f"film.tracks.{shown(name)}: a value is beyond float64")
     return Track(name, path, curves, listed)

@@ -81,8 +81,8 @@ def _with_palettes(points: Any, folder: Path, from_file: bool) -> Any:
     if not isinstance(points, list | tuple):
         return points
     return [
-        [point[0], found(point[1])]
-        if isinstance(point, list | tuple) and len(point) == 2
+        [point[0], found(point[1]), *point[2:]]
+        if isinstance(point, list | tuple) and len(point) > 1
         else point
         for point in points
     ]

@@ -579,8 +579,9 @@ class Direct(GridMethod):
             self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
             self.probing = other.probing
         else:
-            probe = self._probe()
-            probe.compile()
+            probe, before = self._probe(), self.max_iterations
+            if not self.run.called:
+                probe.compile()
             if plan.probed:
                 self.max_iterations = probe.shallow_limit()
             limit = self.max_iterations
@@ -588,6 +589,8 @@ class Direct(GridMethod):
                 limit = min(limit, probe.shallow_limit())
             self.count_offset = probe.count_offset(limit)
             self.probing = probe.seconds
+            if not self.part and self.max_iterations == before:
+                return
         self._compile()
 
     def _compile(self, limit: int = 0) -> None:

@@ -405,6 +405,11 @@ class ExploreOptions(DeviceOptions):
     clients: int = option(
         16, "Most pages that are connected at once (default: 16).", limits=(1, 1000)
     )
+    cluster: Any = option(
+        None,
+        "Have PNGs and videos drawn by the workers of a Dask scheduler: tcp://HOST:PORT, "
+        "tls://HOST:PORT or FILE.json.",
+    )
     gallery: bool | None = option(
         None,
         "Whether the page starts with the gallery; by default, if no source and no key is given.",

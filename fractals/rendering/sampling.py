@@ -54,6 +54,7 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return np.stack(columns), np.stack(rows)
 
 
+@functools.lru_cache(maxsize=8)  # previews of Julia sets follow each other in one view
 def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64]:
     """Return `count` positions about `middle`, ``2 * half`` apart, each rounded once.
 

@@ -64,14 +64,17 @@ def _points(given: Any) -> Any:
         )
     if isinstance(given, tuple | list) and not given:
         raise ValueError("a track without points: give [[seconds, value], ...]")
-    return given
+    if not isinstance(given, tuple | list):
+        return given
+    pairs = (isinstance(point, tuple | list) and len(point) == 2 for point in given)
+    return [(*point, "soft") if pair else point for point, pair in zip(given, pairs, strict=True)]
 
 
-def _in_order(points: tuple[tuple[float, Any], ...]) -> tuple[tuple[float, Any], ...]:
-    sizes = {len(value) if isinstance(value, tuple) else 0 for _, value in points}
+def _in_order(points: tuple[tuple[float, Any, str], ...]) -> tuple[tuple[float, Any, str], ...]:
+    sizes = {len(value) if isinstance(value, tuple) else 0 for _, value, _ in points}
     if len(sizes) > 1:
         raise ValueError("its points have different numbers of values")
-    for (first, _), (second, _) in itertools.pairwise(points):
+    for (first, *_), (second, *_) in itertools.pairwise(points):
         if not first < second:
             raise ValueError(f"{second:g} s follows {first:g} s: seconds must grow")
     return points
@@ -182,7 +185,7 @@ class Key(Table):
 
 
 Points = Annotated[
-    tuple[tuple[Finite, Value], ...],
+    tuple[tuple[Finite, Value, Ease], ...],
     BeforeValidator(_points),
     AfterValidator(_in_order),
     Field(max_length=MAX_POINTS),
@@ -190,7 +193,7 @@ Points = Annotated[
 
 
 PalettePoints = Annotated[
-    tuple[tuple[Finite, PaletteValue], ...],
+    tuple[tuple[Finite, PaletteValue, Ease], ...],
     BeforeValidator(_points),
     AfterValidator(_in_order),
     Field(max_length=MAX_PALETTES),
@@ -207,7 +210,10 @@ def _plain(tracks: Mapping[str, Any]) -> dict[str, Any]:
     def value(given: Any) -> Any:
         return list(given) if isinstance(given, tuple) else plain_palette(given)
 
-    return {name: [[at, value(each)] for at, each in points] for name, points in tracks.items()}
+    return {
+        name: [[at, value(each), *([] if ease == "soft" else [ease])] for at, each, ease in points]
+        for name, points in tracks.items()
+    }
 
 
 class Sound(Table):
@@ -241,7 +247,8 @@ class FilmSettings(Table):
         Field(
             default={},
             max_length=MAX_TRACKS,
-            description="keys of the scene: [seconds, value], ...; of palette, palettes",
+            description="keys of the scene: [seconds, value], ..., or [seconds, value, ease]; of "
+            "palette, palettes",
         )
     )
     sound: Sound | None = None

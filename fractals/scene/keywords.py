@@ -220,4 +220,5 @@ class ExploreKeywords(SceneKeywords, total=False):
     read_only: bool
     memory: SupportsIndex
     clients: SupportsIndex
+    cluster: Any
     gallery: bool | None

@@ -232,22 +232,46 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     shares = [float(key.get_attribute("aria-valuenow")) / length for key in keys]
     assert (len(shares), shares[0], shares[2]) == (3, 0, pytest.approx(0.98))
     assert float(value.input_value()) == pytest.approx(1 + 2 * shares[1] / 0.98, rel=1e-3)
+    graph = tracks.locator(".graph")
+    box = graph.bounding_box()
+    graph.dblclick(position={"x": 0.8 * box["width"], "y": 0.14 * box["height"]})
+    tab.until("document.querySelectorAll('.lane .film-key').length === 4")
+    assert float(value.input_value()) == pytest.approx(3, rel=0.05)  # as high as the last one
+    tracks.get_by_label("The value comes here").select_option("hold")
+    drawn = graph.locator("path").nth(1).get_attribute("d")
+    key = tracks.get_by_role("slider", name="Key 3")
+    box = key.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    tab.page.mouse.move(x, y)
+    tab.page.mouse.down()
+    tab.page.mouse.move(x, y + 40, steps=3)
+    tab.page.mouse.up()
+    assert float(value.input_value()) < 2.4
+    assert graph.locator("path").nth(1).get_attribute("d") != drawn
+    lower = float(value.input_value())
+    key.press("ArrowUp")
+    tab.until(f"Number(document.getElementById('track-value').value) > {lower}")
+    key.press("Delete")
     tracks.get_by_role("slider", name="Key 2").press("Delete")
+    tracks.get_by_label("The value comes here").select_option("in")
+    panel.get_by_role("slider", name="Time of what is shown").focus()
+    panel.get_by_label("The film comes to what is shown").select_option("out")
     tracks.get_by_label("Change over time").select_option("palette")
     tracks.get_by_role("combobox", name="Palette at").select_option("ember")
-    asked = tab.run("""async () => {
+    eases, asked = tab.run("""async () => {
         const { connection } = explorer, { send } = connection;
         return new Promise((resolve) => {
             connection.send = (message) => {
-                if (message.t === "film") resolve(message.tracks);
+                if (message.t === "film") resolve([message.eases, message.tracks]);
                 return send.call(connection, message);
             };
             explorer.scene = { ...explorer.scene };
         });
     }""")
+    assert eases == ["out"]
     palettes = asked.pop("palette")
     assert palettes == [[0, "lagoon"], [length, "ember"]]  # lagoon is that of the coloring
-    assert asked == {"density": [[0, 1], [pytest.approx(0.98 * length), 3]]}
+    assert asked == {"density": [[0, 1], [pytest.approx(0.98 * length), 3, "in"]]}
     for name in ("Density", "Palette"):
         tracks.get_by_role("button", name=f"Remove {name}").click()
     assert tracks.get_by_role("slider").count() == 0

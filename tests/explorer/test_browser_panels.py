@@ -3,6 +3,7 @@
 import base64
 import io
 import random
+import re
 import shlex
 from urllib.parse import parse_qs, urlsplit
 
@@ -13,7 +14,7 @@ from support import browser as browsers
 from support.panels import PANELS, SCENE, SIZE, color_of, opened, place_of, section
 
 import fractals
-from fractals import catalog
+from fractals import Scene, catalog
 
 pytestmark = [
     pytest.mark.browser,
@@ -40,6 +41,7 @@ PAINTED = """() => {
     explorer.addEventListener("painted", ({ detail }) => painted.push(detail.values));
 }"""
 UNDOS = ("undo", "redo")
+ALL = re.compile(r"^All \d+ palettes$")
 IRIS = "explorer.catalog.palettes.find(({ name }) => name === 'iris').stops"
 SENT = """() => {
     window.sent = [];
@@ -363,7 +365,12 @@ def test_the_editor_changes_the_palette_that_is_shown(tab):
     text = panel.get_by_label("Color as text")
     text.fill("#00ff00")
     text.press("Enter")
+    panel.get_by_role("button", name=ALL).click()
     panel.get_by_role("button", name="Iris", exact=True).click()
+    panel.get_by_role("button", name="Fewer palettes").click()
+    assert (
+        panel.get_by_role("list", name="Palettes", exact=True).get_by_role("listitem").count() < 12
+    )
     iris = [stop for stop in tab.run(IRIS) if not isinstance(stop, str)]
     text.fill("#0000ff")
     text.press("Enter")
@@ -954,11 +961,71 @@ def test_back_returns_and_the_undo_list_survives_a_reload(browser, own_server):
 
 def test_favourite_palettes_have_keys(tab):
     panel = opened(tab, "Color")
+    panel.get_by_role("button", name=ALL).click()
     panel.get_by_role("button", name="Mark Jade as a favorite").click()
+    panel.get_by_role("button", name="Fewer palettes").click()  # favorites come first
     tab.page.keyboard.press("Escape")
-    tab.page.keyboard.press("F1")
+    tab.page.keyboard.press("F2")
     tab.until("explorer.scene.color.palette === 'jade'")
     opened(tab, "Color").get_by_role("button", name="Remove Jade from the favorites").click()
+
+
+# What the help says of each field, by the panel that is open.
+EXPLAINED = """async (panel) => {
+    const { explained } = await import("/client/panels/explain.js");
+    document.querySelectorAll(".panel details").forEach((each) => { each.open = true; });
+    return [...document.querySelectorAll(".panel :is(input, select, textarea)")]
+        .filter((each) => each.getClientRects().length && each.type !== "file")
+        .map((each) => explained(each, explorer.catalog, panel))
+        .map(({ name, text }) => [name, text]);
+}"""
+
+
+def test_what_is_pointed_at_is_explained(tab):
+    from playwright.sync_api import expect
+
+    told = {}
+    for title in ("Formula", "Inspect", "Export", "Film", "Color"):
+        panel = opened(tab, title)
+        told |= dict(tab.run(EXPLAINED, title.lower()))
+    assert [name for name, text in told.items() if not text] == []
+    described = Scene.model_json_schema()["$defs"]["Layer"]["properties"]["density"]["description"]
+    assert told["Density"].lower() == described.lower()
+    help_box = tab.page.locator(".explain")
+    tab.page.keyboard.press("F1")
+    expect(help_box).to_contain_text("Point at a control")
+    panel.get_by_role("textbox", name="Density").hover()
+    expect(help_box).to_contain_text(told["Density"])
+    field = panel.get_by_label("Draw where")
+    field.focus()
+    expect(help_box).to_contain_text(told["Draw where"])
+    expect(field).to_have_accessible_description(told["Draw where"])
+    assert "reference/scene.md" in help_box.get_by_role("link").get_attribute("href")
+    tab.page.keyboard.press("Escape")  # ends the help, and no more
+    expect(help_box).to_have_count(0)
+    panel.wait_for()
+    panel.get_by_role("button", name="Explain the controls").click()
+    help_box.get_by_role("button", name="End the help").click()
+
+
+@pytest.mark.slow
+def test_with_fingers_a_tap_explains_and_does_nothing_else(browser, server):
+    from playwright.sync_api import expect
+
+    tab = browsers.Tab(
+        browser, server.running, (390, 844), panels=True, has_touch=True, is_mobile=True
+    )
+    tab.until("explorer.catalog")
+    scene = tab.open(SCENE)
+    tab.page.get_by_role("button", name="Color").tap()
+    panel = tab.page.get_by_role("region", name="Color", exact=True)
+    panel.get_by_role("button", name="Explain the controls").tap()
+    panel.get_by_role("button", name="Fit to view").tap()
+    expect(tab.page.locator(".explain")).to_contain_text("spread the palette")
+    panel.get_by_role("slider", name="Offset").tap(force=True)
+    expect(tab.page.locator(".explain")).to_contain_text("Shift of the palette")
+    assert tab.run("explorer.scene") == scene
+    tab.close()
 
 
 def test_names_are_told_to_screen_readers(tab):

@@ -14,7 +14,8 @@ from support.scenes import slow_but
 import fractals
 from fractals.errors import FractalsError
 from fractals.explorer import filming, jobs
-from fractals.explorer.filming import keys_through, reversed_keys
+from fractals.explorer.filming import keys_through
+from fractals.explorer.work import reversed_keys
 from fractals.films import encode
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.05"}}
@@ -58,8 +59,9 @@ KINDS = {
         "tracks": {
             "density": [[0, 1], [0.5, 3]],
             "offset": [[0.1, 0], [0.4, 0.7]],
-            "palette": [[0, "hokusai"], [0.5, "ember"]],
+            "palette": [[0, "hokusai"], [0.5, "ember", "in"]],
         },
+        "eases": ["in"],
     },
     "tracks through places": {
         "what": "places",
@@ -120,6 +122,8 @@ def test_a_loop_needs_no_ffmpeg(server, monkeypatch):
 
 def test_moments_of_a_film_are_seen_before_it_is_made(server):
     wanted = {"what": "places", "places": links(SEAHORSE, JULIA, DEEPER), "times": [1.0, 2.0, 5.0]}
+    asked = {"job": 1, "frame": 1, "forecast": True, **SMALL, "seconds": None, **wanted}
+    asked["eases"] = ["soft", "in", "hold"]
 
     async def moments(client, **keys):
         await client.say("moments", frame=1, width=64, size=[64, 36], **keys)
@@ -129,16 +133,23 @@ def test_moments_of_a_film_are_seen_before_it_is_made(server):
 
     async def talk(client):
         await shown(client, SEAHORSE)
-        told = await client.ask(
-            "film", "forecast", job=1, frame=1, forecast=True, **SMALL | {"seconds": None}, **wanted
-        )
+        told = await client.ask("film", "forecast", **asked)
+        asked["eases"][2] = "in"
+        eased = [
+            await client.ask("film", "forecast", **asked, backwards=each) for each in (False, True)
+        ]
         places = await moments(client, job=2, at=[0.0, 2.0, 4.0], **wanted)
         back = await moments(client, job=3, at=[0.0], backwards=True, **wanted)
         zoom = await moments(client, job=4, at=[0.0, 10.0], seconds=10.0, backwards=True)
-        return told, places, back, zoom
+        return told, eased, places, back, zoom
 
-    told, places, back, zoom = server.run(talk)
+    told, (eased, again), places, back, zoom = server.run(talk)
     assert (told["length"], told["left_out"], told["times"]) == (4.0, [1], [0.0, 4.0])
+    assert len(set(told["depths"])) == 1  # held until the last place
+    depths = eased["depths"]
+    assert (2 ** -depths[0], 2 ** -depths[-1]) == pytest.approx((0.05, 1e-3), rel=1e-3)
+    assert depths[0] < depths[32] < (depths[0] + depths[-1]) / 2
+    assert depths == again["depths"]  # as the film runs forwards
     widths = [float(each["view"]["width"]) for each in places]
     assert (widths[0], widths[2]) == (0.05, 1e-3)
     assert 1e-3 < widths[1] < 0.05

@@ -117,6 +117,9 @@ def test_the_catalog_has_typed_options():
     density = next(each for each in stripes["options"] if each["name"] == "density")
     assert density["type"] in ("int", "float")
     assert density["least"] < density["default"] < density["most"]
+    for each in (*table["colorings"], *table["formulas"]):  # one sentence, and no markup
+        assert re.fullmatch(r"[^`\n]{8,150}[.)']", each["meaning"]), each
+        assert not each["meaning"].startswith("Return")
     kinds = {option["type"] for each in table["colorings"] for option in each["options"]}
     assert kinds <= {"int", "float", "text", "choice"}
     assert {"seahorse"} <= {each["name"] for each in table["scenes"]}
@@ -207,7 +210,7 @@ def test_the_page_names_its_modules_so_that_they_are_loaded_at_once():
     assert listed == sorted(known)
     assert imported("start.js") == set()  # the page is painted before other scripts run
     loaded = sum(len(gzip.compress(files[name].read_bytes())) for name in known)
-    assert loaded < 96_500  # bytes of a first visit, compressed, with the types in comments
+    assert loaded < 97_000  # bytes of a first visit, compressed, with the types in comments
 
 
 def test_libraries_of_the_page_have_licences_and_name_no_host():

@@ -12,6 +12,7 @@ import fractals
 from fractals import SceneError, load_scene
 from fractals.color.palette import load as load_palette
 from fractals.color.palette import oklab_from_linear, srgb_from_linear
+from fractals.explorer.work import reversed_tracks
 from fractals.films.frames import DevelopedFrames
 from fractals.films.tracks import Curve, Tracks, replaced
 from fractals.io import load
@@ -48,6 +49,32 @@ def test_a_curve_has_no_corner():
     for time in (1, 2):
         before, after = curve(time) - curve(time - 1e-6), curve(time + 1e-6) - curve(time)
         assert before == pytest.approx(after, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("ease", "quarter", "most"),
+    [("constant", 0.25, 0.875), ("in", 0.02734, 0.75366), ("out", 0.47266, 0.99634),
+     ("both", 0.09375, 0.98633), ("hold", 0, 0)],
+)  # fmt: skip
+def test_a_point_says_how_the_value_comes_to_it(ease, quarter, most):
+    """craft.test.js has the same numbers: the page draws these curves."""
+    curve = Curve([0, 1, 3], [0, 2, 6], ["hold", "soft", ease])
+    found = [(curve(1 + 2 * share) - 2) / 4 for share in (0.25, 0.875, 1)]
+    assert found == pytest.approx([quarter, most, 1], abs=1e-5)
+    assert curve(0.5) == Curve([0, 1, 3], [0, 2, 6])(0.5)
+
+
+def test_eases_of_tracks_are_kept():
+    points = [[0, 0.0], [1, 1.0, "hold"], [2, 0.5, "soft"]]
+    scene = scene_with({"offset": points, "palette": [[0, "hokusai"], [1, "ember", "hold"]]})
+    assert "hold" in scene.to_toml()
+    assert load_scene(tomllib.loads(scene.to_toml())) == scene
+    assert [Tracks(scene).at(at).color.offset for at in (0.9, 1, 2)] == [0, 1, 0.5]
+    assert Tracks(scene).at(0.9).color.palette == load_palette("hokusai")
+    backwards = reversed_tracks({"offset": [[0, 0], [1, 4, "in"], [3, 5, "constant"]]}, 3)
+    assert backwards == {"offset": [[0, 5, "soft"], [2, 4, "constant"], [3, 0, "out"]]}
+    with pytest.raises(SceneError, match="'swift' is not 'soft'"):
+        scene_with({"offset": [[0, 0], [1, 1, "swift"]]})
 
 
 def scene_with(tracks, **keys):
@@ -194,7 +221,7 @@ def write(folder, csv, name="track.csv"):
 )
 def test_tracks_of_csv_files(tmp_path, csv):
     scene = load_scene(write(tmp_path, csv))
-    assert scene.film.tracks == {"color.offset": ((0, "1"), (2.5, "3e-1"))}
+    assert scene.film.tracks == {"color.offset": ((0, "1", "soft"), (2.5, "3e-1", "soft"))}
     assert load_scene(scene.to_table()) == scene
 
 
@@ -238,7 +265,7 @@ def test_a_scene_names_files_of_its_own_folder_only(tmp_path):
 def test_a_table_names_files_anywhere(tmp_path):
     (tmp_path / "beat.csv").write_text("0,1\n")
     scene = load_scene(film={"tracks": {"offset": str(tmp_path / "beat.csv")}})
-    assert scene.film.tracks == {"offset": ((0, "1"),)}
+    assert scene.film.tracks == {"offset": ((0, "1", "soft"),)}
     with pytest.raises(SceneError, match="no such file"):
         load_scene(film={"tracks": {"offset": str(tmp_path / "gone.csv")}})
 

@@ -5,16 +5,17 @@ const GROUND = "#09090b";
 const SMALL = 24; // pixels of the width of a blurred picture
 const FADES = 1.2; // sides of a picture, beyond which nothing of it is seen
 
-/** Return a picture, as small as blurred, with its mirror images around it, the darker the farther away.
- * @param {CanvasImageSource} from @param {number} width @param {number} height */
-function surrounded(from, width, height) {
+/** Return a picture, as small as blurred, with its mirror images around it or the colors of its edges (`plain`), the darker the farther away.
+ * @param {CanvasImageSource} from @param {number} width @param {number} height @param {boolean} plain */
+function surrounded(from, width, height, plain) {
   const w = SMALL, h = Math.max(1, Math.round((SMALL * height) / width)), short = Math.min(w, h);
   const [made, context] = newCanvas(3 * w, 3 * h, { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(from, w, h, w, h);
   for (const [x, y] of [[0, 1], [2, 1], [0, 0], [1, 0], [2, 0], [0, 2], [1, 2], [2, 2]]) {
     context.setTransform(x === 1 ? 1 : -1, 0, 0, y === 1 ? 1 : -1, x === 1 ? 0 : (2 * x + 1) * w, y === 1 ? 0 : (2 * y + 1) * h);
-    context.drawImage(made, w, h, w, h, x * w, y * h, w, h);
+    const [left, across, top, down] = plain ? [x > 1 ? 2 * w - 1 : w, x === 1 ? w : 1, y > 1 ? 2 * h - 1 : h, y === 1 ? h : 1] : [w, w, h, h];
+    context.drawImage(made, left, top, across, down, x * w, y * h, w, h);
   }
   const pixels = context.getImageData(0, 0, 3 * w, 3 * h), { data } = pixels;
   for (let k = 0; k < data.length; k += 4) {
@@ -64,15 +65,15 @@ export class PlainRenderer {
   free() {}
 
   /** Return a small image of the canvas as it was just drawn. */
-  keep() {
+  keep(plain = false) {
     const { width, height } = this.canvas;
-    return { canvas: null, around: surrounded(this.canvas, width, height), step: 1, size: [width, height], extent: [width, height], bytes: 0 };
+    return { canvas: null, around: surrounded(this.canvas, width, height, plain), step: 1, size: [width, height], extent: [width, height], bytes: 0 };
   }
 
   /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
-  #beyond(/** @type {Table} */ { image, map: [a, b, c, d, e, f] }) {
+  #beyond(/** @type {Table} */ { image, plain, map: [a, b, c, d, e, f] }) {
     const { context } = this, [w, h] = image.size;
-    image.around ??= surrounded(image.canvas, w, h);
+    image.around ??= surrounded(image.canvas, w, h, plain);
     context.setTransform(a, c, b, d, e, f);
     context.imageSmoothingEnabled = true;
     context.imageSmoothingQuality = "high";

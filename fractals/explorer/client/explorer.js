@@ -510,7 +510,7 @@ export class Explorer extends EventTarget {
     let map = /** @type {number[]|null} */ (IDENTITY); // the scene is shown again after a lost connection
     if (flight.again) this.#chain.start(message.frame);
     else map = this.#chain.add(message.frame, message.base, message.map);
-    this.stage.place(message.frame, message.size, map);
+    this.stage.place(message.frame, message.size, map, Boolean(message.camera));
     if (message.scene) {
       this.#origin++;
       this.#paints.start(message.scene.color);

@@ -60,7 +60,7 @@ export class Renderer {
   /** Draw older pictures, and the newest one.
    * @param {{image: Table, map: number[], above: boolean}[]} under from the bottom
    * @param {import("./picture.js").Picture|null} picture
-   * @param {{map: number[], coarse: boolean, exact: boolean, phase: number, beyond: {image: Table, map: number[]}|null}} how
+   * @param {{map: number[], coarse: boolean, exact: boolean, phase: number, beyond: {image: Table, map: number[], plain: boolean}|null}} how
    * `beyond`: the picture that goes on, blurred, where there is none */
   draw(under, picture, how) {
     const { gl, canvas } = this;
@@ -123,8 +123,8 @@ export class Renderer {
     return { texture, size: [width, height], extent: [width, height], bytes: 6 * extent[0] * extent[1] };
   }
 
-  /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
-  #beyond(/** @type {Table} */ { image, map }, /** @type {any} */ target) {
+  /** Fill the canvas with a picture that goes on, blurred and ever darker: mirrored, or with the colors of its edges (`plain`). */
+  #beyond(/** @type {Table} */ { image, map, plain }, /** @type {any} */ target) {
     const { gl } = this, use = this.programs.beyond, [a, b, c, d, e, f] = inverse(map);
     gl.disable(gl.BLEND);
     gl.useProgram(use.program);
@@ -133,6 +133,7 @@ export class Renderer {
     gl.uniform2fv(use.at.extent, image.extent);
     gl.uniform3f(use.at.ground, BACKGROUND[0], BACKGROUND[1], BACKGROUND[2]);
     gl.uniform1i(use.at.image, 0);
+    gl.uniform1i(use.at.plain, Number(plain));
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, image.texture);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);

@@ -28,13 +28,14 @@ in vec2 pixel;
 out vec4 color;
 void main() { color = texture(image, pixel / extent); }`;
 
-/** A picture beyond its edges: mirrored at them, the more blurred and the darker the farther away. */
+/** A picture beyond its edges: mirrored at them, or with the edges' own colors (`plain`), the more blurred and the darker the farther away. */
 export const BEYOND = `#version 300 es
 precision highp float;
 uniform sampler2D image;
 uniform vec2 extent;
 uniform mat3 back;
 uniform vec3 ground;
+uniform bool plain;
 in vec2 pixel;
 out vec4 color;
 void main() {
@@ -43,9 +44,9 @@ void main() {
   float far = length(outside);
   vec2 texels = vec2(textureSize(image, 0));
   float level = max(0.0, log2(min(texels.x, texels.y)) - 5.0 + min(1.0, 4.0 * far)); // 32 texels at the edge, 16 farther out
-  vec2 texel = 0.5 * exp2(level) / texels, mirrored = 1.0 - abs(1.0 - mod(place, 2.0));
+  vec2 texel = 0.5 * exp2(level) / texels, inner = plain ? clamp(place, 0.0, 1.0) : 1.0 - abs(1.0 - mod(place, 2.0));
   vec4 seen = vec4(0.0);
-  for (int k = 0; k < 4; k++) seen += textureLod(image, mirrored + texel * vec2(k % 2 * 2 - 1, k / 2 * 2 - 1), level);
+  for (int k = 0; k < 4; k++) seen += textureLod(image, inner + texel * vec2(k % 2 * 2 - 1, k / 2 * 2 - 1), level);
   color = vec4(mix(seen.rgb / max(seen.a, 0.01), ground, smoothstep(0.0, 1.2, far)), 1.0);
 }`;
 

@@ -23,15 +23,17 @@ export class Stage {
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
     this.edge = /** @type {Table|null} */ (null); // {image, map to the newest frame's pixels}: small, of the newest picture that covered the canvas
+    this.plain = false; // whether edges go on with their own colors: the mirror image of a solid would lie beside it
     this.peeked = /** @type {Table|null} */ (null); // {picture, colors}: what is shown again after a look at another palette
     canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
     canvas.addEventListener("webglcontextrestored", () => this.#restore());
   }
 
   /** Go on to a new frame. @param {number} frame @param {number[]} size
-   * @param {number[]|null} map from the newest frame until now; null: it lies elsewhere */
-  place(frame, size, map) {
+   * @param {number[]|null} map from the newest frame until now; null: it lies elsewhere @param {boolean} plain */
+  place(frame, size, map, plain) {
     this.peek(null);
+    this.plain = plain;
     this.#bake();
     if (map && this.edge) this.edge.map = compose(this.edge.map, map);
     else this.#dropEdge();
@@ -121,17 +123,18 @@ export class Stage {
   draw(map) {
     const { renderer, picture } = this;
     if (renderer.lost) return;
-    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false, beyond: /** @type {{image: Table, map: number[]}|null} */ (null) };
+    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false, beyond: /** @type {{image: Table, map: number[], plain: boolean}|null} */ (null) };
     const covers = picture?.complete && isIdentity(map);
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
-    const under = covers ? [] : this.older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
+    const older = this.plain ? this.older.slice(-1).filter(() => !picture?.complete) : this.older; // others show other sides of a solid
+    const under = covers ? [] : older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
     if (!covers) how.beyond = this.#widest(map);
     under.sort((one, other) => Number(one.above) - Number(other.above) || other.grain - one.grain);
     renderer.draw(under, picture, how);
     if (covers && this.edge?.of !== picture) {
       this.#dropEdge();
-      this.edge = { of: picture, image: renderer.keep(), map: IDENTITY };
+      this.edge = { of: picture, image: renderer.keep(this.plain), map: IDENTITY };
     }
   }
 
@@ -140,8 +143,9 @@ export class Stage {
     const own = this.edge && { image: this.edge.image, map: compose(this.edge.map, map) };
     if (own && surrounds(own, this.canvas)) return null;
     const older = this.older.filter(({ foreign }) => !foreign).map(({ image, map: its }) => ({ image, map: compose(its, map) }));
-    const known = [...(own ? [own] : []), ...older].filter((each) => near(each.map));
-    return known.sort((one, other) => reach(other) - reach(one))[0] ?? null;
+    const known = (this.plain && own ? [own] : [...(own ? [own] : []), ...older]).filter((each) => near(each.map));
+    const [widest = null] = known.sort((one, other) => reach(other) - reach(one));
+    return widest && { ...widest, plain: this.plain };
   }
 
   #dropEdge() {

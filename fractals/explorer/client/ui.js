@@ -122,7 +122,7 @@ export function Slider({ label, value, least, most, step = 0, log = false, hint 
 }
 
 /** A drop-down list; choices are texts or [value, text]. */
-export const Select = (/** @type {{label: string, choices: Choices, value: any, put: (name: string) => void}} */ { label, choices, value, put }) => html`<${Row} label=${label} control=${(/** @type {string} */ id) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
+export const Select = (/** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: string) => void}} */ { label, choices, value, hint, put }) => html`<${Row} label=${label} hint=${hint} control=${(/** @type {string} */ id) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
   ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
 
 /** A group of buttons of which one is pressed. */
@@ -131,8 +131,8 @@ export const Segments = (/** @type {{label: string, choices: Choices, value: any
 
 const pairs = (/** @type {any} */ choices) => choices.map((/** @type {string} */ choice) => (Array.isArray(choice) ? choice : [choice, words(choice)]));
 
-/** A switch with its label. */
-export const Toggle = (/** @type {{label: string, value: boolean, put: (on: boolean) => void}} */ { label, value, put }) => html`<label class="toggle"><span>${label}</span>
+/** A switch with its label. `about`: what it does, for the help */
+export const Toggle = (/** @type {{label: string, value: boolean, about?: string, put: (on: boolean) => void}} */ { label, value, about, put }) => html`<label class="toggle" data-about=${about}><span>${label}</span>
   <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {Table} */ { target }) => put(target.checked)} /></label>`;
 
 /** The field of one option of a coloring or a formula. @param {{option: Table, value: any, put: (value: any, live?: boolean) => void}} given */
@@ -214,7 +214,7 @@ export function Knob({ label, kind, at, style = {}, put }) {
 }
 
 /** A button with a picture and a name. */
-export const Card = (/** @type {{title: string, children?: any, below?: string} & Attributes} */ { title, children, below = "", ...rest }) => html`<button type="button" class="card" ...${rest}>${children}
+export const Card = (/** @type {{title: string, children?: any, below?: string, about?: string} & Attributes} */ { title, children, below = "", about, ...rest }) => html`<button type="button" class="card" title=${about} ...${rest}>${children}
   <span class="caption">${title}</span>${below && html`<span class="faint mono">${below}</span>`}</button>`;
 
 const RETRIES = 30; // of a thumbnail that the server has not drawn yet

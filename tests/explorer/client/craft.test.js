@@ -3,6 +3,7 @@ import { test } from "node:test";
 
 import { History } from "../../../fractals/explorer/client/history.js";
 import { children } from "../../../fractals/explorer/client/panels/breed.js";
+import { curveAt, heightOf, rangeOf, traced, valueAt } from "../../../fractals/explorer/client/panels/curves.js";
 import { path } from "../../../fractals/explorer/client/panels/flight.js";
 import { flat, looksOf } from "../../../fractals/explorer/client/panels/looks.js";
 import { stopsOf } from "../../../fractals/explorer/client/panels/photo.js";
@@ -81,4 +82,19 @@ test("the pictures of steps survive a reload", () => {
   const history = new History(), state = { frame: 3, scene: {}, origin: 1, entry: 0, still: "data:" };
   history.note("", () => state);
   assert.deepEqual(JSON.parse(JSON.stringify(history)).back, [{ frame: 0, scene: {}, origin: -1, entry: 0, still: "data:" }]);
+});
+
+test("curves are those of films, and a drag in a graph is their inverse", () => { // test_film_tracks.py has the same numbers
+  for (const [ease, ...wanted] of [["constant", 0.25, 0.875], ["in", 0.02734, 0.75366], ["out", 0.47266, 0.99634], ["both", 0.09375, 0.98633], ["hold", 0, 0]]) {
+    const points = [[0, 0], [1, 2], [3, 6, ease]];
+    const found = [0.25, 0.875].map((share) => (curveAt(points, 1 + 2 * share) - 2) / 4);
+    assert.ok(found.every((each, k) => Math.abs(each - wanted[k]) < 1e-5), `${ease}: ${found}`);
+    assert.equal(curveAt(points, 3), 6);
+  }
+  const points = [[0.1, 0], [0.2, 1], [0.5, 4], [0.9, 3.5]];
+  const soft = [-1, 0.15, 0.3, 0.7, 2].map((at) => Number(curveAt(points, at).toFixed(6)));
+  assert.deepEqual(soft, [0, 0.5, 2.222222, 3.8125, 3.5]);
+  const line = traced(points), range = rangeOf([0, 4]);
+  assert.deepEqual([line[0], line.at(-1)], [[0, 0], [1, 3.5]]);
+  assert.deepEqual([valueAt(range, heightOf(range, 3)), rangeOf([2, 2])], [3, [1, 3]]);
 });

@@ -94,7 +94,7 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
     });
     if (!explorer.scene) return null;
     const picked = index(), paint = paintOf(), palette = (paint.palette ?? "auto") === "auto" && explorer.placed?.space?.palette || shownPalette(paint, catalog), background = gradient(palette, catalog);
-    const previews = plainFirst.map(({ name: id }) => ({ id, title: words(id), change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
+    const previews = plainFirst.map(({ name: id, meaning: about }) => ({ id, title: words(id), about, change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
     const looks = Looks.value?.(color(), catalog) ?? [];
     const relief = explorer.placed?.values === false && explorer.scene.relief; // pixels have no values of their own
     const points = explorer.placed?.values === false && !relief; // an image of points: no values, layers or inside
@@ -106,7 +106,7 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
       <${Section} title="Palette">
         ${!Editor.value && html`<div class="strip large" style=${{ background }}></div>`}
         <div class="line"><span class="grow strong">${paletteTitle(palette, catalog)}</span>
-          <${Button} label="Edit" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
+          <${Button} label="Edit" title="The colors of the palette, and their places" symbol="edit" kind="quiet" aria-expanded=${String(Boolean(Editor.value))} onClick=${toggleEditor} />
           <${FileButton} label="Import" kind="quiet" title="A palette of a file, or the colors of a photograph" take=${upload} /></div>
         ${Editor.value && html`<${Editor.value} palette=${palette} catalog=${catalog} put=${(/** @type {Table} */ table, /** @type {boolean} */ live) => edit({ palette: table }, live)} />`}
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
@@ -117,7 +117,7 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
       <//>
       <${Section} title="Values">
         ${!relief && html`<${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} />
-        <${Button} label="Fit to view" kind="wide-button" onClick=${fit} />`}
+        <${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
         <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
         <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
         <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />
@@ -125,7 +125,7 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
           hint="0 keeps the values; 1 gives each color the same area (rank)." live=${(/** @type {number} */ share) => balance(share, true)} put=${(/** @type {number} */ share) => balance(share)} />
       <//>
       <${Section} title="Coloring" open=${false}>
-        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
+        <${Select} label="Coloring" choices=${colorings} value=${coloringName(paint)} hint=${coloringOf(paint, catalog)?.meaning} put=${(/** @type {string} */ coloring) => choose({ coloring, transfer: "auto", mask: "auto" })} />
         <${Previews} explorer=${explorer} label="Colorings of this view" items=${previews} chosen=${coloringName(paint)} fit=${picked === 0} choose=${(/** @type {Table} */ { id }) => choose({ coloring: id, transfer: "auto", mask: "auto" })} />
         <${Options} paint=${paint} />
         <${Select} label="Draw where" choices=${MASKS} value=${paint.mask ?? "auto"} put=${(/** @type {string} */ mask) => edit({ mask })} />

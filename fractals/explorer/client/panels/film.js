@@ -3,7 +3,7 @@ import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
 import { bytes, Button, download, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
 import { decimal } from "./scale.js";
-import { Author } from "./share.js";
+import { Author, byWorkers, KEPT } from "./share.js";
 import { Timeline } from "./timeline.js";
 import { choicesOf, tracksOf } from "./tracks.js";
 
@@ -16,6 +16,8 @@ const HINTS = {
   onward: "Begins with what is shown now and goes on into the middle of the picture.",
   places: "Goes through these places in their order, in the colors that are shown now.",
 };
+/** @type {Record<string, string[]>} */
+const ENDS = { dive: ["the whole set", "what is shown"], onward: ["what is shown", "the end"] };
 /** @type {[string, number, number][]} */
 const SIZES = [["Small", 640, 360], ["HD", 1280, 720], ["Full HD", 1920, 1080], ["4K", 3840, 2160], ["Square", 1080, 1080], ["Phone", 1080, 1920]];
 const FORMATS = [["mp4", "MP4"], ["webm", "WebM"], ["webp", "WebP"]];
@@ -41,14 +43,14 @@ export function resumeFilm(/** @type {Table} */ { open }) {
 
 export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
   if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
-  const { name = "", places = [], times = null, tracks = [] } = stored();
+  const { name = "", places = [], times = null, tracks = [], ease = "soft" } = stored();
   const own = observe({
-    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), tracks: /** @type {import("./tracks.js").Track[]} */ (tracks), ready: false, known: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
+    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), tracks: /** @type {import("./tracks.js").Track[]} */ (tracks), ease, ready: false, known: /** @type {number[]} */ ([]), depths: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
     sound: /** @type {Table|null} */ (null), forecast: "", length: 10, leftOut: /** @type {number[]} */ ([]), told: /** @type {Told|null} */ (null), film: /** @type {Table|null} */ (null), name,
   });
   let job = /** @type {Table|null} */ (null), count = places.length;
   effect(() => {
-    const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times, tracks: own.tracks });
+    const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times, tracks: own.tracks, ease: own.ease });
     try {
       sessionStorage.setItem(STORED, kept);
     } catch {
@@ -59,7 +61,7 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
   /** What the film shows. `times`: of all places, also of those that are left out. */
   const film = () => ({
     tracks: own.tracks.length ? tracksOf(own.tracks.filter(({ name }) => choices().some((each) => each.name === name)), own.length) : {},
-    what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [], backwards: own.backwards,
+    what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [], eases: own.what === "places" ? own.places.map((/** @type {Table} */ { ease = "soft" }) => ease) : [own.ease], backwards: own.backwards,
     seconds: own.seconds, times: own.what === "places" ? own.times : null, fps: Number(own.fps), size: own.size,
   });
   const choices = () => choicesOf(explorer.scene, explorer.catalog);
@@ -71,8 +73,8 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     const told = await explorer.request({ ...asked, forecast: true }).catch((/** @type {Error} */ error) => ({ error }));
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
     if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [], known: [], ready: false });
-    const { seconds, frames, length, left_out: leftOut, times: known } = told;
-    Object.assign(own, { length, leftOut, known, ready: true, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.` });
+    const { seconds, frames, length, left_out: leftOut, times: known, depths, workers } = told;
+    Object.assign(own, { length, leftOut, known, depths, ready: true, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.${byWorkers(workers)}` });
   }
 
   /** Follow the messages of a film to its end. */
@@ -113,15 +115,21 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
   });
 
   const change = (/** @type {Table[]} */ places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
-  /** The keys of the timeline: places that are not left out. */
+  /** The keys of the timeline: places that are not left out, or both ends. */
   const keys = () => {
-    if (own.what !== "places") return [];
+    if (own.what !== "places") return ENDS[own.what].map((title, k) => ({ title, index: k, at: k * own.length, ease: own.ease }));
     const shown = own.places.map((/** @type {Table} */ place, /** @type {number} */ index) => ({ ...place, index })).filter((/** @type {Table} */ { index }) => !own.leftOut.includes(index));
-    return shown.length === own.known.length ? shown.map((/** @type {Table} */ { title, index }, /** @type {number} */ k) => ({ title, index, at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k] })) : [];
+    return shown.length === own.known.length ? shown.map((/** @type {Table} */ { title, index, ease }, /** @type {number} */ k) => ({ title, index, ease, at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k] })) : [];
   };
   const retime = (/** @type {number[]} */ times) => {
+    if (own.what !== "places") return lengthen(times[1]);
     const at = new Map(keys().map((/** @type {Table} */ { index }, /** @type {number} */ k) => [index, times[k]]));
     Object.assign(own, { seconds: null, times: own.places.map((/** @type {any} */ _, /** @type {number} */ index) => at.get(index) ?? 0) });
+  };
+  const easeTo = (/** @type {number} */ which, /** @type {string} */ ease) => {
+    const { index } = keys()[which];
+    if (own.what === "places") own.places = own.places.with(index, { ...own.places[index], ease });
+    else own.ease = ease;
   };
   const lengthen = (/** @type {any} */ wish) => {
     const seconds = Math.max(0.2, Math.min(1800, wish)), end = keys().at(-1)?.at;
@@ -203,7 +211,7 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
       <p class="hint">${HINTS[own.what]}</p>
       ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(/** @type {number} */ factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
-      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} put=${retime} tracks=${own.tracks} choices=${choices()} putTracks=${(/** @type {any} */ tracks) => { own.tracks = tracks; }} />`}
+      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} depths=${own.depths} put=${retime} ease=${easeTo} tracks=${own.tracks} choices=${choices()} putTracks=${(/** @type {any} */ tracks) => { own.tracks = tracks; }} />`}
       <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
       <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
         aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>
@@ -214,8 +222,8 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
           ${own.format === "webp" && html`<p class="hint">Repeats for ever, has no sound, and needs no ffmpeg.</p>`}</div>
         ${own.format !== "webp" && html`<div class="line">${own.sound ? html`<span class="grow">${own.sound.name}</span><${Button} label="Remove the sound" symbol="close" bare kind="quiet" onClick=${() => { own.sound = null; }} />`
           : html`<span class="grow">Sound</span><${FileButton} label="Choose a file" accept=${SOUNDS} take=${hear} />`}</div>`}
-        <${Toggle} label="Backwards" value=${own.backwards} put=${(/** @type {boolean} */ backwards) => { own.backwards = backwards; }} />
-        <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} />
+        <${Toggle} label="Backwards" about="The film runs from its end to its beginning" value=${own.backwards} put=${(/** @type {boolean} */ backwards) => { own.backwards = backwards; }} />
+        <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
       <p class="forecast" role="status">${own.forecast}</p>
       <div class="line actions"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />

@@ -33,9 +33,9 @@ function Wrong({ text, told }) {
 export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
-  const cards = catalog.formulas.filter((/** @type {Table} */ { name }) => name !== "expression").sort(byFame).map((/** @type {Table} */ { name, title, values, group }) => {
+  const cards = catalog.formulas.filter((/** @type {Table} */ { name }) => name !== "expression").sort(byFame).map((/** @type {Table} */ { name, title, meaning, values, group }) => {
     const [first, ...rest] = /^\p{Lu}/u.test(title) ? title.split(", ") : [words(name), title];
-    return { name, first, rest: rest.join(", "), values, group, found: `${words(name)} ${title} ${group}`.toLowerCase() };
+    return { name, first, rest: rest.join(", "), about: meaning, values, group, found: `${words(name)} ${title} ${group}`.toLowerCase() };
   });
   const groups = Map.groupBy(cards, ({ group }) => group);
   // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
@@ -94,7 +94,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
       const [least, most] = name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
       return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     };
-    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters">${options.map(field)}${solid?.knobs.map(knob)}<//>`}
+    return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
       ${!solid && html`<${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
         put=${(/** @type {number} */ quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`}
       ${solid && html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples > 0 ? light.samples : 16 * (image?.supersampling ?? 1) ** 2} least=${1} most=${4096} log
@@ -109,7 +109,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
       <p class="hint" role="status">${cards.some(fits) ? "" : "No formula has these words."}</p>
       ${[...groups].filter(([, members]) => members.some(fits)).map(([group, members]) => html`<h3 key=${group} class="group">${group}</h3>
         <ul key=${`${group} cards`} class="cards small" aria-label=${group}>${members.filter(fits).map((card) => html`<li key=${card.name}>
-          <${Card} title=${card.first} below=${card.rest} aria-pressed=${String(card.name === now.name)} onClick=${() => choose(card)}>
+          <${Card} title=${card.first} below=${card.rest} about=${card.about} aria-pressed=${String(card.name === now.name)} onClick=${() => choose(card)}>
             <${Thumbnail} src=${`/thumbnail/formula/${card.name}`} /><//></li>`)}</ul>`)}`;
   }
 
@@ -122,7 +122,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
       ${!points && html`<${Section} title="Your own"><${Own} now=${now} /><//>`}
       ${now.name === "program" && html`<${Section} title="Program">${Object.entries(PROGRAM).map(([name, meaning]) => html`<${OptionField} key=${name}
         option=${{ name, type: "text", default: "", meaning }} value=${now[name] ?? ""} put=${(/** @type {string} */ text) => explorer.changeFormula({ ...now, [name]: text })} />`)}<//>`}
-      ${!points && options.length > 0 && html`<${Section} title="Options">${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
+      ${!points && options.length > 0 && html`<${Section} title="Options"><p class="hint">${known?.meaning}</p>${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
         value=${now[option.name] ?? option.default} put=${(/** @type {any} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`)}<//>`}
       <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;
   }

@@ -47,7 +47,7 @@ const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as 
  */
 export function mountPanels(explorer) {
   const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = /** @type {HTMLElement} */ (document.getElementById("ui"));
-  const ui = observe({ open: "", unfolded: false, bare: false, messages: /** @type {Table[]} */ ([]), dragged: false, over: /** @type {Table|null} */ (null), second: /** @type {Table|null} */ (null) });
+  const ui = observe({ open: "", unfolded: false, bare: false, messages: /** @type {Table[]} */ ([]), dragged: false, over: /** @type {Table|null} */ (null), second: /** @type {Table|null} */ (null), explain: /** @type {Table|null} */ (null) });
   const julia = juliaTool({ explorer, canvas, ui });
   const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
   const space = spaceTool({ explorer, notify });
@@ -84,6 +84,10 @@ export function mountPanels(explorer) {
     else notify("The server does not answer: the second view was not loaded.", "error");
   }
 
+  let help = /** @type {Promise<Table|null>|null} */ (null); // about what is pointed at
+  const explainer = () => help ??= import("./explain.js").then((file) => (ui.explain = file.explainTool(context)), () => (help = null));
+  const explain = () => void explainer().then((tool) => tool?.toggle());
+
   /** Show the second view of a page before this one. */
   async function resumeSecond() {
     const left = JSON.parse(sessionStorage.getItem(SECOND) ?? "null");
@@ -102,7 +106,7 @@ export function mountPanels(explorer) {
   const toggle = (/** @type {string} */ id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || space.land() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
+  const escape = () => ui.explain?.end() || [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || space.land() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
   const fold = () => ui.unfolded && !(ui.unfolded = false);
   /** Show the bars, or hide them. @param {boolean} shown @returns {boolean} whether that is a change */
   const bars = (shown) => {
@@ -142,7 +146,7 @@ export function mountPanels(explorer) {
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
-      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
+      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} data-id=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
         onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${space.keyOf(key).replace(/^.$/, (letter) => letter.toUpperCase())}>${title}</span></button>`)}
       <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
   }
@@ -194,7 +198,7 @@ export function mountPanels(explorer) {
     }, []);
     return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
       <header ref=${(/** @type {any} */ made) => { head = made; }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
-        <${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
+        <${Button} label="Explain the controls" symbol="help" bare kind="quiet" title="Explain the controls (F1)" aria-pressed=${String(Boolean(ui.explain?.on()))} onClick=${explain} /><${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
       <div class="body"><${View} /></div></section>`;
   }
 
@@ -205,7 +209,7 @@ export function mountPanels(explorer) {
   function App() {
     const shown = ui.open && panelOf(ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} id=${shown.id} title=${shown.title} wide=${shown.wide} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
-      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} /><${Over} ui=${ui} canvas=${canvas} />`;
+      ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
   }
 
   effect(() => {
@@ -220,6 +224,7 @@ export function mountPanels(explorer) {
     ...opening,
     { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
     { id: "second", group: "Panels", title: "A second view beside the picture: a Julia set, or the same place", keys: ["t"], run: () => void second() },
+    { id: "explain", group: "Panels", title: "Explain the control that is pointed at", keys: ["F1"], run: explain },
     { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
     ...julia.commands,
     ...past.commands,
@@ -234,7 +239,10 @@ export function mountPanels(explorer) {
   explorer.addEventListener("welcome", () => void import("./film.js").then(({ resumeFilm }) => resumeFilm(context)), { once: true });
   explorer.addEventListener("welcome", () => void resumeSecond().catch(() => {}), { once: true });
   // Later, so that panels open at once, and without the server too.
-  explorer.addEventListener("drawn", () => setTimeout(() => PANELS.forEach(({ load }) => void load().catch(() => {})), LATER_MS), { once: true });
+  explorer.addEventListener("drawn", () => setTimeout(() => {
+    PANELS.forEach(({ load }) => void load().catch(() => {}));
+    explainer(); // it describes what gets the focus to screen readers
+  }, LATER_MS), { once: true });
   return context;
 }
 
@@ -278,7 +286,7 @@ function favorites(/** @type {Table} */ { explorer, notify }) {
   return FAVORITE_KEYS.map((key, index) => ({
     id: `favorite-${key}`,
     group: "Color",
-    title: "Favorite palettes: F1 to F4, F6 to F10",
+    title: "Favorite palettes: F2 to F4, F6 to F10",
     hidden: index > 0,
     keys: [key],
     run: () => {

@@ -78,7 +78,7 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
     return html`<div>
       ${!explorer.placed?.values ? html`<p class="hint">Counts, distances and periods are of flat escape-time images: ${whatIs(explorer)}.</p>` : html`<${Section} title=${!own.point ? "Point in the middle" : touched() ? "Point touched last" : "Point under the pointer"} name="point">
         <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
-        <${Toggle} label="Distance and period, which take longer" value=${own.full} put=${(/** @type {boolean} */ full) => { own.full = full; }} /><//>`}
+        <${Toggle} label="Distance and period, which take longer" about="How far the point is from the set, and the period of the cycle to which its orbit goes" value=${own.full} put=${(/** @type {boolean} */ full) => { own.full = full; }} /><//>`}
       <${Section} title="Coordinates">
         <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} /><//>
       ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;

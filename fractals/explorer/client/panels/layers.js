@@ -85,5 +85,5 @@ export function Layers({ color, picked, level, catalog, pick, change, Mask }) {
       <${Mask} mask=${over.picture_mask} put=${(/** @type {Table} */ mask) => edit({ picture_mask: mask })} />
       ${over.layers && html`<${Button} label="Ungroup" kind="wide-button" onClick=${ungroup} />`}
       ${canGroup(layers, path) && html`<${Button} label="Make a group of it" kind="wide-button" title="Drag other layers into it, or move them there" onClick=${() => put(grouped(layers, path), path, true)} />`}</div>`}
-    <${Button} label="Add a layer" symbol="plus" kind="wide-button" onClick=${add} /></div>`;
+    <${Button} label="Add a layer" title="Another coloring over this one, mixed with it by a blend mode" symbol="plus" kind="wide-button" onClick=${add} /></div>`;
 }

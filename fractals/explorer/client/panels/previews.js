@@ -32,7 +32,7 @@ export function drawSheet(explorer, wanted, drawn) {
 
 /**
  * Cards of this view in other colors.
- * @param {{explorer: import("../explorer.js").Explorer, label: string, items: {id: string, title: string, change: Table}[], chosen?: string,
+ * @param {{explorer: import("../explorer.js").Explorer, label: string, items: {id: string, title: string, about?: string, change: Table}[], chosen?: string,
  *   fit?: boolean, choose: (item: Table, made: Table) => void}} options `change`: keys of the scene; `made`: {scene, picture}
  */
 export function Previews({ explorer, label, items, chosen, fit = false, choose }) {
@@ -71,6 +71,6 @@ export function Previews({ explorer, label, items, chosen, fit = false, choose }
   }, [seen.value, place, text]);
   const shown = Object.keys(made.value).length ? items.filter(({ id }) => made.value[id]) : [];
   return html`<ul class="filters" aria-label=${label} ref=${watch}>${shown.map((item) => html`<li key=${item.id}>
-    <${Card} title=${item.title} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}><${Drawn} picture=${made.value[item.id].picture} /><//></li>`)}
+    <${Card} title=${item.title} about=${item.about} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}><${Drawn} picture=${made.value[item.id].picture} /><//></li>`)}
     ${!whole.value && items.slice(shown.length, 6).map(({ id }) => html`<li key=${id} class="empty" aria-hidden="true"></li>`)}</ul>`;
 }

@@ -59,6 +59,11 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
   return { View };
 }
 
+export const KEPT = "Else what is drawn ends a minute after the page was closed";
+
+/** Return who draws, where the server has a cluster. @param {number} [count] of its workers */
+export const byWorkers = (count) => (count === undefined ? "" : count ? ` That is for this machine; ${count} worker${count > 1 ? "s" : ""} of the cluster share${count > 1 ? "" : "s"} the work.` : " No worker has joined the cluster: this machine draws alone.");
+
 const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
 const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "HTML"]];
 const LOUPE = 308; // CSS pixels
@@ -81,8 +86,8 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
   async function estimate(/** @type {Table} */ asked) {
     const tell = (/** @type {string} */ text) => { if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text; };
     try {
-      const { seconds, memory, samples } = await explorer.request({ ...asked, forecast: true });
-      tell(`About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.`);
+      const { seconds, memory, samples, workers } = await explorer.request({ ...asked, forecast: true });
+      tell(`About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.${byWorkers(workers)}`);
     } catch (error) {
       tell(error.message);
     }
@@ -152,7 +157,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
       ${format() === "html" && html`<p class="hint">One file for a friend, who can go on from this place: it draws by itself in any browser and needs no server. Solids and flames can only be magnified in it.</p>`}
       ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
         ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
-      <${Toggle} label="Loupe on the file's pixels" value=${own.loupe} put=${(/** @type {boolean} */ on) => { own.loupe = on; }} />
+      <${Toggle} label="Loupe on the file's pixels" about="Shows a square of the file, pixel by pixel, before it is drawn" value=${own.loupe} put=${(/** @type {boolean} */ on) => { own.loupe = on; }} />
       ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
@@ -160,7 +165,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
       <div class="stack" aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
         <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div>
-      <${Toggle} label="Go on when this page closes" value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} /></div>`;
+      <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} /></div>`;
   }
   return { View, Over };
 }

@@ -1,6 +1,8 @@
 /** The timeline of a film: small pictures along it, a moment to look at, and the times of its keys to drag. */
 import { html, useEffect, useSignal } from "../html.js";
 import { Button, Drawn } from "../ui.js";
+import { heightOf, rangeOf } from "./curves.js";
+import { Ease, Graph } from "./graph.js";
 import { Key, Tracks } from "./tracks.js";
 
 const PICTURES = 6; // along the line
@@ -19,13 +21,13 @@ export function retimed(times, index, wish) {
 }
 
 /**
- * @param {{explorer: import("../explorer.js").Explorer, film: Table, length: number, backwards: boolean, keys: {title: string, at: number}[],
- *   put: (times: number[]) => void, tracks: import("./tracks.js").Track[], choices: any[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
- * `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards
+ * @param {{explorer: import("../explorer.js").Explorer, film: Table, length: number, backwards: boolean, keys: {title: string, at: number, ease?: string}[],
+ *   depths: number[], put: (times: number[]) => void, ease: (index: number, name: string) => void, tracks: import("./tracks.js").Track[], choices: any[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
+ * `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards; `depths`: log2(zoom) from its begin to its end
  */
-export function Timeline({ explorer, film, length, backwards, keys, put, tracks, choices, putTracks }) {
+export function Timeline({ explorer, film, length, backwards, keys, depths, put, ease, tracks, choices, putTracks }) {
   const made = useSignal(/** @type {Table[]} */ ([])), moment = useSignal(/** @type {number|null} */ (null)), still = useSignal(/** @type {Table|null} */ (null));
-  const drag = useSignal(/** @type {number[]|null} */ (null)); // times of the keys, while one is dragged
+  const drag = useSignal(/** @type {number[]|null} */ (null)), picked = useSignal(-1); // times of the keys, while one is dragged; the key that was touched last
   // One picture is drawn at a time, the moment first; `text`: of which film, "": none is drawn
   const lane = useSignal({ busy: false, text: "", failed: "", film, length, count: 0 }).peek();
   const shown = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0, text = JSON.stringify([film, length, explorer.scene, shown]);
@@ -66,6 +68,9 @@ export function Timeline({ explorer, film, length, backwards, keys, put, tracks,
     if (live) drag.value = moved;
     else put(moved);
   };
+  const pick = (/** @type {number} */ index) => () => { picked.value = index; };
+  const range = rangeOf(depths.length ? depths : [0]), line = depths.map((depth, k) => [k / (depths.length - 1), depth]);
+  const heightAt = (/** @type {number} */ at) => (depths.length ? heightOf(range, depths[Math.round(Math.min(1, at / length) * (depths.length - 1))]) : 0.5);
   const done = () => {
     if (drag.value) put(drag.value);
     drag.value = null;
@@ -75,8 +80,10 @@ export function Timeline({ explorer, film, length, backwards, keys, put, tracks,
     ${still.value && html`<${Drawn} key=${still.value.id} picture=${still.value.picture} />`}
     <div class="film-strip">${Array.from({ length: PICTURES }, (_, k) => html`<span key=${k}>${made.value[k] && html`<${Drawn} key=${made.value[k].id} picture=${made.value[k].picture} />`}</span>`)}
       <input type="range" aria-label="Moment of the film" aria-valuetext=${seconds(moment.value ?? 0)} min="0" max=${length} step=${length / 200} value=${moment.value ?? 0} onInput=${look} /></div>
-    ${keys.length > 0 && html`<div class="film-keys">${keys.map(({ title }, index) => html`<${Key} key=${index} label=${`Time of ${title}`} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
-      share=${times[index] / end} now=${times[index]} most=${LONGEST} step=${STEP / end} backwards=${backwards} disabled=${index === 0} move=${move(index)} done=${done}>${index + 1}<//>`)}</div>`}
+    ${keys.length > 0 && html`<${Graph} line=${line} range=${range} moment=${(moment.value ?? 0) / end} backwards=${backwards} kind=${drag.value ? " stale" : ""}>${keys.map(({ title, at }, index) => html`<${Key} key=${index} label=${`Time of ${title}`} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
+      share=${times[index] / end} height=${heightAt(at)} now=${times[index]} most=${LONGEST} step=${STEP / end} backwards=${backwards} disabled=${index === 0} kind=${index === picked.value ? " picked" : ""} move=${move(index)} done=${done} held=${pick(index)}>${index + 1}<//>`)}<//>
+      <p class="hint">The line is the zoom over time.</p>`}
+    ${picked.value > 0 && keys[picked.value] && html`<${Ease} label=${`The film comes to ${keys[picked.value].title}`} value=${keys[picked.value].ease} put=${(/** @type {string} */ name) => ease(picked.value, name)} />`}
     <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
       : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
       ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
