@@ -12,7 +12,19 @@ from support import gradients
 
 from fractals import Scene, catalog
 from fractals.errors import SceneError
-from fractals.io.foreign import first_of, flame, fraktaler3, frm, ifs, kfr, par, rust_fractal, xpf
+from fractals.io.foreign import (
+    first_of,
+    flame,
+    fraktaler3,
+    frm,
+    ifs,
+    kfr,
+    par,
+    rust_fractal,
+    ufm,
+    upr,
+    xpf,
+)
 from fractals.io.foreign._par_colors import colors_of
 from fractals.io.foreign._view import FOLDS
 from fractals.io.load import load_scene
@@ -373,6 +385,14 @@ VALID = {
     "t{type=fn+fn function=cos/sqr params=1/0.5}u{type=phoenix params=0.5/-0.5/0}"
     "frm:own(XAXIS) { z = pixel, n = 0:\n if (n < 2)\n z = fn1(z)^p1\n else\n z = |z| + pixel\n"
     "endif\n n = n + 1, |z| <= 4 && n < 9 }w{type=formula formulaname=own params=1.5/0.2}",
+    ufm: 'One {\ninit:\n float n = 0, z = #pixel\nloop:\n if @mode == "b"\n z = @fn1(z)^@p\n'
+    " else\n z = |z| + #pixel\n endif\n n = n + 1\nbailout:\n |z| <= 4 && n < 9\ndefault:\n"
+    'param mode\n enum = "a" "b"\n default = 1\n endparam\n'
+    "param p\n default = (2, 0.5)\n endparam\n}",
+    upr: "a {\nfractal:\n width=8 height=6 layers=1\nlayer:\n"
+    "mapping:\n center=-0.5/0.1 magn=2 angle=9\n"
+    'formula:\n maxiter=90 filename="Standard.ufm" entry="Mandelbrot" p_power=3/0 p_bailout=16\n'
+    "gradient:\n index=0 color=255 index=130 color=16711680\n}",
 }
 
 

@@ -1,7 +1,6 @@
 /** The frame of the user interface: toolbar, panels, status line, messages, dropped files. */
 import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../html.js";
 import { addCommands, TEXT } from "../keys.js";
-import { meaningOf, togetherOf } from "../paste.js";
 import { kept, observe, SECOND } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
 import { autopilotTool } from "./autopilot.js";
@@ -321,12 +320,16 @@ function swipe(/** @type {() => boolean} */ close) {
 
 /** Open what is pasted anywhere but into a field of text: a link, a scene, a place, a file. */
 function paste(/** @type {Table} */ { explorer, notify, upload }) {
-  addEventListener("paste", (event) => {
+  addEventListener("paste", async (event) => {
     const { target, clipboardData: data } = event;
     if (!explorer.scene || !data || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
-    const [file] = data.files, text = data.getData("text"), found = meaningOf(text);
-    if (file) upload(file);
-    else if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
+    const [file] = data.files, text = data.getData("text");
+    if (file) {
+      upload(file);
+      return;
+    }
+    const found = (await import("../paste.js")).meaningOf(text);
+    if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
     else if (found.file) upload(new File([text], found.file));
     else if (found.view && explorer.placed?.camera) explorer.open({ scene: { formula: "mandelbrot", view: found.view } });
     else if (found.view) explorer.place(found.view);
@@ -345,11 +348,12 @@ function drop(/** @type {Table} */ ui, /** @type {any} */ take) {
   addEventListener("dragenter", (event) => files(event) && show(1));
   addEventListener("dragleave", (event) => files(event) && show(-1));
   addEventListener("dragover", (event) => files(event) && event.preventDefault());
-  addEventListener("drop", (event) => {
+  addEventListener("drop", async (event) => {
     if (!files(event)) return;
     event.preventDefault();
     show(-depth);
-    const file = togetherOf([...(event.dataTransfer?.files ?? [])]);
+    const given = [...(event.dataTransfer?.files ?? [])]; // empty later
+    const file = (await import("../paste.js")).togetherOf(given);
     if (file) take(file);
   });
 }
