@@ -109,19 +109,24 @@ def _is_lasting(function: Any) -> bool:
 
 
 def text_of_program(
-    make: Callable[[], Any], layout: Any, packed: bool, foreign: bool, checked: bool
+    make: Callable[[], Any],
+    layout: Any,
+    foreign: bool,
+    checked: bool,
+    packed: bool = False,
+    long: bool = False,
 ) -> str:
     """Return LLVM's text of a program: of the body that ``make()`` returns, for a layout.
 
-    `packed`: it iterates SIMD packs; `foreign`: parts of it are not of this package; `checked`:
-    indices are checked.
+    `foreign`: parts of it are not of this package; the others: as of
+    `fractals.backends.cpu.programs.program_of`.
 
     Raises NumbaError: Numba can't compile it.
     """
     with _functions_of_a_program() as functions:
         entry = make_entry(jit(make()), layout)
     own = _own_compiler()
-    settings = own.numeric(packed, foreign, functions) if own else {}
+    settings = own.numeric(packed, foreign, functions, long) if own else {}
     plain = {"nogil": True, "error_model": "numpy", **WRAPPERS}
     program = numba.njit(**plain, **settings)(entry)
     with _checked(checked):
