@@ -47,7 +47,8 @@ def _own_compiler() -> Any:
             _increase(values, by)
 
         part = register_jitable(**numba_compiler.INLINED)(lambda values, by: _increase(values, by))
-        jit = numba.njit(**WRAPPERS, **numba_compiler.numeric(True, False, {_increase, whole}))
+        settings = numba_compiler.numeric(functions={_increase, whole}, long=True)
+        jit = numba.njit(**WRAPPERS, **settings)
         made = jit(make_entry(whole, (tuple, ("d", 1, False), "d")))
         made.compile(SIGNATURE)
         if stands_alone(machine_code(made.inspect_llvm(made.signatures[0]))):
