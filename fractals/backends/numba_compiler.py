@@ -14,10 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from llvmlite import ir
-from llvmlite.binding import Linkage
 from numba import _dynfunc
 from numba.core import extending, imputils, types
-from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
 from numba.core.ir import Inst, Loc, Var
@@ -43,56 +41,8 @@ from numba.core.untyped_passes import (
     TranslateByteCode,
 )
 
-
-class _Library(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a program, which LLVM optimizes as a whole, and Numba does not load.
-
-    Numba also has LLVM optimize each function by itself before. Code that Numba loads stays in
-    memory for ever.
-
-    `numba.core.codegen.JITCodeLibrary`, its `_codegen`, `_final_module`, `_linking_libraries`,
-    `_optimize_functions`, `_optimize_final_module` and other members; Numba 0.61.2 to 0.68.1.
-    """
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
-    def finalize(self) -> None:
-        self._raise_if_finalized()
-        for library in dict.fromkeys(self._linking_libraries):
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalized = True
-        self._optimize_final_module()
-
-    def get_llvm_str(self) -> str:
-        self._ensure_finalized()
-        return str(super().get_llvm_str())
-
-
-class _PackLibrary(_Library):
-    """The code of a program of SIMD packs, whose body LLVM optimizes by itself before the whole.
-
-    With fewer registers it finds a better order for it then: a loop with AVX2 takes 0.9 of the
-    time. Other programs gain nothing.
-    """
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        JITCodeLibrary._optimize_functions(self, ll_module)
-
-
-class _InlinedLibrary(_Library):
-    """The code of a function that is inlined into each caller, as LLVM reads it from Numba.
-
-    The program links it and what it calls. Were they linked here, code would be copied at each
-    level of calls.
-    """
-
-    def finalize(self) -> None:
-        self._raise_if_finalized()
-        for function in self._final_module.functions:  # several modules of a program may have it
-            if not function.is_declaration and function.linkage == Linkage.external:
-                function.linkage = Linkage.linkonce_odr
-        self._finalized = True
+from fractals.backends import numba_code
+from fractals.backends.numba_code import InlinedLibrary, Library, LongLibrary, PackLibrary
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -124,16 +74,20 @@ class _TellCallers(LoweringPass):  # type: ignore[misc]
 
 
 @contextlib.contextmanager
-def _quick_compiler() -> Iterator[None]:
+def _quick_compiler(compiler: Any) -> Iterator[None]:
     """Patch Numba, under its compiler lock, to skip work that our programs never need.
 
     New declarations are looked for only where there are some, calls of an operator with the same
     types are typed once, the variables of a statement are listed quicker, and Python's garbage
-    collector waits, because next to nothing of what a
-    compiler makes is garbage before the program is done.
+    collector waits, because next to nothing of what a compiler makes is garbage before the program
+    is done. LLVM's instructions are fewer, but not where a part of the program is foreign, as Numba
+    keeps what it compiles for that.
 
-    The names of `_quick_refresh`, `_typed_once`, `_variables_of` and `_process`;
-    Numba 0.61.2 to 0.68.1.
+    Classes of Numba's types are asked for as ordinary ones, because nothing else is registered
+    as their subclass.
+
+    The names of `_quick_refresh`, `_typed_once`, `_variables_of` and `_process`, and the class of
+    the class `Type`; Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
@@ -145,9 +99,17 @@ def _quick_compiler() -> Iterator[None]:
     with contextlib.ExitStack() as changed:
         for context in contexts:
             changed.enter_context(_changed(context, "refresh", refresh))
-        changed.enter_context(_changed(BaseFunction, "get_call_type", _typed_once))
-        changed.enter_context(_changed(Inst, "_rec_list_vars", _variables_of))
-        changed.enter_context(_changed(PostProcessor, "run", _process))
+        kind = type(types.Type)
+        for owner, name, quick in (
+            (BaseFunction, "get_call_type", _typed_once),
+            (Inst, "_rec_list_vars", _variables_of),
+            (PostProcessor, "run", _process),
+            (kind, "__instancecheck__", type.__instancecheck__),
+            (kind, "__subclasscheck__", type.__subclasscheck__),
+            (InlinedLibrary, "add_ir_module", compiler.library_class.add_ir_module),
+            *([] if compiler.declares_all else numba_code.replaced(target)),
+        ):
+            changed.enter_context(_changed(owner, name, quick))
         changed.enter_context(_without_collections())
         yield
 
@@ -354,7 +316,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
     """
 
-    library_class: Any = _Library
+    library_class: Any = Library
     declares_all = False
     functions: Any = ()
 
@@ -366,9 +328,9 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
         context = self.state.targetctx  # made for this function
         context.post_lowering = _without_runtime
         context.get_abi_sizeof = _size_of_type
-        with _quick_compiler(), _declared(self.functions):
+        with _quick_compiler(self), _declared(self.functions):
             made = super()._compile_core()._replace(type_annotation=None, metadata=None)
-        if self.library_class is not _InlinedLibrary:  # no code calls it
+        if self.library_class is not InlinedLibrary:  # no code calls it
             with contextlib.suppress(KeyError):
                 cpu_target.target_context.remove_user_function(made.entry_point)
         return made
@@ -397,23 +359,24 @@ def _size_of_type(kind: Any) -> int:
 class _InlinedCompiler(_Compiler):
     """The same for a function that is inlined into its callers."""
 
-    library_class = _InlinedLibrary
+    library_class = InlinedLibrary
 
 
 def numeric(
     packed: bool = False,
     foreign: bool = False,
     functions: Any = (),
+    long: bool = False,
 ) -> dict[str, Any]:
     """Return options of a function that only uses numbers and arrays it is given.
 
     It has no references to count. `packed`: it is a program of SIMD packs; `foreign`: parts of it
     are not of this package, and may use all that Numba knows; `functions`: those of this program
-    alone.
+    alone; `long`: as of `fractals.backends.cpu.programs.program_of`.
 
     `_nrt` is private: Numba 0.61.2 to 0.68.1.
     """
-    library = _PackLibrary if packed else _Library
+    library = PackLibrary if packed else LongLibrary if long else Library
     body = {"library_class": library, "declares_all": foreign, "functions": functions}
     return {"_nrt": False, "pipeline_class": type("_Numeric", (_Compiler,), body)}
 

@@ -177,12 +177,16 @@ def make_take(target, count):
     """Return ``take(values, at)``, a tuple of `count` elements from a place on."""
     if count == 0:
         return target.jit(lambda values, at: ())
-    rest = make_take(target, count - 1)
+    half = count // 2
+    part = make_take(target, half)  # so few functions are compiled
 
-    def take(values, at):
-        return (*rest(values, at), values[at + count - 1])
+    def even(values, at):
+        return (*part(values, at), *part(values, at + half))
 
-    return target.jit(take)
+    def odd(values, at):
+        return (*part(values, at), *part(values, at + half), values[at + 2 * half])
+
+    return target.jit(odd if count % 2 else even)
 
 
 def make_draw(target, draws):

@@ -1,7 +1,7 @@
 """Pictures do not depend on private names of Numba: where one is missing, plain Numba compiles.
 
-A new Numba that renames something is imitated: the file that uses private names is loaded with
-another name in its text.
+A new Numba that renames something is imitated: the files that use private names are loaded with
+another name in their text.
 """
 
 import ast
@@ -9,16 +9,16 @@ import os
 import re
 import subprocess
 import sys
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
 from support.scenes import slow_but
 
 ROOT = Path(__file__).parents[2]
-FILE = ROOT / "fractals" / "backends" / "numba_compiler.py"
-# Names in that file that are not Numba's: Python's, llvmlite's public ones, and its own; and "cpu",
-# a value of the public `numba.extending.overload(target=)`.
+FILES = [ROOT / "fractals" / "backends" / f"numba_{name}.py" for name in ("compiler", "code")]
+# Names in these files that are not Numba's: Python's, llvmlite's public ones, and their own; and
+# "cpu", a value of the public `numba.extending.overload(target=)`.
 OWN = {
     *("cpu", "ir", "IRBuilder", "Module", "FunctionType", "VoidType", "DoubleType", "Block"),
     *("append_basic_block", "function", "icmp_signed", "icmp_unsigned", "fcmp_ordered", "select"),
@@ -29,11 +29,12 @@ OWN = {
 }
 SCRIPT = """
 import importlib.abc, importlib.util, re, sys
+MODULES = {f"fractals.backends.numba_{name}" for name in ("compiler", "code")}
 class Renaming(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name != "fractals.backends.numba_compiler":
+        if name not in MODULES:
             return None
-        sys.meta_path.remove(self)
+        MODULES.remove(name)
         spec = importlib.util.find_spec(name)
         text = re.sub(r"\\bNAME\\b", "NAME_renamed", spec.loader.get_source(name))
         spec.loader.get_code = lambda _name: compile(text, spec.origin, "exec")
@@ -48,10 +49,10 @@ run()
 
 
 def private_names():
-    """Return all names of Numba in the file: imported, read, written, overridden, or in quotes."""
+    """Return all names of Numba in the files: imported, read, written, overridden, or in quotes."""
     standard = {"collections", "contextlib", "functools", "gc", "importlib"}
     found = set()
-    for node in ast.walk(ast.parse(FILE.read_text("utf-8"))):
+    for node in chain(*(ast.walk(ast.parse(file.read_text("utf-8"))) for file in FILES)):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("numba"):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.Attribute) and ast.unparse(node.value) not in standard:

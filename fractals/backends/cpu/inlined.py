@@ -47,7 +47,8 @@ def _own_compiler() -> Any:
             _increase(values, by)
 
         part = register_jitable(**numba_compiler.INLINED)(lambda values, by: _increase(values, by))
-        jit = numba.njit(**WRAPPERS, **numba_compiler.numeric(True, False, {_increase, whole}))
+        settings = numba_compiler.numeric(functions={_increase, whole}, long=True)
+        jit = numba.njit(**WRAPPERS, **settings)
         made = jit(make_entry(whole, (tuple, ("d", 1, False), "d")))
         made.compile(SIGNATURE)
         if stands_alone(machine_code(made.inspect_llvm(made.signatures[0]))):
@@ -109,19 +110,24 @@ def _is_lasting(function: Any) -> bool:
 
 
 def text_of_program(
-    make: Callable[[], Any], layout: Any, packed: bool, foreign: bool, checked: bool
+    make: Callable[[], Any],
+    layout: Any,
+    foreign: bool,
+    checked: bool,
+    packed: bool = False,
+    long: bool = False,
 ) -> str:
     """Return LLVM's text of a program: of the body that ``make()`` returns, for a layout.
 
-    `packed`: it iterates SIMD packs; `foreign`: parts of it are not of this package; `checked`:
-    indices are checked.
+    `foreign`: parts of it are not of this package; the others: as of
+    `fractals.backends.cpu.programs.program_of`.
 
     Raises NumbaError: Numba can't compile it.
     """
     with _functions_of_a_program() as functions:
         entry = make_entry(jit(make()), layout)
     own = _own_compiler()
-    settings = own.numeric(packed, foreign, functions) if own else {}
+    settings = own.numeric(packed, foreign, functions, long) if own else {}
     plain = {"nogil": True, "error_model": "numpy", **WRAPPERS}
     program = numba.njit(**plain, **settings)(entry)
     with _checked(checked):

@@ -1,6 +1,6 @@
 """Programs of the CPU: machine code from the disk, or compiled by Numba, which is imported then."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from fractals.backends import code_cache, features, machine_code
@@ -15,15 +15,17 @@ def program_of(
     loop: bool = False,
     checked: bool = False,
     packed: bool = False,
+    long: bool = False,
 ) -> Program:
     """Return the program of the body that ``make_body(target, *options)`` makes.
 
     `make_body`: a function, or its name as "module:function" where the module needs Numba.
     `number`: "float64" or "float32". `loop`: whether the body computes single elements: the program
     then has a loop over all of them. `checked`: whether indices are checked. `packed`: whether the
-    program iterates packs of samples.
+    program iterates packs of samples. `long`: whether it is long and takes little of a picture's
+    time, so that LLVM takes less time for it.
     """
-    kinds = {"loop": loop, "checked": checked, "packed": packed}
+    kinds = {"loop": loop, "checked": checked, "packed": packed, "long": long}
     name = "-".join(["cpu", *(kind for kind, on in kinds.items() if on)])
     identity = name, number, make_body, *options
 
@@ -32,8 +34,9 @@ def program_of(
             key = f"{layout} for {features.TARGET}"
             found = store.load(key, _stored) if store else None
             if found is None:
+                what = make_body, number, options, layout
                 with compiling():
-                    data = with_room(_compiled, (make_body, number, options, layout), kinds)
+                    data = with_room(_compiled, what, kinds.values())
                 found = machine_code.loaded(data)
                 if store and machine_code.stands_alone(data):
                     store.save(key, data)
@@ -46,11 +49,11 @@ def program_of(
     return code_cache.program(made, *identity)
 
 
-def _compiled(what: tuple[Any, ...], kinds: dict[str, bool]) -> bytes:
+def _compiled(what: tuple[Any, ...], kinds: Iterable[bool]) -> bytes:
     from fractals.backends.cpu import target
 
     make_body, _, options, _ = what
-    return target.compiled(*what, code_cache.is_foreign(make_body, *options), **kinds)
+    return target.compiled(*what, code_cache.is_foreign(make_body, *options), *kinds)
 
 
 def _stored(data: bytes) -> MachineCode | Uncompilable:

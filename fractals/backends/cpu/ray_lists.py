@@ -66,7 +66,7 @@ class Tracer:
         layout = tuple, array(char), "q", "q", char, "q", space
         self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
         self._calls = np.array([self._walk.code.address], np.int64)
-        self._paths = [program_of(PATHS, number, (shared,)) for shared in (False, True)]
+        self._paths = [program_of(PATHS, number, (shared,), long=True) for shared in (False, True)]
         wide = room + PAD
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
         self._rays[NUMBER] = np.arange(wide)

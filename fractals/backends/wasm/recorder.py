@@ -84,9 +84,10 @@ class CallRecorder(CpuBackend):
         loop: bool = False,
         checked: bool = False,
         packed: bool = False,
+        long: bool = False,
     ) -> Program:
         """Return a program that is recorded where it is called; see `program_of`."""
-        kinds = loop, checked, packed
+        kinds = loop, checked, packed, long
         texts = code_cache.program(_Texts, "wasm", make_body, number, options, *kinds)
 
         def number_of(layout: Layout) -> Any:
