@@ -108,6 +108,7 @@ def test_keys_that_are_not_used_are_told_of_what_is_pasted(panels):
     assert line.count() == 1
 
 
+@pytest.mark.slow
 def test_an_own_formula_in_fractints_words_is_a_program(panels):
     panel = opened(panels, "Formula")
     part = section(panel, "Your own")

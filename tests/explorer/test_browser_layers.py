@@ -194,6 +194,7 @@ def test_a_mask_is_painted_on_the_picture_and_undone(stack):
     assert np.array_equal(tab.pixels(), before)
 
 
+@pytest.mark.slow
 def test_a_mask_of_a_file_and_escape_ends_the_brush(stack, tmp_path):
     tab, part = stack
     part.locator(".layer-name").nth(1).click()

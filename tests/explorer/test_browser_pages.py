@@ -231,6 +231,7 @@ def test_a_touch_pinches_and_taps_twice(visit, live):
     assert page.evaluate("viewer.pixel") == pytest.approx(between / 2)
 
 
+@pytest.mark.slow
 def test_a_page_of_a_deep_view_draws_and_gives_scenes_in_all_digits(visit, tmp_path):
     path = tmp_path / "a.html"
     keys = {"size": (96, 64), "supersampling": 1, "max_iterations": 8000}

@@ -301,6 +301,7 @@ def test_each_control_equals_the_scene(tab, seed):
     panel.get_by_role("button", name="Edit").click()
 
 
+@pytest.mark.slow
 def test_a_relief_is_that_of_the_scene(tab):
     panel = opened(tab, "Color")
     before = tab.assert_exact()

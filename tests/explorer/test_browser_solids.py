@@ -116,6 +116,7 @@ def test_a_click_focuses_and_keys_fly(panels):
     panels.until("!explorer.scene.camera.position")
 
 
+@pytest.mark.slow
 def test_views_are_found_and_flown_to(panels):
     panels.open({**BOX, "camera": {"field": 50}})
     panel = opened(panels, "Find")

@@ -11,7 +11,7 @@ from support.deadline import deadline
 from support.fuzz import Fuzz, Unanswered, mutated
 
 SEED = os.environ.get("FRACTALS_FUZZ_SEED", "readers")
-COUNT = int(os.environ.get("FRACTALS_FUZZ_COUNT", "6000"))  # about half a minute
+COUNT = int(os.environ.get("FRACTALS_FUZZ_COUNT", "3000"))  # a quarter of a minute
 PARTS = 4  # so that several processes share the work
 
 
