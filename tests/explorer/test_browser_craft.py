@@ -74,7 +74,10 @@ def new_tab(browser, server):
 def test_a_palette_is_shown_while_it_is_pointed_at(tab):
     assert sorted(tab.run(ENDLESS)) == ["breathe", "breathe", "sweep"]
     before, shown = tab.settle(), tab.pixels()
-    strip = opened(tab, "Color").get_by_role("button", name="Ember", exact=True)
+    panel = opened(tab, "Color")
+    strip = panel.get_by_role("button", name="Ember", exact=True)
+    first = panel.locator(".strip-button").first
+    box = first.bounding_box()
     strip.hover()
     tab.until("explorer.stage.peeked")
     ember = tab.pixels()
@@ -86,12 +89,12 @@ def test_a_palette_is_shown_while_it_is_pointed_at(tab):
     strip.click()
     assert color_of(tab)["palette"] == "ember"
     assert np.abs(tab.pixels().astype(int) - ember).max() <= 1  # as the shader colors
-    box = strip.bounding_box()
     tab.page.mouse.move(600, 300)
     tab.page.keyboard.press("Escape")
     tab.page.mouse.move(box["x"] + 20, box["y"] + 8)
     opened(tab, "Color")  # a palette is under the mouse, which rests
     tab.page.wait_for_timeout(200)
+    assert first.bounding_box() == box
     assert not tab.run("Boolean(explorer.stage.peeked)")
     tab.page.mouse.move(box["x"] + 24, box["y"] + 8)
     tab.until("explorer.stage.peeked")

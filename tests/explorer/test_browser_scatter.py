@@ -77,6 +77,7 @@ def test_palette_and_display_are_live(panels):
     panels.until("explorer.scene.display.gamma < 4")
     panels.assert_exact()
     assert not np.array_equal(panels.pixels(), shown)
+    panel.get_by_role("button", name="All 42 palettes", exact=True).click()
     panel.get_by_role("button", name="Lagoon", exact=True).click()
     panels.until("explorer.scene.color.palette === 'lagoon'")
     assert panels.assert_exact()["display"]["gamma"] < 4
