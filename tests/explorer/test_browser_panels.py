@@ -1007,6 +1007,10 @@ def test_what_is_pointed_at_is_explained(tab):
     panel.wait_for()
     panel.get_by_role("button", name="Explain the controls").click()
     help_box.get_by_role("button", name="End the help").click()
+    panel.get_by_role("textbox", name="Density").press("F1")  # in a field as elsewhere
+    expect(help_box).to_contain_text(told["Density"])
+    tab.page.keyboard.press("F1")
+    expect(help_box).to_have_count(0)
 
 
 @pytest.mark.slow

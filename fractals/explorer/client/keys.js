@@ -81,7 +81,7 @@ const MOVED = "button, a, summary, select, input, [role=slider]"; // what arrows
 
 /** Tell whether keys belong to a field, a list or a button and not to the picture. @param {KeyboardEvent} event */
 function isTyping({ target, key, ctrlKey, metaKey }) {
-  if (!(target instanceof HTMLElement) || key === "Escape") return false;
+  if (!(target instanceof HTMLElement) || key === "Escape" || /^F\d/.test(key)) return false;
   const command = ctrlKey || metaKey;
   // A field into which nothing is typed has nothing to undo.
   if (target.closest(TEXT)) return !(command && "zyZ".includes(key) && target.dataset.idle);

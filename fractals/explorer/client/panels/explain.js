@@ -84,7 +84,8 @@ export function explainTool(/** @type {Table} */ { explorer, ui }) {
   };
   root.addEventListener("click", tap, true);
   function toggle() {
-    Object.assign(own, { on: !own.on, told: null });
+    const field = explorer.catalog && root.querySelector(`:is(${FIELDS}, [role=slider]):focus`); // which is meant, then
+    Object.assign(own, { on: !own.on, told: field ? explained(field, explorer.catalog, ui.open) : null });
     root.classList.toggle("explaining", own.on);
     return true;
   }
