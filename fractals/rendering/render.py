@@ -94,8 +94,8 @@ def read_fitted_request(
 ) -> tuple[Scene, *tuple[Any, ...]]:
     """Return what `read_request` returns, with colors that fit what is chosen by keywords.
 
-    Keys that the scene's family does not read are told by `on_message` of the first options, which
-    are those of a device.
+    The family of a scene may not read all its keys. `on_message` of the first options names those
+    that are not read.
     """
     scene, *made = read_request(sources, keywords, allowed, *options)
     if line := unused(scene):

@@ -34,6 +34,7 @@ NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
 PLAIN = re.compile(rf"\(?\s*({NUMBER})\s*(?:[,/]\s*({NUMBER})\s*)?\)?", re.ASCII | re.IGNORECASE)
 P_NAMES = {"p1", "p2", "p3", "p4", "p5"}
 YES, NO = ("true", "yes", "1"), ("false", "no", "0")
+MAXITER = ("#maxiter", "#maxit")
 
 
 @dataclass(frozen=True)
@@ -122,9 +123,6 @@ def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool
     table = follow.table()
     make_program(**{key: value for key, value in table.items() if key != "name"})
     return replace(found, kin=FormulaMatch(table))
-
-
-MAXITER = ("#maxiter", "#maxit")
 
 
 def _named(follow: UltraFollower, found: UltraDrawn) -> UltraDrawn | None:
