@@ -181,10 +181,20 @@ def _without_collections() -> Iterator[None]:
         yield
     finally:
         if collecting:
-            if not gc.get_freeze_count():  # no collection of what is old is due
+            if not _others_freeze():  # no collection of what is old is due
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+_frozen = False
+
+
+def _others_freeze() -> bool:
+    """Tell whether others have frozen objects, which Python counts for up to 0.1 s: once."""
+    global _frozen
+    _frozen = _frozen or gc.get_freeze_count() > 0
+    return _frozen
 
 
 def _quick_refresh(contexts: Any) -> Callable[[], None]:
