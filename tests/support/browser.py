@@ -8,15 +8,21 @@ import numpy as np
 
 import fractals
 
-ARGUMENTS = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox")
+# The page is put together without the software that stands for a graphics card: half of its work.
+ARGUMENTS = (
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",
+    "--no-sandbox",
+)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-PATIENCE = 240  # seconds: programs may have to be compiled
+PATIENCE = 120  # seconds: programs may have to be compiled
 # What is told where a wait ends.
 STATE = """() => window.explorer && JSON.stringify(
     ["connected", "lost", "drawn", "status", "paused", "placed", "scene"].map(
         (name) => [name, explorer[name]]))"""
 GO_ON = "[window.explorer, window.second].forEach((each) => each?.paused && each.goOn())"
-COARSE = 0.5  # device pixels a CSS pixel, where panels are tested: a quarter of the work of WebGL
+COARSE = 0.25  # device pixels a CSS pixel, where panels are tested: little work for WebGL
 # The page draws on a plain canvas where WebGL2 has no graphics card, by the name of the renderer.
 CARD = """(() => {
     const { prototype } = WebGL2RenderingContext, { getExtension } = prototype;
