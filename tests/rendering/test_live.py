@@ -69,7 +69,7 @@ def share_apart(one, other, by=2):
 
 
 @needs_node
-@pytest.mark.parametrize("name", slow_but(("mandelbrot", "curve"), SCENES))
+@pytest.mark.parametrize("name", slow_but(["curve"], SCENES))
 def test_a_page_draws_what_render_draws(tmp_path, name):
     scene = scene_of(**SCENES[name])
     count, pixels, image = drawn(tmp_path, scene)

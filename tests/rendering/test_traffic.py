@@ -18,6 +18,7 @@ NAMES = [view["name"] for view in facts.read("traffic.json")]
 LONG = {  # no orbit in these views is short, so the oracle takes 5 to 15 s
     "grid-z28-i50000-543f9cfa",
     "grid-z47-i50000-fb5f0315",
+    "grid-z48-i48000-0a309fb2",
     "hi-band-z38-nedge",
 }
 

@@ -214,7 +214,7 @@ def test_known_counts(name, truth, compiled):
     assert stable >= 2
 
 
-@pytest.mark.parametrize("name", slow_but(["rf_cubic"], OWN))
+@pytest.mark.parametrize("name", slow_but([], OWN))
 def test_known_counts_on_the_cpu(name, truth):
     method, stable = check_known(name, truth[name], "cpu")
     assert method == KNOWN[name]
