@@ -25,6 +25,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.relief import sun_of
 from fractals.rendering.solid.moves import facts_of
 from fractals.scene.model import Scene, validate
+from fractals.scene.picture import View
 
 # The scenes that a client opens: its own, of the gallery, of a formula, Julia sets of a point.
 
@@ -59,12 +60,15 @@ def julia_scene(session: Session, frame: int, at: tuple[int, int]) -> Scene:
     place = session.frames.place(frame)
     if place.origin.julia is not None:
         raise OptionError("this is a Julia set already: its points have none of their own")
-    table = place.origin.to_values()
-    table["view"] = {}
-    table["julia"] = list(text_of(place, at))
-    table |= {"title": "", "note": ""}
-    scene = validate(table)
-    return scene.model_copy(update={"color": session.color})
+    # One key is validated, because this is done for each preview, and a whole table takes 0.4 ms.
+    update = {
+        "julia": validate({"julia": text_of(place, at)}).julia,
+        "view": View(),
+        "color": session.color,
+        "title": "",
+        "note": "",
+    }
+    return place.origin.model_copy(update=update)
 
 
 def repainted(session: Session, color: dict[str, Any]) -> Scene:

@@ -34,7 +34,7 @@ from fractals.rendering import families
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
 from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile, make_plan
+from fractals.rendering.plan import Tile, make_plan, tiles_within
 from fractals.rendering.render import draw_image
 from fractals.scene.model import FILTERS, Scene
 from fractals.scene.paint import Blend
@@ -74,14 +74,20 @@ def draw_preview(
     options = RenderOptions(force=True, progress=watch, on_message=lambda line: None)
     whole, (width, height) = plan.layers.whole or scene.develop.bloom > 0, plan.size
     pixels = np.empty((height, width, 3), np.uint8)
-    tiles = [Tile(0, y, width, min(ROWS, height - y)) for y in range(0, height, ROWS)]
+    rows = max(ROWS, -(-height // (4 * (backend.threads or 1))))  # one batch: a tile takes 0.03 ms
+    tiles = (
+        Tile(0, 0, width, min(ROWS, height)),
+        *tiles_within(width, range(ROWS, height), width, rows),
+    )
+
+    def first(drawing: Drawing) -> None:
+        draw_tile(drawing, tiles[0], pixels[tiles[0].window()], work.stale)
 
     def opened() -> Drawing:
+        if not whole:
+            return open_drawing(plan, backend, options, first=first)
         drawing = open_drawing(plan, backend, options)
-        if whole:
-            drawing.source.iterate(tiles[0], stop=work.stale)
-        else:
-            draw_tile(drawing, tiles[0], pixels[tiles[0].window()], work.stale)
+        drawing.source.iterate(tiles[0], stop=work.stale)
         return drawing
 
     drawing = yield from engine.prepared(work, scene, "picture", opened)

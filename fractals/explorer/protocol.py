@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from fractals.errors import OptionError, shown
-from fractals.io.png import fast_zlib
+from fractals.io.png import END, WINDOW, fast_zlib, join_checksums
 from fractals.scene.film import Ease
 from fractals.scene.table import explained
+from fractals.threads import share
 
 VERSION = 1
 MAX_SMALL, MAX_MESSAGE = 65_536, 262_144  # bytes of a message; of an `open` or `paint`
@@ -27,6 +28,8 @@ RAW, DEFLATE = 0, 1
 HEADER = struct.Struct("<BBHIHHHHBBHffI")
 NO_VALUE = 65_535
 FAST = 1  # level of zlib: 6 saves 8 % in 20 times the time (measured)
+BEGIN = b"\x78\x01"  # of a stream of zlib
+PIECE = 2**16  # least bytes that a thread deflates, in 0.7 ms
 
 Id = Annotated[int, Field(ge=1, lt=2**32)]
 Sequence = Annotated[int, Field(ge=1, le=65_535)]
@@ -405,22 +408,38 @@ def pack_values(where: Where, values: NDArray[np.float32], remote: bool) -> byte
     return pack(VALUES, where, _deflated(rows), DEFLATE, (low, high))
 
 
-def pack_pixels(where: Where, pixels: NDArray[np.uint8], remote: bool, kind: int = PIXELS) -> bytes:
-    """Return the message of pixels in sRGB."""
+def pack_pixels(
+    where: Where, pixels: NDArray[np.uint8], remote: bool, kind: int = PIXELS, threads: int = 1
+) -> bytes:
+    """Return the message of pixels in sRGB, which these threads deflate."""
     if not remote:
         return pack(kind, where, np.ascontiguousarray(pixels).tobytes(), RAW, (0.0, 0.0))
-    return pack(kind, where, _deflated(pixels.reshape(len(pixels), -1)), DEFLATE, (0.0, 0.0))
+    rows = pixels.reshape(len(pixels), -1)
+    return pack(kind, where, _deflated(rows, threads), DEFLATE, (0.0, 0.0))
 
 
-def _deflated(rows: NDArray[Any]) -> bytes:
+def _deflated(rows: NDArray[Any], threads: int = 1) -> bytes:
     """Return rows as differences to the row above, low bytes before high ones, deflated."""
     change = rows.copy()
     change[1:] -= rows[:-1]
     data = np.ascontiguousarray(change).view(np.uint8)
     if rows.dtype.itemsize == 2:
         data = np.concatenate([data.reshape(-1, 2)[:, k] for k in (0, 1)])
-    packed: bytes = fast_zlib.compress(data.tobytes(), FAST)
-    return packed
+    pieces: list[Any] = np.array_split(data.ravel(), min(threads, -(-data.size // PIECE)))
+    if len(pieces) == 1:
+        whole: bytes = fast_zlib.compress(data, FAST)
+        return whole
+    packed, checksum = [(b"", 0)] * len(pieces), 1
+
+    def deflate(k: int) -> None:
+        stream = fast_zlib.compressobj(FAST, zlib.DEFLATED, WINDOW)
+        found = stream.compress(pieces[k]) + stream.flush(zlib.Z_SYNC_FLUSH)
+        packed[k] = found, zlib.adler32(pieces[k])
+
+    share(range(len(pieces)), deflate, threads)
+    for piece, (_, own) in zip(pieces, packed, strict=True):
+        checksum = join_checksums(checksum, own, piece.size)
+    return b"".join([BEGIN, *(part for part, _ in packed), END, struct.pack(">I", checksum)])
 
 
 def pack_table(where: Where, lookup: NDArray[np.float32]) -> bytes:

@@ -110,6 +110,11 @@ class Engine:
         """Return the kind of device that draws."""
         return self.choice.device.kind
 
+    @property
+    def cores(self) -> int:
+        """Return how many threads of the CPU may work at once."""
+        return self.threads or self.choice.device.cores or 1
+
     def spent(self) -> float:
         """Return a clock of work, in seconds: of all threads of the CPU, or of a GPU.
 
@@ -117,7 +122,7 @@ class Engine:
         """
         if self.kind in ("cuda", "opencl"):
             return monotonic()
-        return process_time() / (self.threads or self.choice.device.cores or 1)
+        return process_time() / self.cores
 
     def backend(self, number: str) -> Backend:
         """Return the device's backend for a number type; called in the drawing thread."""

@@ -169,7 +169,8 @@ class Session:
         assert self.hello
         where = protocol.Where(name, w=pixels.shape[1], h=pixels.shape[0], layer=layer)
         remote = self.hello.link == "remote"
-        self.outbox.put(protocol.pack_pixels(where, pixels, remote, protocol.PREVIEW))
+        threads = self.engine.cores
+        self.outbox.put(protocol.pack_pixels(where, pixels, remote, protocol.PREVIEW, threads))
 
     def receive(self, text: str) -> None:
         """Handle a message; every error is answered with one line."""

@@ -213,18 +213,29 @@ def _plan_for(
     return replace(plan, keeps="raw", band=plan.size[1]) if whole else plan
 
 
+def _draw_one_sample(drawing: Drawing) -> None:
+    """Begin to draw a pixel after one step."""
+    tile = Tile(0, 0, 1, 1)
+    raw = drawing.source.iterate(tile, 1)
+    if drawing.painter:
+        drawing.backend.tally(raw.count, 1)
+        shade_tile(drawing, tile, raw)
+
+
 def open_drawing(
     plan: Plan,
     backend: Backend,
     options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
     stored: EscapeData | None = None,
     known: ResumeData | None = None,
+    first: Callable[[Drawing], Any] = _draw_one_sample,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
     It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
     of iterating. With `known`, what another process has found, nothing is probed. Stored raw
-    numbers that do not fit the plan are refused, and so is a picture that takes too long.
+    numbers that do not fit the plan are refused, and so is a picture that takes too long. Programs
+    are compiled when they are first called: ``first(drawing)`` calls them.
     """
     begun = perf_counter()
     timings = dict.fromkeys(STAGES, 0.0)
@@ -250,7 +261,7 @@ def open_drawing(
         painter = Painter(backend, plan, plan.scene.image.dtype, values)
     drawing = Drawing(plan, backend, source, painter, timings, room=Room(options.on_message))
     with compilation_explained(plan):
-        _draw_one_sample(drawing)
+        first(drawing)
     timings["compile"] = perf_counter() - begun - sum(timings.values())
     if plan.deep and stored is None and not options.force:
         check_time(plan, source)
@@ -285,15 +296,6 @@ def compilation_explained(plan: Plan) -> Iterator[None]:
             "constants as number(0.25, x), and use only fma, select, abs, min, max and arithmetic "
             "(CONTRIBUTING.md shows how)"
         ) from error
-
-
-def _draw_one_sample(drawing: Drawing) -> None:
-    """Begin to draw a pixel after one step: programs are compiled when they are first called."""
-    tile = Tile(0, 0, 1, 1)
-    raw = drawing.source.iterate(tile, 1)
-    if drawing.painter:
-        drawing.backend.tally(raw.count, 1)
-        shade_tile(drawing, tile, raw)
 
 
 def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:

@@ -634,8 +634,9 @@ class Direct(GridMethod):
         probing: bool = False,
     ) -> Begun:
         backend = self.backend
-        if probing and not self.part and max_iterations > self.max_iterations:
-            self._compile(max_iterations)  # launches of a GPU must be short
+        short = backend.steps or max_iterations > LONG  # launches of a GPU, and plain loops
+        if probing and short and not self.part and max_iterations > self.max_iterations:
+            self._compile(max_iterations)
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))

@@ -37,6 +37,7 @@ AROUND, NEARER = 64, 2**24
 MOST = 2**24
 WIDEST, NARROWEST = 4, 52  # octaves: from 2**4 times the home width to 2**-52
 PLACE = "0.111111111", "0.222222222", "0.333333333"  # stands for x, y and width in a scene
+COLORS = 0.444444444, 0.555555555  # for the density and the offset of its lowest layer
 
 
 def why_still(scene: Scene) -> str:
@@ -142,8 +143,11 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
         "limits": _limits(plan, home) if auto and not plan.deep else None,
         "offset": offset,
         "depths": [SHALLOW, DEEP],
-        "place": PLACE,
-        "toml": scene.replace(center=PLACE[:2], width=PLACE[2]).to_toml(),
+        "colors": [scene.color.density, scene.color.offset],
+        "place": [*PLACE, *map(str, COLORS)],
+        "toml": scene.replace(
+            center=PLACE[:2], width=PLACE[2], density=COLORS[0], offset=COLORS[1]
+        ).to_toml(),
     }
     text = json.dumps(facts).encode()
     content = b"".join(content for at, content in made.data if at not in given)
@@ -176,6 +180,7 @@ def _recorded(recorder: Any, plan: Plan, known: ResumeData) -> tuple[Any, dict[s
     rgb = drawing.painter.paint(tile, begun.tile, LIMIT, OFFSET)
     made = recorder.recording(list(recorder.calls), (LIMIT, OFFSET))
     arrays = {"columns": columns, "rows": rows, "rgb": rgb, "count": begun.tile.count}
+    arrays["constants"] = drawing.painter.constants
     return made, {name: recorder.address(array) for name, array in arrays.items()}
 
 

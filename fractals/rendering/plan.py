@@ -355,7 +355,7 @@ class Plan:
         """Tell whether a probe of the view finds the limit of iterations."""
         return self.scene.iteration.max_iterations == "auto" and not self.settled
 
-    @property
+    @cached_property
     def least_limit(self) -> int:
         """Return the least limit of iterations that a probe may find."""
         return MIN_LIMIT if self.depth == 1 else limit_by_zoom(self.formula, self.finest)

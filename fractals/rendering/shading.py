@@ -177,6 +177,11 @@ class Painter:
             self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
 
     @property
+    def constants(self) -> Any:
+        """Return the constants of the lowest layer, as of `ColoringInputs`, on the device."""
+        return self._painted[0].inputs.constants
+
+    @property
     def glows(self) -> bool:
         """Tell whether tiles are light, because pixels depend on that of the whole picture."""
         return bool(self.developer and self.developer.glows)

@@ -167,18 +167,32 @@ def test_the_address_holds_the_place_and_keys_go_home(visit, live):
     assert page.evaluate("viewer.place.width") == pytest.approx(0.0065)
 
 
-def test_scene_and_picture_of_the_place_are_saved(visit, live, tmp_path):
+def test_scene_and_picture_of_the_place_are_saved_in_other_colors(visit, live, tmp_path):
     page = visit(live, place="#-0.75,0.1,0.01")
+    before = fractals.load_scene("seahorse", size=(96, 64), supersampling=1)
+    own = seen(page)
+    page.locator("#colors summary").click()
+    page.get_by_label("Density").fill("1")
+    page.get_by_label("Offset").fill("0.25")
+    paint = {"density": 2 * before.color.density, "offset": before.color.offset + 0.25}
+    limit = page.evaluate(
+        "viewer.job({ layer: viewer.layers[0], i: 0, j: 0, step: 1, n: 1 }).limit"
+    )
     shown = seen(page)
-    page.locator("summary").click()
+    assert share_apart(own, shown) > 0.5
+    assert share_apart(shown, expected(page, max_iterations=limit, **paint)) < FEW
+    page.get_by_label("Offset").press("Home")  # of the slider
+    assert page.evaluate("viewer.place.center") == [-0.75, 0.1]
+    page.get_by_label("Offset").fill("0.25")
+    shown = seen(page)
+    page.locator("summary").first.click()
     assert '"-0.75", "0.1"' in page.locator("#toml").text_content()
     for name, file in (("Save the scene", "a.toml"), ("Save the picture", "a.png")):
         with page.expect_download() as found:
             page.get_by_role("link", name=name).click()
         found.value.save_as(tmp_path / file)
-    before = fractals.load_scene("seahorse", size=(96, 64), supersampling=1)
     saved = fractals.load_scene(tmp_path / "a.toml")
-    assert saved == before.replace(center=("-0.75", "0.1"), width=saved.view.width)
+    assert saved == before.replace(center=("-0.75", "0.1"), width=saved.view.width, **paint)
     assert float(saved.view.width) == pytest.approx(0.01)
     assert np.array_equal(np.array(Image.open(tmp_path / "a.png").convert("RGB")), shown)
 
@@ -198,6 +212,7 @@ def test_a_page_says_where_it_ends(visit, live):
 def test_a_browser_that_can_not_draw_says_so_and_magnifies(visit, live):
     page = visit(live, before=NO_WORKERS)
     assert "no workers" in page.locator("#note").text_content()
+    assert not page.locator("#colors").count()
     page.keyboard.press("+")
     assert page.evaluate("viewer.pixel < viewer.still.pixel / viewer.fit")
 

@@ -310,6 +310,15 @@ def test_julia_previews_and_sets(server):
     assert np.array_equal(np.frombuffer(tile.payload, np.uint8).reshape(64, 64, 3), drawn.pixels)
 
 
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_what_several_threads_deflate_is_one_stream(threads):
+    pixels = np.random.default_rng(1).integers(0, 256, (257, 255, 3), np.uint8)
+    pixels[100:] = 7
+    message = protocol.pack_pixels(protocol.Where(1, w=255, h=257), pixels, True, threads=threads)
+    change = np.frombuffer(protocol.unpack(message)[1], np.uint8).reshape(pixels.shape)
+    assert np.array_equal(np.cumsum(change, axis=0, dtype=np.uint8), pixels)
+
+
 def test_find_a_nucleus_and_fly_to_it(server):
     async def talk(client):
         await client.say(

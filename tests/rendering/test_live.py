@@ -45,13 +45,13 @@ SCENES = {
 }
 
 
-def drawn(tmp_path, scene, zoom=1, samples=1):
+def drawn(tmp_path, scene, zoom=1, samples=1, colors=()):
     """Return the counts and the pixels that Node draws, and the facts of the page."""
     image = fractals.render(scene, device="cpu", threads=1)
     packed = live.asked(image)
     (tmp_path / "packed").write_bytes(packed)
     script = Path(__file__).parent / "live.mjs"
-    command = [NODE, script, tmp_path / "packed", f"{zoom}", f"{samples}"]
+    command = [NODE, script, tmp_path / "packed", f"{zoom}", f"{samples}", *map(str, colors)]
     found = subprocess.run(command, capture_output=True, check=True).stdout
     count = np.frombuffer(found[: 4 * SIDE**2], np.int32).reshape(SIDE, SIDE)
     pixels = np.frombuffer(found[4 * SIDE**2 :], np.uint8).reshape(SIDE, SIDE, 4)
@@ -86,6 +86,16 @@ def test_numbers_that_depend_on_the_width_follow_a_zoom(tmp_path):
     nearer = fractals.render(scene, width=0.5 / 8, device="cpu").pixels
     assert share_apart(pixels, nearer) <= FEW
     assert share_apart(image.pixels, nearer) > 0.3
+
+
+@needs_node
+@pytest.mark.parametrize("name", slow_but(("mandelbrot",), ("mandelbrot", "layers")))
+def test_density_and_offset_of_the_lowest_layer_are_changed(tmp_path, name):
+    scene = scene_of(**SCENES[name], density=0.5)
+    _, pixels, image = drawn(tmp_path, scene, colors=(1.5, 0.25))
+    other = scene.replace(density=1.5, offset=0.25)
+    assert share_apart(pixels, fractals.render(other, device="cpu").pixels) <= FEW
+    assert share_apart(image.pixels, pixels) > 0.2
 
 
 @needs_node

@@ -210,6 +210,22 @@ def test_pictures_of_other_sizes_share_the_orbits_that_tell_their_bits(monkeypat
     assert len(alone) == 8
 
 
+@pytest.mark.parametrize(
+    "c", [("-1.75487766624604635", "0"), ("0.2499999999", "0"), ("0.3", "0.5")]
+)
+def test_orbits_are_not_followed_where_samples_are_far_apart(monkeypatch, c):
+    """They need few bits: a preview of a Julia set is planned without them."""
+    followed = orbits_followed(monkeypatch)
+    whole = scene(julia=c, size=(256, 256))
+    assert make_plan(whole).method == "direct"
+    assert not followed
+    monkeypatch.setattr(precision, "MIN_JULIA_BITS", 0)
+    width, center = Fraction("4.2"), (Fraction(0), Fraction(0))
+    bits = precision.needed_orbit_bits(c, whole.make_formula(), width, center, -5.9)
+    assert len(followed) == 8
+    assert 0 < bits < 13
+
+
 def test_roundings_along_an_orbit_are_added_up():
     """log2 of the sum of |z| over the neighbors' distance, which the derivative multiplies."""
     sizes, distance, total = [-0.25, -1.5, 0.5, -20.0, 0.0, -0.125, 1.0, 3.0], Fraction(1, 2**30), 0

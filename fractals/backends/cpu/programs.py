@@ -1,6 +1,6 @@
 """Programs of the CPU: machine code from the disk, or compiled by Numba, which is imported then."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from fractals.backends import code_cache, features, machine_code
@@ -36,7 +36,7 @@ def program_of(
             if found is None:
                 what = make_body, number, options, layout
                 with compiling():
-                    data = with_room(_compiled, what, kinds.values())
+                    data = with_room(_compiled, what, kinds)
                 found = machine_code.loaded(data)
                 if store and machine_code.stands_alone(data):
                     store.save(key, data)
@@ -49,11 +49,11 @@ def program_of(
     return code_cache.program(made, *identity)
 
 
-def _compiled(what: tuple[Any, ...], kinds: Iterable[bool]) -> bytes:
+def _compiled(what: tuple[Any, ...], kinds: dict[str, bool]) -> bytes:
     from fractals.backends.cpu import target
 
     make_body, _, options, _ = what
-    return target.compiled(*what, code_cache.is_foreign(make_body, *options), *kinds)
+    return target.compiled(*what, code_cache.is_foreign(make_body, *options), **kinds)
 
 
 def _stored(data: bytes) -> MachineCode | Uncompilable:

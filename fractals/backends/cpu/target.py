@@ -163,7 +163,7 @@ def cpu_target(number):
     return make_target(number, inlined.jit, inlined.jit(add_up))
 
 
-def text_of(make_body, number, options, layout, foreign, loop=False, checked=False, *kinds):
+def text_of(make_body, number, options, layout, foreign, loop=False, checked=False, **kinds):
     """Return LLVM's text of a program; the parameters are those of `compiled`.
 
     Raises NumbaError: Numba can't compile it.
@@ -183,10 +183,10 @@ def text_of(make_body, number, options, layout, foreign, loop=False, checked=Fal
 
         return whole
 
-    return inlined.text_of_program(make, layout, foreign, checked, *kinds)
+    return inlined.text_of_program(make, layout, foreign, checked, **kinds)
 
 
-def compiled(make_body, number, options, layout, foreign, loop=False, *kinds):
+def compiled(make_body, number, options, layout, foreign, loop=False, **kinds):
     """Return the machine code of a program, as `fractals.backends.machine_code.loaded` takes it.
 
     The parameters are those of `fractals.backends.cpu.programs.program_of`. `layout`: that of the
@@ -196,7 +196,7 @@ def compiled(make_body, number, options, layout, foreign, loop=False, *kinds):
     has.
     """
     try:
-        text = text_of(make_body, number, options, layout, foreign, loop, *kinds)
+        text = text_of(make_body, number, options, layout, foreign, loop, **kinds)
         return machine_code.made(text)
     except NumbaError as error:
         if loop:

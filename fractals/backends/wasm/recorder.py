@@ -5,6 +5,7 @@ programs read, and the cells of each call. Whoever replays the calls in that mem
 and knows nothing of layers or formulas.
 """
 
+import functools
 import struct
 import zlib
 from collections.abc import Sequence
@@ -87,8 +88,8 @@ class CallRecorder(CpuBackend):
         long: bool = False,
     ) -> Program:
         """Return a program that is recorded where it is called; see `program_of`."""
-        kinds = loop, checked, packed, long
-        texts = code_cache.program(_Texts, "wasm", make_body, number, options, *kinds)
+        kinds = {"loop": loop, "checked": checked, "packed": packed, "long": long}
+        texts = code_cache.program(_Texts, "wasm", make_body, number, options, *kinds.values())
 
         def number_of(layout: Layout) -> Any:
             found = texts.of(layout, make_body, number, options, kinds)
@@ -175,9 +176,10 @@ class _Texts:
 
         foreign = code_cache.is_foreign(make_body, *options)
         try:
-            text: str = with_room(text_of, make_body, number, options, layout, foreign, *kinds)
+            own = functools.partial(text_of, **kinds)
+            text: str = with_room(own, make_body, number, options, layout, foreign)
         except NumbaError:
-            if kinds[0]:  # a loop over elements, which any formula has
+            if kinds["loop"]:  # a loop over elements, which any formula has
                 raise
             text = ""
         if self._store:

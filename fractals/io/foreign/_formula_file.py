@@ -71,7 +71,8 @@ def joined(lines: list[str]) -> Iterator[tuple[int, str]]:
             begun, quoted = number, False
         code, quoted = _code(line.lstrip() if parts else line, quoted)
         if code.rstrip().endswith("\\"):
-            parts.append(code.rstrip()[:-1])
+            # A backslash alone is a blank, so that it parts two words.
+            parts.append(code.rstrip()[:-1] or ("" if any(parts) else " "))
             continue
         yield begun, "".join([*parts, code])
         parts = []

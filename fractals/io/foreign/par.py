@@ -7,7 +7,7 @@ the same file, ``frm:name { ... }``, or in a `.frm` file beside it, is drawn as 
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
@@ -16,7 +16,7 @@ from fractals.errors import InputError, SceneError
 from fractals.formulas.language.parser import Tree
 from fractals.io.foreign import Beside, Format, Imported, first_of, nothing_beside
 from fractals.io.foreign import _cellular as cellular
-from fractals.io.foreign._formula_file import MAX_ENTRIES, Formulas, formulas_of, plain_name
+from fractals.io.foreign._formula_file import MAX_ENTRIES, Formulas, formulas_of, joined, plain_name
 from fractals.io.foreign._fractint import (
     FUNCTIONS,
     OTHERS,
@@ -125,7 +125,7 @@ def file_of(lines: list[str], beside: Beside = nothing_beside) -> File:
     """Return the entries and formulas of a file's lines."""
     file = File(beside=beside)
     now: _Open | None = None
-    for begun, code in _joined(lines):
+    for begun, code in joined(lines):
         at, end = 0, len(code.rstrip())
         while at < end:
             if now is None:
@@ -176,24 +176,6 @@ def _take(now: _Open, text: str, line: int) -> None:
 
 def _key(name: str) -> str:
     return plain_name(name).lower()
-
-
-def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield lines without comments, each with its number; one that ends in a backslash goes on."""
-    parts: list[str] = []
-    begun = 1
-    for k, line in enumerate(lines, 1):
-        if not parts:
-            begun = k
-        part = line.lstrip() if parts else line
-        if part.rstrip().endswith("\\"):
-            # A backslash alone is a blank, so that it parts two words.
-            parts.append(part.rstrip()[:-1] or ("" if any(parts) else " "))
-            continue
-        yield begun, "".join([*parts, part]).partition(";")[0]
-        parts = []
-    if parts:
-        yield begun, "".join(parts).partition(";")[0]
 
 
 def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:

@@ -61,6 +61,7 @@ function attach(viewer) {
   };
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    if (event.target instanceof HTMLInputElement) return;
     if (event.target instanceof Element && event.target.closest("details") && event.key.startsWith("Arrow")) return;
     keys[event.key]();
     event.preventDefault();
@@ -68,6 +69,18 @@ function attach(viewer) {
   element("in").onclick = () => viewer.zoom(2, middle());
   element("out").onclick = () => viewer.zoom(0.5, middle());
   element("home").onclick = () => viewer.home();
+}
+
+/** Let colors be changed: the density by octaves, the offset by turns of the palette. @param {Viewer} viewer */
+function paints(viewer) {
+  const { facts } = viewer;
+  if (!facts || !viewer.pool) return document.getElementById("colors")?.remove();
+  const panel = element("sliders"), inputs = [...panel.querySelectorAll("input")];
+  panel.addEventListener("input", () => {
+    const [octaves, turns] = inputs.map((input) => Number(input.value)), [density, offset] = facts.colors;
+    viewer.colors = [density * 2 ** octaves, offset + turns];
+    viewer.changed();
+  });
 }
 
 /** Keep the place in the address, where it can be sent or marked. @param {Viewer} viewer */
@@ -100,7 +113,7 @@ function saves(viewer) {
     const { center, width } = viewer.place, { deep, exponent } = facts;
     const [size, order] = scientific(width, exponent);
     const texts = deep ? center.map((part, axis) => movedText(deep[axis], part, exponent, 8 - order)) : center.map(String);
-    return [...texts, deep ? size : `${width}`].reduce((text, value, k) => text.replace(facts.place[k], value), facts.toml);
+    return [...texts, deep ? size : `${width}`, ...viewer.colors.map(String)].reduce((text, value, k) => text.replace(facts.place[k], value), facts.toml);
   };
   const details = /** @type {HTMLDetailsElement} */ (document.querySelector("details"));
   details.addEventListener("toggle", () => (element("toml").textContent = toml()));
@@ -133,6 +146,7 @@ async function main() {
   await still.decode().catch(() => {});
   const viewer = new Viewer(/** @type {HTMLCanvasElement} */ (element("view")), still, content, say);
   attach(viewer);
+  paints(viewer);
   if (content) follow(viewer);
   saves(viewer);
   if (error) say(error);

@@ -6,13 +6,14 @@
 
 /** @typedef {{ side: number, module: number, stack: number, memory: number, data: [number, number][],
  * calls: [number, number][], limitAt: number[], offsetAt: number[], scaled: [number, number, number][],
- * columns: number, rows: number, rgb: number, count: number, size: [number, number], supersampling: number,
+ * columns: number, rows: number, rgb: number, count: number, constants: number, colors: [number, number], size: [number, number], supersampling: number,
  * center: [number, number], width: number, axes: number[], home: number, limit: number, limits: number[] | null,
  * offset: number, depths: [number, number], deep: [string, string] | null, exponent: number, around: number,
  * nearer: number, place: string[], toml: string }} Facts */
 /** A tile: `center` of its lattice in the plane; `left` and `top`, in `pixel`s to the right and down of the center, of
  * its first sample's cell; a sample every `step` pixels, and in the middle of each of n x n parts of that cell.
- * @typedef {{ center: number[], pixel: number, left: number, top: number, step: number, n: number, limit: number,
+ * `colors`: density and offset of the palette of the lowest layer.
+ * @typedef {{ colors: number[], center: number[], pixel: number, left: number, top: number, step: number, n: number, limit: number,
  * offset: number }} Job */
 
 /** Return the facts of a page's programs, and the bytes behind them. @param {Uint8Array<ArrayBuffer>} content
@@ -87,6 +88,7 @@ export class TileDrawer {
     const { facts, view, bytes } = this, n = job.n, size = facts.side ** 2;
     for (const at of facts.limitAt) view.setBigInt64(at, BigInt(job.limit), true);
     for (const at of facts.offsetAt) view.setFloat64(at, job.offset, true);
+    job.colors.forEach((value, k) => view.setFloat64(facts.constants + 8 * k, value, true));
     const times = job.pixel * facts.size[0] / facts.width;
     for (const [at, value, power] of facts.scaled) view.setFloat64(at, value * times ** power, true);
     const pixels = new Uint8ClampedArray(4 * size).fill(255);

@@ -6,7 +6,7 @@ import { opened, valuesOf } from "./tiles.js";
  * @typedef {{ center: Point, pixel: number }} Place */
 /** A rectangle of a layer, in its pixels from its center. @typedef {{ bitmap: CanvasImageSource, left: number,
  * top: number, width: number, height: number, step: number, n: number }} Part */
-/** @typedef {Place & { parts: Map<string, Part> }} Layer */
+/** @typedef {Place & { parts: Map<string, Part>, colors: number[] }} Layer */
 /** @typedef {{ layer: Layer, i: number, j: number, step: number, n: number }} Wanted */
 
 const STEPS = [16, 4, 1]; // pixels between samples, one pass after the other
@@ -80,8 +80,9 @@ export class Viewer {
     this.axes = this.facts?.axes ?? [1, 0, 0, 1];
     const [w, h] = this.size, { center, width } = this.facts ?? { center: /** @type {Point} */ ([0, 0]), width: 1 };
     const whole = { bitmap: still, left: -w / 2, top: -h / 2, width: w, height: h, step: 1, n: 1 };
+    this.colors = /** @type {number[]} */ (this.facts?.colors ?? []); // density and offset of the palette
     /** @type {Layer} */
-    this.still = { center, pixel: width / w, parts: new Map([["", whole]]) };
+    this.still = { colors: this.colors, center, pixel: width / w, parts: new Map([["", whole]]) };
     /** @type {Layer[]} the last one is drawn, the others are shown until it covers them */
     this.layers = [];
     /** @type {Wanted[]} the next one last */
@@ -110,6 +111,7 @@ export class Viewer {
     this.say(`This browser can't draw here, so the picture is only magnified: ${error}`);
     this.queue = [];
     this.pool = undefined;
+    document.getElementById("colors")?.remove();
   }
 
   // Places
@@ -236,7 +238,7 @@ export class Viewer {
   begin() {
     const { center, pixel } = this.target;
     this.layers = this.layers.filter((layer) => layer.parts.size);
-    this.layers.push({ center, pixel, parts: new Map() });
+    this.layers.push({ center, pixel, colors: this.colors, parts: new Map() });
     let parts = this.layers.reduce((sum, layer) => sum + layer.parts.size, 0);
     while (this.layers.length > 1 && (this.layers.length > MAX_LAYERS || parts > MAX_PARTS)) {
       const { parts: gone } = /** @type {Layer} */ (this.layers.shift());
@@ -305,10 +307,10 @@ export class Viewer {
   }
 
   /** @param {Wanted} wanted */
-  job({ layer: { center, pixel }, i, j, step, n }) {
+  job({ layer: { center, pixel, colors }, i, j, step, n }) {
     const facts = /** @type {import("./tiles.js").Facts} */ (this.facts);
     const side = facts.side * step;
-    return { center, pixel, left: i * side, top: j * side, step, n, ...valuesOf(facts, pixel * this.size[0] * this.fit) };
+    return { colors, center, pixel, left: i * side, top: j * side, step, n, ...valuesOf(facts, pixel * this.size[0] * this.fit) };
   }
 
   /** @param {Wanted} wanted @param {ImageBitmap} bitmap */
@@ -341,9 +343,9 @@ export class Viewer {
     });
   }
 
-  /** Have what is missing drawn: in a new layer, at most every PAUSE, where a zoom goes to another width. @param {number} now */
+  /** Have what is missing drawn: in a new layer, at most every PAUSE, where a zoom goes to another width, or colors change. @param {number} now */
   refresh(now) {
-    const same = this.layers.at(-1)?.pixel === this.pixel;
+    const last = this.layers.at(-1), same = last?.pixel === this.pixel && last.colors === this.colors;
     if (!same && now - this.begun < PAUSE) return this.paint();
     if (!same) {
       this.begun = now;
@@ -367,7 +369,7 @@ export class Viewer {
     }
   }
 
-  /** Draw all parts, the coarse ones first. */
+  /** Draw all parts, those of other colors and the coarse ones first. */
   show() {
     const { context, canvas, shown } = this;
     context.fillStyle = GROUND;
@@ -383,7 +385,8 @@ export class Viewer {
       for (const part of layer.parts.values()) {
         const left = x + part.left * scale, top = y + part.top * scale;
         if (left > canvas.width || top > canvas.height || left + part.width * scale < 0 || top + part.height * scale < 0) continue;
-        found.push([-Math.max(1, part.step * scale) + 1e-6 * age, part, scale, left, top]);
+        const newer = layer.colors === this.layers.at(-1)?.colors ? 1e6 : 0;
+        found.push([newer - Math.max(1, part.step * scale) + 1e-6 * age, part, scale, left, top]);
       }
     });
     found.sort((one, other) => one[0] - other[0]);
