@@ -11,6 +11,7 @@ navigation.py  messages that change the view
 questions.py   answers about a frame
 scheduler.py   one thread draws for all clients, the newest views first
 shown.py       what all views have in common
+moving.py      whole pictures while a view moves
 view.py        draws a view of samples: coarse, values, exact
 refining.py    draws a view of any other family of images, ever finer
 frames.py      where frames lie, and exact moves

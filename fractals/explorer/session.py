@@ -255,7 +255,8 @@ class Session:
             "remote": self.hello.link == "remote",
             "say": self.say,
             "put": self.outbox.put,
-            "before": self.shown,
+            # A view that was replaced before it was open has nothing of its own
+            "before": self.shown or (self.view and self.view.before),
         }
         if family_of(scene).single_pixels:
             needed = scene.image.size[0] * scene.image.size[1] * BYTES_A_SAMPLE

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from fractals.backends.compilation import announced
 from fractals.color import palette as spaces
 from fractals.explorer.frames import SAID
+from fractals.explorer.moving import KnownPixels, MovedView, at_one_sample, axes, toned_alone
 from fractals.explorer.protocol import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
-from fractals.explorer.shown import REST, ShownView
+from fractals.explorer.shown import REST
 from fractals.io.escape_data import EscapeData
 from fractals.kernels.coloring_math import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
@@ -39,7 +40,7 @@ from fractals.rendering.drawing import (
 from fractals.rendering.fit import CURVES, fit_values
 from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Plan, Tile, make_plan, noise_note
+from fractals.rendering.plan import Plan, Tile, noise_note
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.sampling import indices
 from fractals.rendering.shading import Painter
@@ -227,16 +228,13 @@ SLOW_SECONDS = 0.25  # of such a tile
 
 
 @dataclass(kw_only=True, eq=False)
-class ClientView(ShownView):
+class ClientView(MovedView):
     """A client's view of a scene whose samples have values, as of `passes`."""
 
-    focus: tuple[float, float] = (0.0, 0.0)  # pixel at which tiles begin
-    shader: bool = True  # whether the client colors values; otherwise it gets pixels
     keeps_raw: bool = True  # whether raw numbers stay in memory for a recoloring
 
     # What `open` finds, and what questions and the next view need
     drawing: Drawing = field(init=False)  # with the scene's own supersampling
-    single: Drawing = field(init=False)  # with one sample a pixel; iterated, or read from `raw`
     values: ViewValues = field(init=False)
     raw: EscapeData | None = None  # of all samples of `single`, once they are computed
     # Whether `raw` has the very numbers that the scene's own colorings are computed from
@@ -257,6 +255,9 @@ class ClientView(ShownView):
             self.send_layers()
         else:
             yield None
+            if self.moves_rows():
+                yield from self.draw_moved()
+                yield self.begun + REST
             yield from self.draw_coarse()
             if self.moving:
                 yield self.begun + REST
@@ -298,7 +299,7 @@ class ClientView(ShownView):
         """Open what computes and colors samples, or take what serves from the view before."""
         before = self.before if isinstance(self.before, ClientView) else None
         if before:
-            self.rate = before.rate
+            self.rate, self.known = before.rate, before.known
             backend = self.engine.backend(self.scene.iteration.number_type)
             if before.drawing.backend is not backend:  # that of a GPU which has failed
                 before = None
@@ -356,11 +357,6 @@ class ClientView(ShownView):
             rgb = np.empty((1, 1, 3), drawing.dtype)
             draw_tile(drawing, Tile(0, 0, 1, 1), rgb, self.stale)
 
-    def _plan(self, scene: Scene) -> Plan:
-        """Return the plan of a scene on the engine's device; its painters are made apart."""
-        backend = self.engine.backend(scene.iteration.number_type)
-        return make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="nothing")
-
     def _options(self) -> RenderOptions:
         """Return options whose progress ends replaced work, and sends a status."""
         said = [monotonic()]
@@ -393,7 +389,7 @@ class ClientView(ShownView):
         counts = np.empty((down, across), np.int32)
         pixels = np.empty((down, across, 3), np.uint8)
         painter = None
-        if not (self.shader or plan.layers.whole):
+        if not (self.shader or plan.layers.whole or self.moved):
             plan = self._plan(toned_alone(self.scene))  # that of the samples may have old colors
             painter = Painter(backend, plan, np.uint8)
 
@@ -487,6 +483,8 @@ class ClientView(ShownView):
         drawing = yield from self._exact_drawing()
         width, height = drawing.plan.size
         light = np.empty((height, width, 3), np.float32) if drawing.glows else None
+        keeps = not self.shader and self.scene.develop == toned_alone(self.scene).develop
+        whole = np.empty((height, width, 3), np.uint8) if keeps else None
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:
             rgb = np.empty((tile.height, tile.width, 3), drawing.dtype)
@@ -495,6 +493,8 @@ class ClientView(ShownView):
                 light[tile.window()] = rgb
             elif not stop():
                 self.send_pixels(tile, rgb)
+                if whole is not None:
+                    whole[tile.window()] = rgb
             return seconds
 
         side = tile_side(self.rate, drawing.plan.supersampling)
@@ -505,6 +505,8 @@ class ClientView(ShownView):
                 self.check()
                 self.send_pixels(tile, pixels[tile.window()])
                 yield None
+        if whole is not None:
+            self.known = KnownPixels(self._like(), *axes(self.single.plan), whole)
         note = noise_note(drawing.plan)
         self.send_drawn("exact", monotonic() - begun, **({"note": note} if note else {}))
 
@@ -560,20 +562,6 @@ class ClientView(ShownView):
 def needs_of(plan: Plan) -> tuple[bool, tuple[str, ...]]:
     """Return what the colorings of a plan need besides count and z."""
     return plan.layers.derivative, tuple(plan.layers.statistics.names)
-
-
-def at_one_sample(scene: Scene) -> Scene:
-    """Return a scene with one sample a pixel, on the grid."""
-    update = {"supersampling": 1, "antialias": "grid"}
-    return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
-
-
-def toned_alone(scene: Scene) -> Scene:
-    """Return a scene with one sample a pixel, developed as far as no pixel's place is needed."""
-    plain = {"bloom": 0.0, "vignette": 0.0, "grain": 0.0}
-    return at_one_sample(scene).model_copy(
-        update={"develop": scene.develop.model_copy(update=plain)}
-    )
 
 
 def coarse_step(view: ClientView) -> int:

@@ -165,6 +165,13 @@ class TileGrid:
         self.columns, self.rows = columns, rows
         self._all_columns = backend.to_device(columns)
 
+    def at(self, columns: Floats, rows: Floats) -> "TileGrid":
+        """Return a grid of other columns and rows of the same plane, as of `coordinates`."""
+        other, real = copy.copy(self), self.backend.real
+        other.columns, other.rows = columns.astype(real), rows.astype(real)
+        other._all_columns = self.backend.to_device(other.columns)
+        return other
+
     def of_tile(self, tile: Tile) -> tuple[tuple[int, int], Any, Any]:
         """Return shape, columns and rows of a tile's samples, on the device."""
         n = self.plan.supersampling
@@ -469,6 +476,12 @@ class GridMethod:
         """
         other = copy.copy(self)
         other.plan, other.grid = plan, TileGrid(self.backend, plan, step)
+        return other
+
+    def at(self, columns: Floats, rows: Floats) -> Self:
+        """Return a copy that iterates other columns and rows, as of `coordinates`."""
+        other = copy.copy(self)
+        other.grid = self.grid.at(columns, rows)
         return other
 
     def _steps_a_launch(self) -> int:

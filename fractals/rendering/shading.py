@@ -371,19 +371,25 @@ class Painter:
         return self._turned((tile.height * n, tile.width * n), raw, places.arms)
 
 
-def _inputs_of(painter: Painter, layer: ResolvedLayer) -> ColoringInputs:
-    """Return a layer's inputs; `_Painted.inputs_for` completes them."""
-    backend, plan, coloring = painter.backend, painter.plan, layer.coloring
+def constants_of(plan: Plan, layer: ResolvedLayer) -> list[float]:
+    """Return the constants of a layer's programs."""
+    coloring, projected = layer.coloring, plan.view.projection == "exponential"
     own = coloring.constants(
         plan.formula,
-        painter.scene.iteration.escape_radius,
-        1.0 if plan.deep or painter.projected else float(plan.width),
+        plan.scene.iteration.escape_radius,
+        1.0 if plan.deep or projected else float(plan.width),
         **coloring.settings,
     )
-    constants = np.array([layer.paint.density, layer.paint.offset, *own], backend.real)
+    return [layer.paint.density, layer.paint.offset, *own]
+
+
+def _inputs_of(painter: Painter, layer: ResolvedLayer) -> ColoringInputs:
+    """Return a layer's inputs; `_Painted.inputs_for` completes them."""
+    backend = painter.backend
+    constants = np.array(constants_of(painter.plan, layer), backend.real)
     lowest, highest = layer.paint.range or (0.0, 0.0)
     return ColoringInputs(
-        first_plane=np.int32(painter.layers.statistics.first(coloring)),
+        first_plane=np.int32(painter.layers.statistics.first(layer.coloring)),
         constants=backend.to_device(constants),
         max_iterations=np.int32(0),
         count_offset=backend.real(0),

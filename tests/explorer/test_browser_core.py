@@ -151,6 +151,27 @@ def test_slow_lines_and_pages_without_webgl_show_the_same_bits(new_tab, query):
     tab.assert_exact()
 
 
+DRAWN = """() => {
+    const { context } = explorer.stage.renderer, draw = context.drawImage.bind(context);
+    let count = 0;
+    context.drawImage = (...given) => { count++; draw(...given); };
+    explorer.stage.draw(explorer.map);
+    delete context.drawImage;
+    return count;
+}"""
+
+
+def test_a_held_key_shows_whole_pictures_on_a_plain_canvas(new_tab):
+    tab = new_tab(path="?plain")
+    tab.open(DIRECT)
+    tab.page.mouse.move(60, 40)
+    tab.page.keyboard.down("z")
+    tab.until("explorer.stage.picture.whole && !explorer.drawn")
+    assert tab.run(DRAWN) == 1  # what it hides is not drawn
+    tab.page.keyboard.up("z")
+    tab.assert_exact()
+
+
 @pytest.mark.parametrize(
     ("gesture", "octaves", "turn"),
     [(wheel, 0.75, 0), (drag, 0, 0), (box, 2, 0), (double_click, 2, 0), (pinch, 1, 80)],

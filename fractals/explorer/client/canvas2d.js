@@ -59,7 +59,9 @@ export class PlainRenderer {
   bake(/** @type {import("./picture.js").Picture} */ picture) {
     const images = ["coarse", "exact"].map((name) => this.#plane(picture, name)).filter(Boolean);
     this.planes = {};
-    return picture.complete ? images.slice(-1) : images;
+    if (!picture.complete && !picture.whole) return images;
+    images.at(-1).whole = true;
+    return images.slice(-1);
   }
 
   free() {}
@@ -106,7 +108,7 @@ export class PlainRenderer {
     const step = name === "coarse" ? from.step : 1, [w, h] = name === "coarse" ? [from.w, from.h] : size;
     if (changes[name] || !this.planes[name]) {
       const canvas = canvasOfPixels(data, w, h);
-      this.planes[name] = { canvas, step, size, extent: [w * step, h * step], bytes: 4 * w * h };
+      this.planes[name] = { canvas, step, size, extent: [w * step, h * step], bytes: 4 * w * h, whole: name === "coarse" };
       changes[name] = false;
     } else if (name === "exact") {
       const context = this.planes.exact.canvas.getContext("2d");

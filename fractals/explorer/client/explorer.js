@@ -16,7 +16,8 @@ import { Requests } from "./requests.js";
 import { Stage } from "./stage.js";
 import { kept, observe } from "./state.js";
 
-const BETWEEN = 40; // ms between views: the server accepts 40 messages a second
+const BETWEEN = 30; // ms between views: the server accepts 40 messages a second
+/** @type {Table} */ const FIRST = { moving: 500, settled: 150 }; // ms that the next move waits for the first picture of the one before: else a held key would let none be drawn
 const HASTY = 400; // ms for which the next change of an image of points waits until this one is drawn
 const KEPT = 250; // frames back that the server surely keeps
 const STILL = 128; // pixels of the width of a picture in the list of undo
@@ -462,7 +463,8 @@ export class Explorer extends EventTarget {
   /** Send the next move, unless one is unanswered. */
   #send(/** @type {number} */ time) {
     if (!this.#queue.length || this.#flight || !this.connected) return;
-    if (time - this.#sent < BETWEEN || (this.#queue[0].keys && this.#isHasty)) return this.#wake();
+    const first = this.#queue[0].move && this.stage.picture?.empty ? FIRST[this.#queue[0].stage] : BETWEEN;
+    if (time - this.#sent < first || (this.#queue[0].keys && this.#isHasty)) return this.#wake();
     const entry = /** @type {Table} */ (this.#queue.shift());
     const message = entry.open ? { t: "open", ...entry.open }
       : entry.size ? { t: "view", base: this.#chain.newest, size: this.size }

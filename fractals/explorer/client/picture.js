@@ -18,6 +18,8 @@ export class Picture {
     this.exact = null;
     /** Whether each pixel has a value, or its exact color. */
     this.complete = false;
+    /** Whether no pixel of `exact` is missing: then nothing is seen of what lies beneath. */
+    this.whole = false;
     this.#coming = null;
   }
 
@@ -62,6 +64,11 @@ export class Picture {
       return;
     }
     const [width, height] = this.size;
+    if (w === width && h === height) {
+      this.exact = pixels;
+      this.whole = this.changes.exact = true;
+      return;
+    }
     if (!this.exact) {
       this.exact = new Uint8Array(width * height * 4);
       this.changes.exact = true;
@@ -82,6 +89,7 @@ export class Picture {
   /** Forget exact pixels: their colors are old. */
   forgetExact() {
     this.exact = null;
+    this.whole = false;
     this.complete &&= this.fine !== null;
     this.changes.tiles = this.changes.tiles.filter(({ plane }) => plane !== "exact");
   }
@@ -95,10 +103,10 @@ export function newCanvas(width, height, how = {}) {
   return [canvas, context];
 }
 
-/** Return a canvas of pixels. @param {ArrayLike<number>} pixels sRGB and opacity @param {number} width @param {number} height */
+/** Return a canvas of pixels. @param {Uint8Array} pixels sRGB and opacity @param {number} width @param {number} height */
 export function canvasOfPixels(pixels, width, height) {
   const [canvas, context] = newCanvas(width, height);
-  context.putImageData(new ImageData(new Uint8ClampedArray(pixels), width, height), 0, 0);
+  context.putImageData(new ImageData(new Uint8ClampedArray(/** @type {ArrayBuffer} */ (pixels.buffer)), width, height), 0, 0);
   return canvas;
 }
 
@@ -107,11 +115,7 @@ export const canvasOf = ({ w, h, data }) => canvasOfPixels(opaque(data), w, h);
 
 /** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
 function opaque(data) {
-  const found = new Uint8Array(data.length / 3 * 4).fill(255);
-  for (let from = 0, to = 0; from < data.length; to++) {
-    found[to++] = data[from++];
-    found[to++] = data[from++];
-    found[to++] = data[from++];
-  }
-  return found;
+  const found = new Uint32Array(data.length / 3);
+  for (let from = 0, to = 0; from < data.length; from += 3) found[to++] = 0xff000000 | data[from + 2] << 16 | data[from + 1] << 8 | data[from];
+  return new Uint8Array(found.buffer);
 }

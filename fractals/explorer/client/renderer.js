@@ -102,7 +102,7 @@ export class Renderer {
       this.#colors(picture, plane, { map: [1, 0, 0, 1, 0, 0], size: extent.map((/** @type {number} */ side) => side * step), flip: 0 }, how);
       gl.bindTexture(gl.TEXTURE_2D, texture);
       gl.generateMipmap(gl.TEXTURE_2D);
-      images.push({ texture, step, size: picture.size, extent: extent.map((/** @type {number} */ side) => side * step), bytes: 6 * extent[0] * extent[1] });
+      images.push({ texture, step, size: picture.size, extent: extent.map((/** @type {number} */ side) => side * step), bytes: 6 * extent[0] * extent[1], complete: picture.complete });
     }
     return images;
   }

@@ -128,9 +128,13 @@ export class Stage {
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
     const older = this.plain ? this.older.slice(-1).filter(() => !picture?.complete) : this.older; // others show other sides of a solid
-    const under = covers ? [] : older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
-    if (!covers) how.beyond = this.#widest(map);
+    const hides = (/** @type {Table} */ each) => each.image.whole && surrounds(each, this.canvas); // what is drawn before
+    const hidden = covers || (picture && how.exact && hides({ image: picture, map }));
+    const under = hidden ? [] : older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
     under.sort((one, other) => Number(one.above) - Number(other.above) || other.grain - one.grain);
+    const first = under.findLastIndex(hides);
+    if (first > 0) under.splice(0, first);
+    if (!hidden && first < 0) how.beyond = this.#widest(map);
     renderer.draw(under, picture, how);
     if (covers && this.edge?.of !== picture) {
       this.#dropEdge();
