@@ -14,11 +14,11 @@ from fractals.errors import OptionError, shown
 PACKAGE = Path(__file__).parent
 # A wheel has the gallery's scenes inside the package, a checkout beside it.
 GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
-# The folder of each kind of plug-in. Each file there is one, unless its name begins with _.
+# The folder of each kind of plug-in. Each file there is one, unless its name begins with _, or it
+# holds several.
 CODE = {
     "formula": "formulas",
     "scatter": "formulas/scatter",
-    "attractor": "formulas/attractors",
     "solid": "formulas/solids",
     "coloring": "color/colorings",
     "format": "io/foreign",
@@ -37,8 +37,15 @@ PLURALS = {
     "family": "families",
 }
 
+# Kinds whose packages say in ``FILES`` which of their files hold several, and the names. A function
+# of that name is then the ``make`` function.
+GROUPED = ("formula", "solid", "coloring")
 # Modules whose ``MAKERS`` are the ``make`` functions of more names of a kind.
-TABLES = {"formula": "fractals.formulas._table", "variation": "fractals.formulas.variations"}
+TABLES = {
+    "formula": "fractals.formulas._table",
+    "attractor": "fractals.formulas.attractors",
+    "variation": "fractals.formulas.variations",
+}
 
 # The kinds by the words for people: of `fractals list` and `fractals.names`.
 KINDS = {
@@ -102,12 +109,16 @@ def _names(kind: str) -> tuple[str, ...]:
 
 
 @functools.cache
-def _modules(kind: str) -> frozenset[str]:
-    """Return the names of a kind that are files of this package."""
-    files = os.listdir(PACKAGE / CODE[kind]) if kind in CODE else []
-    return frozenset(
-        file[:-3] for file in files if file.endswith(".py") and not file.startswith("_")
-    )
+def _modules(kind: str) -> dict[str, str]:
+    """Return the names of a kind that are in files of this package, and their files."""
+    listed = os.listdir(PACKAGE / CODE[kind]) if kind in CODE else []
+    files = [file[:-3] for file in listed if file.endswith(".py") and not file.startswith("_")]
+    held = importlib.import_module(_package(kind)).FILES if kind in GROUPED else {}
+    return {name: file for file in files for name in held.get(file, (file,))}
+
+
+def _package(kind: str) -> str:
+    return f"fractals.{CODE[kind].replace('/', '.')}"
 
 
 @functools.cache
@@ -121,8 +132,10 @@ def load(kind: str, name: str) -> Callable[..., Any]:
             raise unknown(kind, name)
         make: Callable[..., Any] = _installed(kind)[name].load()
         return make
-    module = importlib.import_module(f"fractals.{CODE[kind].replace('/', '.')}.{name}")
-    return module.make  # type: ignore[no-any-return]
+    file = _modules(kind)[name]
+    module = importlib.import_module(f"{_package(kind)}.{file}")
+    made: Callable[..., Any] = getattr(module, "make" if file == name else name)
+    return made
 
 
 @functools.cache
@@ -134,10 +147,11 @@ def _rows(kind: str) -> dict[str, Callable[..., Any]]:
 @functools.cache
 def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
-    kinds = [kind for kind in FORMULAS if name in _modules(kind)]
-    if not kinds and name not in _rows("formula"):
-        kinds = [kind for kind in FORMULAS if name in _installed(kind)]
-    return load(kinds[0] if kinds else "formula", name)
+    for known in (_modules, _rows, _installed):  # in the order of what they cost
+        for kind in FORMULAS:
+            if name in known(kind):
+                return load(kind, name)
+    raise unknown("formula", name)
 
 
 def read(kind: str, name: str) -> dict[str, Any]:

@@ -10,12 +10,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fractals.formulas.expression import deepened
-from fractals.formulas.halley import halley_step
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.derivative import minus, plus
 from fractals.formulas.language.parser import Tree
-from fractals.formulas.newton import TOLERANCE, composed, function_of, newton_step
+from fractals.formulas.root_finding import (
+    TOLERANCE,
+    composed,
+    function_of,
+    halley_step,
+    newton_step,
+)
 from fractals.kernels.formula import Formula
 
 Text = str | Callable[..., Any]  # text, or a function of the options that returns it

@@ -39,7 +39,7 @@ class Attractor(AnyFormula):
     Attributes
     ----------
     name : str
-        As scenes name it; the name of its file.
+        As scenes name it.
     title : str
         One line for lists.
     step : callable, optional

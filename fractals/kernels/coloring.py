@@ -93,7 +93,7 @@ class Coloring(ByRecipe):
     Attributes
     ----------
     name : str
-        As scenes name it; the name of its file.
+        As scenes name it.
     title : str
         One line for lists.
     make_value : callable

@@ -57,7 +57,7 @@ class Flame(AnyFormula):
     Attributes
     ----------
     name : str
-        As scenes name it; the name of its file.
+        As scenes name it.
     title : str
         One line for lists.
     transforms : tuple of Transform

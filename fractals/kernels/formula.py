@@ -91,7 +91,7 @@ class Formula(AnyFormula):
     Attributes
     ----------
     name : str
-        As scenes name it; the name of its file.
+        As scenes name it.
     title : str
         One line for lists.
     step : callable

@@ -11,7 +11,7 @@ and d. A ray that walks such distances never passes the surface, as long as they
 
 Examples
 --------
-The file of a solid, ``fractals/formulas/solids/<name>.py``, holds the step and ``make()``:
+A file of one solid holds the step and ``make()``:
 
 >>> from fractals.kernels.primitives import number
 >>> def step(x, y, z, d, a, b, c, options):  # a ball of radius 1, magnified
@@ -105,7 +105,7 @@ class Solid(AnyFormula):
     Attributes
     ----------
     name : str
-        As scenes name it; the name of its file.
+        As scenes name it.
     title : str
         One line for lists.
     step : callable
