@@ -138,8 +138,6 @@ def _failure(path: Path, error: Exception) -> str:
 def bare_constants(source: str, names: set[str]) -> Iterator[tuple[int, str, int | float]]:
     """Yield line, function and value of each number that is not an argument of `CONVERSION`.
 
-    Examples
-    --------
     >>> list(bare_constants("def step(x):\\n    return number(2, x) * x + 0.5", {"step"}))
     [(2, 'step', 0.5)]
     """

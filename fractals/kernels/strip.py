@@ -116,17 +116,13 @@ class StripShape(NamedTuple):
 
 
 class StripTexels(NamedTuple):
-    """Texels of levels of bands, in one array.
+    """Texels of levels of bands, in one array."""
 
-    Attributes
-    ----------
-    texels : array of uint16, shape (all + SPARE, channels)
-        What follows the last texel is not looked at, but vectors read it.
-    starts : array of int64, shape (levels, bands)
-        Index in `texels` of the first texel of each level of each band; those that a frame takes.
-    """
-
+    # array of uint16, shape (all + SPARE, channels): What follows the last texel is not looked at,
+    # but vectors read it.
     texels: Any
+    # array of int64, shape (levels, bands): Index in `texels` of the first texel of each level of
+    # each band; those that a frame takes.
     starts: Any
 
 
