@@ -17,8 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fractals.errors import InputError, shown
-from fractals.kernels.formula import Formula
-from fractals.kernels.recipe import with_recipe
+from fractals.kernels.formula import Formula, with_recipe
 from fractals.kernels.solid import Solid
 
 FUNCTIONS = ("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start")
