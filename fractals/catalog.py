@@ -137,7 +137,7 @@ def _rows(kind: str) -> dict[str, Callable[..., Any]]:
 @functools.cache
 def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
-    # in the order of what they cost; the table of formulas takes 30 ms
+    # in the order of what they cost: the table of formulas is slow to import
     tables = tuple(kind for kind in reversed(FORMULAS) if kind in TABLES)
     for known, kinds in ((_modules, FORMULAS), (_rows, tables), (_installed, FORMULAS)):
         for kind in kinds:

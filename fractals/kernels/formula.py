@@ -29,6 +29,7 @@ A file of one formula holds these functions and ``make()``:
 (-2.5, 4.25)
 """
 
+import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -78,6 +79,14 @@ def with_recipe(made: M, function: Callable[..., M], *arguments: Any) -> M:
     """Return a value with its recipe; the function is of a module, so that a pickle can name it."""
     object.__setattr__(made, "recipe", (function, arguments))  # the value is frozen
     return made
+
+
+def with_options(make: Callable[..., M], usual: Mapping[str, Any]) -> Callable[..., M]:
+    """Return a function of keywords, whose signature shows them with their usual values."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [inspect.Parameter(key, kind, default=value) for key, value in usual.items()]
+    make.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return make
 
 
 class AnyFormula(ByRecipe):

@@ -23,8 +23,6 @@ SHIFT = 32
 def make_luma_body(target):
     """Return the body that fills the plane ``luma``.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides:
 
     luma : array of uint8 or uint16, shape (height, width)

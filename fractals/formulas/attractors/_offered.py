@@ -1,11 +1,11 @@
 """Offers a function as an attractor, by the function's name."""
 
 import functools
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from fractals.kernels.attractor import Attractor
+from fractals.kernels.formula import with_options
 
 MAKERS: dict[str, Callable[..., Attractor]] = {}  # of all attractors, by name
 
@@ -28,13 +28,7 @@ def offered(parameters: Mapping[str, float], move: str = "step", **how: Any) -> 
             settings: dict[str, Any] = {"parameters": {**parameters, **given}, move: function}
             return Attractor(name, title, **settings, **how)
 
-        make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [
-                inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=usual)
-                for key, usual in parameters.items()
-            ]
-        )
-        MAKERS[name] = make
+        MAKERS[name] = with_options(make, parameters)
         return function
 
     return offer
