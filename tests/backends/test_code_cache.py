@@ -118,7 +118,7 @@ def test_formulas_of_one_name_are_told_apart(monkeypatch, tmp_path):
     formula = mandelbrot()
     different = (
         formula,
-        dataclasses.replace(formula, step=tricorn.step),
+        dataclasses.replace(formula, step=tricorn().step),
         dataclasses.replace(formula, inside=None),
         dataclasses.replace(formula, holomorphic=False),
     )
