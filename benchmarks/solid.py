@@ -61,7 +61,7 @@ from fractals.backends.devices import choose, open_backend
 from fractals.backends.features import REGISTER
 from fractals.backends.python import PythonBackend
 from fractals.explorer.frames import FrameView, Move
-from fractals.formulas.solids import mandelbox
+from fractals.formulas.solids.boxes import mandelbox
 from fractals.kernels import light, march
 from fractals.rendering.families import family_of
 from fractals.rendering.families.solid import FIRST_STEPS
@@ -204,7 +204,7 @@ def paths(runs: int) -> Iterator[dict[str, Any]]:
 
 def steps(runs: int) -> Iterator[dict[str, Any]]:
     """Time steps of orbits that never end."""
-    solid = mandelbox.make(scale=-1.5)
+    solid = mandelbox(scale=-1.5)
     columns, rows = ORBITS
     if not (compiler := shutil.which(os.environ.get("CC", "cc"))):
         return

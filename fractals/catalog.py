@@ -14,31 +14,26 @@ from fractals.errors import OptionError, shown
 PACKAGE = Path(__file__).parent
 # A wheel has the gallery's scenes inside the package, a checkout beside it.
 GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
-# The folder of each kind of plug-in. Each file there is one, unless its name begins with _.
+# The folder of each kind of plug-in. Each file there is one, unless its name begins with _, or it
+# holds several.
 CODE = {
     "formula": "formulas",
     "scatter": "formulas/scatter",
-    "attractor": "formulas/attractors",
     "solid": "formulas/solids",
     "coloring": "color/colorings",
     "format": "io/foreign",
     "raw": "io/raw",
     "family": "rendering/families",
 }
-PLURALS = {
-    "formula": "formulas",
-    "scatter": "scatter formulas",
-    "attractor": "attractors",
-    "solid": "solids",
-    "variation": "variations",
-    "coloring": "colorings",
-    "format": "formats",
-    "raw": "raw formats",
-    "family": "families",
-}
-
+# Kinds whose packages say in ``FILES`` which of their files hold several, and the names. A function
+# of that name is then the ``make`` function.
+GROUPED = ("formula", "solid", "coloring")
 # Modules whose ``MAKERS`` are the ``make`` functions of more names of a kind.
-TABLES = {"formula": "fractals.formulas._table", "variation": "fractals.formulas.variations"}
+TABLES = {
+    "formula": "fractals.formulas._table",
+    "attractor": "fractals.formulas.attractors",
+    "variation": "fractals.formulas.variations",
+}
 
 # The kinds by the words for people: of `fractals list` and `fractals.names`.
 KINDS = {
@@ -54,7 +49,9 @@ KINDS = {
     "raw formats": "raw",
     "families": "family",
 }
-
+WORDS = {kind: words for words, kind in KINDS.items()}
+# The kinds whose names are those of data files.
+DATA = ("palette", "gallery")
 # The kinds that a scene's formula may be of.
 FORMULAS = ("formula", "scatter", "attractor", "solid")
 
@@ -96,18 +93,22 @@ def names(kind: str = "") -> tuple[str, ...]:
 
 @functools.cache
 def _names(kind: str) -> tuple[str, ...]:
-    if kind in PLURALS:
-        return tuple(sorted({*_modules(kind), *_rows(kind), *_installed(kind)}))
-    return tuple(sorted(_data_files(kind)))
+    if kind in DATA:
+        return tuple(sorted(_data_files(kind)))
+    return tuple(sorted({*_modules(kind), *_rows(kind), *_installed(kind)}))
 
 
 @functools.cache
-def _modules(kind: str) -> frozenset[str]:
-    """Return the names of a kind that are files of this package."""
-    files = os.listdir(PACKAGE / CODE[kind]) if kind in CODE else []
-    return frozenset(
-        file[:-3] for file in files if file.endswith(".py") and not file.startswith("_")
-    )
+def _modules(kind: str) -> dict[str, str]:
+    """Return the names of a kind that are in files of this package, and their files."""
+    listed = os.listdir(PACKAGE / CODE[kind]) if kind in CODE else []
+    files = [file[:-3] for file in listed if file.endswith(".py") and not file.startswith("_")]
+    held = importlib.import_module(_package(kind)).FILES if kind in GROUPED else {}
+    return {name: file for file in files for name in held.get(file, (file,))}
+
+
+def _package(kind: str) -> str:
+    return f"fractals.{CODE[kind].replace('/', '.')}"
 
 
 @functools.cache
@@ -121,8 +122,10 @@ def load(kind: str, name: str) -> Callable[..., Any]:
             raise unknown(kind, name)
         make: Callable[..., Any] = _installed(kind)[name].load()
         return make
-    module = importlib.import_module(f"fractals.{CODE[kind].replace('/', '.')}.{name}")
-    return module.make  # type: ignore[no-any-return]
+    file = _modules(kind)[name]
+    module = importlib.import_module(f"{_package(kind)}.{file}")
+    made: Callable[..., Any] = getattr(module, "make" if file == name else name)
+    return made
 
 
 @functools.cache
@@ -134,10 +137,13 @@ def _rows(kind: str) -> dict[str, Callable[..., Any]]:
 @functools.cache
 def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
-    kinds = [kind for kind in FORMULAS if name in _modules(kind)]
-    if not kinds and name not in _rows("formula"):
-        kinds = [kind for kind in FORMULAS if name in _installed(kind)]
-    return load(kinds[0] if kinds else "formula", name)
+    # in the order of what they cost: the table of formulas is slow to import
+    tables = tuple(kind for kind in reversed(FORMULAS) if kind in TABLES)
+    for known, kinds in ((_modules, FORMULAS), (_rows, tables), (_installed, FORMULAS)):
+        for kind in kinds:
+            if name in known(kind):
+                return load(kind, name)
+    raise unknown("formula", name)
 
 
 def read(kind: str, name: str) -> dict[str, Any]:
@@ -149,10 +155,9 @@ def read(kind: str, name: str) -> dict[str, Any]:
 
 def unknown(kind: str, name: str) -> OptionError:
     """Return the error about an unknown name, with the nearest known name."""
-    plural = {**PLURALS, "palette": "palettes", "gallery": "scenes"}
     kinds = FORMULAS if kind == "formula" else (kind,)
     known = itertools.chain(*map(names, kinds))
-    hint = did_you_mean(name, known) or (f"; fractals.names({plural.get(kind, kind)!r}) shows all")
+    hint = did_you_mean(name, known) or (f"; fractals.names({WORDS.get(kind, kind)!r}) shows all")
     first, comma, _ = name.partition(",")
     if comma and kind != "gallery" and any(first in names(k) for k in kinds):
         hint = f"; options are keys of a table: {{'name': '{first}', 'KEY': VALUE}}"
@@ -185,7 +190,7 @@ def installed(kind: str) -> tuple[str, ...]:
 def _installed(kind: str) -> dict[str, Any]:
     from importlib import metadata
 
-    found = metadata.entry_points(group=f"fractals.{PLURALS[kind].replace(' ', '_')}")
+    found = metadata.entry_points(group=f"fractals.{WORDS[kind].replace(' ', '_')}")
     return {entry.name: entry for entry in found}
 
 

@@ -107,8 +107,6 @@ def escaped(text: str) -> str:
     These, and those that it can't show (surrogates), are escaped as in Python, because a file of a
     stranger could otherwise print lines of its own. Escaping twice changes nothing.
 
-    Examples
-    --------
     >>> print(escaped("red\x1b[31m\nnext"))
     red\x1b[31m\nnext
     """
@@ -120,8 +118,6 @@ def escaped(text: str) -> str:
 def shown(given: Any, most: int = MAX_SHOWN) -> str:
     r"""Return a given text for a message: `escaped`, and cut at `most` characters.
 
-    Examples
-    --------
     >>> print(shown("red\x1b[0m"), shown("a" * 9, 3))
     red\x1b[0m aaa...
     """
@@ -141,8 +137,6 @@ def first_line(error: BaseException) -> str:
 def listed(lines: Iterable[str], most: int = MAX_LINES) -> list[str]:
     """Return the first lines and, if there are more than `most`, how many were left out.
 
-    Examples
-    --------
     >>> listed(["a", "b", "c", "d"], 2)
     ['a', 'b', 'and 2 more']
     """

@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import importlib
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import fractals
+from fractals import catalog
 
 PACKAGE = Path(fractals.__file__).parent
 TESTS = Path(__file__).parent
@@ -147,6 +149,22 @@ def test_a_small_file_with_one_importer_is_in_that_importer():
         if few and alone and len(importers.get(name, [])) == len(by) == 1:
             found.add(name_of(path))
     assert found <= SMALL_FILES.keys()
+
+
+# What makes a formula, a solid or a coloring of a name, in a file that holds several.
+MADE = re.compile(
+    r"\b(?:Coloring|Formula|Solid|compose|composed|folded|kaleidoscope)\(\s*(?:name=)?\"(\w+)\""
+)
+
+
+@pytest.mark.parametrize("kind", catalog.GROUPED)
+def test_a_file_of_several_lists_what_it_makes(kind):
+    """A name that is left out of FILES would not be found."""
+    folder = PACKAGE / catalog.CODE[kind]
+    listed = importlib.import_module(f"fractals.{catalog.CODE[kind].replace('/', '.')}").FILES
+    for file, names in listed.items():
+        assert sorted(MADE.findall((folder / f"{file}.py").read_text("utf-8"))) == sorted(names)
+        assert set(names) <= set(catalog.names(kind))
 
 
 def test_walls_can_fall(tmp_path):

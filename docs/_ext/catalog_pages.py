@@ -51,10 +51,11 @@ def formulas(folder):
 
 
 def source_of(make):
-    """Return who described a formula: as its maker says, or its file in brackets."""
-    if text := inspect.getdoc(make):
+    """Return who described a formula: as a row of the table says, or in brackets."""
+    text = inspect.getdoc(make) or inspect.getmodule(make).__doc__ or ""
+    if text.startswith("Return the formula."):
         return text.removeprefix("Return the formula.").strip(" .")
-    found = re.search(r"\(([^()]*\d{4})\)", inspect.getmodule(make).__doc__ or "")
+    found = re.search(r"\(([^()]*\d{4})\)", text)
     return found[1].replace("\n", " ") if found else ""
 
 

@@ -37,8 +37,6 @@ class Choice(NamedTuple):
 def limits_of(kind: str) -> Limits:
     """Return the limits of a kind of device, without importing Numba.
 
-    Examples
-    --------
     >>> limits_of("cpu").shared_by_threads
     True
     """

@@ -37,8 +37,6 @@ _bound = threading.local()  # `to`: the GPU of the thread
 def block_size(size: int) -> int:
     """Return the bytes of the block that holds an array of this size.
 
-    Examples
-    --------
     >>> block_size(1), block_size(1000), block_size(1100)
     (256, 1024, 1280)
     """

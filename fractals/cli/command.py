@@ -274,8 +274,6 @@ def epilog(examples: Sequence[str]) -> str:
 def unknown_option(name: str, known: Sequence[str], verb_name: str) -> str:
     """Return the message of an option that a verb lacks, with the option that may be meant.
 
-    Examples
-    --------
     >>> unknown_option("--colormap", ["--palette", "--coloring"], "fractals render")
     "unknown option '--colormap'; did you mean '--palette'?"
     """

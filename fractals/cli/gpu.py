@@ -297,8 +297,6 @@ def source_command(scenes: tuple[str, ...], **options: Any) -> None:
 def parse_block(text: str) -> tuple[int, int]:
     """Return the threads of a block in x and y.
 
-    Examples
-    --------
     >>> parse_block("16x8")
     (16, 8)
     """

@@ -64,8 +64,6 @@ def as_typed(message: str) -> str:
     An option is called as the verb that runs declares it. A word that is no keyword of a public
     function stays.
 
-    Examples
-    --------
     >>> as_typed("give a smaller size=, or precision='float64' (overwrite=True)")
     'give a smaller --size, or --precision float64 (--overwrite)'
     >>> as_typed("'a size=3' takes 5 s; fractals.names('palettes') shows all, and x=3 is no key")
@@ -161,8 +159,6 @@ def shortened(text: str, length: int = MAX_LENGTH) -> str:
     Long words, such as paths and numbers, are cut in their middle, the longest first. If that is
     not enough, the text is: its beginning names what is wrong, and its end says what to do.
 
-    Examples
-    --------
     >>> shortened("0123456789", 7)
     '012...9'
     >>> shortened("/a/long/path/to/the/folder/of/some/fractals/sea.fct: not a scene", 60)
@@ -222,8 +218,6 @@ def discard(stream: Any) -> None:
 def about(seconds: float) -> str:
     """Return a forecast in words.
 
-    Examples
-    --------
     >>> about(0.02), about(17.3), about(717), about(1e13)
     ('less than 1 s', 'about 17 s', 'about 12 minutes', 'about 320000 years')
     """
@@ -233,8 +227,6 @@ def about(seconds: float) -> str:
 def duration(seconds: float) -> str:
     """Return a time with the unit that suits it, to two digits.
 
-    Examples
-    --------
     >>> duration(0.2), duration(89), duration(7200), duration(5e5)
     ('0 s', '89 s', '2 hours', '5.8 days')
     """
@@ -249,8 +241,6 @@ def duration(seconds: float) -> str:
 def choices(names: Iterable[object]) -> str:
     """Return names as text, ``a, b or c``.
 
-    Examples
-    --------
     >>> choices(["a", "b", "c"])
     'a, b or c'
     """
@@ -365,8 +355,6 @@ class ProgressLine:
 def program_of(scene: "Scene") -> str:
     """Return what the compiled program of a scene is for, such as formula and colorings.
 
-    Examples
-    --------
     >>> from fractals.scene.model import Scene
     >>> program_of(Scene())
     'mandelbrot, smooth'

@@ -126,8 +126,6 @@ def _fitted_values(paint: "Paint") -> str:
 def merged_parts(source: Any) -> list[Any]:
     """Return the sources that ``a+b`` merges; a file of the whole name comes first.
 
-    Examples
-    --------
     >>> merged_parts("seahorse+colors.toml")
     ['seahorse', 'colors.toml']
     """
@@ -213,8 +211,6 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
 def scaled(scene: "Scene", zoom: Decimal) -> dict[str, str]:
     """Return the width, or the zoom, of a scene zoomed in by a factor.
 
-    Examples
-    --------
     >>> from fractals.scene.model import Scene
     >>> scaled(Scene(view={"width": "0.5"}), Decimal(10)), scaled(Scene(), Decimal(4))
     ({'width': '0.05'}, {'zoom': '4'})
@@ -318,8 +314,6 @@ def default_output(
 
     The name of a source is numbered, and on a terminal, where `free` allows it, one that exists.
 
-    Examples
-    --------
     >>> default_output(("seahorse",), {"palette": "ember"}, ".png")
     'seahorse-ember.png'
     >>> default_output((), {"julia": "-0.8,0.156"}, ".png")
@@ -367,8 +361,6 @@ def check_png(path: str | Path, overwrite: bool, name: str = "--output") -> None
 def source_name(source: str) -> str:
     """Return the name of a source without its folder and suffix.
 
-    Examples
-    --------
     >>> source_name("a/sea.png"), source_name("many.par#one"), source_name("gallery:silk")
     ('sea', 'one', 'silk')
     """
@@ -383,8 +375,6 @@ def source_name(source: str) -> str:
 def option_name(value: str, key: str) -> str:
     """Return what the value of an option gives to the name of a file.
 
-    Examples
-    --------
     >>> option_name("multibrot,power=4", "formula"), option_name("z**3 + c", "formula")
     ('multibrot', 'formula')
     >>> option_name("maps/Skydye07.map", "palette"), option_name("cmap:viridis", "palette")

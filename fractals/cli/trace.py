@@ -100,8 +100,6 @@ def trace_command(
 def parse_rays(text: str) -> list[Fraction]:
     """Return the angles that ``--rays`` means, in turns.
 
-    Examples
-    --------
     >>> [str(angle) for angle in parse_rays("4")], [str(angle) for angle in parse_rays("1/7,0.5")]
     (['0', '1/4', '1/2', '3/4'], ['1/7', '1/2'])
     """

@@ -53,8 +53,6 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
 def whole(text: str) -> int | None:
     """Return a whole number such as ``1000000`` or ``1e6``; None for any other text.
 
-    Examples
-    --------
     >>> whole("1e6"), whole("12"), whole("1.5"), whole("1,000")
     (1000000, 12, None, None)
     """
@@ -89,8 +87,6 @@ def parse_pair(
 def share(text: str) -> Decimal | None:
     """Return a number that may have a percent sign, or None for any other text.
 
-    Examples
-    --------
     >>> share("10%"), share("-0.5"), share("a%")
     (Decimal('0.1'), Decimal('-0.5'), None)
     """
@@ -101,8 +97,6 @@ def share(text: str) -> Decimal | None:
 def parse_part(text: str) -> tuple[int, int]:
     """Return i and n of a part ``i/n``, counted from 0, or raise an `OptionError`.
 
-    Examples
-    --------
     >>> parse_part("3/100")
     (3, 100)
     """
@@ -126,8 +120,6 @@ def exact(text: str) -> Decimal | None:
 def relative(text: str) -> Decimal | None:
     """Return the factor of ``x10`` or ``50%``; None for an absolute number.
 
-    Examples
-    --------
     >>> relative("x10"), relative("50%"), relative("1e6"), relative("xyz")
     (Decimal('10'), Decimal('0.5'), None, None)
     """
@@ -148,8 +140,6 @@ def parse_formula(text: str) -> Any:
 
     ``bridge.py,power=3`` is the formula itself, which the file's function ``make`` returns.
 
-    Examples
-    --------
     >>> parse_formula("z**2 + c,start=c/2")
     {'name': 'expression', 'step': 'z**2 + c', 'start': 'c/2'}
     """
@@ -179,8 +169,6 @@ def check_known(kind: str, given: str, meant: str) -> None:
 def parse_coloring(text: str) -> dict[str, Any]:
     """Return the table of ``orbit_trap,shape=circle,radius=0.4``.
 
-    Examples
-    --------
     >>> parse_coloring("orbit_trap,shape=circle,radius=0.4")
     {'name': 'orbit_trap', 'shape': 'circle', 'radius': 0.4}
     """
@@ -212,8 +200,6 @@ def _number(text: str) -> int | float | str:
 def physical_size(text: str, current: tuple[int, int]) -> re.Match[str] | None:
     """Return the match of `PHYSICAL` for a size on paper; paper lies as the picture `current` does.
 
-    Examples
-    --------
     >>> physical_size("A4@150dpi", (640, 480))[0], physical_size("a4", (480, 640))[0]
     ('297x210mm@150dpi', '210x297mm')
     """
@@ -231,8 +217,6 @@ def parse_size(text: str, current: tuple[int, int], dpi: float | None = None) ->
 
     Sizes on paper that name no resolution have `dpi` pixels per inch, or 300.
 
-    Examples
-    --------
     >>> parse_size("a4", (640, 480)), parse_size("10x20cm", (1, 1), dpi=254)
     ((3508, 2480), (1000, 2000))
     >>> parse_size("50%", (640, 480)), parse_size("10x5in@100dpi", (1, 1))

@@ -61,6 +61,7 @@ MARGIN = 2  # rows between the beginning of the strip and the rim
 OCTAVES_A_TABLE, EXTENDED_OCTAVES_A_TABLE = 4, 64
 SPARE_DECIMALS = 8  # of the fixed point, beyond those of the finest texel
 WIDTH_DIGITS = 25  # significant, of a band's width
+TAU = Decimal("6.283185307179586476925286766559005768394")
 
 # log10 of the largest |z| that is kept in float32, with room for its square's logarithm.
 MAX_LOG10_Z = 37
@@ -313,7 +314,7 @@ class BandMaker:
         """Return the width of the view whose first row is that of a band, as text."""
         context = decimal.Context(prec=40)
         turns = Decimal(band * self.layout.rows - MARGIN) / self.layout.columns
-        width = context.exp(self._log_width - turns * _tau())
+        width = context.exp(self._log_width - turns * TAU)
         return str(decimal.Context(prec=WIDTH_DIGITS).plus(width))
 
     def group(self, band: int) -> Any:
@@ -436,7 +437,3 @@ def _point_text(point: tuple[Fraction, Fraction], width: str) -> tuple[str, str]
 def _decimal(value: Fraction) -> Decimal:
     context = decimal.Context(prec=40)
     return context.divide(Decimal(value.numerator), Decimal(value.denominator))
-
-
-def _tau() -> Decimal:
-    return Decimal("6.283185307179586476925286766559005768394")

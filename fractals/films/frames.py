@@ -64,7 +64,8 @@ def find_facts(motion: Motion, tracks: Tracks, options: RenderOptions) -> FilmCo
     scenes = [scene_of(tracks, with_view(motion.scene, place), at) for place, at in ordered]
     deepest, widest = _opened(scenes[0], options), _opened(scenes[-1], options)
     # Of views that are not deep, the limit depends more on the place than on the width.
-    between = filter(_is_shallow, scenes[1 : -1 : max(1, len(scenes) // MOST_KEYS)])
+    some = scenes[1 : -1 : max(1, len(scenes) // MOST_KEYS)]
+    between = (scene for scene in some if make_plan(scene).depth < 1)
     limits = [_opened(scene, options)[0] for scene in between]
     return FilmConstants(max(deepest[0], widest[0], *limits), min(deepest[1], widest[1]))
 
@@ -76,10 +77,6 @@ def _opened(scene: Scene, options: RenderOptions) -> tuple[int, float]:
         return plan.max_iterations, 0.0
     source = open_drawing(plan, backend, forced).source
     return source.max_iterations, source.count_offset
-
-
-def _is_shallow(scene: Scene) -> bool:
-    return make_plan(scene).depth < 1
 
 
 class SingleFrames:

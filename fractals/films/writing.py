@@ -379,8 +379,6 @@ def check_loop(suffix: str, fps: float, pixels: int) -> None:
 def durations(suffix: str, fps: float, count: int) -> list[int]:
     """Return the time of each frame, in ms, so that together they are the film's length.
 
-    Examples
-    --------
     >>> durations(".webp", 60, 3), durations(".gif", 40, 4)
     ([17, 16, 17], [20, 30, 30, 20])
     """

@@ -1,1 +1,13 @@
-"""The built-in formulas, one file each: ``make(**parameters) -> Formula``."""
+"""Formulas: a function or a row each, in files by what a step does."""
+
+# The files that hold several, and the names.
+FILES = {
+    "absolute_values": (
+        *("buffalo", "burning_ship", "celtic", "celtic_heart"),
+        *("heart", "perpendicular_burning_ship", "shark_fin"),
+    ),
+    "memory": ("phoenix", "spider"),
+    "powers": ("mandelbrot", "multibrot", "simonobrot", "tricorn"),
+    "root_finding": ("halley", "newton", "nova"),
+    "texts": ("collatz", "exponential", "logistic", "magnet1", "magnet2", "sine"),
+}

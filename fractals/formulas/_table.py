@@ -5,18 +5,22 @@ described the map. `fractals.catalog` offers the rows beside the files of this f
 chains of powers and absolute values can be drawn at any depth (`expression.deepened`).
 """
 
-import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fractals.formulas.expression import deepened
-from fractals.formulas.halley import halley_step
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.derivative import minus, plus
 from fractals.formulas.language.parser import Tree
-from fractals.formulas.newton import TOLERANCE, composed, function_of, newton_step
-from fractals.kernels.formula import Formula
+from fractals.formulas.root_finding import (
+    TOLERANCE,
+    composed,
+    function_of,
+    halley_step,
+    newton_step,
+)
+from fractals.kernels.formula import Formula, with_options
 
 Text = str | Callable[..., Any]  # text, or a function of the options that returns it
 Z, C = ("z",), ("c",)
@@ -87,13 +91,7 @@ def _maker(name: str, group: str, row: Row) -> Callable[..., Formula]:
         return deepened(formula, tree) if row.start == "0" and not row.tolerance else formula
 
     make.__doc__ = f"Return the formula. {row.source}."
-    make.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [
-            inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=choice.usual)
-            for key, choice in row.options.items()
-        ]
-    )
-    return make
+    return with_options(make, {key: choice.usual for key, choice in row.options.items()})
 
 
 class RootMethod(NamedTuple):

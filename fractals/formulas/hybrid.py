@@ -1,30 +1,19 @@
 """Hybrid: formulas f(z) + c applied one after the other; a step, and a count, is all of them."""
 
-from fractals.formulas import (
-    buffalo,
-    burning_ship,
-    celtic,
-    celtic_heart,
-    heart,
-    mandelbrot,
-    multibrot,
-    perpendicular_burning_ship,
-    shark_fin,
-    tricorn,
-)
+from fractals.formulas import absolute_values, powers
 from fractals.kernels.formula import Formula
 
 PARTS = {
-    "buffalo": buffalo.make,
-    "burning_ship": burning_ship.make,
-    "celtic": celtic.make,
-    "celtic_heart": celtic_heart.make,
-    "heart": heart.make,
-    "mandelbrot": mandelbrot.make,
-    "multibrot": multibrot.make,
-    "perpendicular_burning_ship": perpendicular_burning_ship.make,
-    "shark_fin": shark_fin.make,
-    "tricorn": tricorn.make,
+    "buffalo": absolute_values.buffalo,
+    "burning_ship": absolute_values.burning_ship,
+    "celtic": absolute_values.celtic,
+    "celtic_heart": absolute_values.celtic_heart,
+    "heart": absolute_values.heart,
+    "mandelbrot": powers.mandelbrot,
+    "multibrot": powers.multibrot,
+    "perpendicular_burning_ship": absolute_values.perpendicular_burning_ship,
+    "shark_fin": absolute_values.shark_fin,
+    "tricorn": powers.tricorn,
 }
 MAX_FORMULAS = 6  # more would only take longer to compile
 

@@ -62,8 +62,6 @@ def suffixes(writing: bool = False) -> str:
 def find(name: str, writing: bool = False) -> Format | None:
     """Return the format with the longest suffix that ends a name, or None.
 
-    Examples
-    --------
     >>> find("place.KFR").name, find("place.f3.toml").name, find("sea.toml"), find("a.txt")
     ('kfr', 'fraktaler3', None, None)
     """
@@ -237,8 +235,6 @@ def split(source: str) -> tuple[Path, str]:
 
     The path ends at the first # behind a known suffix, because names of entries may hold more.
 
-    Examples
-    --------
     >>> split("many.par#name") == (Path("many.par"), "name")
     True
     >>> split("#1/many.par#name#3") == (Path("#1/many.par"), "name#3")

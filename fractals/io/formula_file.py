@@ -17,8 +17,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fractals.errors import InputError, shown
-from fractals.kernels.formula import Formula
-from fractals.kernels.recipe import with_recipe
+from fractals.kernels.formula import Formula, with_recipe
 from fractals.kernels.solid import Solid
 
 FUNCTIONS = ("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start")
@@ -138,8 +137,6 @@ def _failure(path: Path, error: Exception) -> str:
 def bare_constants(source: str, names: set[str]) -> Iterator[tuple[int, str, int | float]]:
     """Yield line, function and value of each number that is not an argument of `CONVERSION`.
 
-    Examples
-    --------
     >>> list(bare_constants("def step(x):\\n    return number(2, x) * x + 0.5", {"step"}))
     [(2, 'step', 0.5)]
     """

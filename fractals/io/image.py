@@ -391,8 +391,6 @@ def format_of(path: str | Path) -> str:
 def format_named(name: str) -> str:
     """Return the type of file that a name means, such as "png", ".jpg" or "JPEG".
 
-    Examples
-    --------
     >>> format_named("jpg"), format_named(".PNG"), format_named("TIFF")
     ('JPEG', 'PNG', 'TIFF')
     """

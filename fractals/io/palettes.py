@@ -83,8 +83,6 @@ def _read_beside(folder: Path, path: Path, entry: str) -> tuple[Palette, tuple[s
 def split_entry(name: str) -> tuple[Path, str] | None:
     """Return the file and the entry that ``file.ugr#entry`` names; None where it is no file.
 
-    Examples
-    --------
     >>> split_entry("a/b.ugr#Dusk 3"), split_entry("ember")
     ((PosixPath('a/b.ugr'), 'Dusk 3'), None)
     """

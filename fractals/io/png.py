@@ -57,8 +57,6 @@ class PngStrip(NamedTuple):
 def strip_rows(size: tuple[int, int], bits: int) -> int:
     """Return how many rows make a strip.
 
-    Examples
-    --------
     >>> strip_rows((3840, 2160), 8)
     45
     """
@@ -172,8 +170,6 @@ class PngWriter:
 def join_checksums(first: int, second: int, length: int) -> int:
     """Return the Adler-32 of two pieces of data from theirs, and the length of the second.
 
-    Examples
-    --------
     >>> join_checksums(zlib.adler32(b"fra"), zlib.adler32(b"ctals"), 5) == zlib.adler32(b"fractals")
     True
     """

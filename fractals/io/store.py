@@ -343,8 +343,6 @@ def _prefixed(name: str, text: str) -> str:
 def bytes_text(size: int) -> str:
     """Return a size in the unit that suits it.
 
-    Examples
-    --------
     >>> bytes_text(5_000_000), bytes_text(3 * 2**30)
     ('4.8 MiB', '3.0 GiB')
     """
@@ -529,8 +527,6 @@ def parts_of(store: RawStore) -> StoreParts:
 def tile_name(k: int) -> str:
     """Return the name of the part with a tile.
 
-    Examples
-    --------
     >>> tile_name(123)
     '000123.tile'
     """

@@ -23,8 +23,6 @@ def resolved_values(scene: Scene, max_iterations: int, count_offset: float) -> d
     The scene itself keeps "auto", because the picture's scene is also the start of others: with
     ``--zoom x10`` other values fit.
 
-    Examples
-    --------
     >>> resolved_values(Scene(), 1000, 0.0)
     {'max_iterations': 1000, 'count_offset': 0.0, 'transfer': 'log', 'palette': 'lagoon'}
     """
@@ -36,8 +34,6 @@ def resolved_values(scene: Scene, max_iterations: int, count_offset: float) -> d
 def checked(resolved: Any) -> dict[str, Any]:
     """Return the part of a table from a file that `resolved_values` can have written.
 
-    Examples
-    --------
     >>> checked({"max_iterations": 1000, "transfer": 7, "a": "b"})
     {'max_iterations': 1000}
     """

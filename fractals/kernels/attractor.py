@@ -34,50 +34,33 @@ class Mover(NamedTuple):
 
 @dataclass(frozen=True)
 class Attractor(AnyFormula):
-    """A map of the plane or a flow in space, whose trajectories are drawn.
-
-    Attributes
-    ----------
-    name : str
-        As scenes name it; the name of its file.
-    title : str
-        One line for lists.
-    step : callable, optional
-        ``step(x, y, p) -> (x, y)``: the next point of a map; `p` holds the parameters in their
-        order. It is written as a formula's step: see `fractals.kernels.formula`.
-    velocity : callable, optional
-        ``velocity(x, y, z, p) -> (dx, dy, dz)``: the velocity of a flow, in place of `step`. The
-        parameters `turn` and `tilt` are then degrees: how the flow is turned about the z axis, and
-        how far the eye is above the plane of x and y.
-    parameters : mapping
-        Numbers that a scene may set, with their values.
-    stride : float
-        The length of a step of a map, or the speed of a flow, that has the palette's last color.
-    center, width : str
-        The home view, drawn when a scene names no other: decimal text, in plane units.
-    start, spread : tuple of float, float
-        Trajectories start in the cube of this half side around a point.
-    settle : int
-        Steps of a trajectory that are not drawn, at least.
-    time : float
-        The time of one step of a flow, by the method of Runge and Kutta of order 4.
-    """
+    """A map of the plane or a flow in space, whose trajectories are drawn."""
 
     family: ClassVar[str] = "scatter"
     group: ClassVar[str] = "Attractors"
     method: ClassVar[str] = "trajectories"
 
-    name: str
-    title: str
+    name: str  # as scenes name it
+    title: str  # one line for lists
+    # ``step(x, y, p) -> (x, y)``: the next point of a map; `p` holds the parameters in their order.
+    # It is written as a formula's step: see `fractals.kernels.formula`.
     step: Callable[..., Any] | None = None
+    # ``velocity(x, y, z, p) -> (dx, dy, dz)``: the velocity of a flow, in place of `step`. The
+    # parameters `turn` and `tilt` are then degrees: how the flow is turned about the z axis, and
+    # how far the eye is above the plane of x and y.
     velocity: Callable[..., Any] | None = None
+    # Numbers that a scene may set, with their values.
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # The length of a step of a map, or the speed of a flow, that has the palette's last color.
     stride: float = 1.0
+    # center, width: The home view, drawn when a scene names no other: decimal text, in plane units.
     center: tuple[str, str] = ("0", "0")
     width: str = "4"
+    # start, spread: Trajectories start in the cube of this half side around a point.
     start: tuple[float, float, float] = (0.0, 0.0, 0.0)
     spread: float = 0.1
-    settle: int = 0
+    settle: int = 0  # steps of a trajectory that are not drawn, at least
+    # The time of one step of a flow, by the method of Runge and Kutta of order 4.
     time: float = 0.01
 
     def __post_init__(self) -> None:

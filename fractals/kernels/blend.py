@@ -85,8 +85,6 @@ def make_layer_body(target, mode):
 
     In mode "first" the layer is the lowest one, which fills all samples.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides:
 
     colors : array of float32, shape (height, width, 3)
@@ -227,8 +225,6 @@ def make_clear_body(target):
 def make_group_body(target, mode):
     """Return the body that blends a group of layers into ``colors``.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides:
 
     colors : array of float32, shape (height, width, 3)
@@ -266,8 +262,6 @@ def make_group_body(target, mode):
 def make_mean_body(target):
     """Return the body that fills the pixels ``rgb`` from blended samples.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides:
 
     rgb : array of uint8 or uint16, shape (height, width, 3)

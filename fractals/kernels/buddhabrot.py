@@ -38,43 +38,27 @@ LOOKED = 5  # numbers of a pilot's sample: its place in the cell, points in view
 
 @dataclass(frozen=True)
 class Buddhabrot(AnyFormula):
-    """The orbits of a formula's samples that escape, or of those that do not.
-
-    Attributes
-    ----------
-    name, title : str
-        As of `fractals.kernels.formula.Formula`.
-    formula : Formula
-        What is iterated.
-    least : int
-        Orbits that escape in fewer steps are left out.
-    limits : tuple of int
-        Three limits of steps for red, green and blue (a Nebulabrot); or (), and the palette then
-        shows how long orbits are.
-    anti : bool
-        Orbits that do not escape are drawn, in place of those that do.
-    even : float
-        The share of samples that lie wherever orbits are drawn, in view or not: it bounds the
-        weights.
-    cells : int
-        How many cells the plane of c is divided into.
-    parameters : mapping
-        Options that a scene may set, with their values.
-    """
+    """The orbits of a formula's samples that escape, or of those that do not."""
 
     family: ClassVar[str] = "scatter"
     group: ClassVar[str] = "Flames and orbits"
     method: ClassVar[str] = "orbits"
     settle: ClassVar[int] = 0
 
+    # name, title: As of `fractals.kernels.formula.Formula`.
     name: str
     title: str
-    formula: Formula
-    least: int = 20
+    formula: Formula  # what is iterated
+    least: int = 20  # orbits that escape in fewer steps are left out
+    # Three limits of steps for red, green and blue (a Nebulabrot); or (), and the palette then
+    # shows how long orbits are.
     limits: tuple[int, ...] = ()
-    anti: bool = False
+    anti: bool = False  # orbits that do not escape are drawn, in place of those that do
+    # The share of samples that lie wherever orbits are drawn, in view or not: it bounds the
+    # weights.
     even: float = 0.25
-    cells: int = 16384
+    cells: int = 16384  # how many cells the plane of c is divided into
+    # Options that a scene may set, with their values.
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property

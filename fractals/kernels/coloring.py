@@ -27,7 +27,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from fractals.kernels.recipe import ByRecipe
+from fractals.kernels.formula import ByRecipe
 
 Setting = int | float | str
 MAX_SETTING = 40  # characters of a setting in a name; of a longer one the name holds a checksum
@@ -93,7 +93,7 @@ class Coloring(ByRecipe):
     Attributes
     ----------
     name : str
-        As scenes name it; the name of its file.
+        As scenes name it.
     title : str
         One line for lists.
     make_value : callable

@@ -127,8 +127,6 @@ def make_escape(target, options):
 def make_body(target, options):
     """Return ``body(i0, j0, di, dj, tile, grid, point, max_iterations)``, which fills a tile.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides (`fractals.kernels`):
 
     tile : EscapeTile

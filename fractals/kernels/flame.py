@@ -52,34 +52,21 @@ class Transform:
 
 @dataclass(frozen=True)
 class Flame(AnyFormula):
-    """Transforms, one of which is drawn at random for each step of a point.
-
-    Attributes
-    ----------
-    name : str
-        As scenes name it; the name of its file.
-    title : str
-        One line for lists.
-    transforms : tuple of Transform
-    final : Transform, optional
-        Moves points where they are plotted, and only there.
-    center, width : str
-        The home view, drawn when a scene names no other: decimal text, in plane units.
-    parameters : mapping
-        Options that a scene may set, with their values.
-    """
+    """Transforms, one of which is drawn at random for each step of a point."""
 
     family: ClassVar[str] = "scatter"
     group: ClassVar[str] = "Flames and orbits"
     method: ClassVar[str] = "chaos game"
     settle: ClassVar[int] = 0  # a scene says how many steps are not drawn
 
-    name: str
-    title: str
+    name: str  # as scenes name it
+    title: str  # one line for lists
     transforms: tuple[Transform, ...]
-    final: Transform | None = None
+    final: Transform | None = None  # moves points where they are plotted, and only there
+    # center, width: The home view, drawn when a scene names no other: decimal text, in plane units.
     center: tuple[str, str] = ("0", "0")
     width: str = "4"
+    # Options that a scene may set, with their values.
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property

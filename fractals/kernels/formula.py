@@ -15,7 +15,7 @@ counts must be the same on every device.
 
 Examples
 --------
-The file of a formula, ``fractals/formulas/<name>.py``, holds these functions and ``make()``:
+A file of one formula holds these functions and ``make()``:
 
 >>> from fractals.kernels.primitives import fma
 >>> def step(x, y, a, b):  # z**2 + c
@@ -29,13 +29,12 @@ The file of a formula, ``fractals/formulas/<name>.py``, holds these functions an
 (-2.5, 4.25)
 """
 
+import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, count
-from typing import Any, ClassVar, NamedTuple, Protocol
-
-from fractals.kernels.recipe import ByRecipe
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 MAX_MEMORY = 18  # numbers that an orbit carries besides z
 
@@ -57,6 +56,37 @@ class OrbitPoint(NamedTuple):
     z: tuple[Any, Any]
     before: tuple[Any, Any]
     memory: tuple[Any, ...]
+
+
+M = TypeVar("M", bound="ByRecipe")
+
+
+class ByRecipe:
+    """A value whose functions may be made of text or of options, and so can't be pickled.
+
+    A pickle holds the recipe in their place: a function and its arguments, which return an equal
+    value. Without a recipe the value is pickled as any other.
+    """
+
+    recipe: ClassVar[tuple[Callable[..., Any], tuple[Any, ...]] | None] = None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return the recipe, for `pickle` and `copy`."""
+        return self.recipe or super().__reduce_ex__(protocol)
+
+
+def with_recipe(made: M, function: Callable[..., M], *arguments: Any) -> M:
+    """Return a value with its recipe; the function is of a module, so that a pickle can name it."""
+    object.__setattr__(made, "recipe", (function, arguments))  # the value is frozen
+    return made
+
+
+def with_options(make: Callable[..., M], usual: Mapping[str, Any]) -> Callable[..., M]:
+    """Return a function of keywords, whose signature shows them with their usual values."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [inspect.Parameter(key, kind, default=value) for key, value in usual.items()]
+    make.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return make
 
 
 class AnyFormula(ByRecipe):
@@ -91,7 +121,7 @@ class Formula(AnyFormula):
     Attributes
     ----------
     name : str
-        As scenes name it; the name of its file.
+        As scenes name it.
     title : str
         One line for lists.
     step : callable

@@ -31,44 +31,32 @@ def make_place(target, explicit_positions):
 
 
 class EscapeTile(NamedTuple):
-    """The escape data of a tile: one array element a sample.
+    """The escape data of a tile: one array element a sample."""
 
-    Attributes
-    ----------
-    count : array of int32, shape (height, width)
-        Steps until the orbit escaped or converged; ``max_iterations`` where it did neither.
-    x, y : array of real, shape (height, width)
-        z = x + iy after `count` steps; 0 where `count` is ``max_iterations``.
-    dx, dy : array of real, shape (height, width)
-        dz = dx + i dy at the same step: dz/dc, or dz/dz0 in a Julia set. Shape (1, 1), never read,
-        where no coloring needs dz.
-    statistics : array of real, shape (planes, height, width)
-        Orbit statistics, in the order of `fractals.kernels.orbit.Statistics.names`.
-        Shape (1, 1, 1), never read, where there are none.
-    """
-
+    # array of int32, shape (height, width): Steps until the orbit escaped or converged;
+    # ``max_iterations`` where it did neither.
     count: Any
+    # x, y: array of real, shape (height, width): z = x + iy after `count` steps; 0 where `count` is
+    # ``max_iterations``.
     x: Any
     y: Any
+    # dx, dy: array of real, shape (height, width): dz = dx + i dy at the same step: dz/dc, or
+    # dz/dz0 in a Julia set. Shape (1, 1), never read, where no coloring needs dz.
     dx: Any
     dy: Any
+    # array of real, shape (planes, height, width): Orbit statistics, in the order of
+    # `fractals.kernels.orbit.Statistics.names`. Shape (1, 1, 1), never read, where there are none.
     statistics: Any
 
 
 class SampleGrid(NamedTuple):
-    """Where the samples of a tile lie in the plane (`make_place`).
+    """Where the samples of a tile lie in the plane (`make_place`)."""
 
-    Attributes
-    ----------
-    columns : array of real, shape (2, width)
-        Parts of the positions that depend on the column; or, with explicit positions, every
-        position, shape (2 or 3, samples).
-    rows : array of real, shape (2, height)
-        Parts of the positions that depend on the row; only its shape is read with explicit
-        positions.
-    """
-
+    # array of real, shape (2, width): Parts of the positions that depend on the column; or, with
+    # explicit positions, every position, shape (2 or 3, samples).
     columns: Any
+    # array of real, shape (2, height): Parts of the positions that depend on the row; only its
+    # shape is read with explicit positions.
     rows: Any
 
 
@@ -204,41 +192,24 @@ class PerturbView(NamedTuple):
 
 
 class PerturbTables(NamedTuple):
-    """The reference, and the tables that skip steps along it.
+    """The reference, and the tables that skip steps along it."""
 
-    Attributes
-    ----------
-    orbit : array, shape (points, 2 or more)
-        For a Julia set the orbit of 0 follows that of the center.
-    tiny : array, shape (points, TINY_SIZE)
-    stages : array of int64, shape (stages, 2)
-    la_entries : array, shape (rows, LA_SIZE)
-    levels : array of int64, shape (levels,)
-        Row where each level of the trees begins.
-    bla_tree : array, shape (rows, BLA_SIZE) or (rows, MATRIX_SIZE)
-    floatexp_tree : array, shape (rows, FLOATEXP_SIZE)
-    """
-
+    # array, shape (points, 2 or more): For a Julia set the orbit of 0 follows that of the center.
     orbit: Any
-    tiny: Any
-    stages: Any
-    la_entries: Any
-    levels: Any
-    bla_tree: Any
+    tiny: Any  # array, shape (points, TINY_SIZE)
+    stages: Any  # array of int64, shape (stages, 2)
+    la_entries: Any  # array, shape (rows, LA_SIZE)
+    levels: Any  # array of int64, shape (levels,): Row where each level of the trees begins
+    bla_tree: Any  # array, shape (rows, BLA_SIZE) or (rows, MATRIX_SIZE)
     floatexp_tree: Any
 
 
 class PerturbWork(NamedTuple):
-    """What one launch leaves to the next.
+    """What one launch leaves to the next."""
 
-    Attributes
-    ----------
-    state : array, shape (STATE_SIZE, height, width)
-    under_way : array of int32, shape (1, 2)
-        The first is set to 1 if any sample needs another launch, the second if any became NaN.
-    """
-
-    state: Any
+    state: Any  # array, shape (STATE_SIZE, height, width)
+    # array of int32, shape (1, 2): The first is set to 1 if any sample needs another launch, the
+    # second if any became NaN.
     under_way: Any
 
 

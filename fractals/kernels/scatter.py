@@ -43,38 +43,22 @@ PRE_SET, PRE_ADD, SUM, POST_SET, POST_ADD = 0, 1, 2, 3, 4
 
 @dataclass(frozen=True)
 class Variation:
-    """A map of the plane that a flame's transform applies, with a weight.
+    """A map of the plane that a flame's transform applies, with a weight."""
 
-    Attributes
-    ----------
-    name : str
-        As scenes and files name it; the name of its function.
-    title : str
-        One line for lists.
-    apply : callable
-        ``apply(x, y, u, p) -> (x, y)``. `u` holds uniform random numbers from 0 to below 1, and `p`
-        the parameters in their order; then, if asked for, the six numbers of the transform's affine
-        map and the weight. It is written as a formula's step: see `fractals.kernels.formula`.
-    parameters : mapping
-        Names and usual values. In a scene and in files they follow the variation's name, such as
-        ``julian_power``.
-    draws : int
-        Random numbers of one point, 8 at most.
-    affine : bool
-        Whether `p` holds the affine map (a, b, c, d, e, f): x' = ax + by + c, y' = dx + ey + f.
-    weighted : bool
-        Whether `p` ends with the weight, and the result holds it already.
-    adds : bool
-        Whether as ``pre_`` or ``post_`` the result is added to the point, as of all blurs.
-    """
-
-    name: str
-    title: str
+    name: str  # as scenes and files name it; the name of its function
+    title: str  # one line for lists
+    # ``apply(x, y, u, p) -> (x, y)``. `u` holds uniform random numbers from 0 to below 1, and `p`
+    # the parameters in their order; then, if asked for, the six numbers of the transform's affine
+    # map and the weight. It is written as a formula's step: see `fractals.kernels.formula`.
     apply: Callable[..., Any]
+    # Names and usual values. In a scene and in files they follow the variation's name, such as
+    # ``julian_power``.
     parameters: Mapping[str, float] = field(default_factory=dict, hash=False)
-    draws: int = 0
+    draws: int = 0  # random numbers of one point, 8 at most
+    # Whether `p` holds the affine map (a, b, c, d, e, f): x' = ax + by + c, y' = dx + ey + f.
     affine: bool = False
-    weighted: bool = False
+    weighted: bool = False  # whether `p` ends with the weight, and the result holds it already
+    # Whether as ``pre_`` or ``post_`` the result is added to the point, as of all blurs.
     adds: bool = False
 
     @property

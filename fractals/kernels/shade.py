@@ -100,8 +100,6 @@ def make_filter_body(target, period):
     and down; the weight falls linearly to 0 (a tent filter). `period`, a power of two, is the size
     of the square of jitter that repeats.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides:
 
     rgb : array of uint8 or uint16, shape (height, width, 3)
@@ -399,8 +397,6 @@ def make_valued_body(target, options):
 def make_body(target):
     """Return the body that fills the pixels ``rgb`` from positions.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides:
 
     rgb : array of uint8 or uint16, shape (height, width, 3)

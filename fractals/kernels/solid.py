@@ -11,7 +11,7 @@ and d. A ray that walks such distances never passes the surface, as long as they
 
 Examples
 --------
-The file of a solid, ``fractals/formulas/solids/<name>.py``, holds the step and ``make()``:
+A file of one solid holds the step and ``make()``:
 
 >>> from fractals.kernels.primitives import number
 >>> def step(x, y, z, d, a, b, c, options):  # a ball of radius 1, magnified
@@ -100,85 +100,55 @@ class Walk(NamedTuple):
 
 @dataclass(frozen=True)
 class Solid(AnyFormula):
-    """A fractal in space, seen by rays that walk its distance estimate.
-
-    Attributes
-    ----------
-    name : str
-        As scenes name it; the name of its file.
-    title : str
-        One line for lists.
-    step : callable
-        ``step(x, y, z, d, a, b, c, options) -> (x, y, z, d)``: the next point of an orbit, and the
-        bound of its derivative. d is 1 at the start; where a map adds the point (a, b, c), add 1.
-        The same function for all values of the options, so that a changed option compiles nothing.
-    distance : str or callable
-        The distance estimate at the last point of an orbit: "log" for powers,
-        ``0.5 r log(r) / d``, and 0 where r <= 1; "linear" for folds, ``(r - body) / d``; or
-        ``distance(x, y, z, d, options)``.
-    steps : int
-        The most steps of an orbit, which are to magnify by a million. The orbit of a point on the
-        surface takes them all. Views of finer detail take more, unless there are fewer than four.
-    bail : float
-        An orbit ends where r² is larger.
-    bound : float
-        The radius of a sphere around 0 that holds the whole solid. What is outside is not drawn.
-    body : float
-        Of a "linear" distance: the radius of the ball whose images the solid is made of.
-    factor : float
-        By which the distance estimate is multiplied, where it would be too long: 0 to 1.
-    trap : callable, optional
-        ``trap(x, y, z, options)``, a number that colors the surface: the least one of the points
-        of an orbit after the first. Without it: the distance of these points from 0.
-    constants : tuple of float, optional
-        Of a Julia set: what (a, b, c) is for all points. Without them it is the point itself.
-    fourth : float, optional
-        Where the fourth coordinate of all orbits starts, of maps of four coordinates: then
-        ``step(x, y, z, w, d, a, b, c, options) -> (x, y, z, w, d)``, and r has four parts, too.
-    degree : int
-        Growth exponent at infinity: 1 for folds.
-    sequence : tuple of Solid
-        Solids in turn: a step is a step of each, and `step` is not called. `options` are those of
-        all, each followed by its constants if it has some.
-    options : tuple of float
-        The numbers that the functions receive. They may follow from the parameters, such as the
-        sine and the cosine of an angle.
-    parameters : mapping
-        Numbers that a scene may set, with their values.
-    knobs : mapping
-        The range and the meaning of each parameter.
-    source : str
-        Who published the map first, and when.
-    position, target : tuple of float
-        The camera of a scene that sets none, and what it looks at.
-    up : tuple of float
-        Which direction is up for that camera.
-    """
+    """A fractal in space, seen by rays that walk its distance estimate."""
 
     family: ClassVar[str] = "solid"
     group: ClassVar[str] = "Solids"
 
-    name: str
-    title: str
+    name: str  # as scenes name it
+    title: str  # one line for lists
+    # ``step(x, y, z, d, a, b, c, options) -> (x, y, z, d)``: the next point of an orbit, and the
+    # bound of its derivative. d is 1 at the start; where a map adds the point (a, b, c), add 1. The
+    # same function for all values of the options, so that a changed option compiles nothing.
     step: Callable[..., Any]
+    # The distance estimate at the last point of an orbit: "log" for powers, ``0.5 r log(r) / d``,
+    # and 0 where r <= 1; "linear" for folds, ``(r - body) / d``; or ``distance(x, y, z, d,
+    # options)``.
     distance: str | Callable[..., Any] = "log"
+    # The most steps of an orbit, which are to magnify by a million. The orbit of a point on the
+    # surface takes them all. Views of finer detail take more, unless there are fewer than four.
     steps: int = 10
-    bail: float = 64.0
+    bail: float = 64.0  # an orbit ends where r² is larger
+    # The radius of a sphere around 0 that holds the whole solid. What is outside is not drawn.
     bound: float = 2.0
+    # Of a "linear" distance: the radius of the ball whose images the solid is made of.
     body: float = 0.0
+    # By which the distance estimate is multiplied, where it would be too long: 0 to 1.
     factor: float = 1.0
+    # ``trap(x, y, z, options)``, a number that colors the surface: the least one of the points of
+    # an orbit after the first. Without it: the distance of these points from 0.
     trap: Callable[..., Any] | None = None
+    # Of a Julia set: what (a, b, c) is for all points. Without them it is the point itself.
     constants: tuple[float, float, float] | None = None
+    # Where the fourth coordinate of all orbits starts, of maps of four coordinates: then ``step(x,
+    # y, z, w, d, a, b, c, options) -> (x, y, z, w, d)``, and r has four parts, too.
     fourth: float | None = None
-    degree: int = 1
+    degree: int = 1  # growth exponent at infinity: 1 for folds
+    # Solids in turn: a step is a step of each, and `step` is not called. `options` are those of
+    # all, each followed by its constants if it has some.
     sequence: tuple["Solid", ...] = ()
+    # The numbers that the functions receive. They may follow from the parameters, such as the sine
+    # and the cosine of an angle.
     options: tuple[float, ...] = ()
+    # Numbers that a scene may set, with their values.
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    # The range and the meaning of each parameter.
     knobs: Mapping[str, Knob] = field(default_factory=dict, hash=False, compare=False)
-    source: str = ""
+    source: str = ""  # who published the map first, and when
+    # position, target: The camera of a scene that sets none, and what it looks at.
     position: tuple[float, float, float] = (1.6, -2.6, 1.3)
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    up: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    up: tuple[float, float, float] = (0.0, 0.0, 1.0)  # which direction is up for that camera
     # What every formula has: no view of the plane belongs to a solid
     center: tuple[str, str] = field(default=("0", "0"), init=False)
     width: str = field(default="4", init=False)

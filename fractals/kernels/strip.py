@@ -23,8 +23,6 @@ SHIFT = 32
 def make_luma_body(target):
     """Return the body that fills the plane ``luma``.
 
-    Notes
-    -----
     The arguments of ``body``, besides the strides:
 
     luma : array of uint8 or uint16, shape (height, width)
@@ -116,17 +114,13 @@ class StripShape(NamedTuple):
 
 
 class StripTexels(NamedTuple):
-    """Texels of levels of bands, in one array.
+    """Texels of levels of bands, in one array."""
 
-    Attributes
-    ----------
-    texels : array of uint16, shape (all + SPARE, channels)
-        What follows the last texel is not looked at, but vectors read it.
-    starts : array of int64, shape (levels, bands)
-        Index in `texels` of the first texel of each level of each band; those that a frame takes.
-    """
-
+    # array of uint16, shape (all + SPARE, channels): What follows the last texel is not looked at,
+    # but vectors read it.
     texels: Any
+    # array of int64, shape (levels, bands): Index in `texels` of the first texel of each level of
+    # each band; those that a frame takes.
     starts: Any
 
 

@@ -534,8 +534,6 @@ def _entries(options: type[Options]) -> list[str]:
 def _kind(hint: Any) -> str:
     """Return a type in words.
 
-    Examples
-    --------
     >>> _kind(tuple[int, int] | None)
     '(int, int), optional'
     """

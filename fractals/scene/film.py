@@ -89,8 +89,6 @@ def flattened(tracks: Any, before: str = "") -> Any:
 
     Points of palettes are marked, because a palette may be text or a list as other values are.
 
-    Examples
-    --------
     >>> flattened({"formula": {"power": [[0, 2]]}})
     {'formula.power': [[0, 2]]}
     """

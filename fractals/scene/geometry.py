@@ -346,8 +346,6 @@ PICTURE = ("bits", "dpi", "compression")
 def differences(first: Scene, second: Scene) -> list[str]:
     """Return the keys that make the raw numbers of two scenes differ.
 
-    Examples
-    --------
     >>> differences(Scene(), Scene().replace(zoom="1.0", max_iterations=50, palette="ember"))
     ['iteration.max_iterations']
     """

@@ -500,8 +500,6 @@ TABLES: dict[str, type[BaseModel]] = {
 def nest(key: str, value: Any) -> dict[str, Any]:
     """Return the table in which `key`, named without its table, has this value.
 
-    Examples
-    --------
     >>> nest("palette", "ember")
     {'color': {'palette': 'ember'}}
     """

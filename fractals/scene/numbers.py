@@ -31,8 +31,6 @@ MAX_SIDE = 200_000  # pixels
 def size_of(given: Any) -> Any:
     """Return the width and height that a text means; values that are no text as they are.
 
-    Examples
-    --------
     >>> size_of("4k"), size_of("640x480"), size_of([64, 48])
     ((3840, 2160), (640, 480), [64, 48])
     """
@@ -59,8 +57,6 @@ def width_in(frame: tuple[str, str], size: tuple[int, int]) -> str:
 
     The frame is width and height in the plane, as decimal text; the size is in pixels.
 
-    Examples
-    --------
     >>> width_in(("0", "4e-50"), (500, 500)), width_in(("2.5", "2.5"), (160, 90))
     ('4E-50', '4.444444444444444444444444')
     """
@@ -88,8 +84,6 @@ def scientific(value: Fraction) -> str:
 def decimal_places(value: Any, places: int) -> str:
     """Return a number rounded to decimal places, as text. It is a Fraction, or gmpy2's.
 
-    Examples
-    --------
     >>> decimal_places(Fraction(-1, 3), 5), decimal_places(Fraction(5, 2), 4)
     ('-0.33333', '2.5')
     """
@@ -103,8 +97,6 @@ def decimal_places(value: Any, places: int) -> str:
 def significant(value: Fraction, digits: int = 6, least: int = -4) -> str:
     """Return a positive number with significant digits; below 10**least it has an exponent.
 
-    Examples
-    --------
     >>> significant(Fraction(2, 3)), significant(Fraction(3, 10**1001), 17)
     ('0.666667', '3e-1001')
     """
@@ -140,8 +132,6 @@ def plain_minus(text: str) -> str:
 def point_text(text: str) -> tuple[str, str] | None:
     """Return the two parts of a point: ``X,Y`` in brackets or without, or ``X+Yi``; or None.
 
-    Examples
-    --------
     >>> point_text("(-0.75, 0.1)"), point_text("-0.75 - 1e-3i"), point_text("i"), point_text("x")
     (('-0.75', '0.1'), ('-0.75', '-1e-3'), ('0', '1'), None)
     """
@@ -175,8 +165,6 @@ def _signs(text: str) -> Iterator[int]:
 class ExactFloat(float):
     """A float that keeps the text it was read from, and so all its digits.
 
-    Examples
-    --------
     >>> decimal_text(ExactFloat("-0.74830757786137882639"))
     '-0.74830757786137882639'
     """
@@ -266,8 +254,6 @@ def decimal_text(given: Any) -> str:
 
     A number is text, or one of Python, NumPy, `fractions`, gmpy2 or mpmath, with all its digits.
 
-    Examples
-    --------
     >>> decimal_text(" -3e-60"), decimal_text(Fraction(-3, 8))
     ('-3e-60', '-0.375')
     """
@@ -295,8 +281,6 @@ def plain(given: Any, depth: int = 0) -> Any:
 
     Other values are returned as they are. `decimal_text` keeps all digits of a place in the plane.
 
-    Examples
-    --------
     >>> plain({"power": Fraction(4), "scale": Fraction(5, 2)}), plain("ember")
     ({'power': 4, 'scale': 2.5}, 'ember')
     """
@@ -320,8 +304,6 @@ def plain(given: Any, depth: int = 0) -> Any:
 def whole(given: Any) -> int | None:
     """Return a whole number of any library, such as 1e6, as Python's; None for other values.
 
-    Examples
-    --------
     >>> whole(1e6), whole(Fraction(8, 2)), whole(2.5), whole(True), whole("3")
     (1000000, 4, None, None, None)
     """
@@ -334,8 +316,6 @@ def whole(given: Any) -> int | None:
 def power_of_two(exponent: float) -> Fraction:
     """Return 2**exponent as an exact fraction of a rounded mantissa, at any size.
 
-    Examples
-    --------
     >>> power_of_two(-2.0), power_of_two(0.5) == Fraction(2**0.5)
     (Fraction(1, 4), True)
     """

@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from fractals import catalog
 from fractals.errors import OptionError, SceneError, shown
-from fractals.kernels.recipe import with_recipe
+from fractals.kernels.formula import with_recipe
 from fractals.scene.signature import Written
 
 # What a value is expected to be, by pydantic's type of error.

@@ -64,8 +64,6 @@ class Pyramid(NamedTuple):
     def size_of(self, level: int) -> tuple[int, int]:
         """Return the width and the height of a level.
 
-        Examples
-        --------
         >>> Pyramid(Path("."), (1000, 300), 510, "png").size_of(9)
         (500, 150)
         """
@@ -301,8 +299,6 @@ def _halve(pyramid: Pyramid, level: int, column: int, row: int) -> None:
 def halved(pixels: Pixels) -> Pixels:
     """Return the picture of half the size; of an odd side the last pixel counts twice.
 
-    Examples
-    --------
     >>> halved(np.array([[[0, 0, 9], [255, 0, 9]]], np.uint8)).tolist()
     [[[188, 0, 9]]]
     """

@@ -89,8 +89,6 @@ def simplified(line: Line, tolerance: float = TOLERANCE) -> Line:
 
     By Ramer (1972) and Douglas and Peucker (1973): the point farthest from a chord divides it.
 
-    Examples
-    --------
     >>> simplified(np.array([[0, 0], [1, 0.01], [2, 0], [2, 3.0]])).tolist()
     [[0.0, 0.0], [2.0, 0.0], [2.0, 3.0]]
     """
@@ -163,8 +161,6 @@ def ray(
     `julia`: c of a Julia set; without it the ray is that of the set of all c. `resolution`: of the
     plane; points nearer to each other end the ray.
 
-    Examples
-    --------
     >>> end = ray(Fraction(1, 2), 2, resolution=1e-9)[-1]
     >>> abs(end + 2) < 1e-3
     True

@@ -112,13 +112,13 @@ def store_of(*identity):
 
 
 def test_formulas_of_one_name_are_told_apart(monkeypatch, tmp_path):
-    from fractals.formulas import mandelbrot, tricorn
+    from fractals.formulas.powers import mandelbrot, tricorn
 
     monkeypatch.setattr(code_cache, "folder", lambda: str(tmp_path))
-    formula = mandelbrot.make()
+    formula = mandelbrot()
     different = (
         formula,
-        dataclasses.replace(formula, step=tricorn.step),
+        dataclasses.replace(formula, step=tricorn().step),
         dataclasses.replace(formula, inside=None),
         dataclasses.replace(formula, holomorphic=False),
     )
@@ -138,13 +138,13 @@ class OtherOptions(Options):
 
 
 def test_options_are_told_apart_by_their_class_and_all_their_fields():
-    from fractals.formulas import mandelbrot, tricorn
+    from fractals.formulas.powers import mandelbrot, tricorn
 
-    formula = mandelbrot.make()
+    formula = mandelbrot()
     different = [
         Options(formula),
         OtherOptions(formula),
-        Options(tricorn.make()),
+        Options(tricorn()),
         Options(formula, True),
         Options(formula, False, (1, (2, 3))),
         Options(formula, False, ((1, 2), 3)),
@@ -154,7 +154,7 @@ def test_options_are_told_apart_by_their_class_and_all_their_fields():
     ]
     texts = [text_of(one) for one in different]
     assert len(set(texts)) == len(texts)
-    assert text_of(Options(mandelbrot.make())) == texts[0]
+    assert text_of(Options(mandelbrot())) == texts[0]
     assert not any(" at 0x" in text for text in texts)
 
 
@@ -169,9 +169,9 @@ def folder_of(*identity):
 
 
 def test_a_formula_from_elsewhere_within_options_is_cached_by_its_code():
-    from fractals.formulas import mandelbrot
+    from fractals.formulas.powers import mandelbrot
 
-    ours = mandelbrot.make()
+    ours = mandelbrot()
 
     def with_step(step):
         return folder_of("cpu", Options(dataclasses.replace(ours, step=step)))
@@ -183,11 +183,12 @@ def test_a_formula_from_elsewhere_within_options_is_cached_by_its_code():
 
 
 def test_a_program_with_a_function_from_elsewhere_is_told():
-    from fractals.formulas import expression, mandelbrot
+    from fractals.formulas import expression
+    from fractals.formulas.powers import mandelbrot
 
-    ours = mandelbrot.make()
+    ours = mandelbrot()
     for formula in (ours, expression.make("z**3 + c*sin(z)")):
-        assert not code_cache.is_foreign("cpu", mandelbrot.make, Options(formula), max)
+        assert not code_cache.is_foreign("cpu", mandelbrot, Options(formula), max)
     for step in (foreign_step, numba.njit(lambda x, y, a, b: (x, y)), np.fmax):
         assert code_cache.is_foreign("cpu", Options(dataclasses.replace(ours, step=step)))
     assert code_cache.is_foreign("cpu", [{"steps": (foreign_step,)}])

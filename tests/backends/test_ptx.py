@@ -27,7 +27,7 @@ from fractals.backends import cache_folder, code_cache, numba_private
 from fractals.backends.cuda.kernel import give_body, make_kernel
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
-from fractals.formulas import mandelbrot
+from fractals.formulas.powers import mandelbrot
 from fractals.kernels import ground as grounds
 from fractals.kernels import light as lights
 from fractals.kernels import march
@@ -399,7 +399,7 @@ def test_the_tests_above_notice_carelessness():
     def step(x, y, a, b):
         return x * x - y * y + a, 2.0 * x * y + b
 
-    formula = dataclasses.replace(mandelbrot.make(), step=step)
+    formula = dataclasses.replace(mandelbrot(), step=step)
     (careless,) = ptx.compile_kernels(iterating(formula, False, False, "float32"))
     text, unfused = ptx.text(careless, HOPPER), ptx.unfused_text(careless, HOPPER)
     assert doubles(text)

@@ -219,7 +219,7 @@ def test_the_source_of_a_scene_is_printed(run):
     code, out, err = run("gpu", "source", "seahorse")
     assert (code, err) == (0, "")
     text = out.decode()
-    assert "// fractals/formulas/mandelbrot.py:" in text
+    assert "// fractals/formulas/powers.py:" in text
     assert text.count("kernel void") == 1
     _, out, _ = run("gpu", "source", "seahorse", "--all")
     assert out.decode().count("kernel void") > 2

@@ -326,7 +326,7 @@ def other_package(monkeypatch):
     """Have another package add two colorings, one of them with a name of this package."""
     caches = catalog.load, catalog._installed, catalog._names
     added = [
-        metadata.EntryPoint(name, "fractals.color.colorings.smooth:make", "fractals.colorings")
+        metadata.EntryPoint(name, "fractals.color.colorings.counts:smooth", "fractals.colorings")
         for name in ("mine", "slopes")
     ]
     for cache in caches:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fractals.backends.python import PythonBackend
-from fractals.formulas import multibrot
+from fractals.formulas.powers import multibrot
 from fractals.kernels import la
 from fractals.kernels.bla import TOLERANCE
 from fractals.kernels.layout import (
@@ -79,7 +79,7 @@ def errors(formula, floatexp, share, share_c):
 @pytest.mark.parametrize("shares", [(0.99, 0.99), (0.99, 1e-9), (1e-9, 0.99)], ids=str)
 def test_entries_are_as_exact_as_their_radii_say(power, floatexp, shares):
     with gmpy2.context(gmpy2.get_context(), precision=300):
-        found = list(errors(multibrot.make(power=power), floatexp, *shares))
+        found = list(errors(multibrot(power=power), floatexp, *shares))
     assert {0, 1} <= {stage for stage, _ in found}
     assert 0.1 < max(error for _, error in found) < 1
 
@@ -87,7 +87,7 @@ def test_entries_are_as_exact_as_their_radii_say(power, floatexp, shares):
 @pytest.mark.parametrize("place", [None, 0.9, 0.99])
 def test_stages_end_before_a_point_beside_the_escape_radius(place):
     """A skip tests for escape only where it ends."""
-    formula = multibrot.make(power=2)
+    formula = multibrot(power=2)
     orbit, *whole = make_stages(formula, False)
     squares = (orbit**2).sum(axis=1)
     within = math.inf if place is None else np.quantile(squares, place)

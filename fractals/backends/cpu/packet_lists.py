@@ -45,32 +45,19 @@ PLAIN = 2.0**60
 
 
 class Packet(NamedTuple):
-    """Samples under way, one a lane: every number is a pack.
+    """Samples under way, one a lane: every number is a pack."""
 
-    Attributes
-    ----------
-    x, y : pack
-        z = x + iy, over ``2**exponents[0]``.
-    a, b : pack
-        c = a + ib.
-    count : pack
-        Steps taken; inside of the loop of single steps, minus the index in the reference.
-    tangents : tuple of pack
-        dz, or the columns of its Jacobian matrix, over ``2**exponents[1]``; empty without dz.
-    earlier : tuple of pack
-        z at an earlier rebasing: if it comes back, the sample's orbit is periodic.
-    exponents : tuple of pack
-        Exponents of z and of dz, where numbers have exponents; otherwise empty.
-    """
-
+    # x, y: z = x + iy, over ``2**exponents[0]``.
     x: Any
     y: Any
+    # a, b: c = a + ib.
     a: Any
     b: Any
-    count: Any
+    count: Any  # steps taken; inside of the loop of single steps, minus the index in the reference
+    # dz, or the columns of its Jacobian matrix, over ``2**exponents[1]``; empty without dz.
     tangents: Any
-    earlier: Any
-    exponents: Any
+    earlier: Any  # z at an earlier rebasing: if it comes back, the sample's orbit is periodic
+    exponents: Any  # exponents of z and of dz, where numbers have exponents; otherwise empty
 
 
 class Lists(NamedTuple):
@@ -82,30 +69,15 @@ class Lists(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What all packets of a tile share.
-
-    Attributes
-    ----------
-    lists : Lists
-    tables : PerturbTables
-    perturb_view : PerturbView
-        Not named `view`, which Numba takes for the method of arrays.
-    max_iterations : float
-    exponent_c : int
-        Exponent of two of c.
-    h : tuple
-        What a step adds to dz: two packs, and their exponent of two.
-    g : pack
-        The same in float64; its imaginary part is 0.
-    """
+    """What all packets of a tile share."""
 
     lists: Any
     tables: Any
-    perturb_view: Any
+    perturb_view: Any  # not named `view`, which Numba takes for the method of arrays
     max_iterations: Any
-    exponent_c: Any
-    h: Any
-    g: Any
+    exponent_c: Any  # exponent of two of c
+    h: Any  # what a step adds to dz: two packs, and their exponent of two
+    g: Any  # the same in float64; its imaginary part is 0
 
 
 def make_lists(target, options):

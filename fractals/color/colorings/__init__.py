@@ -1,1 +1,14 @@
-"""The built-in colorings, one file each: ``make() -> Coloring``."""
+"""Colorings: a function each, in files by what they look at."""
+
+# The files that hold several, and the names.
+FILES = {
+    "averages": ("curvature_average", "lyapunov", "stripe_average", "triangle_average"),
+    "counts": ("count", "histogram", "rank", "smooth", "speed"),
+    "cycles": ("atom_domains", "interior_distance", "multiplier", "period"),
+    "distances": ("distance", "distance_line", "slopes"),
+    "final_points": (
+        *("biomorph", "decomposition", "exterior_grid"),
+        *("field_lines", "final_angle", "root"),
+    ),
+    "traps": ("orbit_trap", "pickover_stalks", "picture_trap"),
+}

@@ -1,1 +1,6 @@
-"""Attractors, one file each: ``make(**parameters) -> Attractor``; maps of the plane, and flows."""
+"""Attractors: a function each, in files of maps of the plane and of flows in space."""
+
+from fractals.formulas.attractors import flows, maps
+from fractals.formulas.attractors._offered import MAKERS
+
+__all__ = ["MAKERS", "flows", "maps"]

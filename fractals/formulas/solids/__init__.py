@@ -1,1 +1,11 @@
-"""Solids, one file each: ``make(**parameters) -> Solid``; fractals in space."""
+"""Solids, fractals in space: a function each returns a `Solid`, in files by what a step does."""
+
+# The files that hold several, and the names.
+FILES = {
+    "boxes": ("amazing_surf", "mandelbox", "pseudo_kleinian"),
+    "kaleidoscopes": ("icosahedral", "menger", "octahedral", "sierpinski"),
+    "powers": (
+        *("bicomplex", "bristorbrot", "burning_bulb"),
+        *("juliabulb", "mandelbulb", "quaternion"),
+    ),
+}

@@ -4,37 +4,23 @@ import inspect
 import math
 from typing import Any
 
-from fractals.formulas.solids import (
-    amazing_surf,
-    bicomplex,
-    bristorbrot,
-    burning_bulb,
-    icosahedral,
-    juliabulb,
-    mandelbox,
-    mandelbulb,
-    menger,
-    octahedral,
-    pseudo_kleinian,
-    quaternion,
-    sierpinski,
-)
+from fractals.formulas.solids import boxes, kaleidoscopes, powers
 from fractals.kernels.solid import Solid, from_afar
 
 PARTS = {
-    "amazing_surf": amazing_surf.make,
-    "bicomplex": bicomplex.make,
-    "bristorbrot": bristorbrot.make,
-    "burning_bulb": burning_bulb.make,
-    "icosahedral": icosahedral.make,
-    "juliabulb": juliabulb.make,
-    "mandelbox": mandelbox.make,
-    "mandelbulb": mandelbulb.make,
-    "menger": menger.make,
-    "octahedral": octahedral.make,
-    "pseudo_kleinian": pseudo_kleinian.make,
-    "quaternion": quaternion.make,
-    "sierpinski": sierpinski.make,
+    "amazing_surf": boxes.amazing_surf,
+    "bicomplex": powers.bicomplex,
+    "bristorbrot": powers.bristorbrot,
+    "burning_bulb": powers.burning_bulb,
+    "icosahedral": kaleidoscopes.icosahedral,
+    "juliabulb": powers.juliabulb,
+    "mandelbox": boxes.mandelbox,
+    "mandelbulb": powers.mandelbulb,
+    "menger": kaleidoscopes.menger,
+    "octahedral": kaleidoscopes.octahedral,
+    "pseudo_kleinian": boxes.pseudo_kleinian,
+    "quaternion": powers.quaternion,
+    "sierpinski": kaleidoscopes.sierpinski,
 }
 MAX_SOLIDS = 6  # more would only take longer to compile
 MAX_DEGREE = 256  # of all together, as of two bulbs: a step takes r to this power

@@ -27,8 +27,6 @@ class _OpenFormula:
 def plain_name(name: str) -> str:
     """Return the name of a formula without its symmetry, which changes no picture.
 
-    Examples
-    --------
     >>> plain_name("Wineglass(XAXIS)")
     'Wineglass'
     """

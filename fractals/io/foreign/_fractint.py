@@ -580,8 +580,6 @@ def _begun(given: EntryParameters) -> str:
 def letters_of(order: int) -> str:
     """Return the sequence of `lyapunov` that a number stands for; A is the real part here.
 
-    Examples
-    --------
     >>> letters_of(0), letters_of(2), letters_of(5)
     ('BA', 'BBAA', 'BBABA')
     """

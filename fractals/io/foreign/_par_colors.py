@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fractals.color.colorings.atom_domains import GOLDEN
+from fractals.color.colorings.cycles import GOLDEN
 from fractals.errors import InputError, SceneError
 from fractals.io.foreign import map as map_file
 from fractals.io.foreign._text import number, whole

@@ -75,8 +75,6 @@ def limit(text: Any, where: str, lost: list[str]) -> int:
 def negated(text: str) -> str:
     """Return the decimal text of the opposite number.
 
-    Examples
-    --------
     >>> negated("-0.5"), negated("+2e-3"), negated("0.00")
     ('0.5', '-2e-3', '0.00')
     """

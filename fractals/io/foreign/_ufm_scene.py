@@ -148,7 +148,8 @@ def _named(follow: UltraFollower, found: UltraDrawn) -> UltraDrawn | None:
     found = replace(found, radius=math.sqrt(square))
     numbers = [part for part in step[1:] if part[0] == "number"] if step[0] == "+" else []
     added = numbers[0] if numbers else None
-    chain = expression.chain_of(step if added is None else _with_c(step, added))
+    with_c = tuple(C if added is not None and part is added else part for part in step)
+    chain = expression.chain_of(with_c)
     if chain and chain[:2] == ("power", ("z",)):
         match = power_of(chain[2])
         if match and added is None and start == ZERO:
@@ -172,10 +173,6 @@ def _is_small(*trees: Tree) -> bool:
         count += 1
         left += [inner for inner in part[1:] if isinstance(inner, tuple)]
     return not left
-
-
-def _with_c(step: Tree, added: Tree) -> Tree:
-    return tuple(C if part is added else part for part in step)
 
 
 def _values_of(

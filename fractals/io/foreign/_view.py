@@ -105,8 +105,6 @@ def options_of(formula: Any) -> dict[str, Any]:
 def turn(degrees: float) -> float:
     """Return an angle from -180 to 180 degrees.
 
-    Examples
-    --------
     >>> turn(-310.25), turn(540.0)
     (49.75, -180.0)
     """

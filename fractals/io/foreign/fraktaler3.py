@@ -118,8 +118,6 @@ def _folds_of(step: Mapping[str, Any]) -> tuple[frozenset[str], int, frozenset[s
 def parse_opcodes(text: str) -> tuple[set[str], int, set[str]]:
     """Return what changes z before a power is taken, the power, and what changes it afterwards.
 
-    Examples
-    --------
     >>> parse_opcodes("store sqr mul absx add")
     (set(), 3, {'absx'})
     """

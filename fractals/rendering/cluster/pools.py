@@ -203,8 +203,6 @@ class DaskPool(Pool):
 def host_of(address: str) -> str:
     """Return the host of a worker's address.
 
-    Examples
-    --------
     >>> host_of("tcp://10.0.0.1:4711")
     '10.0.0.1'
     """
@@ -327,8 +325,6 @@ def _check(address: str, insecure: bool) -> None:
 def is_public(host: str) -> bool:
     """Tell whether a host has an address that is reached from anywhere.
 
-    Examples
-    --------
     >>> is_public("127.0.0.1"), is_public("8.8.8.8"), is_public("::ffff:8.8.8.8")
     (False, True, True)
     """
@@ -528,8 +524,6 @@ def _slurm(jobs: int) -> DaskPool:
 def _seconds(walltime: str) -> int:
     """Return the seconds of a walltime of Slurm.
 
-    Examples
-    --------
     >>> _seconds("01:30:00"), _seconds("2-00:00:00"), _seconds("45")
     (5400, 172800, 2700)
     """

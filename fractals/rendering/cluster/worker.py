@@ -225,8 +225,6 @@ def _ignore(_line: str) -> None:
 def strip_name(k: int) -> str:
     """Return the name of the part with a strip of a picture.
 
-    Examples
-    --------
     >>> strip_name(7)
     '000007.strip'
     """

@@ -419,6 +419,4 @@ def facts_of(tracing: Tracing, timings: dict[str, float]) -> dict[str, Any]:
     }
 
 
-def make() -> Solids:
-    """Return the family."""
-    return Solids()
+make = Solids  # as the catalog finds it

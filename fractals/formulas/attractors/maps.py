@@ -1,0 +1,146 @@
+"""Attractors that are maps of the plane: a function takes a point to the next one."""
+
+from fractals.formulas.attractors._offered import MAKERS, offered
+from fractals.kernels.attractor import Attractor
+from fractals.kernels.elementary import quotient, sincos
+from fractals.kernels.primitives import fma, number, select, sqrt
+
+
+@offered({"a": -0.81, "b": -0.92}, stride=4.0, center=("-0.6", "-0.1"), width="5")
+def bedhead(x, y, p):
+    """Bedhead: a product in a sine (Ivan Emrich and Jason Rampe)."""
+    a, b = p
+    return fma(sincos(x * y / b)[0], y, sincos(fma(a, x, -y))[1]), x + sincos(y)[0] / b
+
+
+@offered({"a": -1.4, "b": 1.6, "c": 1.0, "d": 0.7}, stride=3.0, width="5.2")
+def clifford(x, y, p):
+    """Clifford: a sine and a cosine in each coordinate (Clifford Pickover)."""
+    a, b, c, d = p
+    return (
+        fma(c, sincos(a * x)[1], sincos(a * y)[0]),
+        fma(d, sincos(b * y)[1], sincos(b * x)[0]),
+    )
+
+
+@offered({"a": 1.4, "b": -2.3, "c": 2.4, "d": -2.1}, stride=3.5, width="5.6")
+def de_jong(x, y, p):
+    """De Jong: the sine of one coordinate less the cosine of the other (Peter de Jong)."""
+    a, b, c, d = p
+    return sincos(a * y)[0] - sincos(b * x)[1], sincos(c * x)[0] - sincos(d * y)[1]
+
+
+@offered({"a": -0.966918, "b": 2.879879, "c": 0.765145, "d": 0.744728}, stride=3.0, width="4.2")
+def fractal_dream(x, y, p):
+    """Fractal dream: sines of both coordinates (Clifford Pickover)."""
+    a, b, c, d = p
+    return (
+        fma(c, sincos(x * b)[0], sincos(y * b)[0]),
+        fma(d, sincos(y * a)[0], sincos(x * a)[0]),
+    )
+
+
+@offered({"a": 0.008, "b": 0.05, "m": -0.496}, stride=12.0, spread=1.0, width="46")
+def gumowski_mira(x, y, p):
+    """Gumowski-Mira: wings of a particle in an accelerator (Igor Gumowski and Christian Mira).
+
+    The next point is u = y + a y (1 - b y²) + f(x) and f(u) - x, where
+    f(x) = m x + 2 (1 - m) x² / (1 + x²).
+    """
+    a, b, m = p
+    one = number(1, x)
+    two = (one - m) * number(2, x)
+    bent = fma(m, x, quotient(two * (x * x), fma(x, x, one)))
+    u = fma(a * y, fma(-b * y, y, one), y + bent)
+    return u, fma(m, u, quotient(two * (u * u), fma(u, u, one))) - x
+
+
+@offered({"a": 1.4, "b": 0.3}, stride=2.5, width="3")
+def henon(x, y, p):
+    """Hénon: a parabola folded over itself (Michel Hénon)."""
+    a, b = p
+    return fma(-a * x, x, number(1, x) + y), b * x
+
+
+@offered(
+    {"a": -11.0, "b": 0.05, "c": 0.5}, stride=12.0, spread=1.0, center=("-5", "-5.5"), width="45"
+)
+def hopalong(x, y, p):
+    """Hopalong: a square root with a sign (Barry Martin)."""
+    a, b, c = p
+    root = sqrt(abs(fma(b, x, -c)))
+    return y - select(x < number(0, x), -root, root), a - x
+
+
+@offered({"u": 0.9}, stride=2.5, settle=60, center=("0.6", "-0.6"), width="5.4")
+def ikeda(x, y, p):
+    """Ikeda: light that goes round in a cavity (Kensuke Ikeda)."""
+    (u,) = p
+    one = number(1, x)
+    s, c = sincos(number(0.4, x) - quotient(number(6, x), fma(x, x, fma(y, y, one))))
+    return fma(u, fma(x, c, -(y * s)), one), u * fma(x, s, y * c)
+
+
+@offered({"a": 1.5, "b": -1.8, "c": 1.6, "d": 0.9}, stride=3.5, width="7")
+def svensson(x, y, p):
+    """Svensson: sines and cosines with weights (Johnny Svensson)."""
+    a, b, c, d = p
+    return (
+        fma(d, sincos(a * x)[0], -sincos(b * y)[0]),
+        fma(c, sincos(a * x)[1], sincos(b * y)[1]),
+    )
+
+
+LARGEST = 24  # symmetry
+
+
+def make_icon_step(symmetry):
+    """Return the step of a symmetry."""
+
+    def step(x, y, p):
+        """Return the next point: (l + a |z|² + b Re zⁿ + i w) z + g conj(z)ⁿ⁻¹."""
+        u, v = x, y
+        for _ in range(symmetry - 2):
+            u, v = fma(u, x, -(v * y)), fma(u, y, v * x)
+        rising = fma(u, x, -(v * y))
+        factor = fma(p[1], fma(x, x, y * y), fma(p[2], rising, p[0]))
+        return (
+            fma(factor, x, fma(p[3], u, -(p[4] * y))),
+            fma(factor, y, fma(-p[3], v, p[4] * x)),
+        )
+
+    return step
+
+
+# `l` is the name in the book.
+def symmetric_icon(l=-2.5, a=5.0, b=-1.9, g=1.0, w=0.188, symmetry=5):  # noqa: E741
+    """Symmetric icon: a map with the symmetry of a polygon (Michael Field, Martin Golubitsky)."""
+    if isinstance(symmetry, bool) or not isinstance(symmetry, int) or not 3 <= symmetry <= LARGEST:
+        raise ValueError(f"symmetry is a whole number from 3 to {LARGEST}")
+    return Attractor(
+        "symmetric_icon",
+        "Symmetric icon: a map with the symmetry of a polygon",
+        make_icon_step(symmetry),
+        parameters={"l": l, "a": a, "b": b, "g": g, "w": w, "symmetry": symmetry},
+        stride=2.0,
+        spread=0.3,
+        width="2.4",
+    )
+
+
+MAKERS["symmetric_icon"] = symmetric_icon
+
+
+@offered(
+    {"a": 0.9, "b": -0.6013, "c": 2.0, "d": 0.5},
+    stride=1.0,
+    start=(-0.72, -0.64, 0.0),
+    spread=0.01,
+    settle=200,
+    center=("-0.4", "-0.5"),
+    width="3",
+)
+def tinkerbell(x, y, p):
+    """Tinkerbell: the square of a point, and a linear map."""
+    a, b, c, d = p
+    return fma(x, x, fma(-y, y, fma(a, x, b * y))), fma(x + x, y, fma(c, x, d * y))

@@ -1,0 +1,107 @@
+"""Methods that find roots: Newton's, Halley's and nova."""
+
+from fractals.formulas.language import derivative, parser
+from fractals.formulas.language.codegen import compose
+from fractals.formulas.language.derivative import minus, over, plus, times
+
+TOLERANCE = 1e-6  # in plane units; a smaller one adds a step or two, as convergence is quadratic
+
+
+def function_of(power, polynomial):
+    """Return the tree of f."""
+    if isinstance(power, bool) or not isinstance(power, int) or not 2 <= power <= 12:
+        raise ValueError("power is a whole number from 2 to 12")
+    text = polynomial or f"z**{power} - 1"
+    if not isinstance(text, str):
+        raise ValueError(f"polynomial is an expression in quotes, not {text!r:.40}")
+    try:
+        tree = parser.parse(text)
+    except parser.ExpressionError as error:
+        raise ValueError(f"polynomial '{text[:60]}', {error}") from None
+    if not derivative.is_holomorphic(tree) or not parser.uses(tree, "z") or parser.uses(tree, "p"):
+        raise ValueError("polynomial is an expression in z without abs, conj, re and im")
+    return tree
+
+
+def relaxed(step, relaxation):
+    """Return the tree of z - relaxation * step."""
+    number = isinstance(relaxation, int | float) and not isinstance(relaxation, bool)
+    if not number or not 0.01 <= relaxation <= 1.99:
+        raise ValueError("relaxation is a number from 0.01 to 1.99")
+    return minus(("z",), times(("number", complex(relaxation)), step))
+
+
+def composed(name, title, step_of, power, relaxation, polynomial, start):
+    """Return the formula of a root-finding method, whose step for f is ``z - step_of(f)``.
+
+    The `polynomial` is as given, "" for z**power - 1; so is `start`, an expression in c, or "".
+    Options are kept where they differ from the defaults.
+    """
+    function = function_of(power, polynomial)
+    options = {"relaxation": relaxation, "polynomial": polynomial, "start": start}
+    usual = {"relaxation": 1.0, "polynomial": "", "start": ""}
+    changed = {key: value for key, value in options.items() if value != usual[key]}
+    tree = relaxed(step_of(function), relaxation)
+    try:
+        first = parser.parse(str(start) or ("0" if parser.uses(function, "c") else "c"))
+    except parser.ExpressionError as error:
+        raise ValueError(f"start '{str(start)[:60]}', {error}") from None
+    return compose(
+        name,
+        f"{title} for {polynomial or f'z**{power} - 1'}",
+        tree,
+        first,
+        degree=0,
+        tolerance=TOLERANCE,
+        escapes=False,
+        width="4.5",
+        group="Root finding",
+        parameters={"power": power, **changed},
+    )
+
+
+def newton_step(function):
+    """Return the tree of ``f / f'``."""
+    return over(function, derivative.derivative(function, "z"))
+
+
+def newton(power=3, relaxation=1.0, polynomial="", start=""):
+    """Newton's method for roots of z**power - 1, or of any function: z -> z - relaxation f / f'.
+
+    The picture shows the root that the method finds from each point (Arthur Cayley, 1879). For a
+    function that also depends on c, the picture is of the parameter plane, and the method starts at
+    `start`.
+    """
+    return composed("newton", "Newton's method", newton_step, power, relaxation, polynomial, start)
+
+
+def halley_step(function):
+    """Return the tree of ``2 f f' / (2 f'² - f f'')``."""
+    first = derivative.derivative(function, "z")
+    second = derivative.derivative(first, "z")
+    two = ("number", 2 + 0j)
+    below = minus(times(two, derivative.power(first, 2)), times(function, second))
+    return over(times(two, times(function, first)), below)
+
+
+def halley(power=3, relaxation=1.0, polynomial="", start=""):
+    """Halley's method for roots: z -> z - relaxation 2 f f' / (2 f'² - f f''); f as in `newton`."""
+    return composed("halley", "Halley's method", halley_step, power, relaxation, polynomial, start)
+
+
+def nova(power=3, relaxation=1.0):
+    """Nova: Newton's method for z**power - 1, and c is added (Paul Derbyshire, 1996); from 1."""
+    step = relaxed(newton_step(function_of(power, "")), relaxation)
+    return compose(
+        "nova",
+        f"Nova, Newton's method for z**{power} - 1, plus c",
+        plus(step, ("c",)),
+        "1",
+        degree=0,
+        tolerance=TOLERANCE,
+        escapes=False,
+        center=("-0.4", "0"),
+        width="4",
+        parameters={"power": power, **({"relaxation": relaxation} if relaxation != 1 else {})},
+        group="Root finding",
+    )
