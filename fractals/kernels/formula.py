@@ -33,7 +33,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate, count
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from fractals.kernels.recipe import ByRecipe
 
@@ -78,6 +78,25 @@ class AnyFormula(ByRecipe):
     def label(self) -> str:
         """Return name and options, such as ``"multibrot,power=3"``."""
         return ",".join([self.name, *(f"{key}={value}" for key, value in self.parameters.items())])
+
+
+Make = TypeVar("Make", bound=Callable[..., Any])
+
+
+def explained(**meanings: str) -> Callable[[Make], Make]:
+    """Return a decorator of what makes a formula: it says what each option means."""
+
+    def declare(make: Make) -> Make:
+        make.meanings = meanings  # type: ignore[attr-defined]
+        return make
+
+    return declare
+
+
+def meanings_of(make: Callable[..., AnyFormula]) -> dict[str, str]:
+    """Return what each option of a formula of any family means, by name; `make` makes it."""
+    knobs = getattr(make(), "knobs", {})
+    return {name: knob.meaning for name, knob in knobs.items()} | getattr(make, "meanings", {})
 
 
 @dataclass(frozen=True)
