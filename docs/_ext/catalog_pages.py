@@ -38,10 +38,7 @@ def formulas(folder):
     for name in catalog.names("formula"):
         make = catalog.load("formula", name)
         made = make()
-        options = [
-            f"`{key}={part.default!r}`".replace("'", "")
-            for key, part in inspect.signature(make).parameters.items()
-        ]
+        options = [f"`{line.replace(':', '`:', 1)}" for line in about_name("formula", name)[1]]
         depth = "any" if made.perturbed or made.sequence else "float64"
         row = [copied(folder, "formula", name), "<br>".join([f"**`{name}`**", *options])]
         groups.setdefault(made.group, []).append([*row, made.title, source_of(make), depth])
@@ -90,7 +87,8 @@ def parametric(kind):
     rows = []
     for name in catalog.names(kind):
         title, options = about_name(kind, name)
-        rows.append([f"`{name}`", title, " ".join(f"`{each}`" for each in options)])
+        lines = [f"`{line.replace(':', '`:', 1)}" + "`" * (":" not in line) for line in options]
+        rows.append([f"`{name}`", title, "<br>".join(lines)])
     return table(["name", "what it does", "parameters"], rows)
 
 

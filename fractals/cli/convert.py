@@ -1,5 +1,6 @@
 """`fractals convert`, `list` and `show`."""
 
+import inspect
 import json
 import os
 import sys
@@ -86,16 +87,21 @@ def about_name(kind: str, name: str) -> tuple[str, list[str]]:
         return about_palette(name), []
     if kind == "gallery":
         return about_scene(name), []
-    made = catalog.load(kind, name)()
+    from fractals.kernels.formula import meanings_of
+
+    make = catalog.load(kind, name)
+    made = make()
     if kind == "format":
         uses = "read and written" if made.write else "read"
         return f"{' '.join(made.suffixes):12} {made.title}: {uses}", []
     if kind == "variation":
         return made.title, [f"{name}_{key}={value:g}" for key, value in made.parameters.items()]
     if kind == "solid":
-        return f"{made.title} ({made.source or 'yours'})", about_options(made)
-    if kind == "attractor":
-        return made.title, [f"{key}={value:g}" for key, value in made.parameters.items()]
+        return f"{made.title} ({made.source or 'yours'})", about_options(made, meanings_of(make))
+    if kind in ("formula", "attractor"):
+        meanings = meanings_of(make).items()
+        usual = {key: part.default for key, part in inspect.signature(make).parameters.items()}
+        return made.title, [f"{key}={_shown(usual[key])}: {meaning}" for key, meaning in meanings]
     lines = []
     for key, part in (made.options if kind == "coloring" else {}).items():
         reach = ", ".join(part.choices)
@@ -105,13 +111,17 @@ def about_name(kind: str, name: str) -> tuple[str, list[str]]:
     return made.title, lines
 
 
-def about_options(solid: Any) -> list[str]:
-    """Return a line about each option of a solid."""
+def _shown(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else f"{value}"
+
+
+def about_options(solid: Any, meanings: dict[str, str]) -> list[str]:
+    """Return a line about each option of a solid; `meanings`: of these, by name."""
     lines = []
     for key, value in solid.parameters.items():
         knob = solid.knobs.get(key)
-        reach = f": {knob.meaning} ({knob.least:g} to {knob.most:g})" if knob else ""
-        lines.append(f"{key}={value}{reach}")
+        reach = f" ({knob.least:g} to {knob.most:g})" if knob else ""
+        lines.append(f"{key}={value}: {meanings[key]}{reach}")
     return lines
 
 

@@ -30,6 +30,7 @@ from fractals.explorer.jobs import Jobs
 from fractals.explorer.refining import refinement_of
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.io.foreign import MAX_BYTES
+from fractals.kernels.formula import meanings_of
 from fractals.rendering import families
 from fractals.rendering.drawing import Drawing, draw_tile, open_drawing, pixel_sink
 from fractals.rendering.families import family_of, unused
@@ -261,6 +262,7 @@ def catalog_table() -> dict[str, Any]:
             "meaning": _meaning(make),
             "group": getattr(formula, "group", "Others"),
             "options": {key: _plain(value) for key, value in options},
+            "meanings": meanings_of(make),
             "whole": [key for key, value in options if type(value) is int],
             "values": families.load(formula.family).single_pixels,
             "exposure": Develop().usual(formula.family)[0],

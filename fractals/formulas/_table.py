@@ -14,24 +14,26 @@ from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.derivative import minus, plus
 from fractals.formulas.language.parser import Tree
 from fractals.formulas.root_finding import (
+    OF_ROOTS,
     TOLERANCE,
     composed,
     function_of,
     halley_step,
     newton_step,
 )
-from fractals.kernels.formula import Formula, with_options
+from fractals.kernels.formula import Formula, explained, with_options
 
 Text = str | Callable[..., Any]  # text, or a function of the options that returns it
 Z, C = ("z",), ("c",)
 
 
 class Reach(NamedTuple):
-    """An option's usual value and its range; a whole number where the usual value is one."""
+    """An option's usual value, range and meaning; a whole number where the usual value is one."""
 
     usual: float
     least: float
     most: float
+    meaning: str
 
     def checked(self, name: str, value: Any) -> Any:
         """Return a value of this option, or raise a `ValueError`."""
@@ -91,7 +93,8 @@ def _maker(name: str, group: str, row: Row) -> Callable[..., Formula]:
         return deepened(formula, tree) if row.start == "0" and not row.tolerance else formula
 
     make.__doc__ = f"Return the formula. {row.source}."
-    return with_options(make, {key: choice.usual for key, choice in row.options.items()})
+    made = with_options(make, {key: choice.usual for key, choice in row.options.items()})
+    return explained(**{key: choice.meaning for key, choice in row.options.items()})(made)
 
 
 class RootMethod(NamedTuple):
@@ -142,6 +145,7 @@ def _method(name: str, method: RootMethod) -> Callable[..., Formula]:
         }
         return _replaced(_replaced(text, {"s": ROOT}), parts)
 
+    @explained(**OF_ROOTS)
     def make(power=3, relaxation=1.0, polynomial="", start=""):
         return composed(name, method.title, step_of, power, relaxation, polynomial, start)
 
@@ -154,8 +158,10 @@ def newtons(polynomial: str) -> Callable[[], Tree]:
     return lambda: minus(Z, newton_step(parser.parse(polynomial)))
 
 
-def _power(usual: int, least: int = 2, most: int = 12) -> dict[str, Reach]:
-    return {"power": Reach(usual, least, most)}
+def _power(
+    usual: int, least: int = 2, most: int = 12, meaning: str = "power of z"
+) -> dict[str, Reach]:
+    return {"power": Reach(usual, least, most, meaning)}
 
 
 def _root_row(title: str, step: Text, source: str, start: Text = "c", **keys: Any) -> Row:
@@ -183,13 +189,13 @@ GROUPS: dict[str, dict[str, Row]] = {
             start="c",
             center=("-0.1", "0"),
             width="4",
-            options={"power": Reach(1.5, 1.1, 12.0)},
+            options={"power": Reach(1.5, 1.1, 12.0, "power of z, whole or not")},
         ),
         "marks_mandelbrot": Row(
             "Mark's Mandelbrot, c^{power} z² + c",
             "c^{power}*z^2 + c",
             f"Mark Peterson. {FRACTINT}",
-            options=_power(1, 1, 8),
+            options=_power(1, 1, 8, "power of c"),
             width="4",
         ),
         "inverse_mandelbrot": Row(
@@ -198,13 +204,16 @@ GROUPS: dict[str, dict[str, Row]] = {
             "The plane of 1 / c (Benoit Mandelbrot, 1982)",
             center=("1.5", "0"),
             width="9",
-            options={"shift": Reach(0.0, -2.0, 2.0)},
+            options={"shift": Reach(0.0, -2.0, 2.0, "number that a step adds")},
         ),
         "modulus_power": Row(
             "Power and absolute value, z^{power} |z|^{times} + c",
             "z^{power}*abs(z)^{times} + c",
             f"After Simonobrot. {KF}",
-            options={"power": Reach(3, 1, 12), "times": Reach(2, 1, 12)},
+            options={
+                "power": Reach(3, 1, 12, "power of z"),
+                "times": Reach(2, 1, 12, "power of |z|"),
+            },
             width="4",
         ),
     },
@@ -321,7 +330,7 @@ GROUPS: dict[str, dict[str, Row]] = {
             "Bodil Branner and John Hubbard, 1988: cubics by their critical points c and -c",
             start="c",
             width="3",
-            options={"constant": Reach(0.5, -2.0, 2.0)},
+            options={"constant": Reach(0.5, -2.0, 2.0, "number that a step adds")},
         ),
         "cactus": Row(
             "Cactus, z³ + (c - 1) z - c",
@@ -344,7 +353,10 @@ GROUPS: dict[str, dict[str, Row]] = {
             "z^{n} + c/z^{m}",
             "Curtis McMullen, 1988; parameter plane by Robert Devaney, 2005",
             start="({m}*c/{n})^(1/({n} + {m}))",
-            options={"n": Reach(3, 2, 12), "m": Reach(3, 1, 12)},
+            options={
+                "n": Reach(3, 2, 12, "power of z"),
+                "m": Reach(3, 1, 12, "power of 1 / z"),
+            },
             width="1.2",
         ),
         "zubieta": Row(
@@ -373,7 +385,10 @@ GROUPS: dict[str, dict[str, Row]] = {
             "Talis, z^n / ({constant:g} + z^(n - 1)) + c, n = {power}",
             lambda power, constant: f"z^{power}/({constant!r} + z^{power - 1}) + c",
             VISIONS,
-            options={"power": Reach(2, 2, 12), "constant": Reach(1.0, 0.1, 4.0)},
+            options={
+                "power": Reach(2, 2, 12, "power of z in the numerator"),
+                "constant": Reach(1.0, 0.1, 4.0, "number in the denominator"),
+            },
             width="6",
         ),
     },
@@ -391,14 +406,17 @@ GROUPS: dict[str, dict[str, Row]] = {
             lambda power, memory: f"z^{power} + c*z^{power - 1} + {memory!r}*p",
             f"After Shigehiro Ushiki, 1988. {FRACTINT}",
             start=lambda power, memory: f"-c*{power - 1}/{power}",
-            options={"power": Reach(3, 2, 12), "memory": Reach(-0.5, -2.0, 2.0)},
+            options={
+                "power": Reach(3, 2, 12, "power of z"),
+                "memory": Reach(-0.5, -2.0, 2.0, "factor of the previous z"),
+            },
             width="7.5",
         ),
         "ushiki": Row(
             "Ushiki's phoenix, z² + {constant:g} and c times the previous z",
             "z^2 + {constant!r} + c*p",
             "Shigehiro Ushiki, 1988: his first picture has the constant 0.56667 and c = -0.5",
-            options={"constant": Reach(0.56667, -2.0, 2.0)},
+            options={"constant": Reach(0.56667, -2.0, 2.0, "number that a step adds")},
             center=("-0.2", "0"),
             width="3",
         ),
@@ -467,7 +485,7 @@ GROUPS: dict[str, dict[str, Row]] = {
             "Gauss map, exp(-{alpha:g} z²) + c",
             "exp(-{alpha!r}*z^2) + c",
             "The mouse map on the line (Robert Hilborn, 1994), in the plane",
-            options={"alpha": Reach(4.9, 0.1, 20.0)},
+            options={"alpha": Reach(4.9, 0.1, 20.0, "factor of -z² in the exponent")},
             width="4",
         ),
         "sine_times": Row(
@@ -509,7 +527,10 @@ GROUPS: dict[str, dict[str, Row]] = {
             "1 + im(z) - {a!r}*re(z)^2 + i*{b!r}*re(z)",
             "Michel Hénon, 1976",
             start="c",
-            options={"a": Reach(1.4, -2.0, 2.0), "b": Reach(0.3, -1.5, 1.5)},
+            options={
+                "a": Reach(1.4, -2.0, 2.0, "next x = 1 - a x² + y"),
+                "b": Reach(0.3, -1.5, 1.5, "next y = b x"),
+            },
             center=("0", "1"),
             width="8",
         ),
@@ -555,7 +576,7 @@ GROUPS: dict[str, dict[str, Row]] = {
             lambda power: plus(minus(Z, halley_step(function_of(power, ""))), C),
             "After Paul Derbyshire's nova, 1996",
             start="1",
-            options=_power(3),
+            options=_power(3, meaning=OF_ROOTS["power"]),
         ),
     },
 }

@@ -18,6 +18,7 @@ from fractals.formulas.language.codegen import (
     function,
 )
 from fractals.formulas.language.parser import Tree
+from fractals.kernels.formula import explained
 
 # Chains of folds and powers, such as conj(absx(z)**3) + c, which are also drawn in deep views.
 #
@@ -187,6 +188,15 @@ def _repeats(given, count):
     return tuple(_whole(number, "each of repeats", 1, MAX_REPEATS) for number in numbers)
 
 
+@explained(
+    step="what z becomes, in z, c and p, the z before; expressions in turn are parted by ;",
+    start="expression in c where orbits start",
+    degree="power of |z| far outside, 2 to 64, for smooth colors; 0 finds it",
+    tolerance="orbits whose steps are smaller have converged; 0: none",
+    escapes="whether orbits end by escape, too",
+    repeats="how many steps each expression in turn takes, such as 3+1",
+    loop="number, from 0, of the expression that follows the last one",
+)
 def make(step="z**2 + c", start="", degree=0, tolerance=0.0, escapes=True, repeats="", loop=0):
     texts = step.split(";") if isinstance(step, str) else [step]
     if len(texts) > MAX_STEPS:

@@ -1,7 +1,7 @@
 """Hybrid: formulas f(z) + c applied one after the other; a step, and a count, is all of them."""
 
 from fractals.formulas import absolute_values, powers
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import Formula, explained
 
 PARTS = {
     "buffalo": absolute_values.buffalo,
@@ -37,6 +37,7 @@ def make_tangent(parts):
     return tangent
 
 
+@explained(formulas="names of formulas whose steps are taken in turn, joined by +")
 def make(formulas="mandelbrot+burning_ship"):
     names = formulas.split("+") if isinstance(formulas, str) else formulas
     if not isinstance(names, list | tuple) or not 1 <= len(names) <= MAX_FORMULAS:

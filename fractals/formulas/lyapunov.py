@@ -5,7 +5,7 @@ A step, and a count, is the whole sequence. For a and b from 0 to 4 no orbit esc
 the logistic map with periodic forcing* (1989).
 """
 
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import Formula, explained
 from fractals.kernels.primitives import fma, number
 
 MAX_LETTERS = 60  # each is compiled into the step
@@ -44,6 +44,7 @@ def start(a, b, p, q):
     return number(0.5, a), zero, zero, zero
 
 
+@explained(sequence="letters in turn: r is the real part at A, the imaginary part at B")
 def make(sequence="AB"):
     if (
         not isinstance(sequence, str)

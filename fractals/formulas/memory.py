@@ -1,6 +1,6 @@
 """Formulas whose step also reads the previous z, or a number that changes along the orbit."""
 
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import Formula, explained
 from fractals.kernels.primitives import fma, number
 
 
@@ -20,6 +20,7 @@ def make_phoenix_tangent(memory):
     return tangent
 
 
+@explained(memory="factor of the previous z, -2 to 2")
 def phoenix(memory=-0.5):
     """Phoenix: z -> z² + c + memory times the previous z (Shigehiro Ushiki, 1988)."""
     if isinstance(memory, bool) or not isinstance(memory, int | float) or not -2 <= memory <= 2:

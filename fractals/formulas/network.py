@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.parser import Tree
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import Formula, explained
 
 # What each hidden unit does with its weighted sum; Stanley's patterns repeat, and are symmetric.
 FIRST = ("sin", "sin", "gauss", "sin", "tanh")
@@ -89,6 +89,7 @@ def parse_weights(text: str) -> tuple[float, ...]:
     return found
 
 
+@explained(seed="which random weights", weights="numbers in place of those of the seed, as text")
 def make(seed: int = 1, weights: str = "") -> Formula:
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
         raise ValueError(f"seed is a whole number from 0 to {MAX_SEED}")

@@ -1,6 +1,6 @@
 """Formulas of powers of z, and of its conjugate: the Mandelbrot set and its relatives."""
 
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import Formula, explained
 from fractals.kernels.primitives import fma, number
 
 
@@ -91,6 +91,7 @@ def make_multibrot_perturbed(power):
     return perturbed
 
 
+@explained(power="power of z, 2 to 8")
 def multibrot(power=3):
     """The multibrot sets: z -> z**power + c, power 2 to 8."""
     if not isinstance(power, int) or not 2 <= power <= 8:

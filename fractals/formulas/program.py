@@ -19,7 +19,7 @@ from fractals.formulas.language.codegen import (
     too_much,
 )
 from fractals.formulas.language.parser import Tree
-from fractals.kernels.formula import MAX_MEMORY, Formula
+from fractals.kernels.formula import MAX_MEMORY, Formula, explained
 
 # Statements in order, such as "w = z^2; z = w + c", become functions of an orbit's numbers.
 #
@@ -212,6 +212,11 @@ def _parsed(text: Any, key: str, parse: Any) -> Any:
         raise ValueError(f"{key} '{text[:60]}', {error}") from None
 
 
+@explained(
+    start="first values, from c: statements parted by ;",
+    step="statements of each step",
+    test="an orbit goes on as long as this holds",
+)
 def make(start: str = "z = c", step: str = "z = z^2 + c", test: str = "") -> Formula:
     first = _parsed(start, "start", parser.parse_statements)
     then = _parsed(step, "step", parser.parse_statements)

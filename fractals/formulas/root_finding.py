@@ -3,8 +3,18 @@
 from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.derivative import minus, over, plus, times
+from fractals.kernels.formula import explained
 
 TOLERANCE = 1e-6  # in plane units; a smaller one adds a step or two, as convergence is quadratic
+
+
+# What the options of a method for roots mean.
+OF_ROOTS = {
+    "power": "roots are those of z**power - 1",
+    "relaxation": "factor of each step; 1 is the method itself",
+    "polynomial": "function of z whose roots are found, in place of z**power - 1",
+    "start": "expression in c where orbits start",
+}
 
 
 def function_of(power, polynomial):
@@ -65,6 +75,7 @@ def newton_step(function):
     return over(function, derivative.derivative(function, "z"))
 
 
+@explained(**OF_ROOTS)
 def newton(power=3, relaxation=1.0, polynomial="", start=""):
     """Newton's method for roots of z**power - 1, or of any function: z -> z - relaxation f / f'.
 
@@ -84,11 +95,13 @@ def halley_step(function):
     return over(times(two, times(function, first)), below)
 
 
+@explained(**OF_ROOTS)
 def halley(power=3, relaxation=1.0, polynomial="", start=""):
     """Halley's method for roots: z -> z - relaxation 2 f f' / (2 f'² - f f''); f as in `newton`."""
     return composed("halley", "Halley's method", halley_step, power, relaxation, polynomial, start)
 
 
+@explained(power=OF_ROOTS["power"], relaxation=OF_ROOTS["relaxation"])
 def nova(power=3, relaxation=1.0):
     """Nova: Newton's method for z**power - 1, and c is added (Paul Derbyshire, 1996); from 1."""
     step = relaxed(newton_step(function_of(power, "")), relaxation)

@@ -110,6 +110,25 @@ class AnyFormula(ByRecipe):
         return ",".join([self.name, *(f"{key}={value}" for key, value in self.parameters.items())])
 
 
+Make = TypeVar("Make", bound=Callable[..., Any])
+
+
+def explained(**meanings: str) -> Callable[[Make], Make]:
+    """Return a decorator of what makes a formula: it says what each option means."""
+
+    def declare(make: Make) -> Make:
+        make.meanings = meanings  # type: ignore[attr-defined]
+        return make
+
+    return declare
+
+
+def meanings_of(make: Callable[..., AnyFormula]) -> dict[str, str]:
+    """Return what each option of a formula of any family means, by name; `make` makes it."""
+    knobs = getattr(make(), "knobs", {})
+    return {name: knob.meaning for name, knob in knobs.items()} | getattr(make, "meanings", {})
+
+
 @dataclass(frozen=True)
 class Formula(AnyFormula):
     """A map whose orbits are iterated: z -> f(z) + c, or any other map of z and c.

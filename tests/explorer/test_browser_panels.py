@@ -131,6 +131,7 @@ def test_the_options_of_a_formula_are_a_form(tab):
     panel = opened(tab, "Formula")
     tab.open({"formula": {"name": "multibrot", "power": 3}})
     field = section(panel, "Options").get_by_role("textbox", name="Power")
+    assert ["Power", "Power of z, 2 to 8"] in tab.run(EXPLAINED, "formula")
     field.fill("4")
     tab.run("explorer.paint({ ...explorer.scene.color, offset: 0.3 })")  # typing goes on
     tab.page.keyboard.press("Enter")

@@ -1,5 +1,6 @@
 """Properties that every formula has; a new file in formulas/ is picked up by itself."""
 
+import inspect
 import math
 import random
 
@@ -26,6 +27,7 @@ from fractals import catalog
 from fractals.backends import features
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.kernels.escape import EscapeOptions, make_body
+from fractals.kernels.formula import meanings_of
 
 every_formula = pytest.mark.parametrize("formula", FORMULAS, ids=label)
 
@@ -52,6 +54,18 @@ def oracle_step(formula, z, c):
     name, power = name_and_power(formula)
     assert name in naive.STEPS, f"write a step of {name} in tests/oracle/naive.py"
     return naive.STEPS[name](z, c, power)
+
+
+@pytest.mark.parametrize("kind", catalog.FORMULAS)
+def test_every_option_has_a_meaning(kind):
+    """Lists, the reference and the explorer show it."""
+    for name in catalog.names(kind):
+        make = catalog.load(kind, name)
+        given = inspect.signature(make).parameters.values()
+        options = {each.name for each in given if each.kind is not each.VAR_KEYWORD}
+        found = meanings_of(make)
+        assert found.keys() == options | make().parameters.keys(), name
+        assert all(1 < len(text) < 100 for text in found.values()), name
 
 
 @every_formula

@@ -269,4 +269,4 @@ def test_attractors_are_listed(capsys):
     assert main(["list", "attractors"]) == 0
     out = capsys.readouterr().out
     assert "Hénon: a parabola folded over itself" in out
-    assert "sigma=10" in out
+    assert "sigma=10: dx/dt = sigma (y - x)\n" in out

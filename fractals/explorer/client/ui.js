@@ -139,7 +139,7 @@ export const Toggle = (/** @type {{label: string, value: boolean, about?: string
 export function OptionField({ option, value, put }) {
   const { name, type, choices, least, most, meaning = "" } = option, label = words(name);
   if (type === "choice" || choices?.length) return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
-  if (type === "bool") return html`<${Toggle} label=${label} value=${value} put=${put} />`;
+  if (type === "bool") return html`<${Toggle} label=${label} about=${meaning} value=${value} put=${put} />`;
   if (type === "text" || least === undefined) {
     const typed = (/** @type {string} */ text) => (type === "text" ? put(text) : Number.isFinite(Number(text)) && put(Number(text)));
     return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${typed} />`} />`;

@@ -1,17 +1,29 @@
 """Offers a function as an attractor, by the function's name."""
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from fractals.kernels.attractor import Attractor
-from fractals.kernels.formula import with_options
+from fractals.kernels.formula import explained, with_options
 
 MAKERS: dict[str, Callable[..., Attractor]] = {}  # of all attractors, by name
 
 
-def offered(parameters: Mapping[str, float], move: str = "step", **how: Any) -> Callable[..., Any]:
+TURNS = {
+    "turn": "degrees by which the flow is turned about the z axis",
+    "tilt": "degrees of the eye above the plane of x and y",
+}
+
+
+def offered(
+    parameters: Mapping[str, float], law: str, move: str = "step", **how: Any
+) -> Callable[..., Any]:
     """Return a decorator that offers a step ``(x, y, p)``, whose docstring begins with the title.
+
+    `law`: the equations of the step, parted by "; ". Those in which a parameter is say what it
+    means.
 
     The first line of the docstring may end with who described the attractor, in brackets.
     `parameters` and `how` are fields of `Attractor`, and so is `move`, which the function becomes.
@@ -28,10 +40,16 @@ def offered(parameters: Mapping[str, float], move: str = "step", **how: Any) -> 
             settings: dict[str, Any] = {"parameters": {**parameters, **given}, move: function}
             return Attractor(name, title, **settings, **how)
 
-        MAKERS[name] = with_options(make, parameters)
+        found = {key: _equations(law, key) or TURNS[key] for key in parameters}
+        MAKERS[name] = explained(**found)(with_options(make, parameters))
         return function
 
     return offer
+
+
+def _equations(law: str, parameter: str) -> str:
+    parts = law.split("; ")
+    return "; ".join(part for part in parts if re.search(rf"\b{parameter}\b", part))
 
 
 flow = functools.partial(offered, move="velocity")  # of a velocity ``(x, y, z, p)``

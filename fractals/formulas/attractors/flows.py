@@ -7,6 +7,8 @@ from fractals.kernels.primitives import fma, number
 
 @flow(
     {"a": 0.95, "b": 0.7, "c": 0.6, "d": 3.5, "e": 0.25, "f": 0.1, "turn": 20.0, "tilt": 15.0},
+    "dx/dt = (z - b) x - d y; dy/dt = d x + (z - b) y; "
+    "dz/dt = c + a z - z³/3 - (x² + y²) (1 + e z) + f z x³",
     stride=6.0,
     center=("0", "0.6"),
     width="4.2",
@@ -29,6 +31,7 @@ def aizawa(x, y, z, p):
 
 @flow(
     {"a": 1.4, "turn": 45.0, "tilt": 35.0},
+    "dx/dt = -a x - 4 y - 4 z - y², and so on for y and z",
     stride=90.0,
     center=("0", "-4"),
     width="32",
@@ -49,6 +52,7 @@ def halvorsen(x, y, z, p):
 
 @flow(
     {"sigma": 10.0, "rho": 28.0, "beta": 8 / 3, "turn": -20.0, "tilt": 0.0},
+    "dx/dt = sigma (y - x); dy/dt = x (rho - z) - y; dz/dt = x y - beta z",
     stride=180.0,
     center=("0", "25"),
     width="88",
@@ -65,6 +69,7 @@ def lorenz(x, y, z, p):
 
 @flow(
     {"a": 0.2, "b": 0.2, "c": 5.7, "turn": 0.0, "tilt": 25.0},
+    "dx/dt = -y - z; dy/dt = x + a y; dz/dt = b + z (x - c)",
     stride=25.0,
     center=("0.5", "6"),
     width="46",
@@ -81,6 +86,7 @@ def roessler(x, y, z, p):
 
 @flow(
     {"b": 0.208186, "turn": 45.0, "tilt": 35.0},
+    "dx/dt = sin(y) - b x, and so on for y and z",
     stride=1.7,
     width="15",
     spread=3.0,

@@ -3,17 +3,29 @@
 from fractals.formulas.attractors._offered import MAKERS, offered
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.elementary import quotient, sincos
+from fractals.kernels.formula import explained
 from fractals.kernels.primitives import fma, number, select, sqrt
 
 
-@offered({"a": -0.81, "b": -0.92}, stride=4.0, center=("-0.6", "-0.1"), width="5")
+@offered(
+    {"a": -0.81, "b": -0.92},
+    "next x = y sin(x y / b) + cos(a x - y); next y = x + sin(y) / b",
+    stride=4.0,
+    center=("-0.6", "-0.1"),
+    width="5",
+)
 def bedhead(x, y, p):
     """Bedhead: a product in a sine (Ivan Emrich and Jason Rampe)."""
     a, b = p
     return fma(sincos(x * y / b)[0], y, sincos(fma(a, x, -y))[1]), x + sincos(y)[0] / b
 
 
-@offered({"a": -1.4, "b": 1.6, "c": 1.0, "d": 0.7}, stride=3.0, width="5.2")
+@offered(
+    {"a": -1.4, "b": 1.6, "c": 1.0, "d": 0.7},
+    "next x = sin(a y) + c cos(a x); next y = sin(b x) + d cos(b y)",
+    stride=3.0,
+    width="5.2",
+)
 def clifford(x, y, p):
     """Clifford: a sine and a cosine in each coordinate (Clifford Pickover)."""
     a, b, c, d = p
@@ -23,14 +35,24 @@ def clifford(x, y, p):
     )
 
 
-@offered({"a": 1.4, "b": -2.3, "c": 2.4, "d": -2.1}, stride=3.5, width="5.6")
+@offered(
+    {"a": 1.4, "b": -2.3, "c": 2.4, "d": -2.1},
+    "next x = sin(a y) - cos(b x); next y = sin(c x) - cos(d y)",
+    stride=3.5,
+    width="5.6",
+)
 def de_jong(x, y, p):
     """De Jong: the sine of one coordinate less the cosine of the other (Peter de Jong)."""
     a, b, c, d = p
     return sincos(a * y)[0] - sincos(b * x)[1], sincos(c * x)[0] - sincos(d * y)[1]
 
 
-@offered({"a": -0.966918, "b": 2.879879, "c": 0.765145, "d": 0.744728}, stride=3.0, width="4.2")
+@offered(
+    {"a": -0.966918, "b": 2.879879, "c": 0.765145, "d": 0.744728},
+    "next x = sin(b y) + c sin(b x); next y = sin(a x) + d sin(a y)",
+    stride=3.0,
+    width="4.2",
+)
 def fractal_dream(x, y, p):
     """Fractal dream: sines of both coordinates (Clifford Pickover)."""
     a, b, c, d = p
@@ -40,7 +62,13 @@ def fractal_dream(x, y, p):
     )
 
 
-@offered({"a": 0.008, "b": 0.05, "m": -0.496}, stride=12.0, spread=1.0, width="46")
+@offered(
+    {"a": 0.008, "b": 0.05, "m": -0.496},
+    "next x = u = y + a y (1 - b y²) + f(x); f(x) = m x + 2 (1 - m) x² / (1 + x²)",
+    stride=12.0,
+    spread=1.0,
+    width="46",
+)
 def gumowski_mira(x, y, p):
     """Gumowski-Mira: wings of a particle in an accelerator (Igor Gumowski and Christian Mira).
 
@@ -55,7 +83,7 @@ def gumowski_mira(x, y, p):
     return u, fma(m, u, quotient(two * (u * u), fma(u, u, one))) - x
 
 
-@offered({"a": 1.4, "b": 0.3}, stride=2.5, width="3")
+@offered({"a": 1.4, "b": 0.3}, "next x = 1 - a x² + y; next y = b x", stride=2.5, width="3")
 def henon(x, y, p):
     """Hénon: a parabola folded over itself (Michel Hénon)."""
     a, b = p
@@ -63,7 +91,12 @@ def henon(x, y, p):
 
 
 @offered(
-    {"a": -11.0, "b": 0.05, "c": 0.5}, stride=12.0, spread=1.0, center=("-5", "-5.5"), width="45"
+    {"a": -11.0, "b": 0.05, "c": 0.5},
+    "next x = y - sign(x) sqrt(|b x - c|); next y = a - x",
+    stride=12.0,
+    spread=1.0,
+    center=("-5", "-5.5"),
+    width="45",
 )
 def hopalong(x, y, p):
     """Hopalong: a square root with a sign (Barry Martin)."""
@@ -72,7 +105,14 @@ def hopalong(x, y, p):
     return y - select(x < number(0, x), -root, root), a - x
 
 
-@offered({"u": 0.9}, stride=2.5, settle=60, center=("0.6", "-0.6"), width="5.4")
+@offered(
+    {"u": 0.9},
+    "next z = 1 + u z exp(it), t = 0.4 - 6 / (1 + |z|²)",
+    stride=2.5,
+    settle=60,
+    center=("0.6", "-0.6"),
+    width="5.4",
+)
 def ikeda(x, y, p):
     """Ikeda: light that goes round in a cavity (Kensuke Ikeda)."""
     (u,) = p
@@ -81,7 +121,12 @@ def ikeda(x, y, p):
     return fma(u, fma(x, c, -(y * s)), one), u * fma(x, s, y * c)
 
 
-@offered({"a": 1.5, "b": -1.8, "c": 1.6, "d": 0.9}, stride=3.5, width="7")
+@offered(
+    {"a": 1.5, "b": -1.8, "c": 1.6, "d": 0.9},
+    "next x = d sin(a x) - sin(b y); next y = c cos(a x) + cos(b y)",
+    stride=3.5,
+    width="7",
+)
 def svensson(x, y, p):
     """Svensson: sines and cosines with weights (Johnny Svensson)."""
     a, b, c, d = p
@@ -112,6 +157,14 @@ def make_icon_step(symmetry):
     return step
 
 
+@explained(
+    l="next z = (l + a |z|² + b Re zⁿ + i w) z + g conj(z)ⁿ⁻¹",
+    a="factor of |z|² in (l + a |z|² + b Re zⁿ + i w) z",
+    b="factor of Re zⁿ in (l + a |z|² + b Re zⁿ + i w) z",
+    g="factor of conj(z)ⁿ⁻¹ in the next z",
+    w="factor of i z in the next z, which turns",
+    symmetry=f"n, the number of corners, 3 to {LARGEST}",
+)
 # `l` is the name in the book.
 def symmetric_icon(l=-2.5, a=5.0, b=-1.9, g=1.0, w=0.188, symmetry=5):  # noqa: E741
     """Symmetric icon: a map with the symmetry of a polygon (Michael Field, Martin Golubitsky)."""
@@ -133,6 +186,7 @@ MAKERS["symmetric_icon"] = symmetric_icon
 
 @offered(
     {"a": 0.9, "b": -0.6013, "c": 2.0, "d": 0.5},
+    "next x = x² - y² + a x + b y; next y = 2 x y + c x + d y",
     stride=1.0,
     start=(-0.72, -0.64, 0.0),
     spread=0.01,

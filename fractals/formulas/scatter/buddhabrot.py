@@ -7,12 +7,22 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import shown
 from fractals.kernels.buddhabrot import Buddhabrot
-from fractals.kernels.formula import Formula
+from fractals.kernels.formula import Formula, explained
 
 NAME = re.compile(r"\w+", re.ASCII)  # another text is an expression
 MOST, MOST_CELLS = 1_000_000_000, 2**20
 
 
+@explained(
+    of="formula whose orbits are drawn",
+    least="orbits that escape in fewer steps are left out",
+    red="most steps of the orbits that are red; 0: colors of the palette",
+    green="most steps of the orbits that are green",
+    blue="most steps of the orbits that are blue",
+    anti="whether orbits that do not escape are drawn, in place of the others",
+    even="share of samples that lie wherever orbits are drawn, 0.01 to 1",
+    cells="cells of the plane of c, in which samples are chosen",
+)
 def make(
     of: Any = "mandelbrot",
     least: int = 20,

@@ -9,6 +9,7 @@ from fractals import catalog
 from fractals.errors import OptionError, shown
 from fractals.kernels.elementary import sincos
 from fractals.kernels.flame import IDENTITY, STAGES, Applied, Flame, Transform
+from fractals.kernels.formula import explained
 from fractals.kernels.scatter import Variation
 
 MAX_TRANSFORMS, MAX_VARIATIONS = 100, 40  # of a flame, of a transform
@@ -22,6 +23,11 @@ TRIANGLE = (
 )
 
 
+@explained(
+    transforms="maps, one of which is drawn at random for each step",
+    final="map of points where they are plotted",
+    turn="degrees by which the maps are turned counter-clockwise",
+)
 def make(transforms: Any = TRIANGLE, final: Any = None, turn: Any = 0.0) -> Flame:
     """Return the flame of tables of transforms; see `docs/reference/scene.md`.
 

@@ -13,6 +13,7 @@ from fractals.formulas.language import derivative, parser
 from fractals.formulas.language.codegen import MAX_COST, CodeWriter, function, too_much
 from fractals.formulas.language.parser import Tree
 from fractals.formulas.program import replaced, resolved, variables
+from fractals.kernels.formula import explained
 from fractals.kernels.solid import Knob, Solid, from_afar, within
 
 AXES, POINT = ("x", "y", "z"), ("a", "b", "c")
@@ -80,6 +81,7 @@ def make_step(trees: list[Tree]) -> Any:
     return function("step", "x, y, z, d, a, b, c, options", writer.lines, [*results, grown])
 
 
+@explained(step="statements of x, y and z, parted by ;")
 def make(
     step="u = x*x - y*y - z*z + a; v = 2*x*y + b; z = -2*x*z + c; x = u; y = v",
     steps=0,

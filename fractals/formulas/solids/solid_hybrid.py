@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from fractals.formulas.solids import boxes, kaleidoscopes, powers
+from fractals.kernels.formula import explained
 from fractals.kernels.solid import Solid, from_afar
 
 PARTS = {
@@ -49,6 +50,7 @@ def parts_of(names, options):
     return tuple(made[name] for name in names)
 
 
+@explained(formulas="names of solids whose steps are taken in turn, joined by +")
 def make(formulas="mandelbox+mandelbulb", **options):
     """Return the solid; `formulas` are names joined by +, or a list of names."""
     names = formulas.split("+") if isinstance(formulas, str) else formulas

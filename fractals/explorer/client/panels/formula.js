@@ -9,9 +9,9 @@ const HINT = "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Ent
 
 const PROGRAM = { start: "First values, from c: statements parted by ;", step: "Statements of each step", test: "An orbit goes on as long as this holds" };
 
-/** Return a formula's options as those of a coloring; the catalog has their defaults only. */
+/** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
 const optionsOf = (/** @type {Table} */ known) => Object.entries(known?.options ?? {}).map(([name, value]) =>
-  ({ name, default: value, type: typeof value === "number" ? "float" : "text" }));
+  ({ name, default: value, type: typeof value === "number" ? "float" : "text", meaning: known?.meanings[name] }));
 
 /** The formula that everybody knows comes first. */
 const byFame = (/** @type {Table} */ a, /** @type {Table} */ b) => Number(b.name === "mandelbrot") - Number(a.name === "mandelbrot");
@@ -92,7 +92,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
       if (typeof usual === "boolean") return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
       if (typeof usual !== "number" || known.whole.includes(name)) return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
       const [least, most] = name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
-      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
+      return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     };
     return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
       ${!solid && html`<${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
