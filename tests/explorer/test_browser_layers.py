@@ -73,6 +73,8 @@ def test_layers_are_dragged_into_a_group_which_is_blended_as_one(stack):
     group = shaded_as_exact(tab)["layers"][1]
     assert (group["blend"], group["opacity"], len(group["layers"])) == ("screen", 0.6, 2)
 
+    # Changes of colors that follow each other at once are one step of undo
+    tab.page.wait_for_timeout(900)
     rows.nth(3).locator(".layer-name").click()  # green, which goes up into the group by a button
     part.get_by_role("button", name="Move Smooth up").click()
     tab.until("explorer.scene.color.layers.length === 1")
