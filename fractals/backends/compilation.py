@@ -6,12 +6,15 @@ SIGINT stands in place of the caller's, and the caller's is called afterwards.
 """
 
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
+
+MOST_CALLS = 4000  # within each other; compiling some programs takes more than Python's 1,000
 
 
 class _Announcer(threading.local):
@@ -64,6 +67,14 @@ def without_compiling() -> Iterator[None]:
 def announce() -> None:
     """Announce that the calling thread compiles."""
     _announcer.begin()
+
+
+def allow_nested_calls() -> None:
+    """Raise Python's limit: Numba compiles a function within its caller, 40 calls deeper.
+
+    It stays raised, because other threads may compile at the same time.
+    """
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), MOST_CALLS))
 
 
 @contextmanager

@@ -336,3 +336,30 @@ def test_the_whole_catalog_is_drawn_with_few_declarations():
     drawn, loaded = run_in_new_process(ALL)
     assert int(drawn) > 100
     assert loaded == "False"
+
+
+def wrapped(jit, inner):
+    return jit(lambda values: inner(values))
+
+
+def make_nested(target):
+    inner = target.jit(lambda values: values.size)
+    for _ in range(40):
+        inner = wrapped(target.jit, inner)
+
+    def body(values):
+        values[0] = inner(values)
+
+    return body
+
+
+def test_functions_are_compiled_within_each_other_beyond_pythons_limit():
+    """As in orbits with many statistics: each function takes 40 calls of Python within another."""
+    values, before = np.ones(3), sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    try:
+        program_of(make_nested, "float64")(values)
+        assert sys.getrecursionlimit() > 1000
+    finally:
+        sys.setrecursionlimit(max(before, sys.getrecursionlimit()))
+    assert values.tolist() == [3, 1, 1]

@@ -20,6 +20,7 @@ from numba.extending import overload as numba_overload
 from numba.extending import register_jitable
 
 from fractals.backends.cache_folder import report
+from fractals.backends.compilation import allow_nested_calls
 from fractals.backends.cpu.entry import SIGNATURE, make_entry
 from fractals.backends.machine_code import made as machine_code
 from fractals.backends.machine_code import stands_alone
@@ -124,6 +125,7 @@ def text_of_program(
 
     Raises NumbaError: Numba can't compile it.
     """
+    allow_nested_calls()
     with _functions_of_a_program() as functions:
         entry = make_entry(jit(make()), layout)
     own = _own_compiler()

@@ -12,7 +12,7 @@ import numpy as np
 from fractals.backends import numba_private, probe
 from fractals.backends.base import HostClock, Run
 from fractals.backends.code_cache import program
-from fractals.backends.compilation import announce, uninterrupted
+from fractals.backends.compilation import allow_nested_calls, announce, uninterrupted
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cuda.kernel import (
     CARD,
@@ -253,6 +253,7 @@ class CudaBackend(StreamBackend):
 
         def body():
             announce()
+            allow_nested_calls()
             register_overloads(self.cuda)
             return self.cuda.jit(device=True)(make_body(self.target, *options))
 
