@@ -226,7 +226,7 @@ def period_at(c, tolerance=1e-6, max_iterations=20_000, formula="mandelbrot", **
         on_message=str,
     )
     assert raw.count[0, 0] == max_iterations
-    (plane,) = [p for name, p in raw.statistics.items() if ".period" in name]
+    plane = next(p for name, p in raw.statistics.items() if ".period" in name)  # of `own`
     return int(plane[0, 0])
 
 
