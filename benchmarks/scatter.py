@@ -37,7 +37,7 @@ from numba import njit
 import fractals
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
-from fractals.io.foreign import flame as flame_files
+from fractals.io.foreign import iterated_functions as flame_files
 from fractals.kernels.buddhabrot import mirrors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.play import Player, open_player
@@ -97,7 +97,7 @@ def flame_text(name: str, size: tuple[int, int], quality: float) -> str:
 
 def flame_scene(name: str, size: tuple[int, int]) -> fractals.Scene:
     """Return the scene of a flame."""
-    table = dict(flame_files.read(flame_text(name, size, 10).encode(), "").table)
+    table = dict(flame_files.read_flame(flame_text(name, size, 10).encode(), "").table)
     return fractals.load_scene(table)
 
 
@@ -347,7 +347,7 @@ def first(runs: int) -> Iterator[dict[str, Any]]:
                 if run:  # the first one may compile
                     found[name].append(times)
     inside = []
-    table = dict(flame_files.read(flame_text("five", (480, 270), 10).encode(), "").table)
+    table = dict(flame_files.read_flame(flame_text("five", (480, 270), 10).encode(), "").table)
     for _ in range(runs + 1):
         begun = perf_counter()
         fractals.render(fractals.load_scene(table), device="cpu")

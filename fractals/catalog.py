@@ -25,9 +25,9 @@ CODE = {
     "raw": "io/raw",
     "family": "rendering/families",
 }
-# Kinds whose packages say in ``FILES`` which of their files hold several, and the names. A function
-# of that name is then the ``make`` function.
-GROUPED = ("formula", "solid", "coloring")
+# Kinds whose packages say in ``FILES`` which of their files hold several, and the names. Their
+# ``make`` functions are called so: NAME, or make_NAME.
+GROUPED = {"formula": "", "solid": "", "coloring": "", "format": "make_"}
 # Modules whose ``MAKERS`` are the ``make`` functions of more names of a kind.
 TABLES = {
     "formula": "fractals.formulas._table",
@@ -124,7 +124,7 @@ def load(kind: str, name: str) -> Callable[..., Any]:
         return make
     file = _modules(kind)[name]
     module = importlib.import_module(f"{_package(kind)}.{file}")
-    made: Callable[..., Any] = getattr(module, "make" if file == name else name)
+    made: Callable[..., Any] = getattr(module, "make" if file == name else GROUPED[kind] + name)
     return made
 
 

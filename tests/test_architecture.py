@@ -151,9 +151,9 @@ def test_a_small_file_with_one_importer_is_in_that_importer():
     assert found <= SMALL_FILES.keys()
 
 
-# What makes a formula, a solid or a coloring of a name, in a file that holds several.
+# What makes a formula, a solid, a coloring or a format of a name, in a file that holds several.
 MADE = re.compile(
-    r"\b(?:Coloring|Formula|Solid|compose|composed|folded|kaleidoscope)\(\s*(?:name=)?\"(\w+)\""
+    r"\b(?:Coloring|Format|Formula|Solid|compose|composed|folded|kaleidoscope)\(\s*(?:name=)?\"(\w+)\""
 )
 
 

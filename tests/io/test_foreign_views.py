@@ -12,22 +12,13 @@ from support import gradients
 
 from fractals import Scene, catalog
 from fractals.errors import SceneError
-from fractals.io.foreign import (
-    first_of,
-    flame,
-    fraktaler3,
-    frm,
-    ifs,
-    kfr,
-    par,
-    rust_fractal,
-    ufm,
-    upr,
-    xpf,
-)
+from fractals.io.foreign import first_of
 from fractals.io.foreign._par_colors import colors_of
 from fractals.io.foreign._view import FOLDS
 from fractals.io.load import load_scene
+
+NAMES = ("flame", "fraktaler3", "frm", "ifs", "kfr", "par", "rust_fractal", "ufm", "upr", "xpf")
+flame, fraktaler3, frm, ifs, kfr, par, rust_fractal, ufm, upr, xpf = map(gradients.format_of, NAMES)
 
 
 def read(form, text, entry=""):
@@ -398,7 +389,7 @@ VALID = {
 
 def test_every_format_has_a_sample_that_the_tests_write():
     """Files of other programs are not in the repository, so a plain checkout needs samples."""
-    views = {form.make().name for form in VALID}
+    views = {form.name for form in VALID}
     assert views | set(gradients.VALID) == set(catalog.names("format"))
     for form, text in VALID.items():
         assert load_scene(form.read(text.encode(), "").table)
@@ -416,11 +407,11 @@ def settles(form, data, entry=""):
     with contextlib.suppress(SceneError):
         load_scene(form.read(data, entry).table)
     with contextlib.suppress(SceneError):
-        if entries := form.make().entries:
+        if entries := form.entries:
             entries(data)
 
 
-@pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("form", VALID, ids=lambda form: form.name)
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_changed_files_settle(form, data):
@@ -437,14 +428,14 @@ def test_changed_files_settle(form, data):
     )
 
 
-@pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("form", VALID, ids=lambda form: form.name)
 @settings(deadline=None, max_examples=100)
 @given(data=st.binary(max_size=300))
 def test_any_bytes_settle(form, data):
     settles(form, data)
 
 
-@pytest.mark.parametrize("form", VALID, ids=lambda form: form.__name__.rpartition(".")[2])
+@pytest.mark.parametrize("form", VALID, ids=lambda form: form.name)
 @pytest.mark.parametrize(
     "piece", ["(", "[", "{", "a=[", "'", "a = 1\n", "9", "Re: 1\n", "a{b=1}\n"]
 )

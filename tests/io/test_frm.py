@@ -10,7 +10,7 @@ from fractals.errors import SceneError
 from fractals.explorer import outside
 from fractals.explorer.pages import uploaded
 from fractals.io import formats
-from fractals.io.foreign import frm
+from fractals.io.foreign import fractint
 from fractals.io.foreign._fractint import FUNCTIONS
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "formats" / "frm"
@@ -56,7 +56,7 @@ def test_the_first_formula_is_read_or_the_one_that_is_named(many):
     with pytest.raises(SceneError, match="Half: line 10"):
         formats.read(f"{many}#Half")
     with pytest.raises(SceneError, match=r"no formula such as 'name \{ z = pixel"):
-        frm.read(b"nothing", "")
+        fractint.read_frm(b"nothing", "")
 
 
 def test_numbers_and_functions_that_fractint_asks_for_are_given(many):

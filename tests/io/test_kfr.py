@@ -13,7 +13,7 @@ from oracle import naive
 import fractals
 from fractals import Scene
 from fractals.errors import SceneError
-from fractals.io.foreign import kfr
+from fractals.io.foreign import deep_zooms
 from fractals.io.load import load_scene
 from fractals.scene.geometry import matrix
 
@@ -42,7 +42,7 @@ def count(step, c):
 
 
 def read(text):
-    return kfr.read(text.encode(), "")
+    return deep_zooms.read_kfr(text.encode(), "")
 
 
 def scene_of(text):
@@ -151,7 +151,7 @@ def test_formulas_with_numbers_of_their_own(kind, power):
 
 def test_they_are_55():
     assert len(NATIVE) == 55
-    assert {key for key in NATIVE if key[0]} == {*kfr.native(), kfr.MANDELBAR}
+    assert {key for key in NATIVE if key[0]} == {*deep_zooms.native(), deep_zooms.MANDELBAR}
 
 
 @pytest.mark.parametrize("ratio", ["381.176471", "180"])
@@ -215,14 +215,14 @@ def shown(text, zoom=1.2):
 
 
 @pytest.mark.parametrize("a", [None, 0.75, 1 - 0.5j])
-@pytest.mark.parametrize("kind", kfr.SUMS)
+@pytest.mark.parametrize("kind", deep_zooms.SUMS)
 def test_sums_of_two_powers(kind, a):
-    power = abs(kfr.SUMS[kind])
+    power = abs(deep_zooms.SUMS[kind])
     a = 2 if kind == 44 else a
     factor = "" if a is None else f"FactorAR: {a.real}\nFactorAI: {a.imag}\n"
     scene, lost, places = shown(f"FractalType: {kind}\nPower: {power}\n{factor}")
     raw = fractals.compute(scene, device="python")
-    sign, a = (1 if kfr.SUMS[kind] > 0 else -1), 1 if a is None else a
+    sign, a = (1 if deep_zooms.SUMS[kind] > 0 else -1), 1 if a is None else a
 
     def first(c):
         z = 0j
@@ -247,7 +247,7 @@ def test_nova_converges_to_where_it_does_there(kind, power):
     """There z is less by 1 than here, so that orbits begin at 0."""
     scene, lost, places = shown(f"FractalType: {kind}\nPower: {power}\n", zoom=8)
     raw = fractals.compute(scene, device="python")
-    assert lost == (kfr.CONVERGED,)
+    assert lost == (deep_zooms.CONVERGED,)
     compared = 0
     for j, row in enumerate(places):
         for i, c in enumerate(row):
@@ -259,8 +259,8 @@ def test_nova_converges_to_where_it_does_there(kind, power):
                 compared += 1
                 assert abs(complex(raw.z[j, i]).conjugate() - 1 - x) < 1e-4
     assert compared > 25
-    written, _ = kfr.write(scene.to_table())
-    assert load_scene(kfr.read(written, "").table).formula == scene.formula
+    written, _ = deep_zooms.write_kfr(scene.to_table())
+    assert load_scene(deep_zooms.read_kfr(written, "").table).formula == scene.formula
 
 
 def test_the_older_angle_is_in_radians_and_turns_the_other_way():
@@ -379,12 +379,12 @@ def test_samples_come_back_the_same(data):
         if "42-3" in path.name:
             continue
         first = load_scene({"iteration": {"max_iterations": 100_000}}, path)
-        written, lost = kfr.write(first.to_table())
-        second = load_scene(kfr.read(written, "").table)
+        written, lost = deep_zooms.write_kfr(first.to_table())
+        second = load_scene(deep_zooms.read_kfr(written, "").table)
         kept += not lost
         assert lost or second.unframed().replace(width=1) == first.unframed().replace(width=1)
         assert abs(Fraction(second.view.width) / Fraction(first.view.width or 1) - 1) < 1e-9 or lost
-        assert kfr.write(second.to_table())[0] == written
+        assert deep_zooms.write_kfr(second.to_table())[0] == written
     assert kept == 4
 
 
@@ -430,15 +430,15 @@ def test_scenes_come_back_the_same(keys):
     if keys["formula"] not in ("burning_ship", "buffalo", "perpendicular_burning_ship"):
         keys = {**keys, "mirror": False}  # the conjugate is the same picture, and comes back
     scene = Scene().replace(**keys)
-    written, lost = kfr.write(scene.to_table())
+    written, lost = deep_zooms.write_kfr(scene.to_table())
     assert lost == ()
-    imported = kfr.read(written, "")
+    imported = deep_zooms.read_kfr(written, "")
     assert imported.lost == ()
     back = load_scene(imported.table)
     assert back.replace(width=1) == scene.replace(width=1, palette=back.color.palette)
     assert abs(Fraction(back.view.width) / Fraction(scene.view.width) - 1) < Fraction(1, 10**24)
     assert back.color.make_palette().stops == scene.color.make_palette().stops
-    assert kfr.write(back.to_table())[0] == written
+    assert deep_zooms.write_kfr(back.to_table())[0] == written
 
 
 @pytest.mark.parametrize(
@@ -452,11 +452,11 @@ def test_scenes_come_back_the_same(keys):
 )
 def test_zooms_are_as_short_as_can_be(width, size, zoom):
     scene = Scene().replace(center=(0, 0), width=width, size=size, max_iterations=9, transfer="log")
-    written, _ = kfr.write(scene.to_table())
+    written, _ = deep_zooms.write_kfr(scene.to_table())
     text = written.decode().partition("Zoom: ")[2].partition("\r")[0]
     assert len(text) < 60
     assert zoom in (None, text)
-    back = load_scene(kfr.read(written, "").table)
+    back = load_scene(deep_zooms.read_kfr(written, "").table)
     assert abs(Fraction(back.view.width) / Fraction(width) - 1) < Fraction(1, 10**24)
 
 
@@ -471,7 +471,7 @@ def test_zooms_are_as_short_as_can_be(width, size, zoom):
     ],
 )
 def test_what_a_location_cannot_say_is_listed(changes, words):
-    _, lost = kfr.write(Scene().replace(**changes).to_table())
+    _, lost = deep_zooms.write_kfr(Scene().replace(**changes).to_table())
     assert [line for line in lost if words in line]
 
 
@@ -484,7 +484,7 @@ def test_what_a_location_cannot_say_is_listed(changes, words):
 )
 def test_what_it_cannot_draw_is_refused(changes, words):
     with pytest.raises(SceneError, match=words):
-        kfr.write(Scene().replace(**changes).to_table())
+        deep_zooms.write_kfr(Scene().replace(**changes).to_table())
 
 
 # Hybrids: groups of lines of terms, in turn. The texts but the last are of its own formulas/.
@@ -537,10 +537,10 @@ def test_hybrids_are_iterated_as_there(text):
     assert unstable < 9
     assert len(np.unique(raw.count)) > 3
     assert not lost
-    written, _ = kfr.write(scene.to_table())
+    written, _ = deep_zooms.write_kfr(scene.to_table())
     own = text.removesuffix("1") + "0" if text.endswith(f"{NOTHING};1") else text
     assert f"HybridFormula: {own}\r\n" in written.decode()
-    assert load_scene(kfr.read(written, "").table).formula == scene.formula
+    assert load_scene(deep_zooms.read_kfr(written, "").table).formula == scene.formula
 
 
 @pytest.mark.parametrize(
@@ -575,13 +575,13 @@ def test_formulas_of_the_catalog_are_written_as_hybrids_where_it_has_no_other():
         ("heart", ["1,0,0,0,2,1,0"]),
         ("celtic_heart", ["1,0,0,0,2,1,0", "1,0,0,0,1,1,0"]),
     ]:
-        written, _ = kfr.write(load_scene(formula=name, max_iterations=99).to_table())
+        written, _ = deep_zooms.write_kfr(load_scene(formula=name, max_iterations=99).to_table())
         text = "|".join(f"{line};{NOTHING};0" for line in lines)
         assert f"HybridFormula: 0/1|{text}\r\n" in written.decode()
-        assert load_scene(kfr.read(written, "").table).formula.name == name
+        assert load_scene(deep_zooms.read_kfr(written, "").table).formula.name == name
 
 
 @pytest.mark.parametrize("formula", ["z^2 + c*z", "sin(z) + c", "z^2 + z + 1 + c", "c*z^2"])
 def test_expressions_that_are_no_hybrid_are_not_written(formula):
     with pytest.raises(SceneError, match="has no formula '"):
-        kfr.write(load_scene(formula=formula, max_iterations=99).to_table())
+        deep_zooms.write_kfr(load_scene(formula=formula, max_iterations=99).to_table())

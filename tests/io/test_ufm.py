@@ -11,7 +11,7 @@ import fractals
 from fractals.errors import SceneError
 from fractals.explorer.pages import uploaded
 from fractals.io import formats
-from fractals.io.foreign import ufm
+from fractals.io.foreign import ultra_fractal
 
 # Made up for these tests.
 MANY = r"""
@@ -162,7 +162,7 @@ def entry(body, default=""):
 
 def told(body, default=""):
     with pytest.raises(SceneError) as caught, deadline():
-        ufm.read(entry(body, default), "")
+        ultra_fractal.read_ufm(entry(body, default), "")
     assert len(str(caught.value).split("\n")) == 1
     return str(caught.value)
 
@@ -262,11 +262,11 @@ def test_a_known_formula_is_drawn_as_such(many):
     moved = fractals.load_scene(f"{many}#plain start=0.5,1")
     assert moved.formula.name == "expression"
     julia = entry("z = @seed + z*z").replace(b"z = 0\n", b"z = #pixel\n")
-    table = ufm.read(julia, "A seed=0.25,-0.5").table
+    table = ultra_fractal.read_ufm(julia, "A seed=0.25,-0.5").table
     assert (table["formula"], table["julia"]) == ("mandelbrot", ["0.25", "-0.5"])
-    assert "julia" not in ufm.read(entry("z = @seed + z*z"), "A seed=0.25,-0.5").table
+    assert "julia" not in ultra_fractal.read_ufm(entry("z = @seed + z*z"), "A seed=0.25,-0.5").table
     never = "if @start == 1\nw = 2\nendif\nz = z*z + #pixel + w"  # w is 0
-    assert ufm.read(entry(never), "").table["formula"] == "mandelbrot"
+    assert ultra_fractal.read_ufm(entry(never), "").table["formula"] == "mandelbrot"
 
 
 def test_formulas_are_listed_with_what_they_ask_for(many):
@@ -373,7 +373,7 @@ def test_what_can_not_be_drawn_is_told_with_its_line(body, words):
 )
 def test_expressions_have_the_values_of_the_language(text, value):
     default = f"param x\n default = {text}\n endparam"
-    (asked,) = ufm.read(entry("z = z*z + @x*#pixel", default), "").asked
+    (asked,) = ultra_fractal.read_ufm(entry("z = z*z + @x*#pixel", default), "").asked
     assert asked.value == value
 
 
@@ -395,7 +395,9 @@ def test_wrong_defaults_are_told(default, words):
 
 def test_a_class_and_a_formula_without_an_end_are_told():
     names = dict(
-        ufm.entries(b"class A(B) {\nz = 1\n}\nB {\nloop:\nz = 1\n}\nC { builtin: type = 7 }")
+        ultra_fractal.entries_of_ufm(
+            b"class A(B) {\nz = 1\n}\nB {\nloop:\nz = 1\n}\nC { builtin: type = 7 }"
+        )
     )
     assert "classes are unsupported" in names["class A"]
     assert "it has no section bailout" in names["B"]

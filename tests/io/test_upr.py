@@ -10,7 +10,7 @@ import fractals
 from fractals.errors import SceneError
 from fractals.explorer.pages import uploaded
 from fractals.io import formats
-from fractals.io.foreign import upr
+from fractals.io.foreign import ultra_fractal
 
 # Made up for these tests.
 LAYER = """layer:
@@ -49,7 +49,7 @@ def packed(text):
 
 
 def test_a_layer_is_a_scene():
-    found = upr.read(ONE.encode(), "")
+    found = ultra_fractal.read_upr(ONE.encode(), "")
     scene = fractals.load_scene(found.table)
     assert found.lost == ()
     assert scene.title == "Two words"
@@ -68,7 +68,7 @@ def test_a_layer_is_a_scene():
 def test_a_turned_view_is_turned_as_the_plane_is():
     """The view goes from its center along e^(i angle): the picture turns the other way."""
     text = ONE.replace("angle=30", "angle=90").replace("center=-0.75/0.125", "center=0/1")
-    turned = fractals.load_scene(upr.read(text.encode(), "").table)
+    turned = fractals.load_scene(ultra_fractal.read_upr(text.encode(), "").table)
     turned = turned.replace(size=(8, 6), supersampling=1, max_iterations=60)
     plain = turned.replace(rotation=0, size=(6, 8), width=0.75)
     own, other = (fractals.compute(scene, device="python").count for scene in (turned, plain))
@@ -88,7 +88,7 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
         ("Two", "formula Mandelbrot"),
         ("One", "formula Mandelbrot"),
     ]
-    found = upr.read(path.read_bytes(), "Two")
+    found = ultra_fractal.read_upr(path.read_bytes(), "Two")
     assert found.lost == (
         "the other layers: 'layer=1' of 2 is drawn",
         "transformations of the plane (1)",
@@ -98,13 +98,16 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
     )
     assert found.table["iteration"]["escape_radius"] == 10.0
     both = path.read_text().replace("visible=no", "visible=yes")
-    assert upr.read(both.encode(), "Two").lost[0] == "the other layers: 'layer=2' of 2 is drawn"
+    assert (
+        ultra_fractal.read_upr(both.encode(), "Two").lost[0]
+        == "the other layers: 'layer=2' of 2 is drawn"
+    )
     below = formats.read(f"{path}#Two layer=2")
     assert below.table["iteration"]["escape_radius"] == 4.0
     told = uploaded("many.upr", path.read_bytes(), "Two")
     assert told["asked"] == [("layer", "1", ("1", "2"), "Layer")]
     together = f"Two {{\n{HEAD}{two}}}\n{OWN.removeprefix('own.ufm:')}"  # as the explorer sends it
-    assert upr.read(together.encode(), "Two").table == found.table
+    assert ultra_fractal.read_upr(together.encode(), "Two").table == found.table
     path.write_text(f"Two {{\n{HEAD}{two}}}")
     with pytest.raises(SceneError, match=r"the formula 'Cubes' is not in this file, and not in a"):
         formats.read(f"{path}#Two")
@@ -114,13 +117,15 @@ def test_layers_formulas_and_what_is_lost(tmp_path):
 
 def test_compressed_parameters_are_the_same():
     text = f"One {{\n{packed(HEAD + layer())}\n}}\n"
-    assert upr.read(text.encode(), "") == upr.read(ONE.encode(), "")
+    assert ultra_fractal.read_upr(text.encode(), "") == ultra_fractal.read_upr(ONE.encode(), "")
     plain = base64.b64encode(zlib.compress((HEAD + layer()).encode())).decode()
-    assert upr.read(f"One {{\n::{plain}\n}}".encode(), "") == upr.read(ONE.encode(), "")
+    assert ultra_fractal.read_upr(f"One {{\n::{plain}\n}}".encode(), "") == ultra_fractal.read_upr(
+        ONE.encode(), ""
+    )
     with pytest.raises(SceneError, match="line 2: the compressed parameters can't be read"):
-        upr.read(text.replace("::", "::AB").encode(), "")
+        ultra_fractal.read_upr(text.replace("::", "::AB").encode(), "")
     with deadline(), pytest.raises(SceneError, match="line 2: the parameters have more than"):
-        upr.read(f"One {{\n{packed(' ' * 9_000_000)}\n}}".encode(), "")
+        ultra_fractal.read_upr(f"One {{\n{packed(' ' * 9_000_000)}\n}}".encode(), "")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +150,7 @@ def test_compressed_parameters_are_the_same():
 def test_wrong_parameters_are_told(old, new, words):
     text = ONE.replace("layer:", "") if "no layer" in words else ONE
     with pytest.raises(SceneError) as caught:
-        upr.read(text.replace(old, new).encode(), "")
+        ultra_fractal.read_upr(text.replace(old, new).encode(), "")
     assert words in str(caught.value)
 
 
@@ -154,4 +159,4 @@ def test_an_unknown_layer_is_told():
         with pytest.raises(
             SceneError, match=r"layer: . is not from 1 to 1|layer: '. is not|layer: 2"
         ):
-            upr.read(ONE.encode(), wanted)
+            ultra_fractal.read_upr(ONE.encode(), wanted)

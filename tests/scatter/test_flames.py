@@ -14,7 +14,7 @@ from support.scenes import slow_but
 import fractals
 from fractals.errors import SceneError
 from fractals.io import formats
-from fractals.io.foreign import flame as flames
+from fractals.io.foreign import iterated_functions as flames
 
 COLORS = "".join(f'<color index="{k}" rgb="{k} {abs(255 - 2 * k)} {255 - k}"/>' for k in range(256))
 MAPS = (
@@ -49,7 +49,7 @@ def flame(more="", first="", second="", third="", inner="", size=(160, 120), qua
 
 
 def scene_of(text):
-    return fractals.load_scene(dict(flames.read(text.encode(), "").table))
+    return fractals.load_scene(dict(flames.read_flame(text.encode(), "").table))
 
 
 FLAM3 = shutil.which("flam3-render")
@@ -173,7 +173,7 @@ def test_the_opacity_of_a_final_transform():
     assert whole.make_any_formula().final
     assert none.make_any_formula().final is None
     data = flame("", inner=final.format('opacity="0.4"')).encode()
-    assert "opacity of the final" in flames.read(data, "").lost[0]
+    assert "opacity of the final" in flames.read_flame(data, "").lost[0]
     transforms = [{"variations": {"linear": 1.0}}]
     with pytest.raises(SceneError, match=r"final\.opacity"):
         fractals.load_scene(
@@ -190,7 +190,7 @@ def test_a_flame_is_written_as_it_was_read():
         inner='<finalxform bubble="1" coefs="1 0 0 1 0.3 0.1"/>',
     )
     scene = scene_of(text)
-    data, lost = flames.write(scene.to_table())
+    data, lost = flames.write_flame(scene.to_table())
     assert not lost
     again = scene_of(data.decode())
     assert again.make_any_formula().data(np.float32)[0].tobytes() == (
@@ -237,7 +237,7 @@ def test_entities_are_refused_before_they_grow(tmp_path):
     bomb = f"<!DOCTYPE flame [<!ENTITY a0 'ha'>{lines}]><flame name='&a9;'/>"
     for data in (bomb.encode(), bomb.encode("utf-16"), bomb.replace("DOCTYPE", "doctype").encode()):
         with pytest.raises(SceneError, match="a document type or an entity"):
-            flames.read(data, "")
+            flames.read_flame(data, "")
 
 
 NUMBERS = ("", "-1", "0", "1e9", "-1e308", "1e-320", "nan", "inf", "9" * 400, "0.5 0.5", "x")
@@ -273,7 +273,7 @@ def test_damaged_files_are_one_line(count):
     dice, refused, long = random.Random(count), 0, 0
     for _ in range(count):
         try:
-            table = flames.read(mutated(dice, data), "").table
+            table = flames.read_flame(mutated(dice, data), "").table
             fractals.load_scene(dict(table)).make_any_formula().data(np.float32)
         except SceneError as error:
             refused += 1

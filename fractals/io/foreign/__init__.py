@@ -4,9 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+# The files that hold several formats, and their names.
+FILES = {
+    "deep_zooms": ("kfr", "kfp", "rust_fractal"),
+    "fractint": ("par", "frm"),
+    "iterated_functions": ("flame", "ifs"),
+    "palette_files": ("map", "gpl", "ggr", "ugr"),
+    "ultra_fractal": ("upr", "ufm"),
+}
 MAX_BYTES = 16 * 2**20  # of a file that is read; the largest known has 2
-
-
 MAX_ASKED = 12  # names in a line
 # The end of the line that `first_of` returns. Lines about lost settings never end like this.
 LISTED = "'fractals show FILE' lists them, and FILE#NAME selects one"

@@ -12,6 +12,7 @@ from typing import NamedTuple, NoReturn
 
 from fractals.formulas.language import parser
 from fractals.formulas.language.parser import Tree
+from fractals.io.foreign._entries import TYPES, Lines
 from fractals.io.foreign._frm import (
     ONE,
     RANDOM,
@@ -23,7 +24,6 @@ from fractals.io.foreign._frm import (
     folded,
     valued,
 )
-from fractals.io.foreign._ufm_entry import TYPES, Lines
 
 MAX_TOKENS, MAX_STATEMENTS, MAX_ELEMENTS = 30_000, 3000, 1000  # of a formula; of an array
 TOKEN = re.compile(

@@ -19,11 +19,19 @@ from fractals.formulas.language.parser import Tree, text_of
 from fractals.formulas.program import make as make_program
 from fractals.formulas.program import variables
 from fractals.io.foreign import Asked, Imported
+from fractals.io.foreign._entries import Lines, Param, UltraEntry, entry_of
 from fractals.io.foreign._frm import ZERO, C, FrmText
-from fractals.io.foreign._text import limit, number, positive
 from fractals.io.foreign._ufm import FUNCTIONS, LineError, UltraFollower
-from fractals.io.foreign._ufm_entry import Lines, Param, UltraEntry, entry_of
-from fractals.io.foreign._view import EXACT, ForeignView, FormulaMatch, placed, power_of
+from fractals.io.foreign._view import (
+    EXACT,
+    ForeignView,
+    FormulaMatch,
+    limit,
+    number,
+    placed,
+    positive,
+    power_of,
+)
 
 HEIGHT = Decimal(3)  # of a view of magnification 1
 USUAL = {"fn1": "sin", "fn2": "sqr", "fn3": "sinh", "fn4": "cosh"}

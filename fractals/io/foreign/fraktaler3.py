@@ -11,16 +11,6 @@ from typing import Any
 from fractals.errors import SceneError, shown
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._hybrid import Line, groups_of, is_symmetric, match_of
-from fractals.io.foreign._text import (
-    limit,
-    negated,
-    number,
-    only_one,
-    positive,
-    real,
-    toml_of,
-    whole,
-)
 from fractals.io.foreign._view import (
     EXACT,
     FOLDS,
@@ -28,9 +18,17 @@ from fractals.io.foreign._view import (
     FormulaMatch,
     folded,
     height_of,
+    limit,
+    negated,
+    number,
+    only_one,
     placed,
+    positive,
     power_of,
+    real,
+    toml_of,
     turn,
+    whole,
     zoom_of,
 )
 from fractals.scene.model import toml_text

@@ -16,8 +16,18 @@ from fractals.errors import SceneError
 from fractals.formulas.language import parser
 from fractals.formulas.language.parser import Tree
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._text import limit, lines_of, number, only_one, positive, real
-from fractals.io.foreign._view import ForeignView, FormulaMatch, placed, power_of
+from fractals.io.foreign._view import (
+    ForeignView,
+    FormulaMatch,
+    limit,
+    lines_of,
+    number,
+    only_one,
+    placed,
+    positive,
+    power_of,
+    real,
+)
 from fractals.io.foreign._xaos_formula import translated
 
 MAX_COMMANDS = 10_000

@@ -1,7 +1,8 @@
-"""Locations of Kalles Fraktaler (`.kfr`): ``Key: value`` lines, any of which may be absent.
+"""Kalles Fraktaler's locations (`.kfr`) and palettes (`.kfp`), and files of rust-fractal.
 
-The view is 4 / Zoom high, and the imaginary axis points down unless ImagPointsUp says otherwise.
-Colors go round in 1024 steps: step = f(count) / IterDiv + ColorOffset.
+Lines ``Key: value``, any of which may be absent; a palette has the keys about colors. The view is
+4 / Zoom high, and the imaginary axis points down unless ImagPointsUp says otherwise. Colors go
+round in 1024 steps: step = f(count) / IterDiv + ColorOffset.
 """
 
 import functools
@@ -12,28 +13,28 @@ from decimal import Decimal
 from typing import Any, get_args
 
 from fractals.color import palette
+from fractals.color.gradient import evenly
 from fractals.color.palette import Palette
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._hybrid import Line, Term, match_of_lines, read_hybrid, write_hybrid
-from fractals.io.foreign._text import (
-    limit,
-    lines_of,
-    negated,
-    number,
-    only_one,
-    positive,
-    real,
-    whole,
-)
 from fractals.io.foreign._view import (
     EXACT,
     ForeignView,
     FormulaMatch,
     height_of,
+    limit,
+    lines_of,
+    negated,
+    number,
+    only_one,
     placed,
+    positive,
     power_of,
+    real,
+    toml_of,
     turn,
+    whole,
     zoom_of,
 )
 from fractals.scene.paint import Color
@@ -135,7 +136,7 @@ KNOWN = (
 )
 
 
-def read(data: bytes, entry: str) -> Imported:
+def read_kfr(data: bytes, entry: str) -> Imported:
     """Return the scene of a location."""
     only_one(entry)
     fields = fields_of(data)
@@ -345,7 +346,7 @@ def colors_of(text: str, where: str) -> list[str]:
     ]
 
 
-def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
+def write_kfr(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     """Return the location of a whole scene's plain values, and what was lost."""
     lost = [f"the {key}" for key in ("title", "author", "note", "film") if table.get(key)]
     (kind, power, hybrid), kin = _kind(table["formula"])
@@ -455,6 +456,101 @@ def _numbers(colors: list[str]) -> str:
     return ",".join(values) + ","
 
 
-def make() -> Format:
+def make_kfr() -> Format:
     """Return the format."""
-    return Format("kfr", "Kalles Fraktaler, a location", (".kfr",), read, write, writes_limit=True)
+    return Format(
+        "kfr", "Kalles Fraktaler, a location", (".kfr",), read_kfr, write_kfr, writes_limit=True
+    )
+
+
+# --- Kalles Fraktaler's palettes
+
+
+def read_kfp(data: bytes, entry: str) -> Imported:
+    """Return the colors."""
+    only_one(entry)
+    fields = fields_of(data)
+    if "Colors" not in fields:
+        raise SceneError("the line 'Colors:' is missing, so this is not a palette")
+    lost: list[str] = []
+    color = color_of(fields, lost)
+    return Imported({"color": color}, (*lost, *unknown_of(fields)))
+
+
+def make_kfp() -> Format:
+    """Return the format."""
+    return Format("kfp", "Kalles Fraktaler palette", (".kfp",), read_kfp)
+
+
+# --- rust-fractal (`.toml`): a location, settings or a palette, which it merges
+#
+# A location has real, imag, zoom, iterations, rotate: the view is 4 / zoom high, and no formula is
+# named. The imaginary axis points down there; the center is kept as it is, so that it is right for
+# every formula, and the picture is mirrored. A palette is a list of red, green and blue, in turn.
+
+PLACE = {"real", "imag", "zoom", "iterations", "rotate", "image_width", "image_height"}
+SETTINGS = {"approximation_order", "glitch_percentage", "display_glitches", "frame_offset"}
+MAX_COLORS = 4096
+
+
+def read_rust_fractal(data: bytes, entry: str) -> Imported:
+    """Return the scene of a location, or of settings; a palette alone where there is one."""
+    only_one(entry)
+    table = toml_of(data)
+    size, scene, lost = None, dict[str, Any](), list[str]()
+    if {"image_width", "image_height"} <= table.keys():
+        across, down = (whole(table[key], key) for key in ("image_width", "image_height"))
+        size = (across, down) if across > 0 and down > 0 else None
+    if {"real", "imag"} <= table.keys():
+        place = ForeignView(
+            center=(number(table["real"], "real"), number(table["imag"], "imag")),
+            height=EXACT.divide(Decimal(4), positive(table.get("zoom", 1), "zoom")),
+            up=False,
+            angle=real(table.get("rotate", 0), "rotate"),
+            size=size,
+        )
+        scene = placed(FormulaMatch("mandelbrot"), place)
+        lost.append("the formula, which the file doesn't name: the Mandelbrot set is drawn")
+        known = PLACE
+    else:  # merged with a location's file, which says the rest
+        scene = {"image": {"size": list(size)}} if size else {}
+        known = {"iterations", "image_width", "image_height"}
+    if "iterations" in table:
+        scene["iteration"] = {"max_iterations": limit(table["iterations"], "iterations", lost)}
+    if "palette" in table:
+        scene["color"] = {"palette": evenly(_colors(table["palette"]))}
+        known = known | {"palette"}
+    lost += [f"'{key[:80]}'" for key in table if key not in known]
+    return Imported(scene, tuple(lost))
+
+
+def _colors(given: Any) -> list[str]:
+    """Return colors as ``"#rrggbb"``; the list may end with the first color once more."""
+    values = [whole(part, "palette") for part in given] if isinstance(given, list) else []
+    if not 3 <= len(values) <= 3 * MAX_COLORS or len(values) % 3:
+        raise SceneError(
+            f"palette: a list of red, green and blue of 1 to {MAX_COLORS} colors was expected"
+        )
+    if not all(0 <= value <= 255 for value in values):
+        raise SceneError("palette: numbers are from 0 to 255")
+    rows = list(zip(values[::3], values[1::3], values[2::3], strict=True))
+    rows = rows[:-1] if len(rows) > 1 and rows[0] == rows[-1] else rows
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in rows]
+
+
+def claims(table: Mapping[str, Any]) -> bool:
+    """Return whether a TOML file is one of rust-fractal's."""
+    palette = table.get("palette")
+    flat = isinstance(palette, list) and all(type(part) is int for part in palette)
+    return {"real", "imag"} <= table.keys() or flat or len(SETTINGS & table.keys()) > 1
+
+
+def make_rust_fractal() -> Format:
+    """Return the format."""
+    return Format(
+        "rust_fractal",
+        "rust-fractal, a location, settings or a palette",
+        (".toml",),
+        read_rust_fractal,
+        claims=claims,
+    )

@@ -1,7 +1,8 @@
-"""Parameters of Ultra Fractal (`.upr`): many in a file, each of layers that have a formula each.
+"""Ultra Fractal's parameters (`.upr`) and formulas (`.ufm`).
 
-One layer is drawn, by default the lowest one, the last in the file; ``many.upr#name layer=1`` is
-the first. Its formula is in the same file, in a `.ufm` beside it, or a usual one of Standard.ufm.
+Parameters have layers that have a formula each. One layer is drawn, by default the lowest one, the
+last in the file; ``many.upr#name layer=1`` is the first. Its formula is in the same file, in a
+`.ufm` beside it, or a usual one of Standard.ufm.
 """
 
 import base64
@@ -13,14 +14,22 @@ from typing import Any
 
 from fractals.errors import InputError, SceneError, shown
 from fractals.io.foreign import Asked, Beside, Format, Imported, nothing_beside
-from fractals.io.foreign._formula_file import Formulas, formulas_of, joined, plain_name
+from fractals.io.foreign._entries import Formulas, Lines, formulas_of, joined, plain_name
 from fractals.io.foreign._frm import FrmText
-from fractals.io.foreign._text import limit, lines_of, number, positive, real, whole
-from fractals.io.foreign._ufm_entry import Lines
-from fractals.io.foreign._ufm_scene import HEIGHT, drawn
-from fractals.io.foreign._view import EXACT, ForeignView, placed
-from fractals.io.foreign.par import MAX_LISTED, one_of
-from fractals.io.foreign.ugr import WORD, gradient_of
+from fractals.io.foreign._ufm_scene import HEIGHT, drawn, scene_of
+from fractals.io.foreign._view import (
+    EXACT,
+    ForeignView,
+    limit,
+    lines_of,
+    number,
+    placed,
+    positive,
+    real,
+    whole,
+)
+from fractals.io.foreign.fractint import MAX_LISTED, list_formulas, one_of, read_formula
+from fractals.io.foreign.palette_files import WORD, gradient_of
 
 MAX_UNPACKED = 4 * 2**20  # bytes of compressed parameters
 MAX_LAYERS = 1000
@@ -73,7 +82,7 @@ class _Layer:
         return self.sections.get(section, {}).get(key, (usual, f"{section} {key}"))
 
 
-def read(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
+def read_upr(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
     """Return the scene of one layer of an entry, by default of the lowest of the first entry."""
     found, formulas = _entries(data)
     if not found:
@@ -86,7 +95,7 @@ def read(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
     return one_of(list(found), name, lambda own: _scene(found[own], layer, formulas, beside))
 
 
-def entries(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
+def entries_of_upr(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
     """Return the names of a file's entries, each with its formula, or why it can't be drawn."""
     found, formulas = _entries(data)
     told, length = [], 0
@@ -293,8 +302,33 @@ def _solid(text: str, where: str) -> str:
     return f"#{value & 255:02x}{value >> 8 & 255:02x}{value >> 16:02x}"
 
 
-def make() -> Format:
+def make_upr() -> Format:
     """Return the format."""
     return Format(
-        "upr", "Ultra Fractal, many scenes", (".upr",), read, entries=entries, reads_beside=True
+        "upr",
+        "Ultra Fractal, many scenes",
+        (".upr",),
+        read_upr,
+        entries=entries_of_upr,
+        reads_beside=True,
     )
+
+
+# --- `.ufm`: sections such as ``loop:``, and what they ask the user for
+#
+# ``many.ufm#name power=3 mode=Julia`` sets parameters; `_ufm` tells what the language has.
+
+
+def read_ufm(data: bytes, entry: str) -> Imported:
+    """Return the scene of a formula, by default of the first one."""
+    return read_formula(data, entry, scene_of)
+
+
+def entries_of_ufm(data: bytes) -> list[tuple[str, str]]:
+    """Return the names of the formulas, each with what it is, or why it can't be drawn."""
+    return list_formulas(data, scene_of)
+
+
+def make_ufm() -> Format:
+    """Return the format."""
+    return Format("ufm", "Ultra Fractal, formulas", (".ufm",), read_ufm, entries=entries_of_ufm)
