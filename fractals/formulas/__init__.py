@@ -1,13 +1,14 @@
 """Formulas: a function or a row each, in files by what a step does."""
 
-# The files that hold several, and the names.
-FILES = {
+# The files that hold several, and the names; those of attractors are in a table of their own.
+FILES: dict[str, tuple[str, ...]] = {
     "absolute_values": (
         *("buffalo", "burning_ship", "celtic", "celtic_heart"),
         *("heart", "perpendicular_burning_ship", "shark_fin"),
     ),
+    "attractors": (),
     "memory": ("phoenix", "spider"),
     "powers": ("mandelbrot", "multibrot", "simonobrot", "tricorn"),
     "root_finding": ("halley", "newton", "nova"),
-    "texts": ("collatz", "exponential", "logistic", "magnet1", "magnet2", "sine"),
+    "texts": ("collatz", "exponential", "logistic", "magnet1", "magnet2", "network", "sine"),
 }

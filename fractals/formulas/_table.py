@@ -9,10 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from fractals.formulas.expression import deepened
-from fractals.formulas.language import derivative, parser
+from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import compose
-from fractals.formulas.language.derivative import minus, plus
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language.syntax import Tree, minus, plus
 from fractals.formulas.root_finding import (
     OF_ROOTS,
     TOLERANCE,
@@ -62,7 +61,7 @@ class Row(NamedTuple):
 def _filled(text: Text, options: Mapping[str, float]) -> Tree:
     """Return the tree of an expression with its options."""
     given = text(**options) if callable(text) else text.format(**options)
-    return parser.parse(given) if isinstance(given, str) else given
+    return syntax.parse(given) if isinstance(given, str) else given
 
 
 def _maker(name: str, group: str, row: Row) -> Callable[..., Formula]:
@@ -76,7 +75,7 @@ def _maker(name: str, group: str, row: Row) -> Callable[..., Formula]:
             key: row.options[key].checked(key, value) for key, value in (usual | given).items()
         }
         tree = _filled(row.step, options)
-        degree = 0 if row.tolerance else derivative.degree_of(tree)
+        degree = 0 if row.tolerance else syntax.degree_of(tree)
         formula = compose(
             name,
             row.title.format(**options),
@@ -110,7 +109,7 @@ class RootMethod(NamedTuple):
     source: str
 
 
-ROOT = parser.parse_condition("sqrt((n - 1)*((n - 1)*g^2 - n*f*h))")
+ROOT = syntax.parse_condition("sqrt((n - 1)*((n - 1)*g^2 - n*f*h))")
 
 
 def _replaced(tree: Tree, parts: Mapping[str, Tree]) -> Tree:
@@ -122,21 +121,21 @@ def _replaced(tree: Tree, parts: Mapping[str, Tree]) -> Tree:
 
 def _method(name: str, method: RootMethod) -> Callable[..., Formula]:
     """Return ``make(power, relaxation, polynomial, start)`` of a method."""
-    text = parser.parse_condition(method.step)
+    text = syntax.parse_condition(method.step)
 
     def step_of(function: Tree) -> Tree:
-        degree = derivative.degree_of(function)
-        if parser.uses(text, "n") and not degree:
+        degree = syntax.degree_of(function)
+        if syntax.uses(text, "n") and not degree:
             raise ValueError(f"{name}: polynomial is a polynomial of degree 2 or higher")
-        first = derivative.derivative(function, "z")
+        first = syntax.derivative(function, "z")
         newtons = minus(Z, newton_step(function))
         middle = minus(Z, ("/", newton_step(function), ("number", 2 + 0j)))
         parts = {
             "f": function,
             "g": first,
-            "h": derivative.derivative(first, "z"),
+            "h": syntax.derivative(first, "z"),
             "y": newtons,
-            "k": derivative.derivative(derivative.derivative(first, "z"), "z"),
+            "k": syntax.derivative(syntax.derivative(first, "z"), "z"),
             "n": ("number", complex(degree)),
             "fy": _replaced(function, {"z": newtons}),
             "fp": _replaced(function, {"z": ("p",)}),
@@ -155,7 +154,7 @@ def _method(name: str, method: RootMethod) -> Callable[..., Formula]:
 
 def newtons(polynomial: str) -> Callable[[], Tree]:
     """Return a function that returns the tree of Newton's method for a function of z."""
-    return lambda: minus(Z, newton_step(parser.parse(polynomial)))
+    return lambda: minus(Z, newton_step(syntax.parse(polynomial)))
 
 
 def _power(

@@ -7,7 +7,7 @@ Some are also drawn in deep views: chains of folds and powers.
 from dataclasses import replace
 from typing import Any
 
-from fractals.formulas.language import derivative, parser
+from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import (
     DC,
     DZ,
@@ -17,7 +17,7 @@ from fractals.formulas.language.codegen import (
     compose,
     function,
 )
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language.syntax import Tree
 from fractals.kernels.formula import explained
 
 # Chains of folds and powers, such as conj(absx(z)**3) + c, which are also drawn in deep views.
@@ -35,7 +35,7 @@ KINK_NAMES = "KL"
 def chain_of(tree: Tree) -> Tree | None:
     """Return the f of an expression f(z) + c where f is a chain; None otherwise.
 
-    >>> from fractals.formulas.language.parser import parse
+    >>> from fractals.formulas.language.syntax import parse
     >>> chain_of(parse("absx(z)^2 + c"))
     ('power', ('absx', ('z',)), 2)
     >>> chain_of(parse("-z^3 + c"))
@@ -53,7 +53,7 @@ def chain_of(tree: Tree) -> Tree | None:
         if not (fold or part[0] in ("conj", "neg") or (part[0] == "power" and part[2] > 0)):
             return None
         part, kinks = part[1], kinks + fold
-    degree = derivative.degree_of(own)
+    degree = syntax.degree_of(own)
     return own if kinks <= MAX_KINKS and 1 < degree <= MAX_DEGREE else None
 
 
@@ -84,13 +84,13 @@ def functions_of(own: Tree) -> dict[str, Any]:
             "derivative",
             "x, y, p, q",
             {"z": "xy", "dz": "pq"},
-            (derivative.change(own, ("dz",), derivative.ZERO),),
+            (syntax.change(own, ("dz",), syntax.ZERO),),
         ),
         "perturbed": compiled("perturbed", arguments, leaves, (("+", more, ("c",)),)),
     }
     if not parts:
         return found
-    degrees = tuple(max(1, derivative.degree_of(tree)) for tree, _ in parts)
+    degrees = tuple(max(1, syntax.degree_of(tree)) for tree, _ in parts)
     return {
         **found,
         "kinks": compiled_reals("kinks", "x, y", {"z": "xy"}, parts),
@@ -111,10 +111,10 @@ def _grown(tree: Tree, parts: list[tuple[Tree, int]]) -> Tree:
         return (tree[0], d)
     # (A + d)**n - A**n is d times the sum of (A + d)**k A**(n - 1 - k), after Horner in A + d.
     moved: Tree = ("+", inner, d)
-    total: Tree = derivative.ONE
+    total: Tree = syntax.ONE
     for n in range(1, tree[2]):
-        total = derivative.plus(derivative.times(total, moved), derivative.power(inner, n))
-    return derivative.times(d, total)
+        total = syntax.plus(syntax.times(total, moved), syntax.power(inner, n))
+    return syntax.times(d, total)
 
 
 def _kink_distance(degrees: tuple[int, ...]) -> Any:
@@ -157,8 +157,8 @@ def _text(value, key):
         raise ValueError(f"{key} is an expression in quotes, not {value!r:.40}")
     text = str(value)
     try:
-        return parser.parse(text)
-    except parser.ExpressionError as error:
+        return syntax.parse(text)
+    except syntax.ExpressionError as error:
         raise ValueError(f"{key} '{text[:60]}', {error}") from None
 
 
@@ -216,7 +216,7 @@ def make(step="z**2 + c", start="", degree=0, tolerance=0.0, escapes=True, repea
     in_turn = len(trees) > 1
     if in_turn and tolerance:
         raise ValueError("tolerance: expressions in turn end by escape alone")
-    if in_turn and any(parser.uses(tree, "p") for tree in trees):
+    if in_turn and any(syntax.uses(tree, "p") for tree in trees):
         raise ValueError("step: expressions in turn take z and c, not p, the z before")
     given = {"step": str(step), "start": str(start), "degree": degree, "tolerance": tolerance}
     given["escapes"] = escapes
@@ -230,7 +230,7 @@ def make(step="z**2 + c", start="", degree=0, tolerance=0.0, escapes=True, repea
             f"Your own, {str(step)[:100]}",
             tree,
             first,
-            degree=degree if degree > 1 else max(map(derivative.degree_of, trees)),
+            degree=degree if degree > 1 else max(map(syntax.degree_of, trees)),
             tolerance=float(tolerance),
             escapes=escapes,
             width="6",
@@ -239,7 +239,7 @@ def make(step="z**2 + c", start="", degree=0, tolerance=0.0, escapes=True, repea
         for tree in trees
     ]
     if in_turn:
-        check_cost(*trees, *(derivative.change(tree, DZ, DC) for tree in trees))
+        check_cost(*trees, *(syntax.change(tree, DZ, DC) for tree in trees))
         return replace(
             formulas[0],
             phases=tuple(zip(formulas, times, strict=True)),

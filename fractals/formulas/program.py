@@ -8,7 +8,7 @@ again and again. ``test`` is the condition under which an orbit goes on; without
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from fractals.formulas.language import derivative, parser
+from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import (
     MAX_COST,
     CodeWriter,
@@ -18,7 +18,7 @@ from fractals.formulas.language.codegen import (
     function,
     too_much,
 )
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language.syntax import Tree
 from fractals.kernels.formula import MAX_MEMORY, Formula, explained
 
 # Statements in order, such as "w = z^2; z = w + c", become functions of an orbit's numbers.
@@ -27,7 +27,7 @@ from fractals.kernels.formula import MAX_MEMORY, Formula, explained
 # that is always real takes one number, and others two.
 
 
-ZERO = derivative.ZERO
+ZERO = syntax.ZERO
 GOES_ON = "goes on"  # the variable that keeps what the condition was; no text has this name
 Statements = Sequence[tuple[str, Tree]]
 
@@ -112,7 +112,7 @@ def carried(start: Statements, step: Statements, condition: Tree | None) -> list
     first.setdefault("z", ZERO)
     needed = _closure({"z"}, after)
     if condition is not None and not variables(condition) <= needed:
-        after[GOES_ON], first[GOES_ON] = replaced(condition, after), derivative.ONE
+        after[GOES_ON], first[GOES_ON] = replaced(condition, after), syntax.ONE
         check_depth(after[GOES_ON])
         needed = _closure({"z", GOES_ON}, after)
     if unknown := needed - first.keys():
@@ -208,7 +208,7 @@ def _parsed(text: Any, key: str, parse: Any) -> Any:
         raise ValueError(f"{key} is text in quotes, not {text!r:.40}")
     try:
         return parse(text)
-    except parser.ExpressionError as error:
+    except syntax.ExpressionError as error:
         raise ValueError(f"{key} '{text[:60]}', {error}") from None
 
 
@@ -218,9 +218,9 @@ def _parsed(text: Any, key: str, parse: Any) -> Any:
     test="an orbit goes on as long as this holds",
 )
 def make(start: str = "z = c", step: str = "z = z^2 + c", test: str = "") -> Formula:
-    first = _parsed(start, "start", parser.parse_statements)
-    then = _parsed(step, "step", parser.parse_statements)
-    condition = _parsed(test, "test", parser.parse_condition) if test else None
+    first = _parsed(start, "start", syntax.parse_statements)
+    then = _parsed(step, "step", syntax.parse_statements)
+    condition = _parsed(test, "test", syntax.parse_condition) if test else None
     own = carried(first, then, condition)
     found = functions(own, condition)
     z = own[0]
@@ -231,7 +231,7 @@ def make(start: str = "z = c", step: str = "z = z^2 + c", test: str = "") -> For
         "name": "program",
         "title": f"Your own, {step[:100]}",
         "width": "6",
-        "degree": 0 if condition else derivative.degree_of(z.step),
+        "degree": 0 if condition else syntax.degree_of(z.step),
         "can_return": True,
         "goes_on": found.goes_on,
         "parameters": parameters,

@@ -1,8 +1,8 @@
 """Methods that find roots: Newton's, Halley's and nova."""
 
-from fractals.formulas.language import derivative, parser
+from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import compose
-from fractals.formulas.language.derivative import minus, over, plus, times
+from fractals.formulas.language.syntax import minus, over, plus, times
 from fractals.kernels.formula import explained
 
 TOLERANCE = 1e-6  # in plane units; a smaller one adds a step or two, as convergence is quadratic
@@ -25,10 +25,10 @@ def function_of(power, polynomial):
     if not isinstance(text, str):
         raise ValueError(f"polynomial is an expression in quotes, not {text!r:.40}")
     try:
-        tree = parser.parse(text)
-    except parser.ExpressionError as error:
+        tree = syntax.parse(text)
+    except syntax.ExpressionError as error:
         raise ValueError(f"polynomial '{text[:60]}', {error}") from None
-    if not derivative.is_holomorphic(tree) or not parser.uses(tree, "z") or parser.uses(tree, "p"):
+    if not syntax.is_holomorphic(tree) or not syntax.uses(tree, "z") or syntax.uses(tree, "p"):
         raise ValueError("polynomial is an expression in z without abs, conj, re and im")
     return tree
 
@@ -53,8 +53,8 @@ def composed(name, title, step_of, power, relaxation, polynomial, start):
     changed = {key: value for key, value in options.items() if value != usual[key]}
     tree = relaxed(step_of(function), relaxation)
     try:
-        first = parser.parse(str(start) or ("0" if parser.uses(function, "c") else "c"))
-    except parser.ExpressionError as error:
+        first = syntax.parse(str(start) or ("0" if syntax.uses(function, "c") else "c"))
+    except syntax.ExpressionError as error:
         raise ValueError(f"start '{str(start)[:60]}', {error}") from None
     return compose(
         name,
@@ -72,7 +72,7 @@ def composed(name, title, step_of, power, relaxation, polynomial, start):
 
 def newton_step(function):
     """Return the tree of ``f / f'``."""
-    return over(function, derivative.derivative(function, "z"))
+    return over(function, syntax.derivative(function, "z"))
 
 
 @explained(**OF_ROOTS)
@@ -88,10 +88,10 @@ def newton(power=3, relaxation=1.0, polynomial="", start=""):
 
 def halley_step(function):
     """Return the tree of ``2 f f' / (2 f'² - f f'')``."""
-    first = derivative.derivative(function, "z")
-    second = derivative.derivative(first, "z")
+    first = syntax.derivative(function, "z")
+    second = syntax.derivative(first, "z")
     two = ("number", 2 + 0j)
-    below = minus(times(two, derivative.power(first, 2)), times(function, second))
+    below = minus(times(two, syntax.power(first, 2)), times(function, second))
     return over(times(two, times(function, first)), below)
 
 

@@ -17,7 +17,7 @@ from test_every_formula import points
 import fractals
 from fractals.backends import devices
 from fractals.formulas import expression
-from fractals.formulas.language.parser import parse
+from fractals.formulas.language.syntax import parse
 from fractals.io.load import load_scene
 from fractals.tools.verify import exact_count
 

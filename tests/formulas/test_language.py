@@ -12,9 +12,9 @@ from support.deadline import deadline
 import fractals
 from fractals.cli.values import parse_formula
 from fractals.errors import SceneError
-from fractals.formulas.language import codegen, derivative
+from fractals.formulas.language import codegen, syntax
 from fractals.formulas.language.codegen import compose
-from fractals.formulas.language.parser import (
+from fractals.formulas.language.syntax import (
     BENT,
     FUNCTIONS,
     HOLOMORPHIC,
@@ -131,7 +131,7 @@ def test_functions_are_those_of_mpmath(text):
 def test_derivatives_are_finite_differences(tree):
     z, c, h = mpc(0.37, 0.61), mpc(-0.23, 0.48), mpf("1e-18")
     try:
-        values = [value(derivative.derivative(tree, "z"), z, c)]
+        values = [value(syntax.derivative(tree, "z"), z, c)]
         values += [value(tree, z + k * h, c) for k in (-1, 0, 1)]
     except (ZeroDivisionError, OverflowError, ValueError, mpmath.libmp.NoConvergence):
         return
@@ -178,7 +178,7 @@ def test_the_deepest_expressions_are_compiled():
      ("(abs(re(z)) + i*im(z))^4", 4), ("z^2*sin(c)", 2), ("((z^64)^64)^64", 0)],
 )  # fmt: skip
 def test_degree(text, degree):
-    assert derivative.degree_of(parse(text)) == degree
+    assert syntax.degree_of(parse(text)) == degree
 
 
 def test_a_scene_keeps_the_text():
@@ -343,10 +343,10 @@ def test_a_derivative_of_shared_trees_is_the_derivative():
     """Trees with the same parts many times have the values that trees of copies have."""
     text = "(z*sin(z) + c)^3/(z - 2*c)"
     tree = parse(text)
-    twice = derivative.derivative(derivative.derivative(tree, "z"), "z")
+    twice = syntax.derivative(syntax.derivative(tree, "z"), "z")
     first, second = (
         codegen.compiled("f", "x, y, a, b", {"z": "xy", "c": "ab"}, (each,))
-        for each in (derivative.derivative(tree, "z"), twice)
+        for each in (syntax.derivative(tree, "z"), twice)
     )
     x, y, a, b, h = 0.3, 0.4, -0.2, 0.7, 1e-5
     wanted = [

@@ -5,10 +5,9 @@ FILES = {
     "averages": ("curvature_average", "lyapunov", "stripe_average", "triangle_average"),
     "counts": ("count", "histogram", "rank", "smooth", "speed"),
     "cycles": ("atom_domains", "interior_distance", "multiplier", "period"),
-    "distances": ("distance", "distance_line", "slopes"),
     "final_points": (
         *("biomorph", "decomposition", "exterior_grid"),
-        *("field_lines", "final_angle", "root"),
+        *("field_lines", "final_angle", "root", "distance", "distance_line", "slopes"),
     ),
     "traps": ("orbit_trap", "pickover_stalks", "picture_trap"),
 }

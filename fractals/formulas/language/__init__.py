@@ -1,1 +1,1 @@
-"""The language of a user's own formulas: parser, derivatives, code."""
+"""The language of a user's own formulas: its syntax, derivatives and code."""

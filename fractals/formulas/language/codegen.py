@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fractals.formulas.language import derivative, parser
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language import syntax
+from fractals.formulas.language.syntax import Tree
 from fractals.kernels import elementary, primitives, space
 from fractals.kernels.formula import Formula
 
@@ -55,22 +55,22 @@ def compose(
     their derivatives, has too many operations; or that the step takes p and has no complex
     derivative.
     """
-    tree = parser.parse(step) if isinstance(step, str) else step
-    first = parser.parse(start) if isinstance(start, str) else start
-    if parser.uses(first, "z") or parser.uses(first, "p"):
+    tree = syntax.parse(step) if isinstance(step, str) else step
+    first = syntax.parse(start) if isinstance(start, str) else start
+    if syntax.uses(first, "z") or syntax.uses(first, "p"):
         raise ValueError("start is an expression in c alone")
-    holomorphic = derivative.is_holomorphic(tree) and derivative.is_holomorphic(first)
+    holomorphic = syntax.is_holomorphic(tree) and syntax.is_holomorphic(first)
     derivatives = _tangent(tree, holomorphic), _tangent(first, holomorphic)
     check_cost(tree, derivatives[0], first, derivatives[1])
-    before = parser.uses(tree, "p")
+    before = syntax.uses(tree, "p")
     if before and not holomorphic:
         raise ValueError(
-            f"p, the z before, is not available beside {', '.join(parser.BENT)}: a step with p "
+            f"p, the z before, is not available beside {', '.join(syntax.BENT)}: a step with p "
             "needs a complex derivative"
         )
     # p is u + iv, and changes by r + is.
     own, changes = ({"p": "uv"}, {"dp": "rs"}) if before else ({}, {})
-    settings = {"degree": derivative.degree_of(tree), "can_return": True, **settings}
+    settings = {"degree": syntax.degree_of(tree), "can_return": True, **settings}
     return Formula(
         name=name,
         title=title,
@@ -94,7 +94,7 @@ def compose(
 
 def change_of(first: Tree) -> Any:
     """Return `Formula.start` of a tree in c."""
-    return _start(first, derivative.change(first, DZ, DC))
+    return _start(first, syntax.change(first, DZ, DC))
 
 
 def _start(first: Tree, change: Tree) -> Any:
@@ -103,11 +103,11 @@ def _start(first: Tree, change: Tree) -> Any:
 
 def _tangent(tree: Tree, holomorphic: bool) -> Tree:
     if not holomorphic:
-        return derivative.change(tree, DZ, DC)
-    total = derivative.ZERO
-    for name, own in zip(parser.VARIABLES, (DZ, DC, DP), strict=True):
-        by_name = derivative.derivative(tree, name)
-        total = derivative.plus(total, derivative.times(by_name, own))
+        return syntax.change(tree, DZ, DC)
+    total = syntax.ZERO
+    for name, own in zip(syntax.VARIABLES, (DZ, DC, DP), strict=True):
+        by_name = syntax.derivative(tree, name)
+        total = syntax.plus(total, syntax.times(by_name, own))
     return total
 
 
@@ -507,7 +507,7 @@ PAIRS: dict[str, Callable[[_ComplexLines, Value, Value], Value]] = {
     "*": lambda to, a, b: to.multiply(a, b),
     "/": lambda to, a, b: to.over(a, b),
     "pow": _pow,
-    **{relation: _compared(relation) for relation in parser.COMPARISONS},
+    **{relation: _compared(relation) for relation in syntax.COMPARISONS},
     "&&": _logical("&"),
     "||": _logical("|"),
 }

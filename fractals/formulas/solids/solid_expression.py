@@ -9,9 +9,9 @@ most by which the matrix of all derivatives stretches.
 import math
 from typing import Any
 
-from fractals.formulas.language import derivative, parser
+from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import MAX_COST, CodeWriter, function, too_much
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language.syntax import Tree
 from fractals.formulas.program import replaced, resolved, variables
 from fractals.kernels.formula import explained
 from fractals.kernels.solid import Knob, Solid, from_afar, within
@@ -31,8 +31,8 @@ def trees_of(text: Any) -> list[Tree]:
     if not isinstance(text, str):
         raise ValueError(f"step is text in quotes, not {text!r:.40}")
     try:
-        statements = parser.parse_statements(text)
-    except parser.ExpressionError as error:
+        statements = syntax.parse_statements(text)
+    except syntax.ExpressionError as error:
         raise ValueError(f"step '{text[:60]}', {error}") from None
     found = resolved(statements)
     for name in ("a", "b"):
@@ -49,7 +49,7 @@ def trees_of(text: Any) -> list[Tree]:
 def degree_of(trees: list[Tree]) -> int:
     """Return the growth exponent at infinity; 1 where there is none."""
     known: dict[str, Tree] = dict.fromkeys(AXES, ("z",)) | dict.fromkeys(POINT, ("c",))
-    return max(1, *(derivative.degree_of(replaced(tree, known)) for tree in trees))
+    return max(1, *(syntax.degree_of(replaced(tree, known)) for tree in trees))
 
 
 def make_step(trees: list[Tree]) -> Any:
@@ -58,10 +58,8 @@ def make_step(trees: list[Tree]) -> Any:
     results = [writer.value(tree)[0] or "zero" for tree in trees]
 
     def column(name: str) -> tuple[str, ...]:
-        changes = {
-            each: derivative.ONE if each == name else derivative.ZERO for each in (*AXES, *POINT)
-        }
-        changed = (derivative.change_by(tree, changes) for tree in trees)
+        changes = {each: syntax.ONE if each == name else syntax.ZERO for each in (*AXES, *POINT)}
+        changed = (syntax.change_by(tree, changes) for tree in trees)
         return tuple(writer.value(tree)[0] or "zero" for tree in changed)
 
     def slope(names: tuple[str, ...]) -> str:

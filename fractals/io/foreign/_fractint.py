@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from fractals.errors import SceneError
-from fractals.formulas.language.parser import HOLOMORPHIC, ROUNDED
+from fractals.formulas.language.syntax import HOLOMORPHIC, ROUNDED
 from fractals.io.foreign._view import FormulaMatch, power_of
 
 # How a function is written here.

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from fractals.errors import SceneError
-from fractals.formulas.language import derivative, parser
+from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import CodeWriter, compiled
-from fractals.formulas.language.parser import Tree, raised
+from fractals.formulas.language.syntax import Tree, raised
 from fractals.formulas.program import check_depth, replaced, variables
 from fractals.formulas.program import make as make_program
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
 CHEAP = 8  # operations of an initial value that each step may compute anew
 T = TypeVar("T")
-ZERO, ONE, C = derivative.ZERO, derivative.ONE, ("c",)
+ZERO, ONE, C = syntax.ZERO, syntax.ONE, ("c",)
 TOKEN = re.compile(
     r"[ \t]*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(?P<name>[a-z_][a-z0-9_]*)"
     r"|(?P<mark>&&|\|\||[<>=!]=|[-+*/^()<>=,:|\n]))",
@@ -35,7 +35,7 @@ def _applied(name: str) -> Callable[[Tree], Tree]:
 
 # How functions are written here, where their names or meanings differ.
 WRITTEN: dict[str, Callable[[Tree], Tree]] = {
-    **{name: _applied(name) for name in (*parser.HOLOMORPHIC, *parser.ROUNDED, "conj", "flip")},
+    **{name: _applied(name) for name in (*syntax.HOLOMORPHIC, *syntax.ROUNDED, "conj", "flip")},
     "abs": lambda a: ("absx", ("absy", a)),
     "cabs": lambda a: ("abs", a),
     "cosxx": lambda a: ("conj", ("cos", a)),
@@ -50,8 +50,8 @@ WRITTEN: dict[str, Callable[[Tree], Tree]] = {
     "one": lambda a: ONE,
 }
 # Names that have another meaning in a `program`: variables that have them get an underscore.
-TAKEN = {"c", *parser.FUNCTIONS, *parser.NUMBERS} - WRITTEN.keys()
-LEVELS = (("&&", "||"), parser.COMPARISONS, ("+", "-"), ("*", "/"))
+TAKEN = {"c", *syntax.FUNCTIONS, *syntax.NUMBERS} - WRITTEN.keys()
+LEVELS = (("&&", "||"), syntax.COMPARISONS, ("+", "-"), ("*", "/"))
 SCREEN = ("scrnpix", "scrnmax", "whitesq")
 RANDOM = ("rand", "srand")
 
@@ -348,7 +348,7 @@ def _is_cheap(tree: Tree) -> bool:
 
 def _made(kind: str, *parts: Tree) -> Tree:
     """Return a tree; what is 0 or 1 for certain is left out."""
-    simple = {"+": derivative.plus, "-": derivative.minus, "*": derivative.times}
+    simple = {"+": syntax.plus, "-": syntax.minus, "*": syntax.times}
     if kind == "if" and parts[0][0] == "number":
         return parts[1] if parts[0][1].real else parts[2]
     return folded(simple[kind](*parts) if kind in simple else (kind, *parts))
@@ -447,7 +447,7 @@ class _Emitted:
 
     def text(self, tree: Tree) -> str:
         """Return the text of a tree."""
-        return parser.text_of(self._named(tree))
+        return syntax.text_of(self._named(tree))
 
     def _named(self, tree: Tree) -> Tree:
         if name := self.names.get(self.number(tree)):
@@ -485,8 +485,8 @@ class _Emitted:
                     other: tree if other == name else replaced(tree, {name: (kept,)})
                     for other, tree in waiting.items()
                 }
-            lines.append(f"{name} = {parser.text_of(waiting.pop(name))}")
-        return lines, parser.text_of(test)
+            lines.append(f"{name} = {syntax.text_of(waiting.pop(name))}")
+        return lines, syntax.text_of(test)
 
     def _reads_old(
         self, tree: Tree, after: Mapping[int, str], assigned: set[str], temporary: set[str]

@@ -12,8 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from fractals.errors import SceneError
-from fractals.formulas.language import parser
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language import syntax
+from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign._view import FOLDS, FormulaMatch, folded, options_of
 
 TERM = re.compile(
@@ -69,9 +69,9 @@ def match_of(groups: list[list[Line]], repeats: list[int], loop: int, where: str
         for line in lines:
             z = _line_text(line, z)
         steps.append(f"{z} + c")
-        if len(steps[-1]) > parser.MAX_CHARACTERS:
+        if len(steps[-1]) > syntax.MAX_CHARACTERS:
             raise SceneError(
-                f"{where}: a group has more than {parser.MAX_CHARACTERS} characters as an "
+                f"{where}: a group has more than {syntax.MAX_CHARACTERS} characters as an "
                 "expression, and is unsupported"
             )
     formula: dict[str, Any] = {"name": "expression", "step": "; ".join(steps)}
@@ -106,8 +106,8 @@ def _term(part: str, text: str, where: str) -> Term:
     if not found:
         raise _refused(text, where, f"'{part[:40]}' is not a term")
     power = int(found[5])
-    if factor and not 1 <= power <= parser.MAX_POWER:
-        raise _refused(text, where, f"the power {power} is not from 1 to {parser.MAX_POWER}")
+    if factor and not 1 <= power <= syntax.MAX_POWER:
+        raise _refused(text, where, f"the power {power} is not from 1 to {syntax.MAX_POWER}")
     folds = {name for name, on in zip(FLAGS, found.groups(), strict=False) if on == "1"}
     return frozenset(folds), power, factor
 
@@ -196,10 +196,10 @@ def groups_of(formula: Any) -> tuple[list[list[Line]], list[int], int] | None:
     repeats = options.get("repeats", [1] * len(steps))
     counts = repeats.split("+") if isinstance(repeats, str) else repeats
     try:
-        groups = [_group(parser.parse(step)) for step in steps]
+        groups = [_group(syntax.parse(step)) for step in steps]
     except _NoHybridError:
         return None
-    if parser.parse(str(options.get("start") or "0")) != ("number", 0j):
+    if syntax.parse(str(options.get("start") or "0")) != ("number", 0j):
         return None
     return groups, [int(count) for count in counts], int(options.get("loop", 0))
 
@@ -253,7 +253,7 @@ def _terms_of(tree: Tree) -> list[tuple[Term, Tree]]:
     if tree[0] == "*" and (value := _factor(tree[1])) is not None:
         factor, tree = value, tree[2]
     found = [((frozenset[str](), 1, factor), tree)]
-    if tree[0] == "power" and 1 <= tree[2] <= parser.MAX_POWER:
+    if tree[0] == "power" and 1 <= tree[2] <= syntax.MAX_POWER:
         power, tree = tree[2], tree[1]
         found.append(((frozenset[str](), power, factor), tree))
     if tree[0] == "neg" and tree[1][0] == "conj":

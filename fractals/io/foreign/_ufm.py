@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
-from fractals.formulas.language import parser
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language import syntax
+from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign._entries import TYPES, Lines
 from fractals.io.foreign._frm import (
     ONE,
@@ -512,7 +512,7 @@ class UltraFollower(Follower):
 
     def powered(self, base: Tree, exponent: Tree) -> Tree:
         base, exponent = self.plain(base), self.plain(exponent)
-        return base if exponent == ONE else folded(parser.raised(base, exponent))
+        return base if exponent == ONE else folded(syntax.raised(base, exponent))
 
     # --- Types
 
@@ -533,7 +533,7 @@ class UltraFollower(Follower):
             return COMPLEX if tree[1].imag else FLOAT - (tree[1].real == round(tree[1].real))
         if len(tree) == 1:
             return self.types.get(head, COMPLEX)
-        if head in (*parser.COMPARISONS, *parser.LOGIC):
+        if head in (*syntax.COMPARISONS, *syntax.LOGIC):
             return BOOL
         if head in ("norm", "re", "im", "abs"):
             return FLOAT
@@ -543,7 +543,7 @@ class UltraFollower(Follower):
             return COMPLEX
         if head in ("if", "conj"):
             return widest
-        if head in parser.ROUNDED:
+        if head in syntax.ROUNDED:
             return INT
         if head in ("+", "-", "*", "neg", "absx", "absy") or (head == "power" and tree[2] >= 0):
             return max(widest, INT)

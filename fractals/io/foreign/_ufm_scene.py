@@ -15,7 +15,7 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import SceneError, shown
 from fractals.formulas import expression
-from fractals.formulas.language.parser import Tree, text_of
+from fractals.formulas.language.syntax import Tree, text_of
 from fractals.formulas.program import make as make_program
 from fractals.formulas.program import variables
 from fractals.io.foreign import Asked, Imported

@@ -8,7 +8,7 @@ from typing import Any
 
 from fractals import catalog
 from fractals.errors import SceneError, shown
-from fractals.formulas.language import parser
+from fractals.formulas.language import syntax
 from fractals.io.files import parse_toml, text_of
 from fractals.io.foreign import MAX_BYTES
 from fractals.scene.model import MAX_ITERATIONS
@@ -198,7 +198,7 @@ def turn(degrees: float) -> float:
 
 def power_of(power: int) -> FormulaMatch | None:
     """Return the match of z**power + c, or None for powers that no expression has."""
-    if not 2 <= power <= parser.MAX_POWER:
+    if not 2 <= power <= syntax.MAX_POWER:
         return None
     formula: Any = "mandelbrot" if power == 2 else {"name": "multibrot", "power": power}
     if power > MULTIBROT:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 
 from fractals.errors import SceneError
-from fractals.formulas.language import parser
-from fractals.formulas.language.parser import ExpressionError, Token
+from fractals.formulas.language import syntax
+from fractals.formulas.language.syntax import ExpressionError, Token
 
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)|(?P<name>[a-z_][a-z0-9_]*)"
@@ -41,17 +41,17 @@ def translated(text: str, variables: str, key: str) -> str:
     expression can hold.
     """
     text = text.lower()
-    if len(text) > parser.MAX_CHARACTERS:
-        raise SceneError(f"({key} ...) is longer than {parser.MAX_CHARACTERS} characters")
+    if len(text) > syntax.MAX_CHARACTERS:
+        raise SceneError(f"({key} ...) is longer than {syntax.MAX_CHARACTERS} characters")
     try:
-        return _Translator(parser.tokens_of(text, TOKEN), variables, key).whole()
+        return _Translator(syntax.tokens_of(text, TOKEN), variables, key).whole()
     except RecursionError:
         raise SceneError(f"{key}: nested too deeply") from None
     except ExpressionError as error:
         raise SceneError(f"{key}: '{text[:80]}', {error}") from None
 
 
-class _Translator(parser.TokenReader):
+class _Translator(syntax.TokenReader):
     """Each method returns text that is one operand where it says so."""
 
     def __init__(self, tokens: list[Token], variables: str, key: str) -> None:
@@ -114,7 +114,7 @@ class _Translator(parser.TokenReader):
             if token.text in NAMES:
                 return NAMES[token.text]
             raise self.unknown(token.text)
-        raise self.wrong(parser.OPERAND)
+        raise self.wrong(syntax.OPERAND)
 
     def function(self, name: str) -> str:
         self.need("(")
@@ -142,7 +142,7 @@ class _Translator(parser.TokenReader):
 def raised(base: str, exponent: str) -> str:
     """Return a power; what is no whole one is taken by the logarithm, as XaoS does."""
     value = _value(exponent)
-    if value is not None and value.is_integer() and abs(value) <= parser.MAX_POWER:
+    if value is not None and value.is_integer() and abs(value) <= syntax.MAX_POWER:
         return f"{base}^{int(value)}"
     return f"exp(({exponent})*log({base}))"
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError, shown
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign import Asked, Beside, Format, Imported, first_of, nothing_beside
 from fractals.io.foreign import _par_colors as cellular
 from fractals.io.foreign._entries import (

@@ -13,8 +13,8 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from fractals.errors import SceneError
-from fractals.formulas.language import parser
-from fractals.formulas.language.parser import Tree
+from fractals.formulas.language import syntax
+from fractals.formulas.language.syntax import Tree
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._view import (
     ForeignView,
@@ -292,8 +292,8 @@ def formula_of(state: Commands) -> tuple[XaosFormula, FormulaMatch, tuple[str, s
     try:
         if own.may_return:
             begin, step = _staying(begin, step, radius_of(state, own, []), name == "user")
-        parser.parse(begin), parser.parse(step)
-    except parser.ExpressionError as error:
+        syntax.parse(begin), syntax.parse(step)
+    except syntax.ExpressionError as error:
         raise SceneError(f"line {line}: the formula '{name}' as an expression: {error}") from None
     formula: dict[str, Any] = {"name": "expression", "step": step, "start": begin}
     if own.tolerance:
@@ -330,7 +330,7 @@ def _staying(begin: str, step: str, radius: float, bounded: bool) -> tuple[str, 
     A start outside is moved far away; a step that may be bounded has to do that itself. A step with
     p stays as it is, because p and sign exclude each other.
     """
-    if parser.uses(parser.parse(step), "p") or not parser.uses(parser.parse(begin), "c"):
+    if syntax.uses(syntax.parse(step), "p") or not syntax.uses(syntax.parse(begin), "c"):
         return begin, step
     outside = "(1 + sign(abs({}) - " + repr(radius) + "))"  # 2, and 0 inside
     if bounded:
@@ -351,12 +351,12 @@ def _expression(state: Commands, key: str, variables: str) -> str:
 @functools.cache
 def spelled() -> dict[Tree, FormulaMatch]:
     """Return formulas of this program by what users write for them."""
-    found = {f"z^{n}": power_of(n) for n in range(2, parser.MAX_POWER + 1)}
+    found = {f"z^{n}": power_of(n) for n in range(2, syntax.MAX_POWER + 1)}
     found |= {"z*z": power_of(2), "z*z*z": power_of(3)}
     for y in ("im(z)", "re(im(z))"):  # of abs and rabs
         found[f"(abs(re(z)) + i*abs({y}))^2"] = FormulaMatch("burning_ship")
     return {
-        parser.parse(text): kin
+        syntax.parse(text): kin
         for step, kin in found.items()
         for text in (f"{step} + c", f"c + {step}")
         if kin
@@ -368,8 +368,8 @@ def _user(state: Commands) -> XaosFormula:
     line = state.get("usrform", (1, []))[0]
     step = _expression(state, "usrform", "z c p")
     try:
-        tree = parser.parse(step)
-    except parser.ExpressionError as error:
+        tree = syntax.parse(step)
+    except syntax.ExpressionError as error:
         raise SceneError(f"line {line}: usrform: '{step[:80]}', {error}") from None
     kin = spelled().get(tree)
     early = int(kin is not None)
