@@ -298,11 +298,11 @@ def read_network(text: str) -> dict[str, Any]:
 
 def read_palette(name: str, lost: list[str]) -> Any:
     """Return the palette of a name or a file; `lost` receives what a file holds beyond it."""
-    from fractals.io import palettes
+    from fractals.io import load
 
     if name.lower() in (*catalog.names("palettes"), "auto"):
         return name.lower()  # names that differ by case only mean the same
-    palette, lines = palettes.find(name)
+    palette, lines = load.find_palette(name)
     lost += [f"{name}: {line}" for line in lines]
     return palette or name  # the model reports an unknown name
 

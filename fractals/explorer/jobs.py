@@ -27,7 +27,7 @@ from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import internal
 from fractals.explorer.session import Session
 from fractals.explorer.workers import Workers
-from fractals.io.locks import FolderLock
+from fractals.io.files import FolderLock
 from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions

@@ -13,9 +13,9 @@ from typing import Any
 
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io import exif, formats, png
+from fractals.io.escape_data import RESOLVED
 from fractals.io.files import MAX_JSON_BYTES, SCENE_KEY, parse_json, parse_scene, parse_toml
 from fractals.io.foreign import MAX_BYTES, Imported
-from fractals.io.summary import RESOLVED
 from fractals.scene.model import Scene, painted, validate
 from fractals.scene.numbers import LONG_INTEGER, MAX_BITS
 

@@ -14,8 +14,8 @@ from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from fractals import __version__
 from fractals.errors import SceneError, shown
-from fractals.io import color_space
-from fractals.io.summary import RESOLVED
+from fractals.io import png
+from fractals.io.escape_data import RESOLVED
 from fractals.scene.model import Scene
 from fractals.scene.picture import ImageSettings
 
@@ -35,7 +35,7 @@ logging.getLogger("PIL").addHandler(logging.NullHandler())
 def comment_of(scene: Scene, resolved: Mapping[str, Any] | None = None) -> bytes:
     """Return the comment that holds a scene; b"" for a formula that can't be written.
 
-    `resolved`, as of `fractals.io.summary.resolved_values`, is kept beside the scene.
+    `resolved`, as of `fractals.io.escape_data.resolved_values`, is kept beside the scene.
     """
     try:
         table = scene.to_table() | ({RESOLVED: resolved} if resolved else {})
@@ -133,7 +133,7 @@ def write_tiff(
     }
     if dpi := picture.dpi:
         values |= {282: dpi, 283: dpi, 296: 2}  # across and down, in inches
-    if profile := color_space.profile(picture.gamut):
+    if profile := png.icc_profile(picture.gamut):
         values[PROFILE] = profile
         tags.tagtype[PROFILE] = UNDEFINED
     for tag, value in values.items():

@@ -13,10 +13,10 @@ import numpy as np
 
 from fractals import __version__
 from fractals.errors import OptionError, SceneError, shown
-from fractals.io import color_space, png
+from fractals.io import png
+from fractals.io.escape_data import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
-from fractals.io.summary import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
 from fractals.scene.numbers import whole
@@ -233,7 +233,7 @@ class Image(PictureFacts, metaclass=_Opens):
 
         pixels = self.pixels if self.pixels.itemsize == 1 else (self.pixels >> 8).astype(np.uint8)
         picture = PIL.Image.fromarray(pixels)
-        if profile := color_space.profile(self.scene.image.gamut):
+        if profile := png.icc_profile(self.scene.image.gamut):
             picture.info["icc_profile"] = profile
         return picture
 
@@ -267,7 +267,7 @@ class Image(PictureFacts, metaclass=_Opens):
                 from fractals.io import exif
 
                 options["exif"] = exif.make_exif(file_format, self.scene, resolved)
-            if profile := color_space.profile(picture.gamut):
+            if profile := png.icc_profile(picture.gamut):
                 options["icc_profile"] = profile
             if picture.dpi and file_format in WITH_DPI:
                 options["dpi"] = (picture.dpi, picture.dpi)
@@ -296,7 +296,7 @@ class Image(PictureFacts, metaclass=_Opens):
         return self.encode()
 
     def _repr_html_(self) -> str:
-        from fractals.io.notebook import picture_html, timings_html
+        from fractals.io.web_page import picture_html, timings_html
 
         width, height = self.size
         facts = ", ".join(
@@ -343,7 +343,7 @@ def png_beginning(
     """Return the beginning of a scene's PNG, which carries the scene if it can be written.
 
     `size` is width and height in pixels; a channel has 8 or 16 bits; `resolved`, as of
-    `fractals.io.summary.resolved_values`, is kept beside the scene.
+    `fractals.io.escape_data.resolved_values`, is kept beside the scene.
     """
     texts = {}
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from fractals.errors import FractalsError, OptionError
+from fractals.io.escape_data import PictureFacts
 from fractals.io.files import HEADER
 from fractals.io.load import Source
 from fractals.io.store import (
@@ -29,7 +30,6 @@ from fractals.io.store import (
     parts_of,
     tile_rows,
 )
-from fractals.io.summary import PictureFacts
 from fractals.rendering.drawing import (
     STAGES,
     Drawing,

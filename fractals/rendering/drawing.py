@@ -29,13 +29,15 @@ from fractals.deep import orbit_cache
 from fractals.errors import OptionError
 from fractals.io.escape_data import (
     EscapeData,
+    PictureFacts,
+    Summary,
+    Tally,
     arrays_of,
     check_counts,
     parts_of,
     planes_for,
 )
 from fractals.io.png import Pixels
-from fractals.io.summary import PictureFacts, Summary, Tally
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering.iteration import (
     LIMIT_SIZE,

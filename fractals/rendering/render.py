@@ -9,10 +9,9 @@ from typing import Any, BinaryIO, Unpack
 from fractals.backends.base import Backend
 from fractals.errors import OptionError
 from fractals.io import png
-from fractals.io.escape_data import EscapeData
+from fractals.io.escape_data import EscapeData, resolved_values
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source, with_colors
-from fractals.io.summary import resolved_values
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.develop import check_bands
 from fractals.rendering.drawing import (

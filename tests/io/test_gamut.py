@@ -12,7 +12,7 @@ from support.scenes import scene
 import fractals
 from fractals.color.palette import GAMUTS, Palette, in_gamut, linear_from_oklch, oklab_from_linear
 from fractals.errors import OptionError, SceneError
-from fractals.io import color_space
+from fractals.io import png
 
 GREEN = "oklch(0.8 0.3 145)"  # beyond sRGB
 VIVID = {"stops": [GREEN, "oklch(0.65 0.28 25)"], "space": "oklch"}
@@ -65,13 +65,13 @@ def test_gamuts_follow_from_their_primaries(gamut):
 
 
 def test_the_profile_is_that_of_display_p3():
-    profile = ImageCms.ImageCmsProfile(io.BytesIO(color_space.profile("p3")))
+    profile = ImageCms.ImageCmsProfile(io.BytesIO(png.icc_profile("p3")))
     assert ImageCms.getProfileDescription(profile).strip() == "Display P3"
     own = profile.profile
-    adapted = np.array(color_space.ADAPTATION).reshape(3, 3) @ matrix(PRIMARIES["p3"])
+    adapted = np.array(png.ADAPTATION).reshape(3, 3) @ matrix(PRIMARIES["p3"])
     found = [getattr(own, f"{name}_colorant")[0] for name in ("red", "green", "blue")]
     assert np.abs(adapted.T - found).max() < 3e-5
-    assert np.abs(adapted.sum(axis=1) - color_space.WHITE).max() < 3e-5
+    assert np.abs(adapted.sum(axis=1) - png.WHITE).max() < 3e-5
 
 
 @pytest.mark.parametrize("file_format", ["PNG", "TIFF", "WEBP", "JPEG", AVIF])
@@ -80,7 +80,7 @@ def test_files_carry_the_gamut_and_the_scene(file_format, tmp_path):
     path = tmp_path / f"a.{file_format.lower()}"
     image.save(path)
     with Image.open(path) as picture:
-        assert picture.info["icc_profile"] == color_space.profile("p3")
+        assert picture.info["icc_profile"] == png.icc_profile("p3")
     assert fractals.load_scene(path) == image.scene
     assert image.scene.image.gamut == "p3"
 

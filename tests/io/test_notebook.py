@@ -16,7 +16,7 @@ from support.scenes import scene
 
 import fractals
 from fractals.errors import to_install
-from fractals.io.notebook import axes_of
+from fractals.io.web_page import axes_of
 from fractals.rendering import sampling
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "first_steps.ipynb"

@@ -8,8 +8,8 @@ import pytest
 from support.scenes import scene
 
 import fractals
+from fractals.io.escape_data import checked
 from fractals.io.load import read_resolved
-from fractals.io.summary import checked
 
 
 def expected(drawn):

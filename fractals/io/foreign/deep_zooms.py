@@ -17,7 +17,6 @@ from fractals.color.gradient import evenly
 from fractals.color.palette import Palette
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
-from fractals.io.foreign._hybrid import Line, Term, match_of_lines, read_hybrid, write_hybrid
 from fractals.io.foreign._view import (
     EXACT,
     ForeignView,
@@ -37,6 +36,7 @@ from fractals.io.foreign._view import (
     whole,
     zoom_of,
 )
+from fractals.io.foreign.fraktaler3 import Line, Term, match_of_lines, read_hybrid, write_hybrid
 from fractals.scene.paint import Color
 
 Fields = Mapping[str, tuple[str, str]]  # key: its value, and where, such as "line 3: Re"

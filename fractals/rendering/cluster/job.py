@@ -13,11 +13,11 @@ from typing import Any
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io import png
+from fractals.io.escape_data import resolved_values
 from fractals.io.image import PictureFile, png_beginning
 from fractals.io.load import load_scene
 from fractals.io.parts import NAME, StorePart, StoreParts, check_equal, clear_folder, decode
 from fractals.io.store import claimed, header_text
-from fractals.io.summary import resolved_values
 from fractals.kernels.formula import Formula
 from fractals.rendering.cluster import worker
 from fractals.rendering.cluster.dispatch import Dispatch, PartForecast

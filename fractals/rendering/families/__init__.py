@@ -15,11 +15,10 @@ from fractals import catalog
 from fractals.backends.base import Backend
 from fractals.backends.devices import Device, choose
 from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
-from fractals.io.escape_data import EscapeData
+from fractals.io.escape_data import EscapeData, PictureFacts
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.io.store import SUFFIX
-from fractals.io.summary import PictureFacts
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene
 

@@ -406,7 +406,7 @@ def _part_of(progress: Progress | None, rows: range, height: int) -> Progress | 
 
 
 def facts_of(tracing: Tracing, timings: dict[str, float]) -> dict[str, Any]:
-    """Return the facts of a picture's making, as of `fractals.io.summary.PictureFacts`."""
+    """Return the facts of a picture's making, as of `fractals.io.escape_data.PictureFacts`."""
     plan = tracing.plan
     return {
         "scene": plan.scene,

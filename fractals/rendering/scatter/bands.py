@@ -73,7 +73,7 @@ def draw_image(player: Player, options: RenderOptions) -> Image:
 
 
 def facts_of(plan: ScatterPlan, hits: Hits, timings: dict[str, float]) -> dict[str, Any]:
-    """Return the facts of a picture's making, as of `fractals.io.summary.PictureFacts`."""
+    """Return the facts of a picture's making, as of `fractals.io.escape_data.PictureFacts`."""
     return {
         "scene": plan.scene,
         "timings": timings,
