@@ -40,7 +40,7 @@ from distributed import Client, Worker
 import fractals
 from fractals.rendering.cluster import dispatch, worker
 from fractals.rendering.cluster.pools import DaskPool
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 FEW, SHORT, TASKS = 16, 2.0, 20  # workers, seconds of a task, and tasks of each worker
 MANY, LONG, WINDOW = 1000, 20.0, 60.0
@@ -316,7 +316,7 @@ KINDS = {"overhead": overhead, "scheduler": load, "processes": processes, "first
 def measure(names: Sequence[str], many: int = MANY, note: str = "") -> dict[str, Any]:
     """Return all figures."""
     KINDS["scheduler"] = lambda: load(many)
-    made = report.make_report([])
+    made = bench_report.make_report([])
     made["results"] = [{name: KINDS[name]() for name in names}]
     if note:
         made["note"] = note
@@ -325,7 +325,7 @@ def measure(names: Sequence[str], many: int = MANY, note: str = "") -> dict[str,
 
 def lines(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the figures as text."""
-    yield report.hardware_line(dict(made))
+    yield bench_report.hardware_line(dict(made))
     if made.get("note"):
         yield made["note"]
     for result in made["results"]:
@@ -350,7 +350,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         asyncio.run(serve(given.serve[0], int(given.serve[1])))
         return
     made = (
-        report.read_report(given.read)
+        bench_report.read_report(given.read)
         if given.read
         else measure(given.only.split(","), given.workers, given.note)
     )

@@ -35,7 +35,7 @@ from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
 from fractals.scene.model import Scene
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 RADIUS = 256.0
 GOLDEN = (3 - np.sqrt(5)) / 2
@@ -242,7 +242,7 @@ def on_tile(raw: Any, tile: Tile, n: int) -> tuple[Any, ...]:
 
 def measure(names: Sequence[str], size: tuple[int, int], runs: int) -> dict[str, Any]:
     """Return the report."""
-    whole = report.make_report([])
+    whole = bench_report.make_report([])
     whole["colored"] = {"size": list(size), "supersampling": 2, "max_iterations": 300, "runs": runs}
     whole["results"] = [measure_one(name, size, runs) for name in names]
     return whole
@@ -251,7 +251,10 @@ def measure(names: Sequence[str], size: tuple[int, int], runs: int) -> dict[str,
 def text(whole: Mapping[str, Any]) -> str:
     """Return a report as a table in Markdown."""
     width, height = whole["colored"]["size"]
-    lines = [f"{report.hardware_line(dict(whole))}; {width}x{height}, 2x2 samples, one thread", ""]
+    lines = [
+        f"{bench_report.hardware_line(dict(whole))}; {width}x{height}, 2x2 samples, one thread",
+        "",
+    ]
     lines += ["| coloring | iterate: ms | color: ms | NumPy: ms | NumPy / ours |", "|---" * 5 + "|"]
     for row in whole["results"]:
         times = " | ".join(f"{1e3 * row[key]:.1f}" for key in ("iterate", "ours", "numpy"))
@@ -272,7 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.runs < 1:
             raise OptionError(f"{options.runs} runs: give 1 or more")
         if options.read:
-            whole = report.read_report(options.read)
+            whole = bench_report.read_report(options.read)
             if "colored" not in whole:
                 raise SceneError(f"{options.read}: not what colorings.py --json writes")
         else:

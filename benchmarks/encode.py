@@ -31,7 +31,7 @@ import fractals
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.io import png
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 SCENES = ("mandelbrot", "seahorse", "minibrot", "armada", "snowflakes", "lace", "noise")
 NOISE = {"image": {"supersampling": 1}, "color": {"density": 20.0}}  # of seahorse: the worst case
@@ -90,7 +90,7 @@ def draw(name: str, size: tuple[int, int], bits: int) -> png.Pixels:
 
 def measure(names: Sequence[str], size: tuple[int, int], runs: int, threads: int) -> dict[str, Any]:
     """Return the report: seconds and bytes by bits, threads, picture and writer."""
-    whole = report.make_report([])
+    whole = bench_report.make_report([])
     for library in ("pillow", "isal"):
         try:
             whole["versions"][library] = importlib.metadata.version(library)
@@ -128,7 +128,7 @@ def take_turns(pixels: png.Pixels, bits: int, threads: int, runs: int) -> dict[s
 def text(whole: Mapping[str, Any]) -> str:
     """Return a report as tables in Markdown, one for each number of bits and threads."""
     width, height = whole["encoded"]["size"]
-    lines = [f"{report.hardware_line(dict(whole))}; {width}x{height}"]
+    lines = [f"{bench_report.hardware_line(dict(whole))}; {width}x{height}"]
     kinds = dict.fromkeys((row["bits"], row["threads"]) for row in whole["results"])
     for bits, threads in kinds:
         rows = [row for row in whole["results"] if (row["bits"], row["threads"]) == (bits, threads)]
@@ -162,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if getattr(options, name) < 1:
                 raise OptionError(f"{getattr(options, name)} {name}: give 1 or more")
         if options.read:
-            whole = report.read_report(options.read)
+            whole = bench_report.read_report(options.read)
             if "encoded" not in whole:
                 raise SceneError(f"{options.read}: not what encode.py --json writes")
         else:

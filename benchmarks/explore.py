@@ -41,7 +41,7 @@ from fractals.explorer import protocol
 from fractals.explorer.application import Explorer
 from fractals.explorer.server import Running
 from fractals.rendering.options import ExploreOptions
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 SCENES = ("seahorse", "heirloom", "wheels", "pinwheel")
 SIZE, LARGE = (1280, 720), (1920, 1080)
@@ -190,7 +190,7 @@ def spread(times: list[float]) -> dict[str, float]:
 
 def tables(made: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
-    yield report.hardware_line(made)
+    yield bench_report.hardware_line(made)
     times = ("placed", "coarse", "first tile", "values", "exact")
     rows = [["scene", "width", *times, "burst", "julia", "values MB", "exact MB"]]
     for row in made["results"]:
@@ -200,7 +200,7 @@ def tables(made: dict[str, Any]) -> Iterator[str]:
         shown.append(f"{previews['p50']:.0f}/{previews['p95']:.0f}" if previews else "-")
         sizes = [f"{row[key] / 1e6:.2f}" for key in ("values_bytes", "exact_bytes")]
         rows.append([row["scene"], row["width"], *shown, *sizes])
-    yield from report.align(iter(rows))
+    yield from bench_report.align(iter(rows))
     yield f"memory for each client: {made['client_mib']:.0f} MiB"
 
 
@@ -267,7 +267,7 @@ def main() -> None:
         results = [asyncio.run(measure(running, name, options.steps)) for name in options.scenes]
         memory = asyncio.run(memory_a_client(running, options.scenes[0]))
         running.close()
-        made = {**report.make_report([]), "client_mib": round(memory, 1), "results": results}
+        made = {**bench_report.make_report([]), "client_mib": round(memory, 1), "results": results}
         made["memory"] = RESIDENT
     print(json.dumps(made, indent=1) if options.json else "\n".join(tables(made)))
 

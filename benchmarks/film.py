@@ -44,7 +44,7 @@ from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks
 from fractals.films.writing import video_of
 from fractals.rendering.options import RenderOptions
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 EXAMPLE = ("-1.768667862837488812627419470", "0.001645580546820209430325900")
 DIVE = "wheels"  # of the gallery
@@ -271,7 +271,7 @@ def peak() -> int:
 
 def measure(threads: int) -> dict[str, Any]:
     """Return all figures."""
-    made = report.make_report([])
+    made = bench_report.make_report([])
     held = film_of("seahorse", (1920, 1080), 1, "2")
     frames = gather(maker_of(held, 1.5, threads, FilmConstants(500, 0.0)))
     made["results"] = [
@@ -292,7 +292,7 @@ def measure(threads: int) -> dict[str, Any]:
 
 def lines(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the figures as text."""
-    yield report.hardware_line(dict(made))
+    yield bench_report.hardware_line(dict(made))
     for result in made["results"]:
         yield f"{result['threads']} threads"
         for name, figures in result.items():
@@ -324,10 +324,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps(segment((width, height), given.kind)))
         return
     if given.whole:
-        made = report.make_report([])
+        made = bench_report.make_report([])
         made["results"] = [{"threads": given.threads, "whole": whole(given.whole, given.threads)}]
     else:
-        made = report.read_report(given.read) if given.read else measure(given.threads)
+        made = bench_report.read_report(given.read) if given.read else measure(given.threads)
     print(json.dumps(made, indent=1) if given.json else "\n".join(lines(made)))
 
 

@@ -28,7 +28,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HERE))  # this checkout, installed or not
 
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 FIGURES = "cpu_seconds", "seconds", "cpu_seconds_again", "seconds_again"
 KINDS: dict[str, list[str]] = {
@@ -90,7 +90,7 @@ def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dic
 
 def print_table(table: dict[str, Any]) -> None:
     """Print the seconds of each kind."""
-    print(report.hardware_line(table))
+    print(bench_report.hardware_line(table))
     for row in table["results"]:
         line = f"{row['checkout']:8} {row['picture']:20} "
         line += f"{row['cpu_seconds']:6.2f} s of CPU time, {row['seconds']:6.2f} s passed"
@@ -116,7 +116,7 @@ def main() -> None:
     checkouts = {"this": HERE}
     if options.against:
         checkouts["other"] = options.against.resolve()
-    table = report.make_report([])
+    table = bench_report.make_report([])
     table["results"] = measure(checkouts, options.kinds or list(KINDS), options.runs)
     print(json.dumps(table, indent=1)) if options.json else print_table(table)
 

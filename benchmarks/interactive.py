@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 
 import fractals
 from fractals import Scene
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 SCENES = ("mandelbrot", "seahorse", "julia", "wheels", "heirloom", "caravan")
 MOVES = ("zoom", "pan", "recolor")
@@ -101,13 +101,13 @@ def measure(name: str, move: str, steps: int) -> dict[str, Any]:
 
 def tables(made: dict[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
-    yield report.hardware_line(made)
+    yield bench_report.hardware_line(made)
     rows = [["scene", "move", "first ms", "worst", "whole ms", "worst", "stages"]]
     for row in made["results"]:
         stages = " ".join(f"{name} {value:.0f}" for name, value in row["stages_ms"].items())
         keys = ("first_ms", "worst_first_ms", "whole_ms", "worst_whole_ms")
         rows.append([row["scene"], row["move"], *(f"{row[key]:.0f}" for key in keys), stages])
-    yield from report.align(iter(rows))
+    yield from bench_report.align(iter(rows))
 
 
 def main() -> None:
@@ -121,7 +121,7 @@ def main() -> None:
     if options.read:
         made = json.loads(options.read.read_text())
     else:
-        made = report.make_report([])
+        made = bench_report.make_report([])
         with tempfile.TemporaryDirectory() as folder:
             os.environ["FRACTALS_CACHE_DIR"] = folder
             made["results"] = [

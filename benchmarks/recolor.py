@@ -33,7 +33,7 @@ from fractals import EscapeData
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
 from fractals.io.store import TileWriter, create_store, open_store
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 STAGES = ("compile", "copy", "color")
 Layout = tuple[Callable[[], None], Callable[[], None]]  # write, read
@@ -219,7 +219,7 @@ def measure(name: str, size: tuple[int, int], runs: int, threads: int) -> dict[s
         raw.save(path)
         colored = recoloring(raw, path, runs, threads)
         laid_out = layouts(raw, Path(folder) / "b", max(3, runs // 3), threads)
-    made = report.make_report([])
+    made = bench_report.make_report([])
     for package in ("zarr",):
         try:
             made["versions"][package] = importlib.metadata.version(package)
@@ -232,7 +232,7 @@ def measure(name: str, size: tuple[int, int], runs: int, threads: int) -> dict[s
 
 def tables(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
-    yield report.hardware_line(dict(made))
+    yield bench_report.hardware_line(dict(made))
     for result in made["results"]:
         size = "{}x{}".format(*result["size"])
         yield f"\n{result['picture']}, {size}, {result['threads']} threads: recolored, ms"
@@ -241,13 +241,13 @@ def tables(made: Mapping[str, Any]) -> Iterator[str]:
         for name, way in result["recolor"].items():
             keys = ("seconds", "least", "cpu_seconds", *STAGES)
             rows.append([name, *(f"{1e3 * way[key]:.0f}" for key in keys)])
-        yield from report.align(iter(rows))
+        yield from bench_report.align(iter(rows))
         yield "\nlayouts"
         rows = [["", "write ms", "read ms", "MB"]]
         for name, way in result["layouts"].items():
             times = (f"{1e3 * way[key]['seconds']:.0f}" for key in ("write", "read"))
             rows.append([name, *times, f"{way['bytes'] / 1e6:.0f}"])
-        yield from report.align(iter(rows))
+        yield from bench_report.align(iter(rows))
 
 
 def main() -> None:
@@ -262,7 +262,7 @@ def main() -> None:
     given = parser.parse_args()
     try:
         if given.read:
-            made = report.read_report(given.read)
+            made = bench_report.read_report(given.read)
         else:
             made = measure(given.picture, parse_size(given.size, (1, 1)), given.runs, given.threads)
     except FractalsError as error:

@@ -41,7 +41,7 @@ from fractals.io.foreign import iterated_functions as flame_files
 from fractals.kernels.buddhabrot import mirrors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.play import Player, open_player
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 POINTS = {"flam3": 4e6, "fractals": 16e6, "datashader": 1e6}  # of the smaller picture
 # Flames: weights, colors, variations, affine maps.
@@ -369,7 +369,7 @@ def measure(parts: Sequence[str], given: argparse.Namespace) -> dict[str, Any]:
         "simulator": lambda: simulator(runs, most),
         "first": lambda: first(runs),
     }
-    made = report.make_report([])
+    made = bench_report.make_report([])
     made["versions"]["flam3"] = flam3_version()
     made["results"] = [
         {"part": part, **row, **goal_of(part, row["what"])}
@@ -395,7 +395,7 @@ def flam3_version() -> str | None:
 
 def tables(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
-    yield report.hardware_line(dict(made))
+    yield bench_report.hardware_line(dict(made))
     for part in GOALS:
         found = [row for row in made["results"] if row["part"] == part]
         if not found:
@@ -419,7 +419,9 @@ def tables(made: Mapping[str, Any]) -> Iterator[str]:
             }
             rows[0] += [key for key in figures if key not in rows[0]]
             rows.append([row["what"], *(figures.get(key, "") for key in rows[0][1:])])
-        yield from report.align(iter([each + [""] * (len(rows[0]) - len(each)) for each in rows]))
+        yield from bench_report.align(
+            iter([each + [""] * (len(rows[0]) - len(each)) for each in rows])
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -437,7 +439,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"unknown parts: {', '.join(sorted(unknown))}")
     try:
         if given.read:
-            made = report.read_report(given.read)
+            made = bench_report.read_report(given.read)
         else:
             made = measure(given.parts or list(GOALS), given)
     except FractalsError as error:

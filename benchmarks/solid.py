@@ -68,7 +68,7 @@ from fractals.rendering.families.solid import FIRST_STEPS
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import make_solid_plan, place_of, space_in_python
 from fractals.rendering.solid.trace import Tracing, levels_of, started
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 SIZE = 640, 480
 VIEWS: dict[str, dict[str, Any]] = {
@@ -445,7 +445,7 @@ def denoised(_runs: int) -> Iterator[dict[str, Any]]:
 
 def tables(made: Mapping[str, Any]) -> Iterator[str]:
     """Yield the lines that a person reads."""
-    yield report.hardware_line(dict(made))
+    yield bench_report.hardware_line(dict(made))
     for part in PARTS:
         rows = []
         for row in made["results"]:
@@ -457,7 +457,7 @@ def tables(made: Mapping[str, Any]) -> Iterator[str]:
         if rows:
             unit = {"paths": "million paths a second", "steps": "million steps a second"}
             yield f"\n{part}, {unit.get(part, 'CPU-s')}"
-            yield from report.align(iter(rows))
+            yield from bench_report.align(iter(rows))
 
 
 def main() -> None:
@@ -471,7 +471,7 @@ def main() -> None:
     if given.read:
         made = json.loads(Path(given.read).read_text("utf-8"))
     else:
-        made = report.make_report([])
+        made = bench_report.make_report([])
         made["load"] = os.getloadavg()
         ways = {"hits": hits, "paths": paths, "steps": steps, "peer": peer, "first": first}
         ways |= {"moves": moves, "denoised": denoised}

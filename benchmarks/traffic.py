@@ -33,8 +33,7 @@ import fractals
 from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.rendering.plan import make_plan
-from fractals.tools import verify
-from fractals.tools.bench import report
+from fractals.tools import bench_report, verify
 
 VIEWS = HERE / "tests" / "data" / "traffic.json"
 SEED = 1  # of the samples that are compared
@@ -146,12 +145,12 @@ def measure(
                 "exact": compare_exact(scene, samples),
             }
         )
-    return {**report.make_report([]), "results": results}
+    return {**bench_report.make_report([]), "results": results}
 
 
 def text(whole: dict[str, Any]) -> str:
     """Return the table that a person reads."""
-    lines = [report.hardware_line(whole), *report.align(_rows(whole["results"]))]
+    lines = [bench_report.hardware_line(whole), *bench_report.align(_rows(whole["results"]))]
     return "\n".join(lines)
 
 
@@ -197,7 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         if options.read:
-            whole = report.read_report(options.read)
+            whole = bench_report.read_report(options.read)
             if not all("exact" in found for found in whole["results"]):
                 raise SceneError(f"{options.read}: not what traffic.py --json writes")
         else:

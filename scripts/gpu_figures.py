@@ -18,7 +18,7 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile
 from fractals.rendering.render import render
 from fractals.threads import run_tiles
-from fractals.tools.bench import measure as bench
+from fractals.tools import bench
 
 LARGE = 4
 ARITHMETIC = 4  # floating-point instructions of a Mandelbrot iteration

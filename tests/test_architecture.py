@@ -131,7 +131,7 @@ SMALL_FILES = {
     "explorer/application.py": "imports Starlette, which is not always installed",
     "io/formula_file.py": "has a public name",
     "rendering/scatter/cluster.py": "is opened by its name on the workers of a cluster",
-    "tools/learn/grade.py": "is run as a program",
+    "tools/grade.py": "is run as a program",
 }
 SMALL = 150  # lines
 

@@ -33,7 +33,7 @@ from fractals.backends.features import REGISTER
 from fractals.errors import DeviceError, DifferenceError, FractalsError
 from fractals.kernels.scatter import AFFINE, CALLS, COLOR, SPEED
 from fractals.rendering.scatter.play import Player
-from fractals.tools.bench import report
+from fractals.tools import bench_report
 
 SIZE = 640, 480
 TILE, LIST = 64, 8192  # as in flame.c
@@ -141,7 +141,7 @@ def measure(points: float, runs: int) -> dict[str, Any]:
                 found[name].append(process_time() - begun)
     total = 1e-6 * count * player.plan.steps
     return {
-        **report.make_report([]),
+        **bench_report.make_report([]),
         "million_points_a_second": {
             name: total / statistics.median(times) for name, times in found.items()
         },
@@ -166,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json:
         print(json.dumps(made, indent=1))
     else:
-        print(report.hardware_line(made))
+        print(bench_report.hardware_line(made))
         for name, speed in made["million_points_a_second"].items():
             print(f"{name}: {speed:.4g} M points/s")
         print(f"ours/C: {made['ours_over_c']:.3f}; the sums are equal")

@@ -52,9 +52,7 @@ from fractals.rendering.drawing import (
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.sampling import coordinates
 from fractals.threads import Queue, run_loops
-from fractals.tools.bench import measure as bench
-from fractals.tools.bench import measure as ladder
-from fractals.tools.bench import report
+from fractals.tools import bench, bench_report
 
 ALGORITHMS = ("wave", "stream")
 VIEWS: dict[str, tuple[str, tuple[str, str], str]] = {
@@ -147,7 +145,7 @@ def take_turns(
     works: Mapping[str, Callable[[], Any]],
     runs: int,
     clock: Callable[[], float] = process_time,
-) -> dict[str, ladder.Spread]:
+) -> dict[str, bench.Spread]:
     """Return what each took, after a run that warms it up, in seconds of a clock."""
     for work in works.values():
         work()
@@ -157,7 +155,7 @@ def take_turns(
             begun = clock()
             work()
             laps[name].append(clock() - begun)
-    return {name: ladder.spread(seconds) for name, seconds in laps.items()}
+    return {name: bench.spread(seconds) for name, seconds in laps.items()}
 
 
 def compare(
@@ -169,7 +167,7 @@ def compare(
     `differing`, the samples in which a count of the C is not ours.
     """
     plain = ours(scene, precision)
-    _, expected = ladder.count(plain)
+    _, expected = bench.count(plain)
     works: dict[str, Callable[[], Any]] = {}
     differing = 0
     for library in libraries:
@@ -182,7 +180,7 @@ def compare(
     works["ours"] = prepare(plain)
     if name in TABLED and name != "d":
         short = ours(scene, precision, interior_shortcuts=True)
-        differing += int(np.count_nonzero(ladder.count(short)[1] != expected))
+        differing += int(np.count_nonzero(bench.count(short)[1] != expected))
         works["shortcuts"] = prepare(short)
     seconds = take_turns(works, runs)
     if name in TABLED and precision == "float64":
@@ -210,7 +208,7 @@ def compare(
 
 def compare_threads(
     scene: Scene, precision: str, library: Library, runs: int
-) -> dict[str, ladder.Spread]:
+) -> dict[str, bench.Spread]:
     """Return the seconds that passed with one thread and with two, in turns.
 
     "machine 1" and "machine 2" are the same of arithmetic alone that takes about as long: what the
@@ -264,7 +262,7 @@ def measure(
                     threads = compare_threads(scene, number, of_number[0], runs)
                     result["threads"] = {key: asdict(spread) for key, spread in threads.items()}
                 results.append(result)
-    whole = report.make_report([])
+    whole = bench_report.make_report([])
     compiler = find_compiler()
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
     whole["compiled_for"] = {"cpu": config.CPU_NAME or "host", "vector_bits": 8 * REGISTER}
@@ -280,7 +278,7 @@ def add_rung(path: Path, runs: int) -> None:
 
     The seconds are those that passed, as in the rest of the ladder.
     """
-    whole = report.read_report(path)
+    whole = bench_report.read_report(path)
     ladders = [result for result in whole["results"] if result.get("workload") == "classic"]
     if not ladders or not ladders[0].get("ladder"):
         raise SceneError(f"{path}: no ladder, as fractals bench classic --json writes it")
@@ -293,8 +291,8 @@ def add_rung(path: Path, runs: int) -> None:
         }
         times = take_turns({name: work.run for name, work in works.items()}, runs, perf_counter)
     name = min(times, key=lambda name: times[name].median)
-    differing = int(np.count_nonzero(works[name].count != ladder.count(drawing)[1]))
-    rung = ladder.Rung(f"{name}, 1 thread", False, 0.0, times[name], differing)
+    differing = int(np.count_nonzero(works[name].count != bench.count(drawing)[1]))
+    rung = bench.Rung(f"{name}, 1 thread", False, 0.0, times[name], differing)
     others = [rung for rung in found["ladder"] if not rung["name"].startswith("C, ")]
     found["ladder"] = [*others, asdict(rung)]
     with written(path) as file:
@@ -304,21 +302,21 @@ def add_rung(path: Path, runs: int) -> None:
 def text(whole: dict[str, Any]) -> str:
     """Return the tables that a person reads; times are medians in milliseconds."""
     results, compiler = whole["results"], whole["compiler"]["version"]
-    lines = [report.hardware_line(whole), compiler]
+    lines = [bench_report.hardware_line(whole), compiler]
     target = whole.get("compiled_for")
     if target and target["vector_bits"] != whole["hardware"]["cpu"]["vector_bits"]:
         lines.append(f"compiled for {target['cpu']}, with {target['vector_bits']}-bit vectors")
     runs = f"medians of {results[0]['runs']} runs in turns"
     lines += ["", f"one thread, no interior shortcuts on either side; CPU time, {runs}"]
-    lines += report.align(_plain_rows(results))
+    lines += bench_report.align(_plain_rows(results))
     tabled = [result for result in results if {"shortcuts", "naive"} & set(result["seconds"])]
     if tabled:
         lines += ["", "one thread, ours with the interior shortcuts, which the others lack"]
-        lines += report.align(_shortcut_rows(tabled))
+        lines += bench_report.align(_shortcut_rows(tabled))
     threaded = [result for result in results if "threads" in result]
     if threaded:
         lines += ["", "ours on two threads, counts in an array, no interior shortcuts; wall clock"]
-        lines += report.align(_thread_rows(threaded))
+        lines += bench_report.align(_thread_rows(threaded))
     return "\n".join(lines)
 
 
@@ -412,7 +410,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             add_rung(Path(options.ladder), options.runs)
             return 0
         if options.read:
-            whole = report.read_report(options.read)
+            whole = bench_report.read_report(options.read)
             if "compiler" not in whole:
                 raise SceneError(f"{options.read}: not what limit.py --json writes")
         else:

@@ -43,8 +43,8 @@ from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
 from fractals.scene.numbers import scientific
-from fractals.tools.bench import measure as ladder
-from fractals.tools.bench import report
+from fractals.tools import bench as ladder
+from fractals.tools import bench_report
 
 PIXELS = 200  # whose counts are judged
 FLAVORS = {
@@ -271,7 +271,7 @@ def judge(
 
 def measure(name: str, scene: Scene, runs: int, pixels: int) -> dict[str, Any]:
     """Return what was measured at one place, as plain values for JSON."""
-    whole = report.make_report([])
+    whole = bench_report.make_report([])
     whole["versions"]["fractalshades"] = importlib.metadata.version("fractalshades")
     return {**whole, "results": [compare(name, scene, runs, pixels)]}
 
@@ -292,7 +292,7 @@ def keep(path: Path, new: dict[str, Any]) -> None:
 
 def read(path: str | Path) -> dict[str, Any]:
     """Return the figures of a file that `keep` wrote."""
-    whole = report.read_report(path)
+    whole = bench_report.read_report(path)
     if "fractalshades" not in whole.get("versions", {}):
         raise SceneError(f"{path}: not what fractalshades_peer.py --into writes")
     return whole
@@ -303,11 +303,11 @@ def text(whole: Mapping[str, Any]) -> str:
     size = "{}x{}".format(*SIZE)
     versions = ", ".join(f"{name} {whole['versions'][name]}" for name in ("fractalshades", "numba"))
     lines = [
-        report.hardware_line(dict(whole)),
+        bench_report.hardware_line(dict(whole)),
         f"{versions}; {size} counts, seconds by the clock, medians in turns",
         "",
     ]
-    return "\n".join([*lines, *report.align(_rows(whole["results"]))])
+    return "\n".join([*lines, *bench_report.align(_rows(whole["results"]))])
 
 
 def _rows(results: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:

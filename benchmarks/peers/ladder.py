@@ -42,7 +42,7 @@ from fractals.cli.values import parse_size
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError
 from fractals.rendering.sampling import coordinates
 from fractals.threads import Queue
-from fractals.tools.bench import measure, report
+from fractals.tools import bench, bench_report
 
 OURS, AGAIN, EVERY_STEP, C = "fractals", "fractals again", "fractals, every step", "C"
 MODULES = {  # in rungs/
@@ -170,7 +170,7 @@ def load_scene(name: str, size: str = "100%") -> Scene:
     """Return a scene of the ladder."""
     if name not in SCENES:
         raise OptionError(f"unknown scene '{name}': choose of {', '.join(SCENES)}")
-    scene = measure.load_workload("a" if name == "course" else name).scene
+    scene = bench.load_workload("a" if name == "course" else name).scene
     if name == "course":
         scene = scene.replace(size=COURSE, title="[-2, 1] x [-1, 1], 20 iterations, as in a course")
     return scene.replace(size=parse_size(size, scene.image.size))
@@ -263,16 +263,16 @@ def measure_all(
             results.append(compare(processes, name, scene, runs))
     finally:
         processes.close()
-    return {**report.make_report([]), "results": results}
+    return {**bench_report.make_report([]), "results": results}
 
 
 def text(whole: dict[str, Any]) -> str:
     """Return the tables that a person reads."""
-    lines = [report.hardware_line(whole)]
+    lines = [bench_report.hardware_line(whole)]
     for result in whole["results"]:
         width, height = result["size"]
         lines += ["", f"{result['scene']}: {result['title']}; {width}x{height}, one core, CPU time"]
-        lines += report.align(_rows(result))
+        lines += bench_report.align(_rows(result))
         lines += [f"{name}: {why}" for name, why in result["missing"].items()]
     return "\n".join(lines)
 
@@ -314,7 +314,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.runs < 1:
             raise OptionError(f"{options.runs} runs: give 1 or more")
         if options.read:
-            whole = report.read_report(options.read)
+            whole = bench_report.read_report(options.read)
             if not all("peers" in result for result in whole["results"]):
                 raise SceneError(f"{options.read}: not what ladder.py --json writes")
         else:

@@ -16,9 +16,8 @@ from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
-from fractals.tools.gallery import picture_file
-from fractals.tools.gpu.opencl import lacking
-from fractals.tools.sheet import turn
+from fractals.tools.gpu.machine import lacking
+from fractals.tools.sheet import picture_file, turn
 
 FOLDER = "_drawn"  # as of `drawn`
 SOURCE = "https://github.com/fractals-numba/fractals/blob/main/"  # as of `conf`

@@ -74,17 +74,17 @@ def bench_command(
     nothing about a GPU.
     """
     if plot:
-        from fractals.tools.bench.report import check_plot
+        from fractals.tools.bench_report import check_plot
 
         check_plot(plot, overwrite)
-    from fractals.tools.bench import report as reports
+    from fractals.tools import bench_report as reports
 
     if saved:
         if workloads:
             raise OptionError("--read shows saved figures: name no workloads with it")
         report = reports.read_report(saved)
     else:
-        from fractals.tools.bench.measure import choose_devices, label, load_workload, measure
+        from fractals.tools.bench import choose_devices, label, load_workload, measure
 
         chosen = choose_devices([name.strip() for name in devices.split(",")], tell)
         names = ", ".join(map(label, chosen))
@@ -99,7 +99,7 @@ def bench_command(
         report = reports.make_report(results)
     print_facts(report, reports.text(report) + "\n", as_json)
     if plot:
-        from fractals.tools.bench.report import draw
+        from fractals.tools.bench_report import draw
 
         draw(report, plot)
         tell(f"{plot}: written")

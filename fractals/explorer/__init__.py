@@ -2,22 +2,21 @@
 
 server.py      `fractals.explore`: starts and ends the server
 application.py serves the page and the clients
-gate.py        accepts connections, strangers last, and checks every request
-visitors.py    addresses that open once, cookies that outlive the server
-pages.py       what it answers over HTTP, and thumbnails; bookmarks.py: files of scenes
+gate.py        accepts connections, strangers last, and checks every request; addresses that open
+               once, cookies that outlive the server
+pages.py       what it answers over HTTP, and thumbnails
 protocol.py    parses messages, and packs tiles
 session.py     a client: its colors, what waits to be sent to it, what it asked for
-navigation.py  messages that change the view
+navigation.py  messages that change the view; bookmarks
 questions.py   answers about a frame
 scheduler.py   one thread draws for all clients, the newest views first
-shown.py       what all views have in common
+shown.py       what all views have in common; draws those of other families, ever finer
 moving.py      whole pictures while a view moves
 view.py        draws a view of samples: coarse, values, exact
-refining.py    draws a view of any other family of images, ever finer
 frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers
-jobs.py        searches and exports, in processes of their own: work.py
+jobs.py        searches and exports, in processes of their own: work.py; the workers
+               of a cluster that share this work
 filming.py     films, in such processes, too
-workers.py     the workers of a cluster that share this work
 compilers.py   visitors' formulas are compiled in such processes, too
 """

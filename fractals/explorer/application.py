@@ -11,16 +11,14 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.explorer import navigation, protocol, questions
-from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.compilers import Compilers, own_label
 from fractals.explorer.filming import Filming
-from fractals.explorer.gate import BEARER, Gate
-from fractals.explorer.jobs import Jobs
+from fractals.explorer.gate import BEARER, Gate, Visitors
+from fractals.explorer.jobs import Jobs, Workers
+from fractals.explorer.navigation import Bookmarks
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
 from fractals.explorer.session import Outbox, Session, TooManyMessages
-from fractals.explorer.visitors import Visitors
-from fractals.explorer.workers import Workers
 from fractals.rendering.options import ExploreOptions
 from fractals.scene.model import Scene
 

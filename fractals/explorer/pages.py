@@ -25,10 +25,10 @@ from fractals.backends.cache_folder import read_own, reason, write_own
 from fractals.color import palette
 from fractals.errors import FractalsError, first_line, listed, shown
 from fractals.explorer import outside
-from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
-from fractals.explorer.refining import refinement_of
+from fractals.explorer.navigation import Bookmarks
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
+from fractals.explorer.shown import refinement_of
 from fractals.io.foreign import MAX_BYTES
 from fractals.kernels.formula import meanings_of
 from fractals.rendering import families

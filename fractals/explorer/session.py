@@ -14,9 +14,8 @@ from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import FrameHistory, in_colors
 from fractals.explorer.protocol import VERSION, Hello
-from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
-from fractals.explorer.shown import ShownView
+from fractals.explorer.shown import RefinedView, ShownView
 from fractals.explorer.view import ClientView
 from fractals.rendering.families import family_of
 from fractals.rendering.options import ExploreOptions

@@ -20,8 +20,8 @@ from fractals.errors import FractalsError, OptionError, first_line
 from fractals.explorer import protocol
 from fractals.explorer.pages import draw_preview
 from fractals.explorer.questions import value_at
-from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
+from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView
 from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of

@@ -17,7 +17,7 @@ from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
 from fractals.scene.model import Scene
 from fractals.tools import interesting, sheet
-from fractals.tools.composition import composition_of
+from fractals.tools.interesting import composition_of
 
 COUNT = 12  # scenes of a sheet
 COMPOSED = 0.5  # least score of a composition; others are taken where these are too few

@@ -32,7 +32,7 @@ from fractals.rendering import drawing
 from fractals.rendering.drawing import Sink, run
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
-from fractals.tools.bench import measure as bench
+from fractals.tools import bench
 
 STRIPS = {"size": (40, 36), "supersampling": 2}
 

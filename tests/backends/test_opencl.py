@@ -31,7 +31,7 @@ from fractals.errors import (
 )
 from fractals.kernels import elementary
 from fractals.kernels.primitives import fma, number, select, split, two_to
-from fractals.tools.bench import measure as bench
+from fractals.tools import bench
 
 
 @pytest.fixture

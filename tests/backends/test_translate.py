@@ -16,7 +16,7 @@ from fractals.errors import DeviceError
 from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.primitives import fma, select
-from fractals.tools.gpu import opencl as gpu_opencl
+from fractals.tools.gpu import machine as gpu_opencl
 
 LINES = ArrayType("double", 1)
 

@@ -14,8 +14,7 @@ from support.scenes import slow_but
 import fractals
 from fractals.errors import DeviceError, FractalsError
 from fractals.kernels import primitives
-from fractals.tools.bench import measure as bench
-from fractals.tools.bench import report
+from fractals.tools import bench, bench_report
 
 HERE = Path(__file__).resolve().parents[2] / "benchmarks" / "limit"
 sys.path.insert(0, str(HERE))
@@ -178,7 +177,7 @@ def test_a_difference_is_an_error(capsys, tmp_path):
         "ratios": {"ours": 0.5},
         "differing": 3,
     }
-    whole = {**report.make_report([]), "compiler": {"version": "cc 1"}, "results": [result]}
+    whole = {**bench_report.make_report([]), "compiler": {"version": "cc 1"}, "results": [result]}
     saved = tmp_path / "limit.json"
     saved.write_text(json.dumps(whole))
     assert limit.main(["--read", str(saved)]) == 5
@@ -192,22 +191,22 @@ def test_the_c_becomes_a_rung_of_the_ladder(libraries, tmp_path):
     work = bench.load_workload("classic").change((24, 16))
     measured = bench.measure(work, bench.choose_devices(["cpu"]), runs=1)
     saved = tmp_path / "bench.json"
-    saved.write_text(json.dumps(report.make_report([measured])))
-    before = report.read_report(saved)["results"][0]["ladder"]
+    saved.write_text(json.dumps(bench_report.make_report([measured])))
+    before = bench_report.read_report(saved)["results"][0]["ladder"]
     for _ in range(2):  # the second time it takes the place of the first
         assert limit.main(["--ladder", str(saved), "--runs", "2"]) == 0
-        whole = report.read_report(saved)
+        whole = bench_report.read_report(saved)
         rungs = whole["results"][0]["ladder"]
         assert rungs[:-1] == before
         assert rungs[-1]["name"] in ("C, 512 bits, 1 thread", "C, 256 bits, 1 thread")
         assert rungs[-1]["differing_counts"] == 0
-    assert rungs[-1]["name"] in report.text(whole)
-    report.draw(whole, tmp_path / "ladder.png")
+    assert rungs[-1]["name"] in bench_report.text(whole)
+    bench_report.draw(whole, tmp_path / "ladder.png")
 
 
 def test_a_report_without_a_ladder_gets_no_rung(capsys, tmp_path):
     saved = tmp_path / "bench.json"
-    saved.write_text(json.dumps(report.make_report([])))
+    saved.write_text(json.dumps(bench_report.make_report([])))
     assert limit.main(["--ladder", str(saved)]) == 3
     assert "no ladder, as fractals bench classic --json writes it" in capsys.readouterr().err
 

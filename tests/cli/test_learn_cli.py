@@ -7,8 +7,8 @@ import PIL.Image
 import pytest
 from support.command_line import one_line
 
-from fractals.tools.learn import report
-from fractals.tools.learn import run as steps
+from fractals.tools import ladder
+from fractals.tools import learn as steps
 
 SCRIPTS = {
     "step_01_first.py": '''"""Step 1: the first step."""
@@ -109,7 +109,7 @@ def test_the_report_is_a_chart_and_json(learn):
     assert [step.get("percent") for step in found["steps"]] == [0.08, 0.32, None]
     assert found["steps"][2]["error"] == "step a: the script ends with exit code 3"
     with PIL.Image.open("mine.png") as image:
-        assert image.width == report.WIDTH
+        assert image.width == ladder.WIDTH
 
 
 def test_the_report_of_some_steps(learn):
@@ -125,10 +125,10 @@ def test_bars_of_the_chart_are_as_long_as_their_rates(learn):
     learn("--report", "1", "2", "-q")
     with open("lesson.json", encoding="utf-8") as file:
         found = json.load(file)
-    with PIL.Image.open(io.BytesIO(report.chart(found))) as image:
-        rows = [report.HEAD + report.ROW * k + report.ROW // 2 for k in range(2)]
+    with PIL.Image.open(io.BytesIO(ladder.chart(found))) as image:
+        rows = [ladder.HEAD + ladder.ROW * k + ladder.ROW // 2 for k in range(2)]
         pixels = [[image.getpixel((x, y)) for x in range(image.width)] for y in rows]
-    color = tuple(bytes.fromhex(report.COLORS["CPU"][1:]))
+    color = tuple(bytes.fromhex(ladder.COLORS["CPU"][1:]))
     first, second = (row.count(color) for row in pixels)
     decade = second / 0.9031  # 8e6, on an axis from 1e6
     assert first == pytest.approx(0.3010 * decade, abs=3)

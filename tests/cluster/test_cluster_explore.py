@@ -9,7 +9,7 @@ from support.explorer import start
 
 import fractals
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer.workers import Workers
+from fractals.explorer.jobs import Workers
 from fractals.films import encode
 from fractals.rendering.cluster.job import Cluster
 

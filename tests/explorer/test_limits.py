@@ -11,10 +11,10 @@ import pytest
 import websockets
 
 from fractals.errors import OptionError, SceneError
-from fractals.explorer import application, bookmarks, frames, jobs, outside, pages, session
-from fractals.explorer.bookmarks import Bookmarks
+from fractals.explorer import application, frames, jobs, navigation, outside, pages, session
 from fractals.explorer.frames import FrameHistory
 from fractals.explorer.jobs import ExportedFile, Job, Jobs
+from fractals.explorer.navigation import Bookmarks
 from fractals.explorer.pages import Thumbnails
 from fractals.explorer.session import Outbox
 from fractals.io.load import load_scene
@@ -64,7 +64,7 @@ def test_exported_files_beyond_the_quota_are_removed_oldest_first(tmp_path, monk
 
 
 def test_bookmarks_have_a_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(bookmarks, "MAX_KEPT", 2)
+    monkeypatch.setattr(navigation, "MAX_KEPT", 2)
     kept, scene = Bookmarks(tmp_path), load_scene("seahorse")
     for title in ("one", "two"):
         kept.keep(scene, title)

@@ -20,8 +20,8 @@ from support.sockets import needs_proc
 import fractals
 from fractals import cli
 from fractals.errors import OptionError
-from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import VIEW, Engine
+from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView
 
 PATIENCE = 60

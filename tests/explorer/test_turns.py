@@ -10,7 +10,6 @@ import pytest
 import fractals
 from fractals.errors import OptionError
 from fractals.explorer import scheduler
-from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import (
     PENALTY,
     STARVING,
@@ -20,6 +19,7 @@ from fractals.explorer.scheduler import (
     Stale,
     smaller,
 )
+from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView, tile_side
 from fractals.rendering import drawing as rendering
 from fractals.rendering.drawing import Sink

@@ -16,9 +16,9 @@ from support.command_line import hear_signals
 from support.explorer import process
 
 import fractals
-from fractals.explorer import gate, server, visitors
+from fractals.explorer import gate, server
 from fractals.explorer.application import Explorer
-from fractals.explorer.visitors import Visitors
+from fractals.explorer.gate import Visitors
 from fractals.rendering.options import ExploreOptions
 
 PATIENCE = 60
@@ -44,14 +44,14 @@ def test_a_server_that_is_started_again_knows_its_visitors(state):
     assert after.port() == before.port()
     assert not made(state, "8000 127.0.0.1 True").known(cookie)  # it is read-only, say
     assert not made(None).known(cookie)
-    path = state / visitors.NAME
+    path = state / gate.NAME
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 33])
 def test_a_damaged_secret_is_made_anew(state, content):
     made(state)
-    (state / visitors.NAME).write_bytes(content)
+    (state / gate.NAME).write_bytes(content)
     cookie = (first := made(state)).admit(first.invite())
     assert made(state).known(cookie)
 
@@ -60,7 +60,7 @@ def test_a_damaged_secret_is_made_anew(state, content):
 def test_a_secret_that_others_could_have_written_is_not_used(state, capfd):
     first = made(state)
     cookie = first.admit(first.invite())
-    (state / visitors.NAME).chmod(0o666)
+    (state / gate.NAME).chmod(0o666)
     assert not made(state).known(cookie)
 
 
@@ -86,13 +86,13 @@ def test_cookies_are_one_visitors_and_end(state, monkeypatch):
     )
     for cookie in forged:
         assert not found.known(cookie)
-    monkeypatch.setattr(time, "time", lambda: int(since, 16) + visitors.AGE + 1)
+    monkeypatch.setattr(time, "time", lambda: int(since, 16) + gate.AGE + 1)
     assert not found.known(one)
 
 
 def test_addresses_open_once_in_any_order():
     found = made()
-    first, *others = (found.invite() for _ in range(visitors.OPEN + 1))
+    first, *others = (found.invite() for _ in range(gate.OPEN + 1))
     assert not found.admit(first)  # the oldest of too many
     for token in reversed(others):
         assert found.admit(token)

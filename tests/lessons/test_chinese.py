@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from fractals.tools.learn import language
-from fractals.tools.learn.run import all_steps, lessons_folder
+from fractals.tools import learn
+from fractals.tools.learn import all_steps, lessons_folder
 
 LESSONS = lessons_folder()
-VERDICTS = language.table(LESSONS, "zh", "verdicts")
+VERDICTS = learn.table(LESSONS, "zh", "verdicts")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 LARGE = {"万": 10**4, " million": 10**6}
 
@@ -75,11 +75,11 @@ def test_translations_put_in_as_much_as_the_originals():
 
 def test_what_is_put_in_is_translated_too():
     text = "a machine without a GPU: choose returns 'cuda:0', expected 'cpu'"
-    said = language.said(text, LESSONS, "zh")
+    said = learn.said(text, LESSONS, "zh")
     assert said == "没有 GPU 的机器：choose 返回 'cuda:0'，应为 'cpu'"
-    assert language.said("line 3: NotImplementedError", LESSONS, "zh").startswith("第 3 行：")
-    assert language.said("unheard of", LESSONS, "zh") == "unheard of"
-    assert language.said(text, LESSONS, "en") == text
+    assert learn.said("line 3: NotImplementedError", LESSONS, "zh").startswith("第 3 行：")
+    assert learn.said("unheard of", LESSONS, "zh") == "unheard of"
+    assert learn.said(text, LESSONS, "en") == text
 
 
 @pytest.mark.parametrize("step", all_steps(), ids=lambda step: step.script.stem)
@@ -94,14 +94,14 @@ def test_an_exercise_differs_in_its_docstrings_only(step):
         return ast.dump(tree), found
 
     english, documents = without_docstrings(step.exercise.read_text("utf-8"))
-    text = language.exercise_text(step.exercise, LESSONS, "zh")
+    text = learn.exercise_text(step.exercise, LESSONS, "zh")
     chinese, translated = without_docstrings(text)
     assert chinese == english
     assert len(translated) == len(documents)
     assert all(map(CHINESE.search, translated))
     assert max(map(len, text.splitlines())) <= 100
     english_text = step.exercise.read_text("utf-8")
-    assert language.exercise_text(step.exercise, LESSONS, "en") == english_text
+    assert learn.exercise_text(step.exercise, LESSONS, "en") == english_text
 
 
 @pytest.mark.parametrize(
@@ -115,17 +115,17 @@ def test_an_exercise_differs_in_its_docstrings_only(step):
     ],
 )
 def test_the_language_is_that_of_the_user(monkeypatch, variables, expected):
-    for name in language.VARIABLES:
+    for name in learn.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert language.of_the_user() == expected
+    assert learn.of_the_user() == expected
 
 
 def test_the_language_where_no_variable_is_set(monkeypatch):
-    for name in language.VARIABLES:
+    for name in learn.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(language.locale, "getlocale", lambda: ("Chinese (Simplified)_China", "936"))
-    assert language.of_the_user() == "zh"
-    monkeypatch.setattr(language.locale, "getlocale", lambda: (None, None))
-    assert language.of_the_user() == "en"
+    monkeypatch.setattr(learn.locale, "getlocale", lambda: ("Chinese (Simplified)_China", "936"))
+    assert learn.of_the_user() == "zh"
+    monkeypatch.setattr(learn.locale, "getlocale", lambda: (None, None))
+    assert learn.of_the_user() == "en"

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from fractals.cli.verbs import cli
-from fractals.tools.learn.language import LANGUAGES
-from fractals.tools.learn.run import all_steps, lessons_folder
+from fractals.tools.learn import LANGUAGES, all_steps, lessons_folder
 
 ROOT = Path(__file__).parents[2]
 LESSONS = lessons_folder()

@@ -10,8 +10,8 @@ import fractals
 from fractals import catalog
 from fractals.cli.verbs import run_verb as main
 from fractals.explorer.protocol import unpack
-from fractals.explorer.refining import RefinedView
 from fractals.explorer.scheduler import VIEW, Engine
+from fractals.explorer.shown import RefinedView
 from fractals.io.image import Image
 from fractals.kernels.formula import AnyFormula
 from fractals.rendering import families

@@ -14,8 +14,7 @@ from fractals.backends import probe
 from fractals.cli.verbs import cli
 from fractals.errors import DeviceError, DifferenceError, OptionError, SceneError, to_install
 from fractals.rendering.sampling import coordinates
-from fractals.tools.bench import measure, report
-from fractals.tools.bench import measure as bench
+from fractals.tools import bench, bench_report
 
 TINY = (24, 16)
 
@@ -44,13 +43,13 @@ def saved(measured, tmp_path_factory):
     ]
     whole = dataclasses.replace(measured, crossover=tuple(rows))
     path = tmp_path_factory.mktemp("bench") / "bench.json"
-    path.write_text(json.dumps(report.make_report([whole])))
+    path.write_text(json.dumps(bench_report.make_report([whole])))
     return path
 
 
 def test_median_and_bounds_are_those_of_the_runs():
-    assert measure.spread([5.0, 1.0, 2.0]) == measure.Spread(2.0, 1.0, 5.0)
-    assert measure.spread([1.0, 2.0]).median == 1.5
+    assert bench.spread([5.0, 1.0, 2.0]) == bench.Spread(2.0, 1.0, 5.0)
+    assert bench.spread([1.0, 2.0]).median == 1.5
 
 
 def test_all_devices_compute_the_same_and_every_stage_is_timed(measured):
@@ -86,8 +85,8 @@ def test_the_naive_loops_counts_are_ours(name):
     work = bench.load_workload(name).change((40, 30))
     scene = work.scene.replace(max_iterations=200)
     drawing = opened(scene, shading=False, interior_shortcuts=work.interior_shortcuts)
-    rungs = measure.climb({"ours": drawing}, ["python", "numpy", "jit"], runs=1)
-    _, counts = measure.count(drawing)
+    rungs = bench.climb({"ours": drawing}, ["python", "numpy", "jit"], runs=1)
+    _, counts = bench.count(drawing)
     assert len(np.unique(counts)) > 1 or name == "d"
     # Products are rounded one by one (perhaps not in NumPy), ours are fused: chaos may differ.
     assert all(rung.differing_counts <= 3 for rung in rungs)
@@ -97,12 +96,12 @@ def test_the_naive_loops_counts_are_ours(name):
 def test_a_quick_ladder_says_that_it_extrapolates():
     work = bench.load_workload("classic").change((20, 30))
     drawing = opened(work.scene, shading=False, threads=1)
-    python, ours = measure.climb({"ours": drawing}, ["python"], runs=1, quick=True)
+    python, ours = bench.climb({"ours": drawing}, ["python"], runs=1, quick=True)
     assert python.share == pytest.approx(0.1)
     assert python.differing_counts == 0
     assert ours.share == 1
     table = {"ladder": [dataclasses.asdict(rung) for rung in (python, ours)]}
-    lines = report.align(report._ladder_rows(table))
+    lines = bench_report.align(bench_report._ladder_rows(table))
     assert "extrapolated from 10% of the rows" in lines[1]
     assert "extrapolated" not in lines[2]
 
@@ -160,7 +159,7 @@ def test_an_image_of_points_has_times_and_no_counts():
         assert times.equal
         assert times.stages["iterate"].median > 0
         assert (times.iterations_per_second, times.samples_per_second) == (0, 0)
-    shown = report.text(report.make_report([found]))
+    shown = bench_report.text(bench_report.make_report([found]))
     assert "24x16, float32; medians of 1 runs" in shown
 
 
@@ -232,8 +231,8 @@ def test_json_holds_hardware_versions_and_results(saved):
     (result,) = table["results"]
     assert result["size"] == list(TINY)
     assert set(result["devices"][0]["stages"]["iterate"]) == {"median", "min", "max"}
-    assert report.read_report(saved) == table
-    report.check(table)
+    assert bench_report.read_report(saved) == table
+    bench_report.check(table)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[1]", '{"hardware": 1, "results": [], "version": 99}'])
@@ -241,7 +240,7 @@ def test_other_files_are_no_report(tmp_path, text):
     path = tmp_path / "x.json"
     path.write_text(text)
     with pytest.raises(SceneError, match=r"x\.json"):
-        report.read_report(path)
+        bench_report.read_report(path)
 
 
 def test_the_command_prints_a_table():
@@ -274,17 +273,17 @@ def test_a_chart_is_written_once(saved, tmp_path, suffix):
 
 
 def test_a_chart_is_refused_before_anything_is_measured(monkeypatch, tmp_path):
-    from fractals.tools.bench import report
+    from fractals.tools import bench_report
 
     with pytest.raises(OptionError, match=r"chart\.gif.*\.png"):
-        report.check_plot(tmp_path / "chart.gif", False)
+        bench_report.check_plot(tmp_path / "chart.gif", False)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(fractals.FractalsError, match=re.escape(to_install("plot"))):
-        report.check_plot(tmp_path / "chart.png", False)
+        bench_report.check_plot(tmp_path / "chart.png", False)
 
 
 def test_the_chart_marks_where_one_device_overtakes_the_other():
-    from fractals.tools.bench.report import _crossing
+    from fractals.tools.bench_report import _crossing
 
     assert _crossing([100, 10_000], [1.0, 4.0], [4.0, 1.0]) == pytest.approx(1000)
     assert _crossing([100, 10_000], [1.0, 1.0], [4.0, 2.0]) is None

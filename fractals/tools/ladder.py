@@ -11,8 +11,8 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from fractals.errors import FractalsError
-from fractals.tools.bench.report import hardware_line, make_report
-from fractals.tools.learn.run import Step, run_script
+from fractals.tools.bench_report import hardware_line, make_report
+from fractals.tools.learn import Step, run_script
 
 WIDTH, ROW, MARGIN = 1800, 56, 60  # pixels of the chart
 NAMES, FIGURES = 300, 580  # pixels left of the bars for names, and right of them for figures

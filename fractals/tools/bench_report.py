@@ -16,7 +16,7 @@ from fractals import __version__
 from fractals.backends import probe
 from fractals.errors import DifferenceError, FractalsError, OptionError, SceneError, to_install
 from fractals.io.files import check_output, written
-from fractals.tools.bench.measure import STAGES, Result
+from fractals.tools.bench import STAGES, Result
 
 VERSION = 1  # of the JSON
 

@@ -1,0 +1,354 @@
+"""Pictures of other kinds: `fractals gallery`, `sheet`, `tiles` and `trace`."""
+
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import fractals
+from fractals import catalog
+from fractals.cli import shared
+from fractals.cli.command import names as complete
+from fractals.cli.command import option, section, verb, words
+from fractals.cli.convert import entries
+from fractals.cli.messages import ProgressLine, plan_table, print_plan, program_of, tell, write_out
+from fractals.cli.render import raw_request
+from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene, source_name
+from fractals.cli.values import Whole, parse_size
+from fractals.errors import DifferenceError, OptionError, shown
+
+if TYPE_CHECKING:
+    from fractals.scene.model import Scene
+    from fractals.tools.tiles import Pyramid
+
+# `fractals sheet`.
+
+
+@verb(
+    "sheet",
+    "sheet seahorse                       # in every palette",
+    "sheet sea.png --of colorings -o colorings.png",
+    "sheet mine.toml --of density,offset --palette ember",
+)
+@shared.scene_arguments
+@option(
+    "Output",
+    "--of WHAT kind",
+    "What differs: palettes, colorings or density,offset.",
+    default="palettes",
+    shell_complete=words("palettes", "colorings", "density,offset"),
+)
+@shared.view_options
+@shared.color_options
+@shared.output_option("Sheet to write, a PNG.", ".png")
+@shared.overwrite_option
+def sheet_command(
+    scenes: tuple[str, ...], kind: str, output: str | None, overwrite: bool, **options: Any
+) -> None:
+    """Draw a contact sheet: small pictures of a scene, with labels.
+
+    SCENE is as of render. A sheet of palettes, or of densities and offsets, is iterated once. In a
+    sheet of colorings each has its own palette, and a density that fits its values; colorings that
+    show nothing in the view are left out.
+    """
+    from fractals.io.files import written
+    from fractals.tools import sheet
+
+    if kind not in sheet.KINDS:
+        raise OptionError(f"--of: '{shown(kind, 40)}': choose {', '.join(sheet.KINDS)}")
+    scene = requested_scene(scenes, options)
+    path = output or default_output(scenes, {}, "-sheet.png", free=not overwrite)
+    check_png(path, overwrite)
+    with ProgressLine(program=f"a sheet of {kind}"):
+        found = list(sheet.cells(scene, kind))
+        data = sheet.png(sheet.assemble(found))
+    with written(path, overwrite) as file:
+        file.write(data)
+    tell(f"{path}: {len(found)} pictures")
+
+
+@verb(
+    "gallery",
+    "gallery --all -o pictures            # every scene, and a page that shows them",
+    "gallery seahorse julia -o pictures --size 1920x",
+    "gallery --check --cpu                # compare the counts on this machine",
+)
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete("gallery"))
+@option("Output", "--all whole", "Draw every scene, and the page.")
+@shared.output_option(
+    "Folder of the pictures, made if missing.", "/", metavar="FOLDER", default="gallery"
+)
+@option(
+    "Picture",
+    "--size SIZE",
+    "Pixels: 1280x (the width; each scene keeps its shape), 50%, 1920x1080.",
+    default="1280x",
+)
+@option(
+    "Output",
+    "--check",
+    "Compare the iteration counts with those stored in the folder; draw nothing.",
+)
+@shared.device_options
+def gallery_command(
+    names: tuple[str, ...],
+    whole: bool,
+    output: str,
+    size: str,
+    check: bool,
+    threads: int | None,
+    **options: Any,
+) -> None:
+    """Draw scenes of the gallery into a folder, as WebP, replacing its pictures.
+
+    Without NAME, --all or --check, the scenes are listed.
+    """
+    from fractals.tools import sheet
+
+    request = shared.device_request(options)
+    for name in names:
+        if name not in catalog.names("gallery"):
+            raise OptionError(str(catalog.unknown("gallery", name)))
+    if names and whole:
+        raise OptionError("--all draws every scene: name no scenes with it")
+    if not (names or whole or check):
+        rows = entries("scenes")
+        width = max(len(name) for name, _, _ in rows)
+        write_out("".join(f"{name:{width}}  {title}\n" for name, title, _ in rows))
+        tell("'fractals gallery --all' draws them; 'fractals render NAME' draws one")
+        return
+    folder = Path(output)
+    parse_size(size, (1920, 1080))  # before any work is done
+    with ProgressLine(program="the scenes of the gallery"):
+        if check:
+            if different := sheet.check(names, folder, request, tell, threads):
+                raise DifferenceError(f"the counts of {', '.join(different)} differ")
+            return
+        make_folder(folder)
+        sheet.draw(names, folder, lambda current: parse_size(size, current), request, tell, threads)
+
+
+# --- `fractals tiles`
+
+MAX_TILE = 4096  # pixels: browsers draw no larger pictures everywhere
+
+
+@verb(
+    "tiles",
+    "tiles seahorse --size 30000x20000 -o sea/    # the same command resumes it",
+    "tiles sea.fz --palette ember -o sea/         # raw numbers, in other colors",
+    "tiles poster.png -o poster/                  # the pixels of a picture that exists",
+)
+@shared.scene_arguments
+@shared.scene_options
+@shared.color_options
+@shared.device_options
+@shared.effort_options
+@section(
+    "Output",
+    {
+        "--tile N": "Pixels of a tile along each side, without overlap (default: 510).",
+        "--type TYPE suffix": (
+            "Type of the tiles: png and webp keep all pixels as they are, jpg is smaller "
+            "(default: png)."
+        ),
+    },
+    tile={"type": Whole(64, MAX_TILE), "default": 510},
+    suffix={"type": click.Choice(["png", "jpg", "webp"]), "default": "png"},
+)
+@shared.output_option("Folder of the tiles and the page.", "/", metavar="FOLDER")
+@shared.overwrite_option
+@shared.cluster_options
+@shared.dry_run_option
+def tiles_command(
+    scenes: tuple[str, ...],
+    tile: int,
+    suffix: str,
+    output: str | None,
+    overwrite: bool,
+    dry_run: bool,
+    **options: Any,
+) -> None:
+    """Draw a picture that one can zoom, as tiles and a page.
+
+    FOLDER/index.html opens from a disk or any web server, and needs no other program. The folder
+    FOLDER/picture_files and FOLDER/picture.dzi are in the Deep Zoom layout, which other viewers
+    read. One SCENE may be a file of raw numbers (.fz, .npz, .exr). A picture as the one SCENE,
+    without options that change it, is cut as it is. A picture of any size needs little memory.
+    """
+    from fractals.io.escape_data import SUFFIXES
+    from fractals.io.formats import PICTURES
+    from fractals.tools import tiles
+
+    how = shared.drawing_request(options)
+    if cluster := shared.cluster_request(options):
+        how["cluster"] = cluster
+    folder = Path(output or f"{source_name(scenes[0]) if scenes else 'mandelbrot'}-tiles")
+    changed = any(value not in (None, ()) for value in options.values())
+    source = scenes[0].lower() if len(scenes) == 1 else ""
+    if source.endswith(PICTURES) and not changed:
+        if dry_run:
+            raise OptionError(f"{scenes[0]} is cut, and not drawn: leave --dry-run out")
+        pyramid, scene = tiles.of_picture(folder, Path(scenes[0]), tile, suffix, overwrite)
+        finish(pyramid, scene, Path(scenes[0]), how["threads"])
+        return
+    raw: Any = None
+    if source.endswith(SUFFIXES):
+        raw, scene = raw_request(scenes[0], (), options)
+    else:
+        scene = requested_scene(scenes, options, [], shared.scene_table(), fits=not dry_run)
+    if dry_run:
+        if raw is not None:
+            raise OptionError(f"{scenes[0]} is not iterated again: leave --dry-run out")
+        print_plan(plan_table(scene, how, "bands", measures=True), False)
+        return
+    scene = scene.replace(bits=8)
+    pyramid = tiles.of_scene(folder, scene, tile, suffix, overwrite)
+    drawn = folder / tiles.DRAWN
+    if not (drawn.exists() or tiles.is_complete(pyramid)):
+        with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
+            if raw is None:
+                fractals.render_to(drawn, scene, progress=progress, **how)
+            else:
+                fractals.recolor_to(
+                    drawn,
+                    raw,
+                    scene,
+                    device=how["device"],
+                    threads=how["threads"],
+                    progress=progress,
+                    on_message=tell,
+                )
+    finish(pyramid, scene, drawn, how["threads"])
+    drawn.unlink(missing_ok=True)
+
+
+def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: int | None) -> None:
+    """Cut a picture into the tiles that lack, and write the page."""
+    from fractals.tools import tiles
+
+    page = pyramid.folder / tiles.PAGE
+    if tiles.is_complete(pyramid):
+        tell(f"{page} is complete")
+        return
+    with ProgressLine(task="cutting tiles") as progress:
+        tiles.cut(
+            pyramid,
+            tiles.rows_of(picture),
+            threads,
+            lambda done, total: progress.show(
+                "", done, total, f"{done} of {total} tiles are written", "tiles"
+            ),
+        )
+    tiles.write_page(pyramid, scene)
+    tell(f"{page}: {pyramid.levels} levels, {tiles.number(pyramid)} tiles; open it in a browser")
+
+
+# --- `fractals trace`
+
+A4 = 210.0  # mm
+PEN = 0.3  # mm, of a fine liner
+SHORTEST = 5.0  # mm; shorter lines are dots, thousands of them near a set
+
+
+@verb(
+    "trace",
+    "trace seahorse --contours 30 -o sea.svg",
+    "trace --rays 32 -o set.svg                  # 32 rays, evenly spread",
+    "trace leaves --colored --paper 297 -o leaves.svg",
+)
+@shared.scene_arguments
+@shared.view_options
+@shared.color_options
+@shared.max_iterations_option
+@shared.threads_option
+@section(
+    "Lines",
+    {
+        "--contours N": "Number of values that contours are drawn of (default: 12).",
+        "--rays N|ANGLES": "External rays: a number of them, or their angles in turns: 1/3,2/3.",
+        "--paper MM": "Width of the drawing in millimeters (default: 210, that of A4).",
+        "--pen MM": "Width of a line in millimeters (default: 0.3).",
+        "--shortest MM": "Length of the shortest contour in millimeters (default: 5).",
+        "--colored": "Give each contour the color of its value, for a pen each.",
+    },
+    contours={"type": Whole(0, 1000), "default": 12},
+    paper={"type": click.FloatRange(1, 10_000), "default": A4},
+    pen={"type": click.FloatRange(0.001, 100), "default": PEN},
+    shortest={"type": click.FloatRange(0, 10_000), "default": SHORTEST},
+)
+@shared.output_option("Drawing to write, an SVG.", ".svg")
+@shared.overwrite_option
+def trace_command(
+    scenes: tuple[str, ...],
+    contours: int,
+    rays: str | None,
+    paper: float,
+    pen: float,
+    shortest: float,
+    colored: bool,
+    threads: int | None,
+    output: str | None,
+    overwrite: bool,
+    **options: Any,
+) -> None:
+    """Draw a scene in lines, for pen plotters and laser cutters.
+
+    Contours join the points where the scene's coloring has one value: those of smooth are lines of
+    equal potential; those of distance, which is taken in place of smooth unless --coloring is
+    given, follow the set itself. Lines end where the next one is closer than the width of the pen.
+    External rays cross them; they are those of z**d + c. A larger --size gives finer lines. The
+    lines are in an order in which a pen travels little.
+    """
+    from fractals.io.files import check_output, written
+    from fractals.rendering.fit import fit_colors
+    from fractals.rendering.options import RenderOptions
+    from fractals.tools import trace
+
+    path = Path(output or default_output(scenes, options, ".svg", free=not overwrite))
+    if path.suffix.lower() != ".svg":
+        raise OptionError(f"'{shown(path)}': lines are written to an .svg")
+    check_output(path, overwrite)
+    angles = parse_rays(rays) if rays else []
+    scene = requested_scene(scenes, options, [], shared.scene_table())
+    scene = scene.replace(supersampling=1, antialias="grid", layers=[])
+    if not (contours or angles):
+        raise OptionError("nothing to draw: give --contours or --rays")
+    with ProgressLine(program=program_of(scene), task="following lines"):
+        found = trace.rays(scene, angles) if angles else []
+        if options["coloring"] is None and scene.color.coloring.name == "smooth":
+            scene = fit_colors(scene.replace(coloring="distance", transfer="auto"))
+        levels = []
+        if contours:
+            how = RenderOptions(device="cpu", threads=threads, on_message=tell)
+            scale = scene.image.size[0] / paper
+            levels = trace.contours(scene, contours, pen * scale, shortest * scale, how)
+        text = trace.svg(scene, levels, found, paper, pen, colored)
+    with written(path, overwrite) as file:
+        file.write(text.encode())
+    count = sum(len(lines) for _, lines in levels) + len(found)
+    tell(f"{path}: {count} lines, {paper:g} mm wide")
+
+
+def parse_rays(text: str) -> list[Fraction]:
+    """Return the angles that ``--rays`` means, in turns.
+
+    >>> [str(angle) for angle in parse_rays("4")], [str(angle) for angle in parse_rays("1/7,0.5")]
+    (['0', '1/4', '1/2', '3/4'], ['1/7', '1/2'])
+    """
+    from fractals.tools.trace import MAX_RAYS
+
+    try:
+        if text.strip().isdecimal() and 1 <= int(text) <= MAX_RAYS:
+            return [Fraction(k, int(text)) for k in range(int(text))]
+        angles = [Fraction(part.strip()) for part in text[:10_000].split(",")]
+    except (ValueError, ZeroDivisionError):
+        angles = []
+    if not 1 <= len(angles) <= MAX_RAYS or any(abs(a) > 1 or a.denominator > 10**9 for a in angles):
+        raise OptionError(
+            f"--rays {shown(text, 40)}: give a number of rays up to {MAX_RAYS}, or angles in "
+            "turns, such as 1/3,2/3"
+        )
+    return angles

@@ -1,1 +1,0 @@
-"""Devices timed on the same work: measurements, reports and charts."""

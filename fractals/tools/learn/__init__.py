@@ -1,1 +1,0 @@
-"""The lessons: which steps there are, runs of their scripts, checks of answers, and the ladder."""
