@@ -29,7 +29,7 @@ from fractals.films.motion import width_text
 from fractals.films.tracks import scene_of
 from fractals.films.writing import check_loop, video_of
 from fractals.kernels.solid import Solid
-from fractals.rendering.solid.moves import orbited, solid_of
+from fractals.rendering.solid.plan import orbited, solid_of
 from fractals.rendering.solid.plan import place_of as camera_place
 from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene

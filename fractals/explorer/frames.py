@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from fractals.errors import OptionError
 from fractals.kernels.solid import Solid
-from fractals.rendering.solid.moves import flown, orbited
+from fractals.rendering.solid.plan import flown, orbited
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2, significant

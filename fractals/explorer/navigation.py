@@ -28,9 +28,9 @@ from fractals.io.files import open_inside, read_most, writing
 from fractals.io.load import save_scene
 from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of, unused
+from fractals.rendering.families.relief import sun_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.relief import sun_of
-from fractals.rendering.solid.moves import facts_of
+from fractals.rendering.solid.plan import facts_of
 from fractals.scene.model import Scene, validate
 from fractals.scene.picture import View
 

@@ -30,7 +30,7 @@ from fractals.rendering.families import family_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
-from fractals.rendering.solid.moves import sharp_at
+from fractals.rendering.solid.plan import sharp_at
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises

@@ -26,7 +26,7 @@ from fractals.backends.devices import Choice, choose, open_chosen
 from fractals.errors import DeviceLostError, FractalsError, OptionError, first_line
 from fractals.rendering.drawing import Drawing, Sink, run
 from fractals.rendering.plan import Tile
-from fractals.rendering.smaller import smaller
+from fractals.rendering.sampling import smaller
 from fractals.scene.model import Scene
 
 SMALL, VIEW, SHEET, IDLE = 0, 1, 2, 3  # which work comes first

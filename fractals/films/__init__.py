@@ -4,13 +4,13 @@
     plan.py      Timeline: a film's parts, the method of each, and forecasts
     motion.py    the exact view of each frame; parts between keys
     tracks.py    values of the scene over time
-    frames.py    frames that are drawn one by one, or recolored
-    strip.py     what the strip of a zoom holds: layout, samples, memory
+    frames.py    frames that are drawn one by one, or recolored; planes for encoders, and flashes
+    strip.py     what the strip of a zoom holds: layout, samples, memory; where texels are held
     bands.py     draws the parts of a strip; noise.py: more samples where it is noisy
-    gather.py    frames from a strip that keeps colors; texels.py: where it keeps them
+    gather.py    frames from a strip that keeps colors
     valued.py    frames from a strip that keeps values; samples.py: what it keeps
     writing.py   a video in segments, an animated picture, or a sequence of PNGs
-    encode.py    the ffmpeg process; planes.py: the planes that it takes, and flashes
+    encode.py    the ffmpeg process
     work.py      the folder of a film that is being made: segments, resume, join
     cluster.py   segments and bands that the workers of a cluster make
 

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import FractalsError, OptionError
-from fractals.rendering.solid.moves import bare_plan, nearness, solid_of
-from fractals.rendering.solid.plan import place_of
+from fractals.rendering.solid.plan import bare_plan, nearness, place_of, solid_of
 from fractals.scene.film import Key
 from fractals.scene.model import Scene, validate
 

@@ -457,7 +457,7 @@ def clear(path: Path) -> None:
         known |= {f"{name}.npy" for name in open_store(path).files.values()}
     with writing(path):
         there = sorted(path.iterdir())
-    # sums are those of `fractals.rendering.sums.store`; the last: an incomplete header
+    # sums are those of `fractals.rendering.sums`; the last: an incomplete header
     mine = re.compile(rf"statistics\d+\.npy|sums-[\d-]+\.npy|\.{HEADER}\..*")
     others = [p.name for p in there if p.name not in known and not mine.fullmatch(p.name)]
     if others:

@@ -54,9 +54,8 @@ from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.resume_data import ResumeData
-from fractals.rendering.sampling import Index
+from fractals.rendering.sampling import Index, Room
 from fractals.rendering.shading import Antialiasing, Fill, Painter
-from fractals.rendering.smaller import Room
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles

@@ -12,9 +12,8 @@ from support.workers import after
 import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.io import png
-from fractals.rendering.cluster import dispatch, job
+from fractals.rendering.cluster import dispatch, job, sums
 from fractals.rendering.scatter import play
-from fractals.rendering.sums import cluster
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
@@ -51,7 +50,7 @@ def whole(tmp_path_factory, flame):
 
 @pytest.fixture(autouse=True)
 def many_pieces(monkeypatch):
-    monkeypatch.setattr(cluster, "LEAST_PIECES", 40)
+    monkeypatch.setattr(sums, "LEAST_PIECES", 40)
 
 
 @pytest.mark.parametrize("formula", [{"name": "lorenz"}, ORBITS], ids=["flow", "orbits"])
@@ -105,7 +104,7 @@ def test_an_interrupted_client_goes_on(tmp_path, client, flame, whole):
         fractals.compute_to(tmp_path / "a.fz", flame, progress=after(0.5, interrupt), **given)
     there = len(list((tmp_path / "a.fz" / "parts").glob("*.sums")))
     assert there > 10
-    cluster.LEAST_PIECES = 7
+    sums.LEAST_PIECES = 7
     seen = []
     progress = lambda done, total: seen.append(total)  # noqa: E731
     fractals.compute_to(tmp_path / "a.fz", flame, progress=progress, **given)
@@ -197,7 +196,7 @@ def test_bands_are_those_of_one_machine(tmp_path, client, banded, formula):
 
 def test_a_band_goes_on_after_an_interruption(tmp_path, client, banded, flame, pids, monkeypatch):
     """A worker is killed, then the client, which had written what it added up."""
-    monkeypatch.setattr(cluster, "SECONDS", 0.0)
+    monkeypatch.setattr(sums, "SECONDS", 0.0)
     scene = banded(flame.replace(size=(64, 100), quality=2000))
     fractals.render_to(tmp_path / "whole.png", scene, **CPU)
 

@@ -8,8 +8,7 @@ from support.workers import after
 
 import fractals
 from fractals.errors import OptionError, SceneError
-from fractals.rendering.cluster import job
-from fractals.rendering.sums import cluster
+from fractals.rendering.cluster import job, sums
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
@@ -34,7 +33,7 @@ def whole(tmp_path_factory, scene):
 
 @pytest.fixture(autouse=True)
 def many_pieces(monkeypatch):
-    monkeypatch.setattr(cluster, "LEAST_PIECES", 40)
+    monkeypatch.setattr(sums, "LEAST_PIECES", 40)
 
 
 @pytest.mark.parametrize("returns", [False, True], ids=["shared folder", "no folder"])
@@ -64,7 +63,7 @@ def test_an_interrupted_client_goes_on(tmp_path, client, scene, whole):
     fractals.compute_to(tmp_path / "a.fz", scene, part=(2, 3), **CPU)
     with pytest.raises(KeyboardInterrupt):
         fractals.compute_to(tmp_path / "a.fz", scene, progress=after(0.2, interrupt), **given)
-    cluster.LEAST_PIECES = 7
+    sums.LEAST_PIECES = 7
     fractals.compute_to(tmp_path / "a.fz", scene, **given)
     assert contents(tmp_path / "a.fz") == contents(whole)
 

@@ -11,8 +11,7 @@ import fractals
 from fractals.errors import OptionError
 from fractals.explorer import outside
 from fractals.explorer.pages import formula_scene
-from fractals.rendering.solid.moves import flown, nearness
-from fractals.rendering.solid.plan import make_solid_plan
+from fractals.rendering.solid.plan import flown, make_solid_plan, nearness
 
 SCENE = {"formula": "mandelbulb", "light": {"samples": 3, "bounces": 1}, "camera": {"field": 50}}
 

@@ -24,7 +24,7 @@ from fractals.explorer.view import ClientView, tile_side
 from fractals.rendering import drawing as rendering
 from fractals.rendering.drawing import Sink
 from fractals.rendering.plan import Tile
-from fractals.rendering.smaller import Room
+from fractals.rendering.sampling import Room
 from fractals.threads import run_tiles
 
 SCENE = fractals.load_scene("seahorse", size=(8, 6))

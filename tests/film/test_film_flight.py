@@ -12,8 +12,7 @@ from fractals.cli.verbs import run_verb
 from fractals.films.flight import flight_of
 from fractals.rendering.solid import plan as plans
 from fractals.rendering.solid import trace
-from fractals.rendering.solid.moves import bare_plan, nearness
-from fractals.rendering.solid.plan import make_solid_plan
+from fractals.rendering.solid.plan import bare_plan, make_solid_plan, nearness
 from fractals.rendering.solid.trace import Tracing
 
 PLACES = (

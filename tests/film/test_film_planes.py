@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fractals.backends.devices import choose, open_backend
-from fractals.films.planes import Planes, rounded, weights
+from fractals.films.frames import Planes, rounded, weights
 from fractals.kernels import strip as kernel
 
 RED, GREEN, BLUE = Fraction(2126, 10_000), Fraction(7152, 10_000), Fraction(722, 10_000)

@@ -13,10 +13,10 @@ from fractals.cli.verbs import run_verb
 from fractals.io.load import load_scene
 from fractals.kernels import ground as grounds
 from fractals.kernels import light as lights
-from fractals.rendering import relief
 from fractals.rendering.drawing import open_recoloring
+from fractals.rendering.families import relief
+from fractals.rendering.families.relief import Lighting, heights_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.relief import Lighting, heights_of
 from fractals.rendering.solid import plan
 from fractals.scene.space import Relief
 

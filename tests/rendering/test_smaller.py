@@ -8,7 +8,7 @@ import pytest
 import fractals
 from fractals.errors import DeviceMemoryError
 from fractals.rendering.plan import Tile
-from fractals.rendering.smaller import Room, smaller
+from fractals.rendering.sampling import Room, smaller
 
 
 @pytest.mark.parametrize("most", [1, 7, 64, 1000])

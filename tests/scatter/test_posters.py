@@ -10,8 +10,8 @@ import fractals
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import DeviceMemoryError, OptionError
 from fractals.io import png
+from fractals.rendering.bands import Kept
 from fractals.rendering.families import family_of
-from fractals.rendering.kept import Kept
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter import play
 from fractals.rendering.scatter.display import Show

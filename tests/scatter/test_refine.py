@@ -10,8 +10,7 @@ from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter import refine
 from fractals.rendering.scatter.plan import CHUNK, make_scatter_plan
-from fractals.rendering.scatter.play import Player
-from fractals.rendering.scatter.spectrum import FUNCTIONS, MOST, ROOM, SHIFT, Spectrum, _largest
+from fractals.rendering.scatter.play import FUNCTIONS, MOST, ROOM, SHIFT, Player, Spectrum, _largest
 
 FLAME = fractals.load_scene("bonfire").replace(size=(160, 100), supersampling=1, quality=60)
 BACKENDS = {}

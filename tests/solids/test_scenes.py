@@ -16,8 +16,7 @@ from fractals.io import png
 from fractals.kernels import light as lights
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.moves import orbited
-from fractals.rendering.solid.plan import Seen, make_solid_plan, steps_for
+from fractals.rendering.solid.plan import Seen, make_solid_plan, orbited, steps_for
 from fractals.rendering.solid.trace import Tracing
 
 TINY = {"size": (12, 8), "samples": 1, "bounces": 0}

@@ -20,7 +20,7 @@ from fractals.rendering.scatter.plan import Hits, ScatterPlan, make_scatter_plan
 from fractals.rendering.scatter.play import Player, open_player, room_of
 from fractals.rendering.scatter.refine import ScatterRefinement
 from fractals.rendering.scatter.store import KIND, HitAdder, check_hits
-from fractals.rendering.sums.store import Play, SumStore, compute_sums_to, play_here
+from fractals.rendering.sums import Play, SumStore, compute_sums_to, play_here
 from fractals.scene.model import Scene
 
 
@@ -74,11 +74,11 @@ class Scatterer(Family):
         """Draw a picture into a file, band by band where it does not fit into memory."""
         target = PictureFile(path, scene.image, overwrite)
         if cluster is not None:
-            from fractals.rendering.sums.cluster import render_by
+            from fractals.rendering.cluster.sums import render_by
 
             if self.plan(scene, options, "bands").bands > 1:
                 from fractals.rendering.cluster.job import check_poster
-                from fractals.rendering.scatter.cluster import bands_by
+                from fractals.rendering.scatter.bands import bands_by
 
                 named, play = check_poster(path, target, False), bands_by(cluster, options)
                 player = open_player(scene, options, "bands")
@@ -119,7 +119,7 @@ class Scatterer(Family):
         """Count the hits of a picture into a store, or go on with one."""
         play: Play = play_here
         if store_options.cluster is not None:
-            from fractals.rendering.sums.cluster import played_by
+            from fractals.rendering.cluster.sums import played_by
 
             play = played_by(store_options.cluster)
         return compute_sums_to(path, scene, options, store_options, KIND, play)

@@ -17,9 +17,9 @@ from fractals.io import png
 from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.store import SUFFIX
+from fractals.rendering.bands import Kept, kept_beside
 from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Family, Refined, Rendered, chosen_device, written_to
-from fractals.rendering.kept import Kept, kept_beside
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.solid.plan import Seen, SolidPlan, make_solid_plan
 from fractals.rendering.solid.store import (
@@ -30,7 +30,7 @@ from fractals.rendering.solid.store import (
     relit,
 )
 from fractals.rendering.solid.trace import NOTHING, Tracing, open_tracing
-from fractals.rendering.sums.store import Play, SumStore, play_here
+from fractals.rendering.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count
 
@@ -253,7 +253,7 @@ class Solids(Family):
         if cluster is not None:
             if layered:
                 raise OptionError("an EXR of a solid is written by one machine: leave cluster= out")
-            from fractals.rendering.sums.cluster import render_by
+            from fractals.rendering.cluster.sums import render_by
 
             target = PictureFile(path, scene.image, overwrite)
             return render_by(cluster, path, target, scene, options, self)
@@ -329,7 +329,7 @@ class Solids(Family):
         """Add up the light of a picture into a store, or go on with one."""
         play: Play = play_here
         if store_options.cluster is not None:
-            from fractals.rendering.sums.cluster import played_by
+            from fractals.rendering.cluster.sums import played_by
 
             play = played_by(store_options.cluster)
         return compute_light_to(path, scene, options, store_options, play)

@@ -12,8 +12,7 @@ from fractals.color.palette import linear_of, parse_color, srgb_from_linear
 from fractals.kernels import display as kernels
 from fractals.kernels.elementary import exp, log
 from fractals.rendering.develop import Developer
-from fractals.rendering.scatter.filters import filter_taps
-from fractals.rendering.scatter.plan import Exposure, Hits, ScatterPlan, Totals
+from fractals.rendering.scatter.plan import Exposure, Hits, ScatterPlan, Totals, filter_taps
 from fractals.scene.model import Display, Scene
 from fractals.threads import Progress, run_tiles
 

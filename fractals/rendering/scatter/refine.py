@@ -26,8 +26,7 @@ from fractals.rendering.families import Refined
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.display import Show
 from fractals.rendering.scatter.plan import CHUNK, SAMPLES, Hits, ScatterPlan, make_scatter_plan
-from fractals.rendering.scatter.play import Counter, Player
-from fractals.rendering.scatter.spectrum import Spectrum
+from fractals.rendering.scatter.play import Counter, Player, Spectrum
 from fractals.rendering.scatter.store import facts_of
 from fractals.scene.model import Scene
 

@@ -14,7 +14,7 @@ from fractals.kernels.flame import Flame
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, steps_of
 from fractals.rendering.scatter.play import Player, open_player
-from fractals.rendering.sums.store import (
+from fractals.rendering.sums import (
     ANOTHER,
     Numbers,
     SumKind,
@@ -31,7 +31,7 @@ SHORT, TRIED = 100, 16  # steps and trajectories that each machine plays before 
 
 
 class HitAdder:
-    """Adds up the hits of a player; see `fractals.rendering.sums.store.Adder`."""
+    """Adds up the hits of a player; see `fractals.rendering.sums.Adder`."""
 
     def __init__(self, player: Player) -> None:
         self.player, self.plan = player, player.plan

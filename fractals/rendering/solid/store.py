@@ -17,10 +17,10 @@ from fractals.rendering.compute_store import Computed
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.solid.plan import numbers_of, samples_of, sources_of
 from fractals.rendering.solid.trace import CHECKED, Tracing, open_tracing
-from fractals.rendering.sums import PictureSums
-from fractals.rendering.sums.store import (
+from fractals.rendering.sums import (
     ANOTHER,
     Numbers,
+    PictureSums,
     Play,
     SumKind,
     SumStore,
@@ -99,7 +99,7 @@ class LightPlan:
 
 
 class LightAdder:
-    """Adds up the light of a picture; see `fractals.rendering.sums.store.Adder`."""
+    """Adds up the light of a picture; see `fractals.rendering.sums.Adder`."""
 
     def __init__(self, tracing: Tracing, before: int = 0) -> None:
         self.tracing, self.before = tracing, before

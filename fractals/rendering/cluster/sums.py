@@ -1,7 +1,7 @@
 """Sums by a cluster: each worker adds up chunks of an image, and their sums are added.
 
 Sums of whole numbers do not depend on their order, so a store, and the picture of it, are those of
-one machine. Pieces that came are parts of the store, as of `fractals.rendering.sums.store`: they
+one machine. Pieces that came are parts of the store, as of `fractals.rendering.sums`: they
 are added in the order of their chunks, and the next process goes on with those that wait.
 """
 
@@ -22,7 +22,7 @@ from fractals.rendering.cluster.worker import Made
 from fractals.rendering.families import Rendered, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.resume_data import ResumeData
-from fractals.rendering.sums.store import (
+from fractals.rendering.sums import (
     SECONDS,
     Adder,
     Going,

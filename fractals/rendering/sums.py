@@ -64,6 +64,31 @@ from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene, validate
 from fractals.threads import Progress
 
+
+class PictureSums:
+    """The sums of a picture: equal where all parts are, and an array for NumPy."""
+
+    sums: NDArray[np.int64]
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        mine, theirs = vars(self), vars(other)
+        return all(np.array_equal(mine[name], theirs[name]) for name in mine)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Return the sums."""
+        return np.array(self.sums, dtype) if copy else np.asarray(self.sums, dtype)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the shape of the sums: rows, columns, and numbers of a pixel or bucket."""
+        return self.sums.shape
+
+
 GOES = 20  # in how many goes a store is written, at least
 SECONDS = 60.0  # most seconds between two goes, by the forecast
 SUMS = np.dtype("<i8")
