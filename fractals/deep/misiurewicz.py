@@ -17,7 +17,6 @@ import numpy as np
 from gmpy2 import mpc, mpfr, mpq
 from numpy.typing import NDArray
 
-from fractals.deep.area import Area, limit_for, rounded
 from fractals.deep.newton import (
     BLOCK,
     GUARD_BITS,
@@ -25,14 +24,17 @@ from fractals.deep.newton import (
     MAX_RADII,
     MAX_Z,
     SAME,
+    Area,
     Point,
     Progress,
     Vectors,
+    limit_for,
     log2,
     next_tangents,
     norm,
     orbit_bits,
     orbit_blocks,
+    rounded,
     zero_tangents,
 )
 from fractals.errors import FractalsError, OptionError, SceneError

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from fractals.backends.devices import choose, open_backend
 from fractals.deep import newton
-from fractals.deep.area import Area, limit_for, rounded
 from fractals.deep.newton import (
     GUARD_BITS,
     LOW_BITS,
@@ -22,14 +21,17 @@ from fractals.deep.newton import (
     MAX_SLOW,
     MIN_GAIN,
     ROUGH_BITS,
+    Area,
     Nucleus,
     Point,
     Progress,
     Root,
     Vectors,
+    limit_for,
     log2,
     norm,
     orbit_bits,
+    rounded,
     solve_linear,
 )
 from fractals.deep.reference import Reference, compute_orbit, fraction_of

@@ -22,7 +22,7 @@ from fractals.explorer.protocol import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
 from fractals.explorer.shown import REST
 from fractals.io.escape_data import EscapeData
-from fractals.kernels.coloring_math import EDGE_COUNT, edges
+from fractals.kernels.coloring import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.develop import toned
 from fractals.rendering.drawing import (

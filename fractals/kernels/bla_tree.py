@@ -305,7 +305,7 @@ def make_matrix_entries(target, formula):
 # It is the tree above for formulas that are not holomorphic, z -> A z + B c with real 2x2
 # matrices. Here numbers have an exponent: products over many steps, and the
 # distances from kinks in a deep view, are out of float64's range. Holomorphic formulas have stages
-# of linear approximations instead (`fractals.kernels.la`).
+# of linear approximations instead (`fractals.kernels.bla`).
 
 
 # Exponent of two of a radius without limit: that of one step's c. All others are far smaller.

@@ -301,7 +301,7 @@ class Formula(AnyFormula):
         return not (self.tangent or self.start or self.carries_previous or self.goes_on)
 
     def fraction_constants(self, escape_radius: float) -> tuple[float, float]:
-        """Return `start` and `scale` of `coloring_math.make_fraction` for a picture.
+        """Return `start` and `scale` of `fractals.kernels.coloring.make_fraction` for a picture.
 
         `scale` is 0 for a formula without a degree: its bands of equal counts stay visible.
         """

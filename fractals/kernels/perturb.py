@@ -6,7 +6,7 @@ z stays small: z -> f(Z + z) - f(Z) + c, with c the distance of the sample from 
 starts again (Zhuoran, 2021). So one reference serves all samples.
 
 Most steps are skipped: first by the stages of linear approximations, aligned with the periods of
-the reference (Zhuoran, 2022; `fractals.kernels.la`), later by a tree of bivariate linear
+the reference (Zhuoran, 2022; `fractals.kernels.bla`), later by a tree of bivariate linear
 approximations (`fractals.kernels.bla`).
 
 Three loops alternate: `la_steps` skips along the stages, `floatexp_steps` takes steps while z is

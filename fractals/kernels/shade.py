@@ -7,8 +7,7 @@ compilers turn into vectors; the second is look-ups, which they do not.
 import math
 from dataclasses import dataclass
 
-from fractals.kernels.coloring import Coloring
-from fractals.kernels.coloring_math import make_cbrt, make_rank
+from fractals.kernels.coloring import Coloring, make_cbrt, make_rank
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.orbit import make_planes
 from fractals.kernels.primitives import fma, select, sqrt
@@ -353,7 +352,7 @@ def make_ranked_body(target, options):
     """Return the body that fills ``position`` (float32) by the rank of ``values``.
 
     ``body(i0, j0, di, dj, position, values, table, inputs)`` takes what `make_value_body` filled,
-    a table of `fractals.kernels.coloring_math`, and `ColoringInputs`. The program is apart from the
+    a table of `fractals.kernels.coloring`, and `ColoringInputs`. The program is apart from the
     one that computes values, because a look-up keeps a loop from becoming vectors.
     """
     placed, rank = make_placed(target, options), make_rank(target)

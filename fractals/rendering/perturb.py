@@ -19,7 +19,7 @@ from fractals.backends.probe import memory_size
 from fractals.deep import orbit_cache
 from fractals.deep.reference import Reference
 from fractals.errors import FractalsError, OptionError
-from fractals.kernels import bla, bla_tree, la, perturb
+from fractals.kernels import bla, bla_tree, perturb
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
     BLA_SIZE,
@@ -182,9 +182,9 @@ class TableMaker:
         """
         if not self.formula.holomorphic:
             return lambda: (np.zeros((0, 2), np.int64), np.zeros((1, LA_SIZE)), 0)
-        stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
+        stages, found = np.zeros((bla.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
         entries = _empty(len(orbit) // 2 + 64, LA_SIZE)
-        run = self.cpu.compile(la.make_stages_body, self.formula, self.extended)
+        run = self.cpu.compile(bla.make_stages_body, self.formula, self.extended)
         within_squared = (self.escape_radius * bla_tree.WITHIN) ** 2
 
         def cut() -> tuple[Indices, Points, int]:

@@ -20,8 +20,8 @@ from pydantic import (
 from fractals.errors import shown
 from fractals.scene.numbers import decimal_text, plain
 from fractals.scene.paint import PaletteValue, plain_palette
-from fractals.scene.space import LARGEST as LARGEST_PLACE
-from fractals.scene.space import Place
+from fractals.scene.picture import LARGEST as LARGEST_PLACE
+from fractals.scene.picture import Place
 from fractals.scene.table import Table
 
 SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s|distances/s)?\s*", re.ASCII)

@@ -24,8 +24,8 @@ from gmpy2 import mpfr, mpq
 from numpy.typing import NDArray
 
 from fractals.color.palette import Floats
-from fractals.deep.area import rounded
 from fractals.deep.misiurewicz import find_misiurewicz
+from fractals.deep.newton import rounded
 from fractals.deep.nucleus import find_nucleus
 from fractals.errors import FractalsError, OptionError
 from fractals.io.load import Source

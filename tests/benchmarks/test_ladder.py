@@ -82,7 +82,7 @@ def test_kept_figures_are_read_as_tables_and_a_wrong_count_is_an_error(capsys):
     assert ladder.main(["--read", str(FIGURES)]) == 0
     shown = capsys.readouterr().out
     assert all(name in shown for name in ladder.PEERS)
-    whole = ladder.report.read_report(FIGURES)
+    whole = ladder.bench_report.read_report(FIGURES)
     wrong = copy.deepcopy(whole)
     wrong["results"][0]["peers"][ladder.C]["differing"] = 1
     with pytest.raises(DifferenceError, match="counts of C differ"):

@@ -19,7 +19,7 @@ FIGURES = BENCHMARKS / "scatter-intel-xeon-2-cores.json"
 def test_kept_figures_are_read_as_tables(capsys):
     scatter.main(["--read", str(FIGURES)])
     shown = capsys.readouterr().out
-    whole = scatter.report.read_report(FIGURES)
+    whole = scatter.bench_report.read_report(FIGURES)
     assert whole["hardware"]["cpu"]["name"] in shown
     assert whole["versions"]["flam3"]
     assert {row["part"] for row in whole["results"]} == set(scatter.GOALS)

@@ -55,7 +55,7 @@ def test_unknown_views_are_errors(capsys):
 def test_kept_figures_are_read_as_a_table_and_a_wrong_count_is_an_error(capsys):
     assert traffic.main(["--read", str(FIGURES)]) == 0
     shown = capsys.readouterr().out
-    whole = traffic.report.read_report(FIGURES)
+    whole = traffic.bench_report.read_report(FIGURES)
     assert len(whole["results"]) == 14
     assert all(found["view"] in shown for found in whole["results"])
     whole["results"][0]["exact"]["wrong"] = 1

@@ -17,7 +17,7 @@ from fractals.backends.cpu import target
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.python import PythonBackend
 from fractals.kernels import primitives
-from fractals.kernels.coloring_math import make_cbrt
+from fractals.kernels.coloring import make_cbrt
 from fractals.kernels.elementary import exp, make_log2, sinhcosh
 from fractals.kernels.shade import make_transfer
 from fractals.rendering.render import EscapeData

@@ -9,7 +9,7 @@ import pytest
 
 from fractals.backends.python import PythonBackend
 from fractals.formulas.powers import multibrot
-from fractals.kernels import la
+from fractals.kernels import bla
 from fractals.kernels.bla import TOLERANCE
 from fractals.kernels.layout import (
     LA_A,
@@ -37,9 +37,9 @@ def make_stages(formula, floatexp, within_squared=math.inf):
         size = dice.uniform(10, 16) * 2.0**-nearness
         orbit[m] = size * dice.choice((-1, 1)), size * dice.uniform(-1, 1)
     tiny = np.full((1, TINY_SIZE), -1.0)
-    stages, found = np.zeros((la.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
+    stages, found = np.zeros((bla.MAX_STAGES, 2), np.int64), np.zeros(2, np.int64)
     entries = np.zeros((POINTS, LA_NEXT + 1))
-    cut = BACKEND.compile(la.make_stages_body, formula, floatexp)
+    cut = BACKEND.compile(bla.make_stages_body, formula, floatexp)
     cut(entries, stages, found, orbit, tiny, 0, POINTS - 1, within_squared)
     return orbit, stages[: found[0]], entries
 

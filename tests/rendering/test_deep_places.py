@@ -17,7 +17,7 @@ from support.scenes import scene, slow_but
 import fractals
 from fractals.backends.base import Run
 from fractals.errors import FractalsError
-from fractals.kernels import la
+from fractals.kernels import bla
 from fractals.kernels.layout import BLA_RADIUS
 from fractals.rendering.perturb import last_tables
 from fractals.rendering.plan import Tile
@@ -135,7 +135,7 @@ def test_no_valid_entry_holds_what_is_no_number(drawn):
     assert finite(tree[valid][:, :BLA_RADIUS]).all()
     rows = np.concatenate([np.arange(*stage) for stage in stages[: tables.stage_count]] or [[]])
     used = entries[rows.astype(int)]
-    assert finite(used[used[:, la.LA_RADIUS] > 0]).all()
+    assert finite(used[used[:, bla.LA_RADIUS] > 0]).all()
 
 
 @pytest.mark.parametrize("device", ["cpu", "python"])

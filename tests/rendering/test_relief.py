@@ -18,7 +18,7 @@ from fractals.rendering.families import relief
 from fractals.rendering.families.relief import Lighting, heights_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid import plan
-from fractals.scene.space import Relief
+from fractals.scene.picture import Relief
 
 # Sunlight alone, on a white ground: 0 in a shadow, and else what faces the sun.
 SUNNY = {

@@ -11,7 +11,7 @@ from mpmath import mpf
 from support.scenes import name_and_power, scene
 
 import fractals
-from fractals.kernels import bla, la
+from fractals.kernels import bla
 from fractals.rendering import perturb
 
 RADIUS = 64
@@ -66,7 +66,7 @@ def deep_scene(formula, is_julia, depth, **keys):
 def nothing_skipped():
     with (
         mock.patch.object(bla, "level_sizes", return_value=[]),
-        mock.patch.object(la, "MAX_STAGES", 0),
+        mock.patch.object(bla, "MAX_STAGES", 0),
         mock.patch.object(perturb, "last_tables", []),
     ):
         yield

@@ -13,7 +13,7 @@ from fractals.backends.cpu import scratch, tile_loop
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.features import FUSED
 from fractals.backends.machine_code import Laid, Uncompilable
-from fractals.kernels import display, escape, linear_light, perturb, shade, strip
+from fractals.kernels import display, escape, perturb, shade, strip
 from fractals.kernels.layout import EscapeTile
 
 NO_FMA = "this CPU has no fused multiply-add"
@@ -74,7 +74,7 @@ class CpuBackend(HostMemory):
             return self._by_texels()
         if make_body is display.make_estimate_body:
             return Run(program_of(SPREADING, self._number), "plain")
-        if make_body is linear_light.make_develop_body and FUSED:
+        if make_body is display.make_develop_body and FUSED:
             return self._developing(*options)
         return self._plain(make_body, options)
 

@@ -17,7 +17,7 @@ from fractals.backends.cpu.scratch import array
 from fractals.backends.machine_code import char_of
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.buddhabrot import Buddhabrot
-from fractals.kernels.flame import Flame
+from fractals.kernels.scatter import Flame
 
 POOL = 1024  # trajectories that a thread plays together
 LANES = 16  # a loop over a list goes on to a multiple, beyond its end: it has no rest

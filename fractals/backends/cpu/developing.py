@@ -1,12 +1,12 @@
 """Development on the CPU: packs of channels take the curve and the encoding together.
 
-Numbers and their order are those of `fractals.kernels.linear_light.make_develop_body`, so the bits
+Numbers and their order are those of `fractals.kernels.display.make_develop_body`, so the bits
 are, too.
 """
 
 from fractals.backends.cpu.simd.memory import load, store
 from fractals.backends.cpu.simd.pack import lane_count, splat
-from fractals.kernels import linear_light
+from fractals.kernels import display
 from fractals.kernels.primitives import number
 
 VECTORS = 2  # of a pack
@@ -15,10 +15,10 @@ VECTORS = 2  # of a pack
 def make_body(target, options):
     """Return ``body(out, light, sheet, room)``: light becomes pixels.
 
-    The parameters are those of `fractals.kernels.linear_light.make_develop_body`; `room`, of the
+    The parameters are those of `fractals.kernels.display.make_develop_body`; `room`, of the
     type of the light, has the channels of a row, and a pack more.
     """
-    shade, tone, noise, rough = linear_light.make_developing(target, options)
+    shade, tone, noise, rough = display.make_developing(target, options)
     int32, real32 = target.int32, target.real32
 
     def body(out, light, sheet, room):

@@ -2,8 +2,14 @@
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
-from fractals.kernels.coloring_math import make_mean_value, make_polar, mean_constants
+from fractals.kernels.coloring import (
+    Coloring,
+    Option,
+    OrbitStatistic,
+    make_mean_value,
+    make_polar,
+    mean_constants,
+)
 from fractals.kernels.elementary import angle_in_turns, exp, log
 from fractals.kernels.orbit import make_step, make_tangent
 from fractals.kernels.primitives import fma, number, select, sqrt, two_to

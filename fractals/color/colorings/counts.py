@@ -2,8 +2,13 @@
 
 import math
 
-from fractals.kernels.coloring import Coloring, OrbitStatistic
-from fractals.kernels.coloring_math import make_fraction, make_histogram_table, make_rank_table
+from fractals.kernels.coloring import (
+    Coloring,
+    OrbitStatistic,
+    make_fraction,
+    make_histogram_table,
+    make_rank_table,
+)
 from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma, number, select
 

@@ -2,8 +2,7 @@
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, OrbitStatistic
-from fractals.kernels.coloring_math import make_polar
+from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, make_polar
 from fractals.kernels.elementary import make_log2
 from fractals.kernels.orbit import make_tangent
 from fractals.kernels.primitives import fma, number, select, sqrt

@@ -2,8 +2,7 @@
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option
-from fractals.kernels.coloring_math import make_lines
+from fractals.kernels.coloring import Coloring, Option, make_lines
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, sqrt
 

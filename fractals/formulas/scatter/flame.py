@@ -8,9 +8,8 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import OptionError, shown
 from fractals.kernels.elementary import sincos
-from fractals.kernels.flame import IDENTITY, STAGES, Applied, Flame, Transform
 from fractals.kernels.formula import explained
-from fractals.kernels.scatter import Variation
+from fractals.kernels.scatter import IDENTITY, STAGES, Applied, Flame, Transform, Variation
 
 MAX_TRANSFORMS, MAX_VARIATIONS = 100, 40  # of a flame, of a transform
 LARGEST = 1e9  # of any number

@@ -2,7 +2,7 @@
 
 from fractals.formulas.variations._offered import offered
 from fractals.kernels.elementary import PI, angle, exp, log, nearest, quotient, sincos, sinhcosh
-from fractals.kernels.plane import (
+from fractals.kernels.points import (
     floor,
     gaussian,
     inverse,

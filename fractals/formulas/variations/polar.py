@@ -2,7 +2,7 @@
 
 from fractals.formulas.variations._offered import offered
 from fractals.kernels.elementary import PI, angle, log, quotient, sincos, sinhcosh
-from fractals.kernels.plane import (
+from fractals.kernels.points import (
     floor,
     inverse,
     inverse_cosine,

@@ -52,7 +52,7 @@ from fractals.rendering.solid.plan import (
 )
 from fractals.rendering.solid.trace import SampledRows, moved, pieces_of
 from fractals.scene.model import Scene
-from fractals.scene.space import Camera, Relief
+from fractals.scene.picture import Camera, Relief
 from fractals.threads import Progress, run_tiles
 
 SUN = (-0.62, 0.52, 0.58)  # where a scene says none: above, and to the upper left of the map

@@ -24,7 +24,7 @@ from fractals.kernels import scatter
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.buddhabrot import Buddhabrot
 from fractals.kernels.elementary import exp, sincos
-from fractals.kernels.flame import Flame
+from fractals.kernels.scatter import Flame
 from fractals.rendering.plan import Keeps
 from fractals.rendering.sums import PictureSums
 from fractals.scene.geometry import matrix, place_of

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fractals.errors import OptionError
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.buddhabrot import SUMS, Buddhabrot
-from fractals.kernels.flame import Flame
+from fractals.kernels.scatter import Flame
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.scatter.plan import CHUNK, Hits, ScatterPlan, steps_of
 from fractals.rendering.scatter.play import Player, open_player

@@ -17,8 +17,7 @@ from fractals.kernels import march
 from fractals.kernels.solid import MOST_STEPS, Solid
 from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene
-from fractals.scene.picture import View
-from fractals.scene.space import LARGEST, Camera, Light
+from fractals.scene.picture import LARGEST, Camera, Light, View
 
 PROBE = 24  # rows and columns of rays that look where the surface is
 FOCUS = 35  # percent of these that are nearer than what is sharp

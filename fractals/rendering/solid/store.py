@@ -30,7 +30,7 @@ from fractals.rendering.sums import (
     compute_sums_to,
 )
 from fractals.scene.model import Scene
-from fractals.scene.space import SOURCES
+from fractals.scene.picture import SOURCES
 from fractals.threads import Progress
 
 SUMS = 2  # version of what samples add up to: raised where rays of a picture change
