@@ -1,6 +1,6 @@
 """Machine code of a program: an object file that LLVM links, called with its arguments in cells.
 
-A program is compiled once by Numba (`fractals.backends.cpu.inlined`) and kept as an object file,
+A program is compiled once by Numba (`fractals.backends.cpu.entry`) and kept as an object file,
 which any later process calls without Numba. Its one function takes the address of *cells*, numbers
 of 8 bytes, in which the arguments lie one after the other:
 

@@ -2,7 +2,7 @@
 
 Numba compiles any Python; a program of this package is arithmetic. What it does not need is left
 out here, which halves the time of a first picture. This file uses private names of Numba, so
-`fractals.backends.cpu.inlined` uses it only where it works, and plain Numba elsewhere.
+`fractals.backends.cpu.entry` uses it only where it works, and plain Numba elsewhere.
 """
 
 import collections

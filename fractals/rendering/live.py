@@ -65,7 +65,7 @@ def asked(image: Image) -> bytes:
     scene = image.scene
     if reason := why_still(scene):
         raise FractalsError(reason)
-    from fractals.backends.wasm.module import ENVIRONMENT
+    from fractals.backends.wasm import ENVIRONMENT
 
     summary = image.summary
     asked = {
@@ -94,7 +94,7 @@ def packed(scene: Scene, limit: int | None, offset: float) -> bytes:
     First the length of a JSON text, in 4 bytes; then the text, and the bytes that it tells of. In a
     deep view places are distances from its center, in 2**exponent.
     """
-    from fractals.backends.wasm.recorder import CallRecorder
+    from fractals.backends.wasm import CallRecorder
 
     small = scene.replace(size=(SIDE, SIDE), supersampling=1, antialias="grid", bits=8)
     small = small.replace(vignette=0, grain=0)  # of a picture in its frame

@@ -13,8 +13,7 @@ import pytest
 from support.scenes import each_compiled, label, scene, slow_but
 
 from fractals.backends.cpu import backend
-from fractals.backends.cpu.programs import program_of
-from fractals.backends.cpu.scratch import direct_sizes, list_rows
+from fractals.backends.cpu.programs import direct_sizes, list_rows, program_of
 from fractals.backends.cpu.simd.pack import FEW_REGISTERS
 from fractals.backends.devices import limits_of
 from fractals.kernels import escape

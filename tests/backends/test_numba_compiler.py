@@ -20,7 +20,7 @@ from numba.core.types.functions import BaseFunction
 from numba.extending import intrinsic
 
 from fractals.backends import code_cache, numba_code, numba_compiler
-from fractals.backends.cpu import inlined
+from fractals.backends.cpu import entry
 from fractals.backends.cpu.programs import program_of
 
 ROOT = Path(__file__).parents[2]
@@ -224,7 +224,7 @@ def test_a_long_program_is_optimized_once_and_keeps_its_loops_rolled():
 
     layout = tuple, ("d", 1, False)
     texts = [
-        inlined.text_of_program(lambda: halved, layout, False, False, False, long)
+        entry.text_of_program(lambda: halved, layout, False, False, False, long)
         for long in (False, True)
     ]
     assert ["llvm.loop.unroll.runtime.disable" in text for text in texts] == [False, True]
@@ -270,7 +270,7 @@ def run_in_new_process(script):
 FEW = """
 import sys
 import numba, numpy as np
-from fractals.backends.cpu import inlined
+from fractals.backends.cpu import entry
 from fractals.backends.cpu.programs import program_of
 
 def double(values, filled):

@@ -3,7 +3,7 @@
 import tomllib
 from pathlib import Path
 
-from fractals.backends.cpu import inlined
+from fractals.backends.cpu import entry
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,7 +14,7 @@ def test_the_oldest_version_that_is_tested_is_the_oldest_allowed():
     assert allowed == "numba>=0.61.2"  # newer ones than those tested are served by plain Numba
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     assert "numba==0.61.2" in script
-    assert inlined.TESTED[0] == (0, 61)
+    assert entry.TESTED[0] == (0, 61)
 
 
 def test_all_private_names_are_here():

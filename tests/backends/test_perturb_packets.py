@@ -9,7 +9,7 @@ from support.drawings import opened
 from support.scenes import KIN, SOME_FORMULAS, label
 
 import fractals
-from fractals.backends.cpu import backend, scratch
+from fractals.backends.cpu import backend, programs
 from fractals.kernels.formula import Formula
 from fractals.kernels.perturb import PerturbOptions, make_body
 from fractals.kernels.primitives import fma
@@ -85,7 +85,7 @@ def test_no_formula_changes_a_bit(formula, julia, floatexp):
 
 def test_more_samples_than_a_list_holds():
     width = 70
-    drawn = deep_scene("mandelbrot", False, 24, size=(width, 2 * scratch.MAX_SAMPLES // width))
+    drawn = deep_scene("mandelbrot", False, 24, size=(width, 2 * programs.MAX_SAMPLES // width))
     assert_same(drawn)
 
 

@@ -313,7 +313,7 @@ def test_loops_of_variations_are_vectors(name, monkeypatch):
     A branch comes into a loop unseen, as by `a if condition else b` where a is an array's element.
     """
     from fractals.backends.cpu import chaos
-    from fractals.backends.cpu.scratch import array
+    from fractals.backends.cpu.programs import array
 
     if name == "julia" and REGISTER <= 16:
         pytest.skip("vectors of four numbers are not worth it to LLVM here, as on Arm")

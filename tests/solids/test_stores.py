@@ -149,7 +149,7 @@ def test_a_killed_process_leaves_a_store_that_goes_on(tmp_path, whole):
     path, dice = tmp_path / "a.fz", random.Random(6)
     keys = {**SMALL, "threads": 1}
     code = (
-        "import time, fractals; from fractals.rendering.sums import store\n"
+        "import time, fractals; from fractals.rendering import sums as store\n"
         "play = store.write_total\n"
         "def slow(*given): play(*given); print('.', flush=True); time.sleep(0.01)\n"
         "store.write_total = slow\n"

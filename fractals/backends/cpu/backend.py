@@ -9,7 +9,7 @@ import numpy as np
 
 from fractals.backends.base import HostMemory, Run
 from fractals.backends.code_cache import program
-from fractals.backends.cpu import scratch, tile_loop
+from fractals.backends.cpu import programs, tile_loop
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.features import FUSED
 from fractals.backends.machine_code import Laid, Uncompilable
@@ -21,13 +21,13 @@ SCRATCH = HostMemory()  # what programs work in, for all pictures of a thread
 # Bodies of whole arrays, in modules that import Numba.
 DIRECT = "fractals.backends.cpu.direct:make_body"
 PACKETS = "fractals.backends.cpu.perturb_packets:make_body"
-PLACE = "fractals.backends.cpu.palette_lookup:make_position_body"
-PAINT = "fractals.backends.cpu.palette_lookup:make_body"
-SPREADING = "fractals.backends.cpu.spreading:make_body"
-DEVELOPING = "fractals.backends.cpu.developing:make_body"
+PLACE = "fractals.backends.cpu.pixels:make_position_body"
+PAINT = "fractals.backends.cpu.pixels:make_paint_body"
+SPREADING = "fractals.backends.cpu.pixels:make_estimate_body"
+DEVELOPING = "fractals.backends.cpu.pixels:make_develop_body"
 PACK = 64  # elements of the longest pack, which a program may write behind a row
 UNROLLED = 2  # most samples along an axis of a pixel for which a program of their own paints
-FRAMES = "fractals.backends.cpu.strip_frames:make_body"
+FRAMES = "fractals.backends.cpu.pixels:make_frame_body"
 
 
 class CpuBackend(HostMemory):
@@ -118,7 +118,7 @@ class CpuBackend(HostMemory):
 
         def bind(lookup, encode, supersampling, share):
             fill, square = fill_for(int(supersampling)), supersampling**2
-            table = Laid(scratch.padded(lookup), encode, np.int32(supersampling), share)
+            table = Laid(programs.padded(lookup), encode, np.int32(supersampling), share)
 
             def paint(rgb, position):
                 room = rgb.shape[1] * square
@@ -154,19 +154,19 @@ class CpuBackend(HostMemory):
 
     def _in_packets(self, options):
         fill = self.program(PACKETS, self._number, (options,))
-        fill.entry(scratch.packet_layout())  # compiled now: it may be unsupported
+        fill.entry(programs.packet_layout())  # compiled now: it may be unsupported
         # Samples that become too small for float64 leave their packets.
         one_by_one = None
         if options.floatexp:
             one_by_one = self.program(perturb.make_body, self._number, (options,), loop=True)
-        sizes, memory = scratch.packet_sizes(scratch.row_count(options)), self.scratch
+        sizes, memory = programs.packet_sizes(programs.row_count(options)), self.scratch
 
         def bind(tables, view, max_iterations):
             inputs = Laid(tables, view, max_iterations)
             rest = Laid(tables, view._replace(first_launch=False), max_iterations)
 
             def iterate(tile, work, grid):
-                lists = scratch.Scratch(
+                lists = programs.Scratch(
                     memory.empty((sizes[0],), np.float64), memory.empty((sizes[1],), np.int64)
                 )
                 fill(tile, work, grid, inputs, lists)
@@ -182,9 +182,9 @@ class CpuBackend(HostMemory):
 
     def _in_packs(self, options):
         wave = self.program(DIRECT, self._number, (options,), packed=True)
-        wave.entry(scratch.direct_layout(self.real))
-        real, index, memory = self.real, scratch.index_type(self.real), self.scratch
-        sizes = functools.partial(scratch.direct_sizes, rows=scratch.list_rows(options))
+        wave.entry(programs.direct_layout(self.real))
+        real, index, memory = self.real, programs.index_type(self.real), self.scratch
+        sizes = functools.partial(programs.direct_sizes, rows=programs.list_rows(options))
 
         def run(tile, *inputs):
             numbers, places = sizes(tile.count.shape[1])

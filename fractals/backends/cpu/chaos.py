@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.cpu.programs import program_of
-from fractals.backends.cpu.scratch import array
+from fractals.backends.cpu.programs import array, program_of
 from fractals.backends.machine_code import char_of
 from fractals.kernels.attractor import Attractor
 from fractals.kernels.buddhabrot import Buddhabrot
@@ -41,8 +40,8 @@ ID = (1 << ID_BITS) - 1
 PLOTTED = 3  # the first row of what is plotted of an attractor's points
 MACHINE = "fractals.backends.cpu.chaos_code:make_body"
 LOOP = "fractals.backends.cpu.chaos_code:make_variation_body"
-ATTRACTOR_MACHINE = "fractals.backends.cpu.attractor_code:make_body"
-ATTRACTOR_LOOP = "fractals.backends.cpu.attractor_code:make_loop_body"
+ATTRACTOR_MACHINE = "fractals.backends.cpu.chaos_code:make_attractor_body"
+ATTRACTOR_LOOP = "fractals.backends.cpu.chaos_code:make_loop_body"
 ORBIT_MACHINE = "fractals.backends.cpu.orbit_code:make_body"
 
 

@@ -19,7 +19,7 @@ soon be idle. Therefore
 
 import math
 
-from fractals.backends.cpu.scratch import ROOM, SAMPLES, list_rows
+from fractals.backends.cpu.programs import ROOM, SAMPLES, list_rows
 from fractals.backends.cpu.simd.control import (
     align_stack,
     by_vectors,
@@ -134,7 +134,7 @@ def make_body(target, options):
     -----
     The arguments of ``body`` are those of `fractals.kernels.escape.make_body`, but for the arrays
     of the tile, which have one dimension, and for `numbers` and `places`, scratch of
-    `fractals.backends.cpu.scratch.direct_sizes`. The last number of `point` is 0. Another thread
+    `fractals.backends.cpu.programs.direct_sizes`. The last number of `point` is 0. Another thread
     may change it: the body then returns after a block of steps, and the tile is not to be used.
     """
     jit, formula = target.jit, options.formula

@@ -6,7 +6,7 @@ appended without gaps. c does not change, and is kept once for each sample.
 
 from typing import Any, NamedTuple
 
-from fractals.backends.cpu.scratch import (
+from fractals.backends.cpu.programs import (
     LISTS,
     OCTAVE,
     ORDER,

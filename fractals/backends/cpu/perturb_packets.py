@@ -25,9 +25,14 @@ from fractals.backends.cpu.packet_lists import (
     make_lists,
     make_select_steps,
 )
-from fractals.backends.cpu.perturb_bla import COMPARE, IGNORE, REMEMBER, make_bla_steps
-from fractals.backends.cpu.perturb_la import make_la_steps
-from fractals.backends.cpu.scratch import (
+from fractals.backends.cpu.perturb_steps import (
+    COMPARE,
+    IGNORE,
+    REMEMBER,
+    make_bla_steps,
+    make_la_steps,
+)
+from fractals.backends.cpu.programs import (
     BLOCK_SIZE,
     ESCAPED,
     IN_TILE,

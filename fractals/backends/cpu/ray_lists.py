@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.cpu.programs import program_of
-from fractals.backends.cpu.scratch import array
+from fractals.backends.cpu.programs import array, program_of
 from fractals.backends.features import REGISTER
 from fractals.backends.machine_code import char_of
 from fractals.kernels.light import Shot

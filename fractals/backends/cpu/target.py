@@ -15,10 +15,10 @@ from numba.core.errors import NumbaError
 from numba.extending import lower_builtin, type_callable
 
 from fractals.backends import machine_code
-from fractals.backends.cpu import inlined
-from fractals.backends.cpu.atomic import add_up
-from fractals.backends.cpu.inlined import overload
+from fractals.backends.cpu import entry
+from fractals.backends.cpu.entry import overload
 from fractals.backends.cpu.simd import elementary  # noqa: F401 - registers its overloads
+from fractals.backends.cpu.simd.memory import add_up
 from fractals.backends.cpu.simd.pack import Pack
 from fractals.kernels import Target, primitives
 
@@ -160,7 +160,7 @@ def make_target(number, jit, add):
 @functools.cache
 def cpu_target(number):
     """Return the target for loops compiled on the CPU."""
-    return make_target(number, inlined.jit, inlined.jit(add_up))
+    return make_target(number, entry.jit, entry.jit(add_up))
 
 
 def text_of(make_body, number, options, layout, foreign, loop=False, checked=False, **kinds):
@@ -176,14 +176,14 @@ def text_of(make_body, number, options, layout, foreign, loop=False, checked=Fal
         body = make_body(cpu_target(number), *options)
         if not loop or checked:
             return body
-        element = inlined.jit(body)
+        element = entry.jit(body)
 
         def whole(*arguments):  # LLVM makes vectors because the strides are 1
             element(*EACH, *arguments)
 
         return whole
 
-    return inlined.text_of_program(make, layout, foreign, checked, **kinds)
+    return entry.text_of_program(make, layout, foreign, checked, **kinds)
 
 
 def compiled(make_body, number, options, layout, foreign, loop=False, **kinds):

@@ -3,9 +3,9 @@
 from llvmlite import ir
 from numba import types
 
-from fractals.backends.cpu import inlined
-from fractals.backends.cpu.atomic import add_to_cell, replace_in_cell
+from fractals.backends.cpu import entry
 from fractals.backends.cpu.entry import invoke, shaped
+from fractals.backends.cpu.simd.memory import add_to_cell, replace_in_cell
 from fractals.backends.cpu.simd.pack import INT64, intrinsic
 from fractals.backends.cpu.tile_loop import (
     CLOCK,
@@ -38,7 +38,7 @@ def _ticks(_context):
     return types.int64(), generate
 
 
-@inlined.jit
+@entry.jit
 def _take(queue):
     """Return the index of the next tile, or -1 without one."""
     while True:
@@ -49,21 +49,21 @@ def _take(queue):
             return k
 
 
-@inlined.jit
+@entry.jit
 def _lap(laps, stage, begun):
     now = _ticks()
     laps[stage] += now - begun
     return now
 
 
-@inlined.jit
+@entry.jit
 def _copy_part(part, positions, start):
     for k in range(part.shape[0]):
         for i in range(part.shape[1]):
             part[k, i] = positions[k, start + i]
 
 
-@inlined.jit
+@entry.jit
 def _tally(laps, counts, max_iterations):
     least, greatest, inside = laps[LEAST], laps[GREATEST], 0
     for j in range(len(counts)):
@@ -79,7 +79,7 @@ def _tally(laps, counts, max_iterations):
     laps[SAMPLES] += counts.size
 
 
-@inlined.jit
+@entry.jit
 def _iterated(window, n, stage):
     """Return the escape data of a tile with `n` x `n` samples a pixel."""
     left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
@@ -108,7 +108,7 @@ def _iterated(window, n, stage):
     )
 
 
-@inlined.jit
+@entry.jit
 def _read(window, n, stage):
     """Return what is kept of a tile with `n` x `n` samples a pixel; no rows if counts are wrong."""
     left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
@@ -131,7 +131,7 @@ def _read(window, n, stage):
     return EscapeTile(count, x, y, dx, dy, shaped(stage.tile.statistics, (1, 1, 1)))
 
 
-@inlined.jit
+@entry.jit
 def _parts(pairs, row, left, x, y):
     line = pairs[row, left : left + len(x)]
     for i in range(len(x)):
@@ -250,7 +250,7 @@ def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
         add_to_cell(queue, DONE, 1)
 
 
-@inlined.jit
+@entry.jit
 def _pair(pairs, row, left, x, y, j):
     if len(pairs):
         xs, ys = x[j], y[j]

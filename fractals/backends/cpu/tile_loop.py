@@ -13,8 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fractals.backends.base import LINE
-from fractals.backends.cpu import scratch
-from fractals.backends.cpu.programs import is_stored, program_of
+from fractals.backends.cpu.programs import (
+    color_layout,
+    direct_layout,
+    index_type,
+    is_stored,
+    padded,
+    position_layout,
+    program_of,
+)
 from fractals.kernels.escape import NONE_YET
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.threads import Queue
@@ -122,8 +129,8 @@ def compile_tile_loop(backend, number, work, dtype=None):
     if work.iterate:
         parts = [(2 * columns, real), (2 * int(tiles[:, 3].max()) * n, real)]
         numbers, places = work.iterate.scratch_sizes(columns)
-        lists = [(numbers, real), (places, scratch.index_type(real))]
-        iterate = programs[0].entry(scratch.direct_layout(real))
+        lists = [(numbers, real), (places, index_type(real))]
+        iterate = programs[0].entry(direct_layout(real))
 
         def source():
             grid, *rest = work.inputs
@@ -150,10 +157,10 @@ def compile_tile_loop(backend, number, work, dtype=None):
 
         return keeping
 
-    place = programs[-2].entry(scratch.position_layout(real))
-    paint = programs[-1](n).entry(scratch.color_layout(dtype))
+    place = programs[-2].entry(position_layout(real))
+    paint = programs[-1](n).entry(color_layout(dtype))
     lookup, encode, share = work.colors
-    table = scratch.padded(lookup), encode, share
+    table = padded(lookup), encode, share
     colors = [(samples, np.float32), (3 * samples // n**2, dtype)]
     colors += [(columns * n, np.int32), (columns * n, np.float32)]
 

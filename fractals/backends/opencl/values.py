@@ -1,13 +1,18 @@
 """Types and values of a translated function: what `translate` knows of an expression."""
 
 import ast
+import functools
+import linecache
 import math
 import operator
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from fractals.errors import DeviceError
 
 # How tightly an operator of C binds.
 ATOM, UNARY, EQUAL, CONDITION = 16, 14, 9, 3
@@ -214,3 +219,57 @@ def safe(name: str) -> str:
     """Return a name as C, and the languages for GPUs, take it."""
     name = re.sub(r"[^A-Za-z0-9_]", lambda found: f"u{ord(found[0]):x}", name)
     return f"{name}_" if name in RESERVED else name
+
+
+# --- Syntax trees of functions, and their places in files
+
+PACKAGE = Path(__file__).parents[2]
+
+
+def place_of(filename: str, line: int) -> str:
+    """Return file and line, of this package from its folder on."""
+    path = Path(filename)
+    if path.is_relative_to(PACKAGE):
+        path = path.relative_to(PACKAGE.parent)
+    return f"{path.as_posix()}:{line}"
+
+
+@functools.cache
+def _functions_of(text: str) -> dict[tuple[int, str], list[Any]]:
+    found: dict[tuple[int, str], list[Any]] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef):
+            line = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            found.setdefault((line, node.name), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            found.setdefault((node.lineno, "<lambda>"), []).append(node)
+    return found
+
+
+def tree_of(function: Any) -> Any:
+    """Return the syntax tree of a function, a definition or a lambda.
+
+    A function of generated text has the text as its attribute `text`.
+    """
+    code = function.__code__
+    text = getattr(function, "text", None) or "".join(linecache.getlines(code.co_filename))
+    found = _functions_of(text).get((code.co_firstlineno, code.co_name), [])
+    if len(found) != 1:
+        what = "several functions are" if found else "no source text is"
+        raise DeviceError(f"{place_of(code.co_filename, code.co_firstlineno)}: {what} there")
+    return found[0]
+
+
+def stored(*nodes: ast.AST) -> set[str]:
+    """Return the names in C of what statements, or targets, change; "data" for arrays."""
+    changed = [
+        each
+        for node in nodes
+        for each in ast.walk(node)
+        if isinstance(getattr(each, "ctx", None), ast.Store)
+    ]
+    return {
+        safe(each.id) if isinstance(each, ast.Name) else "data"
+        for each in changed
+        if isinstance(each, ast.Name | ast.Subscript)
+    }

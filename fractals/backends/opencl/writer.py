@@ -11,7 +11,6 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from fractals.backends.opencl.intrinsics import HELPERS, INTRINSICS
-from fractals.backends.opencl.syntax import place_of, stored, tree_of
 from fractals.backends.opencl.values import (
     BITWISE,
     EQUAL,
@@ -29,7 +28,10 @@ from fractals.backends.opencl.values import (
     joined,
     known,
     literal,
+    place_of,
     safe,
+    stored,
+    tree_of,
     tuple_type,
 )
 from fractals.errors import DeviceError

@@ -5,7 +5,7 @@ import inspect
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from fractals.backends.cpu.inlined import overload
+from fractals.backends.cpu.entry import overload
 from fractals.backends.cpu.simd.pack import (
     FEATURES,
     INT32,
