@@ -130,7 +130,7 @@ SMALL_FILES = {
     "cli/keys.py": "is written by scripts/keywords.py",
     "explorer/application.py": "imports Starlette, which is not always installed",
     "io/formula_file.py": "has a public name",
-    "rendering/scatter/bands.py": "is opened by its name on the workers of a cluster",
+    "rendering/scatter/display.py": "is opened by its name on the workers of a cluster",
     "tools/grade.py": "is run as a program",
 }
 SMALL = 150  # lines

@@ -157,14 +157,14 @@ def _report(steps: "list[Step]", path: Path, overwrite: bool) -> None:
     import json
 
     from fractals.io.files import check_output, written
-    from fractals.tools import ladder
+    from fractals.tools import learn
 
     check_png(path, overwrite)
     outputs = {"chart": path, "figures": path.with_suffix(".json")}
     check_output(outputs["figures"], overwrite)
-    found = ladder.measure(steps, tell)
+    found = learn.measure(steps, tell)
     texts = {
-        "chart": ladder.chart(found),
+        "chart": learn.chart(found),
         "figures": json.dumps(found, indent=2).encode() + b"\n",
     }
     for name, each in outputs.items():

@@ -10,8 +10,8 @@ session.py     a client: its colors, what waits to be sent to it, what it asked 
 navigation.py  messages that change the view; bookmarks
 questions.py   answers about a frame
 scheduler.py   one thread draws for all clients, the newest views first
-shown.py       what all views have in common; draws those of other families, ever finer
-moving.py      whole pictures while a view moves
+shown.py       what all views have in common; draws those of other families, ever finer;
+               whole pictures while a view moves
 view.py        draws a view of samples: coarse, values, exact
 frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers

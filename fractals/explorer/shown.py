@@ -1,4 +1,4 @@
-"""What the views of all families of images have in common, and those that become ever finer."""
+"""What all views show: pictures of every family, ever finer, and whole ones while they move."""
 
 import threading
 import weakref
@@ -7,14 +7,21 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
+from fractals.explorer.frames import SAID
 from fractals.explorer.protocol import Where, pack_pixels
-from fractals.explorer.scheduler import DrawingTask, Engine, Steps
+from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
+from fractals.kernels.layout import EscapeTile
+from fractals.rendering.drawing import Drawing, Sink
 from fractals.rendering.families import Refined, Refinement, family_of
+from fractals.rendering.iteration import Direct, Pairs, Stop
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Tile
+from fractals.rendering.plan import Plan, Tile, make_plan
+from fractals.rendering.shading import Painter, constants_of
+from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
 
 REST = 0.25  # seconds without input, after which more than the coarse picture is drawn
@@ -180,3 +187,261 @@ class RefinedView(ShownView):
             place = top * picture.step
             self.send_pixels(Tile(0, place, width, len(band)), band, picture.step)
             yield None
+
+
+# --- MovedView: whole pictures of a view that moves, from rows and columns of the one before
+#
+# As in XaoS (Hubička, 1996), a row or column within a pixel of where the new picture needs one is
+# shown again. What is missing is computed, as much as the time allows, at its own place: errors do
+# not add up. The exact picture has none of these pixels.
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+MOVED_RATE = 30  # pictures a second that the new samples of moved ones are counted for
+LEAST_SECONDS = 0.002  # of a moved picture, that tell how fast samples are
+STEPS = (8, 4, 2, 1)  # pixels without a row or column, the widest gaps first
+SHARES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.06, 0.0)  # of the gaps that are filled
+
+
+@dataclass(frozen=True)
+class KnownPixels:
+    """Pixels of a picture, and where their columns and rows lie along its axes, in the plane."""
+
+    like: Any  # what else their colors depend on
+    columns: Floats  # to the right
+    rows: Floats  # downwards
+    pixels: NDArray[np.uint8]  # shape (rows, columns, 3)
+
+
+def axes(plan: Plan) -> tuple[Floats, Floats]:
+    """Return the positions of a plan's pixels along the picture's axes, to the right and down."""
+    a, b, c, d = map(float, matrix(plan.view))
+    (x, y), (width, height), pixel = map(float, plan.center), plan.size, float(plan.pixel)
+    area = a * d - b * c
+    across, down = (d * x - b * y) / area, (c * x - a * y) / area
+    columns: Floats = across + np.linspace(-1, 1, width) * ((width - 1) * pixel / 2)
+    rows: Floats = down + np.linspace(-1, 1, height) * ((height - 1) * pixel / 2)
+    return columns, rows
+
+
+def in_plane(plan: Plan, columns: Floats, rows: Floats) -> tuple[Floats, Floats]:
+    """Return what `fractals.rendering.sampling.coordinates` does, of positions along the axes."""
+    a, b, c, d = map(float, matrix(plan.view))
+    return np.stack([a * columns, c * columns]), np.stack([-b * rows, -d * rows])
+
+
+def nearest(known: Floats, axis: Floats) -> Indices:
+    """Return for each pixel of an axis the known position that it takes, or -1.
+
+    Both ascend. Each position is taken once, by the pixel that it is nearest to; where two are
+    nearest to one pixel, the farther one goes to the next pixel if that has none.
+    """
+    taken = np.full(len(axis), -1)
+    place = (known - axis[0]) * ((len(axis) - 1) / (axis[-1] - axis[0]))
+    inside = np.flatnonzero((place > -0.5) & (place < len(axis) - 0.5))
+    pixel = np.rint(place[inside]).astype(np.int64)
+    off = place[inside] - pixel
+    order = np.argsort(-abs(off), kind="stable")  # the nearest is written last
+    taken[pixel[order]] = inside[order]
+    left = taken[pixel] != inside
+    beside = pixel[left] + np.where(off[left] > 0, 1, -1)
+    free = (beside >= 0) & (beside < len(axis))
+    free[free] = taken[beside[free]] < 0
+    taken[beside[free]] = inside[left][free]
+    return taken
+
+
+def gaps(taken: Indices, focus: float) -> tuple[Indices, int]:
+    """Return the pixels without a position, and how many of them a picture needs at least.
+
+    The first ones fill the widest gaps, and those of equal gaps begin at the focus.
+    """
+    filled, order = taken >= 0, []
+    for step in STEPS:
+        begins = np.arange(0, len(filled), step)
+        found = begins[~np.logical_or.reduceat(filled, begins)] + step // 2
+        found = np.minimum(found, len(filled) - 1)
+        filled[found] = True
+        order.append(found[np.argsort(abs(found - focus))])
+    return np.concatenate(order), len(order[0])
+
+
+@dataclass(frozen=True)
+class MovedAxis:
+    """The positions along one axis of a moved picture: some are known, and others are added."""
+
+    pixels: Indices  # that have a position; ascending
+    sources: Indices  # the known position of each; -1: it is added
+    positions: Floats
+
+    @property
+    def added(self) -> Indices:
+        """Return which of the positions are added."""
+        return np.flatnonzero(self.sources < 0)
+
+    def shown(self, count: int) -> Indices:
+        """Return the position that each of an axis's pixels shows: the nearest."""
+        middles = (self.pixels[1:] + self.pixels[:-1] + 1) // 2
+        return np.searchsorted(middles, np.arange(count), side="right")
+
+
+def moved(
+    known: tuple[Floats, Floats],
+    wanted: tuple[Floats, Floats],
+    focus: tuple[float, float],
+    most: float,
+) -> list[MovedAxis]:
+    """Return columns and rows of a picture that needs at most about `most` new samples.
+
+    `known`, `wanted`: positions along both axes; `focus`: the pixel where gaps are filled first.
+    """
+    taken = [nearest(*each) for each in zip(known, wanted, strict=True)]
+    missing = [gaps(*each) for each in zip(taken, focus, strict=True)]
+    across, down = (np.count_nonzero(each >= 0) for each in taken)
+    for share in SHARES:
+        counts = [least + int(share * (len(each) - least)) for each, least in missing]
+        columns, rows = counts
+        if rows * (across + columns) + columns * down <= most:
+            break
+    found = []
+    for old, axis, sources, (order, _), count in zip(
+        known, wanted, taken, missing, counts, strict=True
+    ):
+        there = sources >= 0
+        positions = axis.copy()
+        positions[there] = old[sources[there]]
+        there[order[:count]] = True
+        pixels = np.flatnonzero(there)
+        found.append(MovedAxis(pixels, sources[pixels], positions[pixels]))
+    return found
+
+
+class MovedPicture:
+    """The picture of a plan's view: known pixels, and those of rows and columns that are added."""
+
+    def __init__(
+        self, plan: Plan, known: KnownPixels | None, focus: tuple[float, float], most: float
+    ) -> None:
+        """`most`: new samples, about."""
+        self.size, none = plan.size, np.zeros(0)
+        old = (known.columns, known.rows) if known else (none, none)
+        self.columns, self.rows = moved(old, axes(plan), focus, most)
+        shape = len(self.rows.pixels), len(self.columns.pixels), 3
+        self.pixels = np.empty(shape, np.uint8)
+        if known:  # what is added replaces the last ones
+            kept = known.pixels[self.rows.sources]
+            np.take(kept, self.columns.sources, axis=1, mode="wrap", out=self.pixels)
+        self.added = 0  # samples
+
+    def parts(self) -> Iterator[tuple[Floats, Floats, NDArray[np.uint8]]]:
+        """Yield positions of columns and rows, and the pixels that are to be filled there."""
+        columns, rows = self.columns, self.rows
+        kept = np.flatnonzero(rows.sources >= 0)
+        whole = np.arange(len(columns.pixels))
+        for across, down in ((whole, rows.added), (columns.added, kept)):
+            if not (across.size and down.size):
+                continue
+            pixels = np.empty((len(down), len(across), 3), np.uint8)
+            yield columns.positions[across], rows.positions[down], pixels
+            self.pixels[down[:, None], across] = pixels
+            self.added += len(down) * len(across)
+
+    def known(self, like: Any) -> KnownPixels:
+        """Return the pixels for the next picture."""
+        return KnownPixels(like, self.columns.positions, self.rows.positions, self.pixels)
+
+    def whole(self) -> NDArray[np.uint8]:
+        """Return the picture; where neither row nor column is there, the nearest pixels."""
+        width, height = self.size
+        if self.pixels.shape[:2] == (height, width):
+            return self.pixels
+        rows, columns = self.rows.shown(height), self.columns.shown(width)
+        return self.pixels[rows].take(columns, axis=1)
+
+
+@dataclass(kw_only=True, eq=False)
+class MovedView(ShownView):
+    """A view whose pictures move with it, where the client gets pixels and no values."""
+
+    focus: tuple[float, float] = (0.0, 0.0)  # pixel at which tiles begin
+    shader: bool = True  # whether the client colors values; otherwise it gets pixels
+
+    # With one sample a pixel; iterated, or read from raw numbers
+    single: Drawing = field(init=False)
+    known: KnownPixels | None = None  # of the newest whole picture
+    moved: bool = False  # whether the client has got a moved picture
+
+    def _plan(self, scene: Scene) -> Plan:
+        """Return the plan of a scene on the engine's device; its painters are made apart."""
+        backend = self.engine.backend(scene.iteration.number_type)
+        return make_plan(scene, backend.kind, threads=backend.threads or 1, keeps="nothing")
+
+    def moves_rows(self) -> bool:
+        """Tell whether a moved picture is made of rows and columns of the one before."""
+        plan = self.single.plan
+        if self.shader or self.remote or plan.deep or not self.rate or min(plan.size) == 1:
+            return False
+        # These need more of a sample than its own numbers
+        if plan.layers.whole or plan.layers.masks or plan.explicit_positions:
+            return False
+        if self.scene.relief.heights != "none":
+            return False
+        return self.moving or (self.known is not None and self.known.like == self._like())
+
+    def _like(self) -> Any:
+        """Return what the color of a sample depends on beside its place."""
+        scene, single = toned_alone(self.scene), self.single
+        view = scene.view.model_copy(update=dict.fromkeys(("center", "width", "zoom", "frame")))
+        same = scene.model_copy(update={"view": view, **dict.fromkeys(SAID, "")})
+        constants = [constants_of(single.plan, layer) for layer in single.plan.layers.drawn]
+        return same, single.source.count_offset, constants, single.backend
+
+    def draw_moved(self) -> Steps:
+        """Send a whole picture, with rows and columns of the one before."""
+        single, source, like = self.single, self.single.source, self._like()
+        assert isinstance(source, Direct)
+        plan = self._plan(toned_alone(self.scene))
+        painter, threads = Painter(single.backend, plan, np.uint8), max(1, single.backend.threads)
+        known = self.known if self.known and self.known.like == like else None
+        picture = MovedPicture(plan, known, self.focus, self.rate * threads / MOVED_RATE)
+        seconds = 0.0
+        for columns, rows, pixels in picture.parts():
+            here = replace(single, source=source.at(*in_plane(plan, columns, rows)))
+
+            def take(tile: Tile, stop: Stop, here: Drawing = here, out: Any = pixels) -> Any:
+                def use(raw: EscapeTile, flags: Pairs) -> None:
+                    rgb = painter.paint(tile, raw, source.max_iterations, source.count_offset)
+                    single.backend.all_to_host([*flags, (rgb, out[tile.window()])])
+
+                here.source.iterate_for(tile, use, stop)
+                return {}
+
+            height = -(-len(rows) // (4 * threads))
+            strips = [
+                Tile(0, y, len(columns), min(height, len(rows) - y))
+                for y in range(0, len(rows), height)
+            ]
+            for spent in self.engine.batches(self, here, strips, Sink(here.room.in_parts(take))):
+                seconds += spent
+                if spent > STEP_SECONDS:
+                    yield None
+        if seconds > LEAST_SECONDS:
+            self.rate = picture.added / seconds / threads
+        self.known, self.moved = picture.known(like), True
+        self.send_pixels(Tile(0, 0, *plan.size), picture.whole())
+        yield None
+
+
+def at_one_sample(scene: Scene) -> Scene:
+    """Return a scene with one sample a pixel, on the grid."""
+    update = {"supersampling": 1, "antialias": "grid"}
+    return scene.model_copy(update={"image": scene.image.model_copy(update=update)})
+
+
+def toned_alone(scene: Scene) -> Scene:
+    """Return a scene with one sample a pixel, developed as far as no pixel's place is needed."""
+    plain = {"bloom": 0.0, "vignette": 0.0, "grain": 0.0}
+    return at_one_sample(scene).model_copy(
+        update={"develop": scene.develop.model_copy(update=plain)}
+    )

@@ -6,7 +6,7 @@
     tracks.py    values of the scene over time
     frames.py    frames that are drawn one by one, or recolored; planes for encoders, and flashes
     strip.py     what the strip of a zoom holds: layout, samples, memory; where texels are held
-    bands.py     draws the parts of a strip; noise.py: more samples where it is noisy
+    bands.py     draws the parts of a strip, with more samples where it is noisy
     gather.py    frames from a strip that keeps colors
     valued.py    frames from a strip that keeps values; samples.py: what it keeps
     writing.py   a video in segments, an animated picture, or a sequence of PNGs

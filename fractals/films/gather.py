@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.color import palette
-from fractals.films.bands import MARGIN, BandMaker, Texels, widest
+from fractals.films.bands import BLOCK, MARGIN, BandMaker, Texels, widest
 from fractals.films.frames import FilmConstants, Frame
 from fractals.films.motion import Moment
-from fractals.films.noise import BLOCK
 from fractals.films.strip import HOST, BandFile, Shutter, Strip, TexelFiles, TexelPool, Way
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import CHANNELS, FramePlace, StripShape, StripTexels

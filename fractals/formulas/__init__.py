@@ -10,5 +10,6 @@ FILES: dict[str, tuple[str, ...]] = {
     "memory": ("phoenix", "spider"),
     "powers": ("mandelbrot", "multibrot", "simonobrot", "tricorn"),
     "root_finding": ("halley", "newton", "nova"),
+    "sequences": ("hybrid", "lyapunov"),
     "texts": ("collatz", "exponential", "logistic", "magnet1", "magnet2", "network", "sine"),
 }

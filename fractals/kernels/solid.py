@@ -71,7 +71,7 @@ def from_afar(radius: float) -> tuple[float, float, float]:
 
 
 def rotation_knobs(what: str) -> dict[str, Knob]:
-    """Return the knobs of `fractals.kernels.points.rotation`."""
+    """Return the knobs of `fractals.kernels.space.rotation`."""
     return {
         name: Knob(*ANGLE, f"degrees by which {what} rotates about the {axis} axis")
         for name, axis in (("turn", "z"), ("tilt", "x"), ("roll", "y"))

@@ -8,8 +8,8 @@ from support.explorer import PATIENCE, SIZE
 
 import fractals
 from fractals.explorer import protocol
-from fractals.explorer.moving import MovedPicture, axes
 from fractals.explorer.scheduler import VIEW, Engine
+from fractals.explorer.shown import MovedPicture, axes
 from fractals.explorer.view import ClientView
 from fractals.rendering.plan import make_plan
 

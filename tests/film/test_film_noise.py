@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from test_film_strip import CPU, decibels, film_of, maker_of, plane
 
-from fractals.films import noise
-from fractals.films.noise import sectors_seen, sides_of
+from fractals.films import bands
+from fractals.films.bands import sectors_seen, sides_of
 
 RANDOM = np.random.default_rng(1)
 FINEST = np.zeros(16, np.int64)
@@ -76,13 +76,13 @@ def test_frames_in_noise_are_closer_to_pictures_of_many_samples(monkeypatch):
     exact = plane(maker, 10)
 
     # Pieces for threads are smaller, so that there are many.
-    monkeypatch.setattr(noise, "WIDE", noise.AREA)
-    monkeypatch.setattr(noise, "AT_ONCE", 2**9)
+    monkeypatch.setattr(bands, "WIDE", bands.AREA)
+    monkeypatch.setattr(bands, "AT_ONCE", 2**9)
     pieces = maker_of(scene, density=1.5, options=CPU.replace(threads=3))
     assert np.array_equal(next(pieces.frames([10])), fine)
 
-    monkeypatch.setattr(noise, "NOISY", 9.0)
-    monkeypatch.setattr(noise, "FAINT", 9.0)
+    monkeypatch.setattr(bands, "NOISY", 9.0)
+    monkeypatch.setattr(bands, "FAINT", 9.0)
     (rough,) = maker_of(scene, density=1.5).frames([10])
     assert decibels(fine, exact) > decibels(rough, exact) + 2
     assert abs(fine.mean((0, 1)) - exact.mean((0, 1))).max() < 257
@@ -95,7 +95,7 @@ def test_bands_agree_on_the_rows_that_both_draw(monkeypatch):
     above, below = maker.open(2, layout.rows), maker.open(3, 0)
     fine = maker.rows(above, layout.rows, 2 * layout.rows)
     other = maker.rows(below, 0, layout.rows)
-    monkeypatch.setattr(noise, "FAINT", 9.0)
+    monkeypatch.setattr(bands, "FAINT", 9.0)
     rough = maker.rows(below, 0, layout.rows)
 
     def differing(one, two):

@@ -7,7 +7,7 @@ import pytest
 from support.products import FusedError, Tagged, marking
 
 from fractals import catalog
-from fractals.kernels import points
+from fractals.kernels import space
 
 ARITHMETIC = "fractals.kernels.primitives", "fractals.kernels.elementary"
 
@@ -20,8 +20,8 @@ def watched(monkeypatch, module):
             continue
         if value.__module__ in ARITHMETIC:
             monkeypatch.setattr(module, name, own.get(name) or marking(value))
-        elif value.__module__ == points.__name__:
-            monkeypatch.setattr(module, name, getattr(points, name))
+        elif value.__module__ == space.__name__:
+            monkeypatch.setattr(module, name, getattr(space, name))
 
 
 def calls(kind, name, dice):
@@ -48,7 +48,7 @@ NAMES = [(kind, name) for kind in ("variation", "attractor") for name in catalog
 
 @pytest.mark.parametrize(("kind", "name"), NAMES)
 def test_a_formula_leaves_nothing_to_fuse(monkeypatch, kind, name):
-    watched(monkeypatch, points)
+    watched(monkeypatch, space)
     watched(monkeypatch, inspect.getmodule(catalog.load(kind, name)))
     assert len(list(calls(kind, name, random.Random(4)))) == 60
 

@@ -282,7 +282,7 @@ def test_a_solid_as_text_is_the_same(name):
 
 
 def test_a_bound_is_the_most_that_a_matrix_stretches():
-    from fractals.kernels.points import stretch
+    from fractals.kernels.space import stretch
 
     dice = np.random.default_rng(9)
     matrices = [*dice.normal(size=(300, 3, 3)), np.eye(3), np.zeros((3, 3)), np.diag([2.0, 2, 1])]

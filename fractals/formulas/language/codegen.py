@@ -11,7 +11,7 @@ from typing import Any
 
 from fractals.formulas.language import syntax
 from fractals.formulas.language.syntax import Tree
-from fractals.kernels import elementary, points, primitives
+from fractals.kernels import elementary, primitives, space
 from fractals.kernels.formula import Formula
 
 Value = tuple[str | None, str | None]  # names of real and imaginary part; None: 0
@@ -21,7 +21,7 @@ NAMES = {
     for module, names in (
         (primitives, ("fma", "number", "select", "sqrt", "diffabs")),
         (elementary, ("exp", "sincos", "sinhcosh", "log", "angle", "quotient", "nearest")),
-        (points, ("stretch",)),
+        (space, ("stretch",)),
     )
     for name in names
 }

@@ -2,9 +2,9 @@
 
 import math
 
-from fractals.kernels.points import folded, rotated, rotation
 from fractals.kernels.primitives import clamp, fma, number, select, sqrt
 from fractals.kernels.solid import Knob, Solid, from_afar, rotation_knobs, within
+from fractals.kernels.space import folded, rotated, rotation
 
 LEAST_SCALE = 1.05  # smaller solids are ever larger: no orbit escapes where a step does not magnify
 BOX_KNOBS = {

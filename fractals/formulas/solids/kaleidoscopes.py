@@ -8,7 +8,9 @@ nearer to 0 than the corner do not escape: the solid is within that ball, and so
 import functools
 import math
 
-from fractals.kernels.points import (
+from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.solid import ANGLE, Knob, Solid, from_afar, rotation_knobs, within
+from fractals.kernels.space import (
     fold_icosahedron,
     fold_octahedron,
     fold_tetrahedron,
@@ -16,8 +18,6 @@ from fractals.kernels.points import (
     rotation,
     swapped,
 )
-from fractals.kernels.primitives import fma, number, select
-from fractals.kernels.solid import ANGLE, Knob, Solid, from_afar, rotation_knobs, within
 
 CORNER = math.sqrt(3)  # how far the corners of the cube are from 0
 MENGER_KNOBS = {

@@ -3,9 +3,9 @@
 import functools
 import math
 
-from fractals.kernels.points import stretch
 from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.solid import ANGLE, Knob, Solid, from_afar, within
+from fractals.kernels.space import stretch
 
 TINY = 1e-30  # the square of a distance from the axis that counts as none, and a d that is no 0
 

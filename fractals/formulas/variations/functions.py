@@ -2,7 +2,8 @@
 
 from fractals.formulas.variations._offered import offered
 from fractals.kernels.elementary import PI, angle, exp, log, nearest, quotient, sincos, sinhcosh
-from fractals.kernels.points import (
+from fractals.kernels.primitives import fma, number, select, sqrt
+from fractals.kernels.space import (
     floor,
     gaussian,
     inverse,
@@ -14,7 +15,6 @@ from fractals.kernels.points import (
     tangent_of,
     whole_part,
 )
-from fractals.kernels.primitives import fma, number, select, sqrt
 
 
 @offered()

@@ -2,7 +2,8 @@
 
 from fractals.formulas.variations._offered import offered
 from fractals.kernels.elementary import PI, angle, log, quotient, sincos, sinhcosh
-from fractals.kernels.points import (
+from fractals.kernels.primitives import fma, number, select, sqrt
+from fractals.kernels.space import (
     floor,
     inverse,
     inverse_cosine,
@@ -13,7 +14,6 @@ from fractals.kernels.points import (
     wedged,
     whole_part,
 )
-from fractals.kernels.primitives import fma, number, select, sqrt
 
 
 @offered(parameters={"high": 1, "low": 0, "waves": 1})

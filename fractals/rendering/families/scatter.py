@@ -14,8 +14,7 @@ from fractals.io.store import SUFFIX
 from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Family, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.scatter.bands import draw_image, facts_of, write_bands
-from fractals.rendering.scatter.display import Show
+from fractals.rendering.scatter.display import Show, draw_image, facts_of, write_bands
 from fractals.rendering.scatter.plan import Hits, ScatterPlan, make_scatter_plan
 from fractals.rendering.scatter.play import Player, open_player, room_of
 from fractals.rendering.scatter.refine import ScatterRefinement
@@ -78,7 +77,7 @@ class Scatterer(Family):
 
             if self.plan(scene, options, "bands").bands > 1:
                 from fractals.rendering.cluster.job import check_poster
-                from fractals.rendering.scatter.bands import bands_by
+                from fractals.rendering.scatter.display import bands_by
 
                 named, play = check_poster(path, target, False), bands_by(cluster, options)
                 player = open_player(scene, options, "bands")

@@ -21,7 +21,7 @@ from fractals.backends.cpu.simd.pack import (
     llvm_function,
     same,
 )
-from fractals.kernels import elementary, points, primitives
+from fractals.kernels import elementary, primitives, space
 
 # --- How large the numbers in packs are: sizes of complex numbers, exponents, powers of two.
 
@@ -115,8 +115,8 @@ def scaled_overload(v, k):
 
 
 def teach_series(overload, **settings):
-    """Let `fractals.kernels.elementary` and `points` be compiled for a target."""
-    own = {function: function for function in points.FUNCTIONS}
+    """Let `fractals.kernels.elementary` and `space` be compiled for a target."""
+    own = {function: function for function in space.FUNCTIONS}
     for function, series in (elementary.SERIES | own).items():
         overload(function, **settings)(_returning(series))
 
