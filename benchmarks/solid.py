@@ -58,7 +58,7 @@ from fractals.backends.cpu.ray_lists import (
     Tracer,
 )
 from fractals.backends.devices import choose, open_backend
-from fractals.backends.features import REGISTER
+from fractals.backends.machine_code import REGISTER
 from fractals.backends.python import PythonBackend
 from fractals.explorer.frames import FrameView, Move
 from fractals.formulas.solids.boxes import mandelbox

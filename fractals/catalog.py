@@ -18,7 +18,6 @@ GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
 # holds several.
 CODE = {
     "formula": "formulas",
-    "scatter": "formulas/scatter",
     "solid": "formulas/solids",
     "coloring": "color/colorings",
     "format": "io/foreign",
@@ -31,6 +30,7 @@ GROUPED = {"formula": "", "solid": "", "coloring": "", "format": "make_"}
 # Modules whose ``MAKERS`` are the ``make`` functions of more names of a kind.
 TABLES = {
     "formula": "fractals.formulas._table",
+    "scatter": "fractals.formulas.scatter",
     "attractor": "fractals.formulas.attractors",
     "variation": "fractals.formulas.variations",
 }

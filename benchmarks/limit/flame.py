@@ -29,7 +29,7 @@ sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent), str(HERE)]  # this check
 import scatter
 from yardstick import AVX512, FLAGS, find_compiler
 
-from fractals.backends.features import REGISTER
+from fractals.backends.machine_code import REGISTER
 from fractals.errors import DeviceError, DifferenceError, FractalsError
 from fractals.kernels.scatter import AFFINE, CALLS, COLOR, SPEED
 from fractals.rendering.scatter.play import Player

@@ -447,7 +447,7 @@ def source_command(scenes: tuple[str, ...], **options: Any) -> None:
     The text is translated from the Python functions that all devices share; a comment names file
     and line of each. Neither a GPU nor pyopencl is needed.
     """
-    from fractals.backends.opencl.intrinsics import METAL, OPENCL
+    from fractals.backends.opencl.values import METAL, OPENCL
     from fractals.tools.gpu.machine import sources
 
     every, dialect = options.pop("all"), METAL if options.pop("metal") else OPENCL

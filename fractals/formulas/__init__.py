@@ -1,6 +1,6 @@
 """Formulas: a function or a row each, in files by what a step does."""
 
-# The files that hold several, and the names; those of attractors are in a table of their own.
+# The files that hold several, and the names; attractors and scatter have tables of their own.
 FILES: dict[str, tuple[str, ...]] = {
     "absolute_values": (
         *("buffalo", "burning_ship", "celtic", "celtic_heart"),
@@ -9,7 +9,10 @@ FILES: dict[str, tuple[str, ...]] = {
     "attractors": (),
     "memory": ("phoenix", "spider"),
     "powers": ("mandelbrot", "multibrot", "simonobrot", "tricorn"),
-    "root_finding": ("halley", "newton", "nova"),
+    "scatter": (),
     "sequences": ("hybrid", "lyapunov"),
-    "texts": ("collatz", "exponential", "logistic", "magnet1", "magnet2", "network", "sine"),
+    "texts": (
+        *("collatz", "exponential", "halley", "logistic", "magnet1"),
+        *("magnet2", "network", "newton", "nova", "sine"),
+    ),
 }

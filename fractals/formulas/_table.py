@@ -12,7 +12,7 @@ from fractals.formulas.expression import deepened
 from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.syntax import Tree, minus, plus
-from fractals.formulas.root_finding import (
+from fractals.formulas.texts import (
     OF_ROOTS,
     TOLERANCE,
     composed,

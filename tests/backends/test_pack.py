@@ -13,7 +13,7 @@ from numba.extending import intrinsic, register_jitable
 from support.scenes import slow_but
 
 import fractals.backends.cpu.target  # noqa: F401 - what the functions of formulas are for single numbers
-from fractals.backends import features
+from fractals.backends import machine_code
 from fractals.backends.cpu.simd.control import by_vectors, flush_denormals, restore_mode
 from fractals.backends.cpu.simd.elementary import larger_part
 from fractals.backends.cpu.simd.memory import (
@@ -114,7 +114,7 @@ def test_arithmetic_is_that_of_single_numbers(dtype):
     found, expected = np.empty(RESULTS * count, dtype), np.empty(RESULTS * count, dtype)
     lanes = in_packs(found, a, b, c)
     one_by_one(expected, a, b, c)
-    assert lanes == VECTORS * features.REGISTER // np.dtype(dtype).itemsize
+    assert lanes == VECTORS * machine_code.REGISTER // np.dtype(dtype).itemsize
     for k in range(RESULTS):
         part = slice(k * count, (k + 1) * count)
         assert same_bits(found[part], expected[part]), f"result {k} of arithmetic()"
@@ -147,7 +147,7 @@ def test_lists_are_closed_up(dtype, chosen):
             seen += any_lane(mask)
         return end, seen
 
-    lanes = VECTORS * features.REGISTER // np.dtype(dtype).itemsize
+    lanes = VECTORS * machine_code.REGISTER // np.dtype(dtype).itemsize
     count = 10 * lanes
     a = np.random.default_rng(1).normal(size=count + lanes).astype(dtype)
     limit = {"none": -1e9, "all": 1e9, "some": 0.3}[chosen]
@@ -173,7 +173,7 @@ def test_memory_beyond_a_mask_stays(dtype):
         return lane_count(like)
 
     values = np.arange(3.7, 300, dtype=dtype)
-    lanes = VECTORS * features.REGISTER // values.itemsize
+    lanes = VECTORS * machine_code.REGISTER // values.itemsize
     for n in (0, 1, lanes - 1, lanes, lanes + 1):
         out, whole = np.full(300, -1, dtype), np.full(300, -1, np.int32)
         write(out, whole, values, n)
@@ -277,7 +277,7 @@ def test_rows_are_a_tuple_of_packs():
 
     a, out = np.random.default_rng(2).normal(size=(2, 200))
     swap(out, a, 0.5)
-    lanes = VECTORS * features.REGISTER // 8
+    lanes = VECTORS * machine_code.REGISTER // 8
     x, y = a[:lanes], a[100 : 100 + lanes]
     assert (out[:lanes] == np.where(x < 0.5, x, y)).all()
     assert (out[100 : 100 + lanes] == np.where(x < 0.5, y, x)).all()
@@ -292,7 +292,7 @@ def test_the_size_of_complex_lanes(dtype):
         store(out, 0, size)
         return least(size), least(-size)
 
-    lanes = VECTORS * features.REGISTER // np.dtype(dtype).itemsize
+    lanes = VECTORS * machine_code.REGISTER // np.dtype(dtype).itemsize
     numbers = np.array([0, -0.0, 1, -1.5, 1e37, 1e-30, np.inf, -np.inf], dtype)
     chance, out = np.random.default_rng(5), np.empty(lanes, dtype)
     for _ in range(20):
@@ -304,21 +304,21 @@ def test_the_size_of_complex_lanes(dtype):
 
 
 def test_register_widths():
-    assert features.register_bytes({"sse2", "avx2", "avx512f", "avx512vl"}) == 64
-    assert features.register_bytes({"sse2", "avx2", "avx512f"}) == 32
-    assert features.register_bytes({"sse2"}) == 16
-    assert features.register_bytes({"neon"}) == 16
+    assert machine_code.register_bytes({"sse2", "avx2", "avx512f", "avx512vl"}) == 64
+    assert machine_code.register_bytes({"sse2", "avx2", "avx512f"}) == 32
+    assert machine_code.register_bytes({"sse2"}) == 16
+    assert machine_code.register_bytes({"neon"}) == 16
 
 
 def test_features_are_those_that_numba_compiles_for(monkeypatch):
     monkeypatch.setenv("NUMBA_CPU_FEATURES", "+sse2,-avx2,+fma")
-    assert features.own_flags() == "+sse2,-avx2,+fma"
+    assert machine_code.own_flags() == "+sse2,-avx2,+fma"
     monkeypatch.delenv("NUMBA_CPU_FEATURES")
     monkeypatch.setenv("NUMBA_ENABLE_AVX", "0")
-    assert not any(flag.startswith("+avx") for flag in features.own_flags().split(","))
+    assert not any(flag.startswith("+avx") for flag in machine_code.own_flags().split(","))
 
 
-@pytest.mark.skipif("sse2" not in features.FEATURES, reason="only x86's mode is known")
+@pytest.mark.skipif("sse2" not in machine_code.FEATURES, reason="only x86's mode is known")
 def test_denormals_are_flushed_and_the_mode_comes_back():
     @numba.njit
     def halve(numbers, flush):
@@ -338,7 +338,9 @@ def test_denormals_are_flushed_and_the_mode_comes_back():
 HASWELL = "+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+bmi,+bmi2,+fma,+f16c,+lzcnt"
 
 
-@pytest.mark.skipif(features.REGISTER < 64 or OTHER_CPU, reason="needs AVX-512, to do without it")
+@pytest.mark.skipif(
+    machine_code.REGISTER < 64 or OTHER_CPU, reason="needs AVX-512, to do without it"
+)
 @pytest.mark.parametrize("features", slow_but([HASWELL], [HASWELL, "+sse2"]), ids=["avx2", "sse2"])
 def test_on_other_cpus(features):
     """Compile for a CPU with less: with AVX2, and where packs can't be fused."""

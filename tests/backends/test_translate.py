@@ -9,9 +9,16 @@ from support.scenes import FILES, slow_but
 
 from fractals import catalog
 from fractals.backends import opencl
-from fractals.backends.opencl.intrinsics import METAL, OPENCL, atomic_add
 from fractals.backends.opencl.translate import source
-from fractals.backends.opencl.values import ArrayType, TupleType, joined, literal
+from fractals.backends.opencl.values import (
+    METAL,
+    OPENCL,
+    ArrayType,
+    TupleType,
+    atomic_add,
+    joined,
+    literal,
+)
 from fractals.errors import DeviceError
 from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid

@@ -17,7 +17,7 @@ from support.scenes import formula_for, scene, slow_but
 
 import fractals
 from fractals import catalog
-from fractals.backends import features
+from fractals.backends import machine_code
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.color import palette
 from fractals.kernels import coloring as kernel
@@ -40,7 +40,7 @@ def drawn_scene(coloring, **keys):
 def iterated(drawn, device="cpu"):
     """Return a scene, what it is drawn with, and the escape data of its whole picture."""
     drawing = opened(drawn, device, shading=False)
-    if device == "cpu" and features.FUSED:  # a plain loop is many times slower
+    if device == "cpu" and machine_code.FUSED:  # a plain loop is many times slower
         assert drawing.source.run.loop == "packs"
     return drawn, drawing, drawing.source.iterate(Tile(0, 0, *drawing.plan.size))
 
@@ -407,7 +407,7 @@ PLAIN = {"picture_trap"}  # its `update` reads a table at an index of each sampl
 STATISTICS = [n for n in catalog.names("coloring") if catalog.load("coloring", n)().statistic]
 
 
-@pytest.mark.skipif(not features.FUSED, reason="this CPU has no packs")
+@pytest.mark.skipif(not machine_code.FUSED, reason="this CPU has no packs")
 @pytest.mark.parametrize("name", slow_but(["picture_trap"], STATISTICS))
 def test_the_loop_that_a_statistic_gets_on_the_cpu(name):
     """A statistic that packs cannot compile falls back to a loop many times slower."""

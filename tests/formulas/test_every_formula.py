@@ -24,7 +24,7 @@ from support.scenes import (
 
 import fractals
 from fractals import catalog
-from fractals.backends import features
+from fractals.backends import machine_code
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.kernels.escape import EscapeOptions, make_body
 from fractals.kernels.formula import meanings_of
@@ -266,7 +266,7 @@ def test_inside_at_the_rim_of_cardioid_and_disc(real):
             assert inside(real(float(c.real)), real(float(c.imag))) or abs(c - 0.25) < 0.01
 
 
-@pytest.mark.skipif(not features.FUSED, reason="this CPU has no packs")
+@pytest.mark.skipif(not machine_code.FUSED, reason="this CPU has no packs")
 @pytest.mark.parametrize("name", slow_but(["mandelbrot", "sine"], FILES))
 def test_the_cpu_iterates_it_in_packs(name):
     """A formula that packs cannot compile would fall back to a loop many times slower."""

@@ -10,7 +10,7 @@ from support.scenes import scene
 from support.threads import end_by_themselves, in_a_thread
 
 import fractals
-from fractals.backends import features
+from fractals.backends import machine_code
 from fractals.backends.cpu import tile_loop
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.errors import InputError
@@ -20,7 +20,7 @@ from fractals.rendering.drawing import compiled_draws, draw_all
 from fractals.threads import Queue
 
 pytestmark = pytest.mark.skipif(
-    not features.FUSED or tile_loop.CLOCK is None, reason="this CPU goes from tile to tile"
+    not machine_code.FUSED or tile_loop.CLOCK is None, reason="this CPU goes from tile to tile"
 )
 
 SCENES = {

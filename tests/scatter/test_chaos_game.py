@@ -15,7 +15,7 @@ from support.scenes import slow_but
 import fractals
 from fractals import catalog
 from fractals.backends.cpu.chaos import Machine, Sums
-from fractals.backends.features import FUSED, REGISTER
+from fractals.backends.machine_code import FUSED, REGISTER
 from fractals.kernels import scatter
 from fractals.kernels.scatter import Game, Window, philox
 

@@ -10,7 +10,7 @@ from oracle import solids as oracle
 import fractals
 from fractals import catalog
 from fractals.backends.devices import choose, open_backend
-from fractals.formulas.solids import solid_hybrid
+from fractals.formulas.solids import composed
 from fractals.kernels import march
 
 NAMES = catalog.names("solid")
@@ -328,9 +328,9 @@ def test_a_hybrid_is_its_parts_in_turn(formulas):
         assert found[6] == w
 
 
-@pytest.mark.parametrize("second", solid_hybrid.PARTS)
+@pytest.mark.parametrize("second", composed.PARTS)
 def test_any_two_solids_are_a_hybrid_whose_distances_float32_holds(second):
-    for first in solid_hybrid.PARTS:
+    for first in composed.PARTS:
         hybrid = made("solid_hybrid", formulas=f"{first}+{second}")
         if hybrid.degree == 64:  # of bulbs: the largest powers, too
             hybrid = made(

@@ -11,8 +11,7 @@ from fractals.backends.base import HostMemory, Run
 from fractals.backends.code_cache import program
 from fractals.backends.cpu import programs, tile_loop
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.features import FUSED
-from fractals.backends.machine_code import Laid, Uncompilable
+from fractals.backends.machine_code import FUSED, Laid, Uncompilable
 from fractals.kernels import display, escape, perturb, shade, strip
 from fractals.kernels.layout import EscapeTile
 

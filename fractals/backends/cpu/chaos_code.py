@@ -41,7 +41,7 @@ from fractals.backends.cpu.simd.memory import (
     replace_in_cell,
 )
 from fractals.backends.cpu.simd.pack import lane_count, splat
-from fractals.backends.features import REGISTER
+from fractals.backends.machine_code import REGISTER
 from fractals.kernels import attractor, scatter
 from fractals.kernels.primitives import fma, number, select
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fractals.backends import code_cache, features, machine_code
+from fractals.backends import code_cache, machine_code
 from fractals.backends.compilation import compiling, with_room
 from fractals.backends.machine_code import Layout, MachineCode, Program, Uncompilable, char_of
 from fractals.kernels.layout import (
@@ -42,7 +42,7 @@ def program_of(
 
     def made(store: code_cache.Store | None) -> Program:
         def load(layout: Layout) -> MachineCode:
-            key = f"{layout} for {features.TARGET}"
+            key = f"{layout} for {machine_code.TARGET}"
             found = store.load(key, _stored) if store else None
             if found is None:
                 what = make_body, number, options, layout

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.cpu.programs import array, program_of
-from fractals.backends.features import REGISTER
-from fractals.backends.machine_code import char_of
+from fractals.backends.machine_code import REGISTER, char_of
 from fractals.kernels.light import Shot
 from fractals.kernels.march import CONE, LENS, Cone, Space, Starts, from_camera
 from fractals.kernels.solid import Walk

@@ -16,8 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fractals.backends.opencl.intrinsics import OPENCL, Dialect, atomic_add
-from fractals.backends.opencl.values import ArrayType, TupleType, place_of, safe
+from fractals.backends.opencl.values import (
+    OPENCL,
+    ArrayType,
+    Dialect,
+    TupleType,
+    atomic_add,
+    place_of,
+    safe,
+)
 from fractals.backends.opencl.writer import INDENT, Translated, Writer
 from fractals.errors import DeviceError, shown
 from fractals.kernels import Target

@@ -10,11 +10,12 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
-from fractals.backends.opencl.intrinsics import HELPERS, INTRINSICS
 from fractals.backends.opencl.values import (
     BITWISE,
     EQUAL,
+    HELPERS,
     IN_C,
+    INTRINSICS,
     OPERATORS,
     REALS,
     UNARY,

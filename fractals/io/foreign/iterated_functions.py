@@ -22,7 +22,7 @@ from fractals import catalog
 from fractals.color import palette
 from fractals.color.palette import parse_color, srgb_from_linear
 from fractals.errors import SceneError, listed, shown
-from fractals.formulas.scatter.flame import MAX_TRANSFORMS, split
+from fractals.formulas.scatter import MAX_TRANSFORMS, split
 from fractals.io.foreign import Format, Imported, first_of
 from fractals.kernels.scatter import IDENTITY
 from fractals.scene.model import FILTERS, Display

@@ -23,9 +23,8 @@ from fractals.backends import probe
 from fractals.backends.base import HostMemory, MakeBody, Run
 from fractals.backends.cuda import LIMITS
 from fractals.backends.devices import open_one_core
-from fractals.backends.opencl.intrinsics import OPENCL, Dialect
 from fractals.backends.opencl.translate import Source, make_target, source
-from fractals.backends.opencl.values import ArrayType, TupleType, type_of
+from fractals.backends.opencl.values import OPENCL, ArrayType, Dialect, TupleType, type_of
 from fractals.catalog import did_you_mean
 from fractals.errors import DeviceError, FractalsError, OptionError, shown, to_install
 from fractals.io.load import load_scene

@@ -30,7 +30,7 @@ from llvmlite.ir import IRBuilder
 from numba.core import cgutils, types
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-from fractals.backends.features import FEATURES, REGISTER
+from fractals.backends.machine_code import FEATURES, REGISTER
 from fractals.kernels import primitives
 
 INT32, INT64 = ir.IntType(32), ir.IntType(64)

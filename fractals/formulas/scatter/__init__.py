@@ -1,1 +1,0 @@
-"""The formulas of scatter images, one file each: ``make(**parameters) -> Flame``."""
