@@ -16,7 +16,6 @@ view.py        draws a view of samples: coarse, values, exact
 frames.py      where frames lie, and exact moves
 outside.py     scenes of strangers
 jobs.py        searches and exports, in processes of their own: work.py; the workers
-               of a cluster that share this work
+               of a cluster that share this work, and compilers of visitors' formulas
 filming.py     films, in such processes, too
-compilers.py   visitors' formulas are compiled in such processes, too
 """

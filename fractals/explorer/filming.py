@@ -24,8 +24,7 @@ from fractals.explorer.session import Session
 from fractals.explorer.work import reversed_keys, reversed_tracks
 from fractals.films import encode
 from fractals.films.film import SHORTEST, SPEED, Film, film
-from fractals.films.flight import flight_of
-from fractals.films.motion import width_text
+from fractals.films.motion import flight_of, width_text
 from fractals.films.tracks import scene_of
 from fractals.films.writing import check_loop, video_of
 from fractals.kernels.solid import Solid

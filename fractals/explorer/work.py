@@ -170,7 +170,7 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
     """Return what a search has found."""
     from fractals.deep.misiurewicz import find_misiurewicz
     from fractals.deep.nucleus import find_nucleus, find_period
-    from fractals.films.flight import way_to
+    from fractals.films.motion import way_to
     from fractals.tools.interesting import find_interesting
 
     said = Said()

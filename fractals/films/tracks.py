@@ -10,8 +10,7 @@ from typing import Any
 from fractals.color.gradient import between
 from fractals.color.palette import Palette, load
 from fractals.errors import FractalsError, OptionError, SceneError, shown
-from fractals.films.flight import Flight, flight_of
-from fractals.films.motion import MAX_RAMP, RAMP, Easing, easing_of
+from fractals.films.motion import MAX_RAMP, RAMP, Easing, Flight, easing_of, flight_of
 from fractals.scene.film import PALETTES, FilmSettings, Key
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate

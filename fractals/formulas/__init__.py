@@ -8,6 +8,7 @@ FILES: dict[str, tuple[str, ...]] = {
     ),
     "attractors": (),
     "memory": ("phoenix", "spider"),
+    "own": ("expression", "program"),
     "powers": ("mandelbrot", "multibrot", "simonobrot", "tricorn"),
     "scatter": (),
     "sequences": ("hybrid", "lyapunov"),

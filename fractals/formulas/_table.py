@@ -8,10 +8,10 @@ chains of powers and absolute values can be drawn at any depth (`expression.deep
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from fractals.formulas.expression import deepened
 from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import compose
 from fractals.formulas.language.syntax import Tree, minus, plus
+from fractals.formulas.own import deepened
 from fractals.formulas.texts import (
     OF_ROOTS,
     TOLERANCE,

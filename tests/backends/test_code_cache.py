@@ -183,11 +183,11 @@ def test_a_formula_from_elsewhere_within_options_is_cached_by_its_code():
 
 
 def test_a_program_with_a_function_from_elsewhere_is_told():
-    from fractals.formulas import expression
+    from fractals.formulas import own as expression
     from fractals.formulas.powers import mandelbrot
 
     ours = mandelbrot()
-    for formula in (ours, expression.make("z**3 + c*sin(z)")):
+    for formula in (ours, expression("z**3 + c*sin(z)")):
         assert not code_cache.is_foreign("cpu", mandelbrot, Options(formula), max)
     for step in (foreign_step, numba.njit(lambda x, y, a, b: (x, y)), np.fmax):
         assert code_cache.is_foreign("cpu", Options(dataclasses.replace(ours, step=step)))

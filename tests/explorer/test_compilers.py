@@ -17,8 +17,8 @@ from support.explorer import SIZE, Client
 
 import fractals
 from fractals.errors import OptionError
-from fractals.explorer import compilers
-from fractals.explorer.compilers import Compilers, own_label
+from fractals.explorer import jobs
+from fractals.explorer.jobs import Compilers, own_label
 from fractals.explorer.scheduler import VIEW, DrawingTask
 from fractals.explorer.work import NO_MEMORY
 
@@ -60,7 +60,7 @@ def held(monkeypatch):
             time.sleep(0.01)
         return ""
 
-    monkeypatch.setattr(compilers, "_run", wait)
+    monkeypatch.setattr(jobs, "_run", wait)
     yield state
     state.go_on.set()
 
@@ -134,7 +134,7 @@ def test_a_newer_view_ends_the_process(own_server, held):
 
 def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
     hangs = [sys.executable, "-c", "import time; time.sleep(20)"]
-    monkeypatch.setattr(compilers, "work_command", lambda: (hangs, dict(os.environ)))
+    monkeypatch.setattr(jobs, "work_command", lambda: (hangs, dict(os.environ)))
     done = threading.Event()
     order = Compilers("cpu", done.set).order(object(), SCENE, "values")
     while not order.made:
@@ -162,14 +162,14 @@ def test_many_formulas_of_one_client_leave_them_to_others(own_server, held):
 
     asyncio.run(both())
     labels = {json.loads(order.line)["scene"]["formula"] for order in held.orders}
-    assert len(labels) <= compilers.MAX_A_MINUTE + 1
+    assert len(labels) <= jobs.MAX_A_MINUTE + 1
 
 
 def test_processes_take_turns(held):
     made = Compilers("cpu", lambda: None)
     clients = [object.__new__(Client) for _ in range(3)]
     orders = [made.order(clients[k], SCENE, "values") for k in (0, 0, 1, 2)]
-    while len(held.orders) < compilers.MAX_RUNNING:
+    while len(held.orders) < jobs.MAX_RUNNING:
         time.sleep(0.01)
     assert set(held.orders) == {orders[0], orders[2]}  # one for each client
     orders[1].kill()
@@ -181,18 +181,18 @@ def test_processes_take_turns(held):
 
 def test_what_is_compiled_is_counted_for_each_client(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(compilers, "monotonic", lambda: now[0])
+    monkeypatch.setattr(jobs, "monotonic", lambda: now[0])
     made = Compilers("cpu", lambda: None)
     one, two = (object.__new__(Client) for _ in range(2))
-    for k in range(compilers.MAX_A_MINUTE):
+    for k in range(jobs.MAX_A_MINUTE):
         made.count(one, f"formula {k}")
     made.count(one, "formula 0")  # again: another program of the same
     made.count(two, "formula 7")
     with pytest.raises(OptionError, match="6 formulas of your own are compiled in a minute"):
         made.count(one, "formula 8")
-    now[0] = compilers.MINUTE
+    now[0] = jobs.MINUTE
     made.count(one, "formula 8")
-    assert made._compiled == {one: {"formula 8": compilers.MINUTE}}
+    assert made._compiled == {one: {"formula 8": jobs.MINUTE}}
 
 
 def test_the_pages_of_a_visitor_are_one_client():
@@ -206,12 +206,12 @@ def test_the_pages_of_a_visitor_are_one_client():
         scene = fractals.load_scene(formula={"name": "expression", "step": formula})
         next(made.compiled(work, scene, "values"))
 
-    for k in range(compilers.MAX_A_MINUTE):
+    for k in range(jobs.MAX_A_MINUTE):
         ask("one", f"{step}*{k}")
     ask("two", step)
     with pytest.raises(OptionError, match="formulas of your own"):
         ask("one", step)
-    assert orders == ["one"] * compilers.MAX_A_MINUTE + ["two"]
+    assert orders == ["one"] * jobs.MAX_A_MINUTE + ["two"]
 
 
 def test_labels_tell_own_formulas_and_statistics():
@@ -229,7 +229,7 @@ def test_labels_tell_own_formulas_and_statistics():
 def process(code):
     """Start the process of a search with other functions in it."""
     table = {"do": "find", "what": "period", "fraction": 0.5, "scene": SCENE.to_table()}
-    command, environment = compilers.work_command()
+    command, environment = jobs.work_command()
     command = [*command[:-2], "-c", f"from fractals.explorer import work\n{code}\nwork.main()"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True

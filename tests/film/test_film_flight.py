@@ -9,7 +9,7 @@ from support.shapes import solid_scene, tracing_of
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb
-from fractals.films.flight import flight_of
+from fractals.films.motion import flight_of
 from fractals.rendering.solid import plan as plans
 from fractals.rendering.solid import trace
 from fractals.rendering.solid.plan import bare_plan, make_solid_plan, nearness

@@ -16,7 +16,7 @@ from test_every_formula import points
 
 import fractals
 from fractals.backends import devices
-from fractals.formulas import expression
+from fractals.formulas import own
 from fractals.formulas.language.syntax import parse
 from fractals.io.load import load_scene
 from fractals.tools.verify import exact_count
@@ -92,7 +92,7 @@ def test_no_kink_is_nearer_than_the_kink_distance(text):
 
 def test_what_is_no_chain_is_drawn_where_float64_resolves():
     for text in ("absx(z)^2 + z + c", "2*absx(z)^2 + c", "z^3 + z + c", "absx(z) + c", "absx(z)^2"):
-        assert expression.chain_of(parse(text)) is None
+        assert own.chain_of(parse(text)) is None
     three = "absy(absx(absy(z))^2) + c"
     assert made(three).perturbed is None
     deep = load_scene(formula=three, center=["-1.2", "0.1"], width="1e-30")

@@ -8,7 +8,7 @@ from support.scenes import scene, slow_but
 import fractals
 from fractals.backends import devices
 from fractals.errors import OptionError, SceneError
-from fractals.formulas.program import make
+from fractals.formulas.own import program
 from fractals.tools import verify
 
 # z and a complex and a real variable; the test reads what is carried.
@@ -95,14 +95,14 @@ def test_launches_in_parts_change_nothing(monkeypatch, program):
 
 def test_what_is_carried():
     """A variable that is always real takes one number; one that the step sets first, none."""
-    assert make().memory == 0
-    assert make(**{key: SHIFT[key] for key in ("start", "step", "test")}).memory == 3
-    assert make(start="z = c", step="w = z^2; z = w + c").memory == 0
-    assert make(start="z = c; k = sin(c)", step="z = z^2 + k").memory == 2
-    assert make(start="z = c; k = sin(c)", step="z = z^2 + k").memory_stays
-    assert not make(start="z = c; k = c", step="z = z^2 + k; k = k/2").memory_stays
+    assert program().memory == 0
+    assert program(**{key: SHIFT[key] for key in ("start", "step", "test")}).memory == 3
+    assert program(start="z = c", step="w = z^2; z = w + c").memory == 0
+    assert program(start="z = c; k = sin(c)", step="z = z^2 + k").memory == 2
+    assert program(start="z = c; k = sin(c)", step="z = z^2 + k").memory_stays
+    assert not program(start="z = c; k = c", step="z = z^2 + k; k = k/2").memory_stays
     # Whether the condition held is a number; it does not decide the next z.
-    kept = make(start="z = c", step="w = z + 1; z = z^2 + c", test="abs(w) < 4")
+    kept = program(start="z = c", step="w = z + 1; z = z^2 + c", test="abs(w) < 4")
     assert (kept.memory, kept.memory_stays) == (1, True)
 
 

@@ -9,7 +9,7 @@ from support.scenes import scene
 
 from fractals import load_scene
 from fractals.errors import FractalsError, OptionError
-from fractals.films.flight import way_to
+from fractals.films.motion import way_to
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.solid.plan import make_solid_plan
 from fractals.rendering.solid.trace import open_tracing

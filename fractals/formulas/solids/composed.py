@@ -13,7 +13,7 @@ from typing import Any
 from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import MAX_COST, CodeWriter, function, too_much
 from fractals.formulas.language.syntax import Tree
-from fractals.formulas.program import replaced, resolved, variables
+from fractals.formulas.own import replaced, resolved, variables
 from fractals.formulas.solids import boxes, kaleidoscopes, powers
 from fractals.kernels.formula import explained
 from fractals.kernels.solid import Knob, Solid, from_afar, within

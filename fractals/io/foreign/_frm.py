@@ -15,8 +15,8 @@ from fractals.errors import SceneError
 from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.syntax import Tree, raised
-from fractals.formulas.program import check_depth, replaced, variables
-from fractals.formulas.program import make as make_program
+from fractals.formulas.own import check_depth, replaced, variables
+from fractals.formulas.own import program as make_program
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
 CHEAP = 8  # operations of an initial value that each step may compute anew

@@ -14,10 +14,9 @@ from typing import Any
 
 from fractals import catalog
 from fractals.errors import SceneError, shown
-from fractals.formulas import expression
 from fractals.formulas.language.syntax import Tree, text_of
-from fractals.formulas.program import make as make_program
-from fractals.formulas.program import variables
+from fractals.formulas.own import chain_of, variables
+from fractals.formulas.own import program as make_program
 from fractals.io.foreign import Asked, Imported
 from fractals.io.foreign._entries import Lines, Param, UltraEntry, entry_of
 from fractals.io.foreign._frm import ZERO, C, FrmText
@@ -157,7 +156,7 @@ def _named(follow: UltraFollower, found: UltraDrawn) -> UltraDrawn | None:
     numbers = [part for part in step[1:] if part[0] == "number"] if step[0] == "+" else []
     added = numbers[0] if numbers else None
     with_c = tuple(C if added is not None and part is added else part for part in step)
-    chain = expression.chain_of(with_c)
+    chain = chain_of(with_c)
     if chain and chain[:2] == ("power", ("z",)):
         match = power_of(chain[2])
         if match and added is None and start == ZERO:
