@@ -126,12 +126,6 @@ BY_THEMSELVES = ("formulas/", "color/colorings/", "io/foreign/", "io/raw/", "ren
 # Small files with one importer that stay files, and why.
 SMALL_FILES = {
     "backends/cuda/overloads.py": "imports Numba, which a simulated picture does not need",
-    "backends/python.py": "is the specification of all devices",
-    "cli/keys.py": "is written by scripts/keywords.py",
-    "explorer/application.py": "imports Starlette, which is not always installed",
-    "io/formula_file.py": "has a public name",
-    "rendering/scatter/display.py": "is opened by its name on the workers of a cluster",
-    "tools/grade.py": "is run as a program",
 }
 SMALL = 150  # lines
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io.files import PATH_SHOWN, open_inside, read_json, read_most, writing, written
-from fractals.io.store import claimed, header_text
+from fractals.io.store import checksum, claimed, header_text
 
 FORMAT, VERSION = "fractals film", 1
 HEADER = "film.json"
@@ -160,7 +160,7 @@ def open_work(
     """
     folder = folder_of(path)
     header = {"format": FORMAT, "version": VERSION, **facts}
-    header["checksum"] = _checksum(header)
+    header["checksum"] = checksum(header)
     digest = hashlib.sha256(header_text(header).encode("utf-8", "surrogatepass")).hexdigest()[:16]
     with _locked(folder):
         resumes = _resumes(folder, header, again)
@@ -204,7 +204,7 @@ def _resumes(folder: Path, header: Mapping[str, Any], again: bool) -> bool:
         found = read_json(folder / HEADER)
     except SceneError:
         found = {}
-    if found.get("checksum") != _checksum(found):  # damaged
+    if found.get("checksum") != checksum(found):  # damaged
         _empty(folder)
         return False
     keys = [key for key in header if found.get(key) != json.loads(json.dumps(header[key]))]
@@ -249,8 +249,3 @@ def _remove_links(folder: Path) -> None:
         for entry in list(folder.iterdir()):
             if entry.is_symlink() and OWN.fullmatch(entry.name):
                 entry.unlink()
-
-
-def _checksum(keys: Mapping[str, Any]) -> str:
-    others = {key: value for key, value in keys.items() if key != "checksum"}
-    return f"{zlib.crc32(header_text(others).encode('utf-8', 'surrogatepass')):08x}"

@@ -4,7 +4,6 @@ import itertools
 import math
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -18,10 +17,10 @@ from pydantic import (
 )
 
 from fractals.errors import shown
-from fractals.scene.numbers import decimal_text, plain
+from fractals.scene.numbers import plain
 from fractals.scene.paint import PaletteValue, plain_palette
 from fractals.scene.picture import LARGEST as LARGEST_PLACE
-from fractals.scene.picture import Place
+from fractals.scene.picture import Coordinate, Finite, Length, Place
 from fractals.scene.table import Table
 
 SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s|distances/s)?\s*", re.ASCII)
@@ -34,16 +33,8 @@ MAX_TURNS = 10_000  # of a key's rotation
 # Of a key's formula: its tables and lists, and its numbers
 MAX_DEPTH, MAX_VALUES, LARGEST = 8, 20_000, 1e300
 
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-Coordinate = Annotated[str, BeforeValidator(decimal_text)]
 Value = Coordinate | tuple[Coordinate, ...]
 Ease = Literal["soft", "constant", "in", "out", "both", "hold"]
-
-
-def _positive(text: str) -> str:
-    if not Decimal(text) > 0:
-        raise ValueError(f"'{shown(text, 40)}' is not greater than 0")
-    return text
 
 
 def _speed(given: Any) -> Any:
@@ -157,7 +148,7 @@ class Key(Table):
         default=None,
         description="of the view; default: that of the deepest key with one, or of the scene",
     )
-    width: Annotated[Coordinate, AfterValidator(_positive)] | None = Field(
+    width: Length | None = Field(
         default=None, description="of the view in the plane; default: that of the key before"
     )
     rotation: Finite | None = Field(

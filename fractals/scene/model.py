@@ -19,7 +19,6 @@ from pydantic import (
 )
 
 from fractals import catalog
-from fractals.color.palette import parse_color
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
@@ -29,6 +28,7 @@ from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
     SCALES,
     Camera,
+    ColorText,
     Develop,
     Finite,
     ImageSettings,
@@ -231,11 +231,6 @@ def _filter(name: str) -> str:
     return name
 
 
-def _background(text: str) -> str:
-    parse_color(text)
-    return text
-
-
 class Display(Table):
     """How the hits of a scatter image become light: as flam3 shows flames."""
 
@@ -255,7 +250,7 @@ class Display(Table):
     highlight_power: Finite = Field(
         default=-1.0, ge=-1, le=100, description="how much colors that are too bright turn to white"
     )
-    background: Annotated[str, AfterValidator(_background)] = Field(
+    background: ColorText = Field(
         default="#000000", description="color behind a scatter image, such as '#rrggbb' or navy"
     )
     estimator_radius: Finite = Field(

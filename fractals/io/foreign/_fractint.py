@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from fractals.errors import SceneError
 from fractals.formulas.language.syntax import HOLOMORPHIC, ROUNDED
-from fractals.io.foreign._view import FormulaMatch, power_of
+from fractals.io.foreign._view import CONVERGED, FormulaMatch, power_of
 
 # How a function is written here.
 FUNCTIONS = {
@@ -29,7 +29,6 @@ FUNCTIONS = {
     "zero": "0",
 }
 USUAL = ("sin", "sqr", "sinh", "cosh")  # functions, where an entry names none
-CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
 HOME, SMALL = ("-0.5", "0", "3"), ("0", "0", "3")
 MEDIUM, LARGE = ("0", "0", "6"), ("0", "0", "12")
 # Types that no orbit of a sample draws.

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from fractals.color import trap_image
 from fractals.color.colorings.cycles import GOLDEN
 from fractals.color.palette import parse_color
 from fractals.errors import InputError, SceneError
+from fractals.io.foreign import Beside
 from fractals.io.foreign import palette_files as map_file
 from fractals.io.foreign._view import number, whole
 
@@ -21,7 +22,6 @@ DIGITS = {c: k for k, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`")} 
 }
 COLOR = re.compile(r"<(\d{1,3})>|([0-9A-Z_`a-z]{3})", re.ASCII)
 Entry = Mapping[str, tuple[str, str]]
-Beside = Callable[[str], bytes | None]
 
 # What a setting adds to the picture, in the words of the line about what is lost.
 OUTSIDE = {

@@ -16,6 +16,7 @@ from fractals.scene.numbers import EXACT as EXACT
 from fractals.scene.numbers import decimal_text, width_in
 
 MAX_LINES = 100_000
+CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
 
 
 def lines_of(data: bytes) -> list[str]:

@@ -18,6 +18,7 @@ from fractals.color.palette import Palette
 from fractals.errors import SceneError
 from fractals.io.foreign import Format, Imported
 from fractals.io.foreign._view import (
+    CONVERGED,
     EXACT,
     ForeignView,
     FormulaMatch,
@@ -100,7 +101,6 @@ LINES: dict[tuple[int, int], list[Line]] = {
 # a z² + z**power + c, or minus that power; a is 2, or of FactorAR and FactorAI
 SUMS = {42: 3, 43: -3, 44: -3, 45: 4, 46: -4, 47: 5, 48: -5, 49: 6, 50: -6}
 NOVA = 98  # by Newton's method for z**power - 1, less 1; 97 is that of power 3
-CONVERGED = "the test of having converged: a step is shorter than 1e-6 here"
 # ColorMethod: the transfer, and what its value is multiplied by to be Kalles Fraktaler's
 CURVES = {
     0: ("linear", 1.0),
