@@ -29,20 +29,22 @@ def fma(a: Any, b: Any, c: Any) -> Any:
 
 
 _by_mpfr32, _by_mpfr64 = FLOAT32.fma, FLOAT64.fma
+_by_python: Any = getattr(math, "fma", None)  # from Python 3.13 on
 
 
-def _fma64(a: float, b: float, c: float) -> float:
+def _exact(a: float, b: float, c: float) -> float:
     return float(_by_mpfr64(a, b, c))
 
 
-if hasattr(math, "fma"):  # Python 3.13
+def _quick(a: float, b: float, c: float) -> Any:
+    try:
+        return _by_python(a, b, c)
+    except (OverflowError, ValueError):  # something infinite or NaN goes in or comes out
+        finite = math.isfinite(a) and math.isfinite(b) and math.isfinite(c)
+        return math.copysign(math.inf, a * b + c) if finite else a * b + c
 
-    def _fma64(a: float, b: float, c: float) -> float:
-        try:
-            return math.fma(a, b, c)
-        except (OverflowError, ValueError):  # something infinite or NaN goes in or comes out
-            finite = math.isfinite(a) and math.isfinite(b) and math.isfinite(c)
-            return math.copysign(math.inf, a * b + c) if finite else a * b + c
+
+_fma64 = _quick if _by_python else _exact
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:
