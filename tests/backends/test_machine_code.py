@@ -238,7 +238,7 @@ def drawn():
     yield "layers", draw("silk")
     yield "Julia", draw(julia="-0.8,0.156")
     yield "float32", draw(precision="float32")
-    yield "own-formula", draw(formula="z^3 + c*sin(z)", max_iterations=50, coloring="smooth")
+    yield "own-formula", draw(formula="z^3 + c*sin(z)", max_iterations=50, coloring="distance")
     raw = fractals.compute("seahorse", **SMALL)
     yield "compute", raw.count
     yield "recolor", fractals.recolor(raw, palette="ember").pixels
