@@ -2,7 +2,6 @@
 
 import math
 import struct
-from collections.abc import Callable
 from typing import Any
 
 import gmpy2
@@ -19,33 +18,33 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
     True
     """
-    if type(a) is gmpy2.mpfr:  # asked first, for the sake of reference orbits
+    kind = type(a)
+    if kind is gmpy2.mpfr:  # asked first, for the sake of reference orbits
         return a * b + c  # a second rounding at their precision does not matter
-    if isinstance(a, np.float32):
-        return _fma32(a, b, c)
-    if isinstance(a, float):
+    if kind is float:
         return _fma64(a, b, c)
-    return a * b + c
+    if kind is np.float32:
+        return np.float32(float(_by_mpfr32(float(a), float(b), float(c))))
+    return _fma64(a, b, c) if isinstance(a, float) else a * b + c
 
 
-def _fma32(a: Any, b: Any, c: Any) -> np.float32:
-    return np.float32(FLOAT32.fma(float(a), float(b), float(c)))
+_by_mpfr32, _by_mpfr64 = FLOAT32.fma, FLOAT64.fma
+_by_python: Any = getattr(math, "fma", None)  # from Python 3.13 on
 
 
-def _fma64(a: float, b: float, c: float) -> float:
+def _exact(a: float, b: float, c: float) -> float:
+    return float(_by_mpfr64(a, b, c))
+
+
+def _quick(a: float, b: float, c: float) -> Any:
     try:
-        return _fma64_finite(a, b, c)
+        return _by_python(a, b, c)
     except (OverflowError, ValueError):  # something infinite or NaN goes in or comes out
         finite = math.isfinite(a) and math.isfinite(b) and math.isfinite(c)
         return math.copysign(math.inf, a * b + c) if finite else a * b + c
 
 
-def _fma64_exact(a: float, b: float, c: float) -> float:
-    """Return the same by MPFR, for Python before 3.13, which has `math.fma`."""
-    return float(FLOAT64.fma(a, b, c))
-
-
-_fma64_finite: Callable[[float, float, float], float] = getattr(math, "fma", _fma64_exact)
+_fma64 = _quick if _by_python else _exact
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:

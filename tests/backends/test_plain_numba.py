@@ -100,7 +100,7 @@ def expected(tmp_path_factory):
 
     def usual(device):
         if device not in found:
-            shared = os.environ["NUMBA_CACHE_DIR"] if device == "--cpu" else None
+            shared = os.environ["NUMBA_CACHE_DIR"]
             assert "is not known" not in draw("", picture(device), folder, compiled=shared)
             found[device] = (folder / "drawn.png").read_bytes()
         return found[device]

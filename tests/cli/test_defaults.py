@@ -88,7 +88,7 @@ def test_a_wrong_default_is_one_line_that_names_the_file(run, write, text, words
     assert (code, out, one_line(err)) == (3, b"", True)
     assert "defaults.toml: " in err
     assert words in err
-    assert run("list", "formulas")[0] == 0
+    assert run("list", "solids")[0] == 0
 
 
 def test_help_names_the_file_of_defaults(run, write):

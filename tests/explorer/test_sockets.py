@@ -27,7 +27,16 @@ ADDRESSES = {
 }
 
 
-@pytest.mark.parametrize("options", ADDRESSES, ids=" ".join)
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(
+            options, marks=[pytest.mark.slow] * (options[-1:] in [("127.0.0.1",), ("::1",)])
+        )
+        for options in ADDRESSES
+    ],
+    ids=" ".join,
+)
 def test_the_server_listens_where_it_was_asked_to(tmp_path, options, monkeypatch):
     monkeypatch.chdir(tmp_path)
     wanted = ADDRESSES[options]

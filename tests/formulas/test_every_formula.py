@@ -135,7 +135,7 @@ def test_no_kink_is_nearer_than_the_kink_distance(formula):
     """Within it f is one polynomial of degree 2, whose third differences are 0."""
     kink_distance, kinks = made(formula).kink_distance, made(formula).kinks
     bent = 0
-    for Z in points(15, 40):
+    for Z in points(15, 20):
         for turn in (mpc(1), mpc(1, 1), mpc(0, 1), mpc(-1, 1), mpc(-1), mpc(1, -1)):
             for far in (0.999, 5):
                 within = kink_distance(Z.real, Z.imag, *kinks(Z.real, Z.imag))
@@ -144,7 +144,7 @@ def test_no_kink_is_nearer_than_the_kink_distance(formula):
                 third = abs(f[3] - 3 * f[2] + 3 * f[1] - f[0])
                 bent += far > 1 and third > mpf("1e-20")
                 assert far > 1 or third < mpf("1e-40")
-    assert bent > 40  # and not much nearer than it must be
+    assert bent > 20  # and not much nearer than it must be
 
 
 @every_formula

@@ -144,7 +144,11 @@ def exact(name, point, julia, max_iterations, radius=256):
     """Return count and z of a sample, and dz by a central difference, in big floats."""
     formula = made(name)
 
-    def orbit(place):
+    def ends(z, last):
+        converged = formula.tolerance and abs(z - last) <= formula.tolerance
+        return converged or (formula.escapes and abs(z) > radius)
+
+    def orbit(place, steps, ends):
         if julia is not None:
             z, c = place, julia
         else:
@@ -155,21 +159,21 @@ def exact(name, point, julia, max_iterations, radius=256):
                 z = mpmath.pi / 2
         before = mpc(0)
         found = [z]
-        for _ in range(max_iterations):
+        for _ in range(steps):
             z, last = wanted(name, z, c, before), z
             before = naive.spider_change(z, c, before) if name == "spider" else last
             found.append(z)
-            if abs(z) > mpf(10) ** 9:
+            if ends(z, last) or abs(z) > mpf(10) ** 9:
                 break
         return found
 
-    zs = orbit(point)
-    for n in range(1, min(max_iterations, len(zs) - 1) + 1):
-        ended = formula.tolerance and abs(zs[n] - zs[n - 1]) <= formula.tolerance
-        if ended or (formula.escapes and abs(zs[n]) > radius):
-            h = mpf("1e-20")
-            return n, zs[n], (orbit(point + h)[n] - orbit(point - h)[n]) / (2 * h)
-    return max_iterations, mpc(0), mpc(0)
+    zs = orbit(point, max_iterations, ends)
+    n = len(zs) - 1
+    if not ends(zs[n], zs[n - 1]):
+        return max_iterations, mpc(0), mpc(0)
+    h = mpf("1e-20")
+    ahead, behind = (orbit(point + k * h, n, lambda z, last: False)[n] for k in (1, -1))
+    return n, zs[n], (ahead - behind) / (2 * h)
 
 
 PARAMETERS, JULIA = None, ("-0.4", "0.59")

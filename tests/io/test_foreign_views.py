@@ -412,7 +412,7 @@ def settles(form, data, entry=""):
 
 
 @pytest.mark.parametrize("form", VALID, ids=lambda form: form.name)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(data=st.data())
 def test_changed_files_settle(form, data):
     text = VALID[form]

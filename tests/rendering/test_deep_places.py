@@ -80,7 +80,7 @@ FLAT = [
 
 @pytest.mark.parametrize("device", ["cpu", "python"])
 @pytest.mark.parametrize(
-    ("formula", "x", "y", "width", "count"), slow_but([FLAT[0], FLAT[8]], FLAT)
+    ("formula", "x", "y", "width", "count"), slow_but([FLAT[0], FLAT[6]], FLAT)
 )
 def test_flat_views_escape_with_their_reference(device, formula, x, y, width, count):
     drawn = scene(formula, center=[x, y], width=width, size=(2, 1), max_iterations=20_000)

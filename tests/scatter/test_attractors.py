@@ -232,7 +232,7 @@ def test_the_points_of_float32_do_not_repeat():
 
 def test_pictures_are_the_same_on_every_device():
     scene = fractals.load_scene({"formula": "henon"}).replace(
-        size=(24, 18), steps=8, fuse=4, quality=5.0, estimator_radius=3.0, palette="ember"
+        size=(24, 18), steps=8, fuse=4, quality=2.0, estimator_radius=3.0, palette="ember"
     )
     pictures = [fractals.render(scene, device=d) for d in ("python", "cpu", "simulator")]
     assert len(np.unique(pictures[0].pixels)) > 20

@@ -117,7 +117,7 @@ def test_a_killed_store_goes_on_to_equal_bytes(tmp_path):
         had = json.loads((killed / HEADER).read_text())["chunks"] if killed.exists() else 0
         while child.poll() is None and time.monotonic() < limit:
             header = killed / HEADER
-            if header.exists() and json.loads(header.read_text())["chunks"] > had + 7:
+            if header.exists() and json.loads(header.read_text())["chunks"] > had + 12:
                 break
             time.sleep(0.002)
         time.sleep(dice.uniform(0, 0.01))

@@ -70,7 +70,7 @@ scenes = tables(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(scenes)
 def test_round_trips(table):
     drawn = load_scene(table)
