@@ -7,8 +7,7 @@ from typing import Any
 
 from llvmlite import binding, ir
 from llvmlite.binding import Linkage
-from numba.core import cgutils, types
-from numba.core.callconv import CPUCallConv, Status
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.np import arrayobj
 
@@ -102,51 +101,10 @@ class InlinedLibrary(Library):
         self._finalized = True
 
 
-# --- Fewer instructions for LLVM, to the same bits
+# --- Fewer instructions for LLVM, to the same bits, in functions that refer to no object
 
 
 _make_array: Any = arrayobj.make_array
-
-
-def replaced(target: Any) -> list[tuple[Any, str, Any]]:
-    """Return owners and names of Numba's functions, and what takes their place: fewer instructions.
-
-    Only for functions that hold no references to objects.
-    """
-    return [
-        (type(target), "call_conv", property(CallConvention)),
-        (arrayobj, "make_array", make_array),
-    ]
-
-
-class CallConvention(CPUCallConv):  # type: ignore[misc]
-    """How functions call each other: where one ends with an error, so does its caller.
-
-    `numba.core.callconv.CPUCallConv` and its members, and `Status`; Numba 0.61.2 to 0.68.1. Numba
-    asks for each kind of error, and copies what says more of it.
-    """
-
-    def call_function(
-        self, builder: Any, callee: Any, result: Any, kinds: Any, args: Any, attrs: Any = None
-    ) -> Any:
-        """Return the status of a call and what it returns."""
-        if attrs or isinstance(result, types.misc.Optional):
-            return super().call_function(builder, callee, result, kinds, args, attrs)
-        address = cgutils.alloca_once(builder, self.get_return_type(result).pointee)
-        given = self._get_arg_packer(kinds).as_arguments(builder, args)
-        error = self._get_excinfo_argument(builder.function)
-        code = builder.call(callee, [address, error, *given])
-        facts = dict.fromkeys(Status._fields)
-        facts |= {"code": code, "is_error": builder.icmp_signed("!=", code, code.type(0))}
-        value = self.context.get_returned_value(builder, result, builder.load(address))
-        return Status(**facts), value
-
-    def return_status_propagate(self, builder: Any, status: Any) -> None:
-        """End the calling function with the error of a call."""
-        if status.excinfoptr is None:
-            builder.ret(status.code)
-        else:
-            super().return_status_propagate(builder, status)
 
 
 def make_array(kind: Any) -> Any:

@@ -40,6 +40,7 @@ from numba.core.untyped_passes import (
     RewriteSemanticConstants,
     TranslateByteCode,
 )
+from numba.np import arrayobj
 
 from fractals.backends import numba_code
 from fractals.backends.numba_code import InlinedLibrary, Library, LongLibrary, PackLibrary
@@ -83,11 +84,8 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
     is done. LLVM's instructions are fewer, but not where a part of the program is foreign, as Numba
     keeps what it compiles for that.
 
-    Classes of Numba's types are asked for as ordinary ones, because nothing else is registered
-    as their subclass.
-
-    The names of `_quick_refresh`, `_typed_once`, `_variables_of` and `_process`, and the class of
-    the class `Type`; Numba 0.61.2 to 0.68.1.
+    The names of `_quick_refresh`, `_typed_once`, `_variables_of` and `_process`, and
+    `numba.np.arrayobj.make_array`; Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
@@ -99,15 +97,12 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
     with contextlib.ExitStack() as changed:
         for context in contexts:
             changed.enter_context(_changed(context, "refresh", refresh))
-        kind = type(types.Type)
         for owner, name, quick in (
             (BaseFunction, "get_call_type", _typed_once),
             (Inst, "_rec_list_vars", _variables_of),
             (PostProcessor, "run", _process),
-            (kind, "__instancecheck__", type.__instancecheck__),
-            (kind, "__subclasscheck__", type.__subclasscheck__),
             (InlinedLibrary, "add_ir_module", compiler.library_class.add_ir_module),
-            *([] if compiler.declares_all else numba_code.replaced(target)),
+            *([] if compiler.declares_all else [(arrayobj, "make_array", numba_code.make_array)]),
         ):
             changed.enter_context(_changed(owner, name, quick))
         changed.enter_context(_without_collections())
