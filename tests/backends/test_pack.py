@@ -338,7 +338,9 @@ def test_denormals_are_flushed_and_the_mode_comes_back():
 HASWELL = "+sse2,+sse3,+ssse3,+sse4.1,+sse4.2,+popcnt,+avx,+avx2,+bmi,+bmi2,+fma,+f16c,+lzcnt"
 
 
-@pytest.mark.skipif(machine_code.REGISTER < 64 or OTHER_CPU, reason="needs AVX-512, to do without it")
+@pytest.mark.skipif(
+    machine_code.REGISTER < 64 or OTHER_CPU, reason="needs AVX-512, to do without it"
+)
 @pytest.mark.parametrize(
     ("features", "but", "least"),
     slow_but(
