@@ -236,9 +236,9 @@ def drawn():
     yield "deep", draw("heirloom")
     yield "floatexp", draw("caravan", size=(16, 9))
     yield "layers", draw("silk")
-    yield "Julia", draw(julia="-0.8,0.156", coloring="distance")
+    yield "Julia", draw(julia="-0.8,0.156")
     yield "float32", draw(precision="float32")
-    yield "own-formula", draw(formula="z^3 + c*sin(z)", max_iterations=50, coloring="distance")
+    yield "own-formula", draw(formula="z**3 + c*sin(z)", max_iterations=50, coloring="distance")
     raw = fractals.compute("seahorse", **SMALL)
     yield "compute", raw.count
     yield "recolor", fractals.recolor(raw, palette="ember").pixels

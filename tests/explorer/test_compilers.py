@@ -16,6 +16,7 @@ from numba.core import event
 from support.explorer import SIZE, Client
 
 import fractals
+from fractals.backends.cpu import backend
 from fractals.errors import OptionError
 from fractals.explorer import jobs
 from fractals.explorer.jobs import Compilers, own_label
@@ -144,7 +145,8 @@ def test_a_process_that_hangs_ends_with_its_order(monkeypatch):
     assert order.made.returncode != 0
 
 
-def test_many_formulas_of_one_client_leave_them_to_others(own_server, held):
+def test_many_formulas_of_one_client_leave_them_to_others(own_server, held, monkeypatch):
+    monkeypatch.setattr(backend, "FUSED", False)  # plain loops, which compile sooner
     server = own_server()
 
     async def both():

@@ -267,7 +267,7 @@ def test_inside_at_the_rim_of_cardioid_and_disc(real):
 
 
 @pytest.mark.skipif(not machine_code.FUSED, reason="this CPU has no packs")
-@pytest.mark.parametrize("name", slow_but(["mandelbrot", "sine"], FILES))
+@pytest.mark.parametrize("name", slow_but(["mandelbrot"], FILES))
 def test_the_cpu_iterates_it_in_packs(name):
     """A formula that packs cannot compile would fall back to a loop many times slower."""
     options = EscapeOptions(catalog.load("formula", name)(), derivative=name == "mandelbrot")

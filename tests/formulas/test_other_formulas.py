@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from mpmath import mpc, mpf
 from oracle import naive
+from support.drawings import opened
 from support.raw import same
 from support.scenes import OTHERS, scene, slow_but
 
 import fractals
-from fractals.backends import devices
+from fractals.backends import devices, features
 from fractals.io.load import load_scene
 from fractals.rendering import plan, sampling
 
@@ -117,6 +118,8 @@ def test_backends_agree_in_every_bit(compiled, name, julia):
     drawn = scene(name, julia, coloring=coloring, **ELSEWHERE.get(name, {}))
     expected = fractals.compute(drawn, device="python")
     raw = fractals.compute(drawn, device=compiled)
+    if compiled == "cpu" and features.FUSED:  # functions, too
+        assert opened(drawn, compiled, shading=False).source.run.loop == "packs"
     assert same(raw, expected)
     assert julia or name in ONE_STEP or len(np.unique(raw.count)) > 3
     picture = fractals.recolor(raw, device=compiled).pixels
