@@ -183,7 +183,7 @@ def test_a_formula_from_elsewhere_within_options_is_cached_by_its_code():
 
 
 def test_a_program_with_a_function_from_elsewhere_is_told():
-    from fractals.formulas import own as expression
+    from fractals.formulas.own import expression
     from fractals.formulas.powers import mandelbrot
 
     ours = mandelbrot()

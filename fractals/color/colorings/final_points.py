@@ -257,8 +257,7 @@ def distance_line_constants(formula, escape_radius, width, weight):
 def distance_line():
     """Distance line: the set's boundary as a line, equally wide at every zoom.
 
-    The value goes from 0 at the boundary to 1 at the line's weight, by the distance estimate of
-    `distance.py`.
+    The value goes from 0 at the boundary to 1 at the line's weight, by that of `distance`.
     """
     return Coloring(
         name="distance_line",
