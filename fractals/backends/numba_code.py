@@ -1,14 +1,21 @@
-"""The code of a program on its way to LLVM and through it, in place of Numba's.
+"""What takes the place of Numba's functions and classes while a program compiles.
 
+First its code on the way to LLVM and through it, then functions that do the same quicker.
 `fractals.backends.numba_compiler` uses them, and tells why private names are safe there.
 """
 
+import functools
 from typing import Any
 
 from llvmlite import binding, ir
 from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.codegen import JITCodeLibrary
+from numba.core.ir import Inst, Loc, Var
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.registry import cpu_target
+from numba.core.transforms import canonicalize_cfg
+from numba.core.types.functions import BaseFunction
 from numba.np import arrayobj
 
 from fractals.backends.machine_code import target_machine
@@ -137,3 +144,88 @@ class _Array:
 
     def _getvalue(self) -> Any:
         return self._value
+
+
+# --- Quicker functions in place of Numba's, while a program compiles
+
+
+_get_call_type: Any = BaseFunction.get_call_type
+_rec_list_vars: Any = Inst._rec_list_vars
+_plain_process: Any = PostProcessor.run
+_WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None), Loc))
+
+
+def typed_once(function: Any, context: Any, args: Any, kws: Any) -> Any:
+    """Return the signature of a call, found once for a built-in function and types.
+
+    Numba tries up to 20 declarations of an operator at each call, and formats a message for each
+    that does not fit: a program has a thousand calls of a hundred kinds.
+
+    `BaseFunction.get_call_type` and `_impl_keys`; Numba 0.61.2 to 0.68.1. A function that gets a
+    new declaration is a new object.
+    """
+    if kws:
+        return _get_call_type(function, context, args, kws)
+    found = function.__dict__.setdefault("_typed_once", {})
+    signature = found.get(args)
+    if signature is None:
+        signature = _get_call_type(function, context, args, kws)
+        # Other functions are compiled for each setting of the compiler.
+        if function._impl_keys[signature.args] is function.key[0]:
+            found[args] = signature
+    return signature
+
+
+def variables_of(statement: Any, part: Any) -> list[Any]:
+    """Return the variables in a part of a statement: `Inst._rec_list_vars`, for the usual types.
+
+    Numba asks for the type of a part by `isinstance` up to eight times; most parts are texts and
+    places in a file.
+
+    `numba.core.ir.Inst._rec_list_vars` and `Var`; Numba 0.61.2 to 0.68.1.
+    """
+    kind = type(part)
+    if kind is Var:
+        return [part]
+    if kind in _WITHOUT_VARIABLES:
+        return []
+    if kind is dict:
+        part = part.values()
+    elif kind is not tuple and kind is not list:
+        return _rec_list_vars(statement, part)  # type: ignore[no-any-return]
+    found: list[Any] = []
+    for value in part:
+        kind = type(value)
+        if kind is Var:
+            found.append(value)
+        elif kind not in _WITHOUT_VARIABLES:
+            found += variables_of(statement, value)
+    return found
+
+
+def process(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+    """Bring the blocks of a function in order: `PostProcessor.run`, for most functions.
+
+    Numba also finds which variables are alive where, four times a function. Only generators, and
+    functions of Python's objects, ask for that.
+
+    `numba.core.postproc.PostProcessor.run`, its `func_ir`, and `VariableLifetime`;
+    `numba.core.transforms.canonicalize_cfg`; Numba 0.61.2 to 0.68.1.
+    """
+    function = processor.func_ir
+    if emit_dels or function.is_generator:
+        _plain_process(processor, emit_dels, extend_lifetimes)
+        return
+    function.blocks = canonicalize_cfg(function.blocks)
+    function.variable_lifetime = VariableLifetime(function.blocks)
+    function.generator_info = None
+
+
+def without_runtime(_module: Any, _library: Any) -> None:
+    """Do without Numba's runtime, which counts references."""
+
+
+@functools.lru_cache(maxsize=1024)
+def size_of_type(kind: Any) -> int:
+    """Return the bytes of a type of LLVM, which makes and reads a module to tell them."""
+    return int(type(cpu_target.target_context).get_abi_sizeof(cpu_target.target_context, kind))

@@ -18,11 +18,10 @@ from numba import _dynfunc
 from numba.core import extending, imputils, types
 from numba.core.compiler import CompilerBase
 from numba.core.compiler_machinery import LoweringPass, PassManager, register_pass
-from numba.core.ir import Inst, Loc, Var
-from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.ir import Inst
+from numba.core.postproc import PostProcessor
 from numba.core.registry import cpu_target
 from numba.core.runtime import rtsys
-from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import (
     NativeLowering,
     NoPythonBackend,
@@ -84,7 +83,7 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
     is done. LLVM's instructions are fewer, but not where a part of the program is foreign, as Numba
     keeps what it compiles for that.
 
-    The names of `_quick_refresh`, `_typed_once`, `_variables_of` and `_process`, and
+    The names of `_quick_refresh`, `typed_once`, `variables_of` and `process`, and
     `numba.np.arrayobj.make_array`; Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
@@ -98,9 +97,9 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
         for context in contexts:
             changed.enter_context(_changed(context, "refresh", refresh))
         for owner, name, quick in (
-            (BaseFunction, "get_call_type", _typed_once),
-            (Inst, "_rec_list_vars", _variables_of),
-            (PostProcessor, "run", _process),
+            (BaseFunction, "get_call_type", numba_code.typed_once),
+            (Inst, "_rec_list_vars", numba_code.variables_of),
+            (PostProcessor, "run", numba_code.process),
             (InlinedLibrary, "add_ir_module", compiler.library_class.add_ir_module),
             *([] if compiler.declares_all else [(arrayobj, "make_array", numba_code.make_array)]),
         ):
@@ -219,80 +218,6 @@ def _quick_refresh(contexts: Any) -> Callable[[], None]:
     return refresh
 
 
-_get_call_type: Any = BaseFunction.get_call_type
-_rec_list_vars: Any = Inst._rec_list_vars
-_plain_process: Any = PostProcessor.run
-
-
-def _typed_once(function: Any, context: Any, args: Any, kws: Any) -> Any:
-    """Return the signature of a call, found once for a built-in function and types.
-
-    Numba tries up to 20 declarations of an operator at each call, and formats a message for each
-    that does not fit: a program has a thousand calls of a hundred kinds.
-
-    `BaseFunction.get_call_type` and `_impl_keys`; Numba 0.61.2 to 0.68.1. A function that gets a
-    new declaration is a new object.
-    """
-    if kws:
-        return _get_call_type(function, context, args, kws)
-    found = function.__dict__.setdefault("_typed_once", {})
-    signature = found.get(args)
-    if signature is None:
-        signature = _get_call_type(function, context, args, kws)
-        # Other functions are compiled for each setting of the compiler.
-        if function._impl_keys[signature.args] is function.key[0]:
-            found[args] = signature
-    return signature
-
-
-def _variables_of(statement: Any, part: Any) -> list[Any]:
-    """Return the variables in a part of a statement: `Inst._rec_list_vars`, for the usual types.
-
-    Numba asks for the type of a part by `isinstance` up to eight times; most parts are texts and
-    places in a file.
-
-    `numba.core.ir.Inst._rec_list_vars` and `Var`; Numba 0.61.2 to 0.68.1.
-    """
-    kind = type(part)
-    if kind is Var:
-        return [part]
-    if kind in _WITHOUT_VARIABLES:
-        return []
-    if kind is dict:
-        part = part.values()
-    elif kind is not tuple and kind is not list:
-        return _rec_list_vars(statement, part)  # type: ignore[no-any-return]
-    found: list[Any] = []
-    for value in part:
-        kind = type(value)
-        if kind is Var:
-            found.append(value)
-        elif kind not in _WITHOUT_VARIABLES:
-            found += _variables_of(statement, value)
-    return found
-
-
-def _process(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
-    """Bring the blocks of a function in order: `PostProcessor.run`, for most functions.
-
-    Numba also finds which variables are alive where, four times a function. Only generators, and
-    functions of Python's objects, ask for that.
-
-    `numba.core.postproc.PostProcessor.run`, its `func_ir`, and `VariableLifetime`;
-    `numba.core.transforms.canonicalize_cfg`; Numba 0.61.2 to 0.68.1.
-    """
-    function = processor.func_ir
-    if emit_dels or function.is_generator:
-        _plain_process(processor, emit_dels, extend_lifetimes)
-        return
-    function.blocks = canonicalize_cfg(function.blocks)
-    function.variable_lifetime = VariableLifetime(function.blocks)
-    function.generator_info = None
-
-
-_WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None), Loc))
-
-
 # The passes of Numba that numeric code needs. Those left out inline closures, fuse array
 # expressions, rewrite exceptions and with statements, and annotate types.
 _PASSES = (
@@ -331,8 +256,8 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
     def _compile_core(self) -> Any:
         context = self.state.targetctx  # made for this function
-        context.post_lowering = _without_runtime
-        context.get_abi_sizeof = _size_of_type
+        context.post_lowering = numba_code.without_runtime
+        context.get_abi_sizeof = numba_code.size_of_type
         with _quick_compiler(self), _declared(self.functions):
             made = super()._compile_core()._replace(type_annotation=None, metadata=None)
         if self.library_class is not InlinedLibrary:  # no code calls it
@@ -349,16 +274,6 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
             passes.add_pass(step, step._name)
         passes.finalize()
         return [passes]
-
-
-def _without_runtime(_module: Any, _library: Any) -> None:
-    """Do without Numba's runtime, which counts references."""
-
-
-@functools.lru_cache(maxsize=1024)
-def _size_of_type(kind: Any) -> int:
-    """Return the bytes of a type of LLVM, which makes and reads a module to tell them."""
-    return int(type(cpu_target.target_context).get_abi_sizeof(cpu_target.target_context, kind))
 
 
 class _InlinedCompiler(_Compiler):

@@ -19,7 +19,7 @@ from numba.core.registry import cpu_target
 from numba.core.types.functions import BaseFunction
 from numba.extending import intrinsic
 
-from fractals.backends import code_cache, numba_code, numba_compiler
+from fractals.backends import code_cache, numba_code
 from fractals.backends.cpu import entry
 from fractals.backends.cpu.programs import program_of
 
@@ -153,7 +153,7 @@ def test_variables_of_a_statement_are_those_that_numba_lists(monkeypatch):
     code = compiler.run_frontend(function)
     listed = [s.list_vars() for block in code.blocks.values() for s in block.body]
     assert sum(map(len, listed)) > 20
-    monkeypatch.setattr(ir.Inst, "_rec_list_vars", numba_compiler._variables_of)
+    monkeypatch.setattr(ir.Inst, "_rec_list_vars", numba_code.variables_of)
     assert [s.list_vars() for block in code.blocks.values() for s in block.body] == listed
 
 
@@ -164,8 +164,8 @@ def test_a_call_of_an_operator_is_typed_once(monkeypatch):
         calls.append(arguments[0].key[0])
         return typed(*arguments)
 
-    typed = numba_compiler._get_call_type
-    monkeypatch.setattr(numba_compiler, "_get_call_type", counted)
+    typed = numba_code._get_call_type
+    monkeypatch.setattr(numba_code, "_get_call_type", counted)
 
     def first(filled, x, n):
         filled[0] = x * x + x * (x + x) + (n + n) * n

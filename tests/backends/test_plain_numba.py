@@ -25,7 +25,8 @@ OWN = {
     *("__dict__", "__init__", "_name", "_link", "_replace", "append", "clear", "get", "key", "pop"),
     *("setdefault", "subtract", "update", "values", "fromkeys", "enter_context"),
     *("declares_all", "functions", "library_class", "numeric", "never", "tell_callers"),
-    *("_Numeric", "_typed_once"),
+    *("_Numeric", "_typed_once", "typed_once", "variables_of", "process", "size_of_type"),
+    "without_runtime",
 }
 SCRIPT = """
 import importlib.abc, importlib.util, re, sys
