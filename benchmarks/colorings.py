@@ -27,8 +27,7 @@ import numpy as np
 import fractals
 from fractals import catalog
 from fractals.cli.values import parse_size
-from fractals.color import palette
-from fractals.color.colorings import picture_trap
+from fractals.color import palette, trap_image
 from fractals.errors import FractalsError, OptionError, SceneError
 from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.drawing import open_drawing, open_plan, shade_tile
@@ -149,7 +148,7 @@ VALUES: dict[str, Callable[[Raw], Any]] = {
     "orbit_trap": lambda raw: 0.25 / (0.25 + np.sqrt(raw.w["square"])),
     "period": lambda raw: np.where(raw.w["period"] > 0, raw.w["period"] * GOLDEN, np.nan),
     "picture_trap": lambda raw: np.where(
-        raw.w["pixel"] > 0, (raw.w["pixel"] - 1) / picture_trap.entries("flower"), np.nan
+        raw.w["pixel"] > 0, (raw.w["pixel"] - 1) / trap_image.entries("flower"), np.nan
     ),
     "pickover_stalks": lambda raw: 0.02 / (0.02 + raw.w["distance"]),
     "rank": ranked,
