@@ -45,7 +45,8 @@ _FUSED = re.compile(r"declare ([^@\n]+?) @llvm\.fma\.(\w+)\(.*")
 _TARGET = re.compile(r'"(?:target-cpu|target-features|tune-cpu|probe-stack)"="[^"]*"')
 
 
-def module_of(texts: Sequence[str]) -> tuple[bytes, int]:
+@functools.lru_cache(maxsize=1)
+def module_of(texts: tuple[str, ...]) -> tuple[bytes, int]:
     """Return a module of programs, and the bytes of memory from 0 that its constants take.
 
     The module imports its memory `env.__linear_memory`, the pointer to the end of its stack
@@ -266,8 +267,9 @@ class CallRecorder(CpuBackend):
             found = texts.of(layout, make_body, number, options, kinds)
             if not found:
                 raise Uncompilable("Numba has no SIMD form of it")
-            self.texts.append(found)
-            return len(self.texts) - 1
+            if found not in self.texts:
+                self.texts.append(found)
+            return self.texts.index(found)
 
         return _Recorded(number_of, self.calls)
 
@@ -276,7 +278,7 @@ class CallRecorder(CpuBackend):
 
         `marked`: numbers that stand for others, and are arguments of calls.
         """
-        module, constants = module_of(self.texts)
+        module, constants = module_of(tuple(self.texts))
         stack = _aligned(constants) + STACK
         made = Recording(module, stack, stack, marks=[[] for _ in marked])
         self._place([array for _, values in calls for array in _arrays_in(values)], made)
