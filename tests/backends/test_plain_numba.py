@@ -12,8 +12,11 @@ import sys
 from itertools import chain, product
 from pathlib import Path
 
+import numba
 import pytest
 from support.scenes import slow_but
+
+from fractals.backends.cpu import entry
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "fractals" / "backends" / f"numba_{name}.py" for name in ("compiler", "code")]
@@ -126,7 +129,18 @@ def test_one_line_says_that_a_name_is_missing(name, tmp_path):
     assert len(re.findall(r"Numba [\d.]+ is not known .* three times as long", said)) == 1
 
 
-def test_an_unknown_version_is_not_patched(tmp_path, expected):
+def test_an_unknown_version_is_not_patched(monkeypatch):
+    """What plain Numba draws is shown where a name is missing."""
+    said = []
+    monkeypatch.setattr(numba, "version_info", numba.version_info._replace(major=9))
+    monkeypatch.setattr(entry, "report", said.append)
+    assert entry._own_compiler.__wrapped__() is None
+    assert len(said) == 1
+    assert re.match(r"Numba [\d.]+ is not known .*not tested", said[0])
+
+
+@pytest.mark.slow
+def test_a_kernel_of_an_unknown_version_is_the_same(tmp_path, expected):
     said = draw("", picture("--gpu"), tmp_path, version=(9, 1, 0))
     assert len(re.findall(r"Numba [\d.]+ is not known .*not tested", said)) == 1
     assert (tmp_path / "drawn.png").read_bytes() == expected("--gpu")
