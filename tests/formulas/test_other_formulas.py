@@ -13,7 +13,7 @@ from support.raw import same
 from support.scenes import OTHERS, scene, slow_but
 
 import fractals
-from fractals.backends import devices, features
+from fractals.backends import devices, machine_code
 from fractals.io.load import load_scene
 from fractals.rendering import plan, sampling
 
@@ -118,7 +118,7 @@ def test_backends_agree_in_every_bit(compiled, name, julia):
     drawn = scene(name, julia, coloring=coloring, **ELSEWHERE.get(name, {}))
     expected = fractals.compute(drawn, device="python")
     raw = fractals.compute(drawn, device=compiled)
-    if compiled == "cpu" and features.FUSED:  # functions, too
+    if compiled == "cpu" and machine_code.FUSED:  # functions, too
         assert opened(drawn, compiled, shading=False).source.run.loop == "packs"
     assert same(raw, expected)
     assert julia or name in ONE_STEP or len(np.unique(raw.count)) > 3
