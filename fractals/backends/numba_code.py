@@ -31,6 +31,9 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
     `_optimize_functions`, `_optimize_final_module` and other members; Numba 0.61.2 to 0.68.1.
     """
 
+    # Looked up here, as the program that tries this compiler out has a method of its own.
+    _optimize_final_module: Any = JITCodeLibrary._optimize_final_module
+
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
