@@ -9,11 +9,13 @@ from typing import Any
 
 from llvmlite import binding, ir
 from llvmlite.binding import Linkage
-from numba.core import types
+from numba.core import cgutils, types
+from numba.core.callconv import CPUCallConv, Status
 from numba.core.codegen import JITCodeLibrary
 from numba.core.ir import Inst, Loc, Var
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.transforms import canonicalize_cfg
 from numba.core.types.functions import BaseFunction
 from numba.np import arrayobj
@@ -36,6 +38,11 @@ class Library(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
+
+    def add_linking_library(self, library: Any) -> None:
+        """Add what the program calls, but not Numba's runtime, which counts references."""
+        if library is not rtsys.library:
+            super().add_linking_library(library)
 
     def finalize(self) -> None:
         """Link what it calls, and have LLVM optimize it all."""
@@ -115,6 +122,36 @@ class InlinedLibrary(Library):
 
 
 _make_array: Any = arrayobj.make_array
+
+
+class CallConvention(CPUCallConv):  # type: ignore[misc]
+    """How functions call each other: where one ends with an error, so does its caller.
+
+    `numba.core.callconv.CPUCallConv` and its members, and `Status`; Numba 0.61.2 to 0.68.1. Numba
+    asks for each kind of error, and copies what says more of it.
+    """
+
+    def call_function(
+        self, builder: Any, callee: Any, result: Any, kinds: Any, args: Any, attrs: Any = None
+    ) -> Any:
+        """Return the status of a call and what it returns."""
+        if attrs or isinstance(result, types.misc.Optional):
+            return super().call_function(builder, callee, result, kinds, args, attrs)
+        address = cgutils.alloca_once(builder, self.get_return_type(result).pointee)
+        given = self._get_arg_packer(kinds).as_arguments(builder, args)
+        error = self._get_excinfo_argument(builder.function)
+        code = builder.call(callee, [address, error, *given])
+        facts = dict.fromkeys(Status._fields)
+        facts |= {"code": code, "is_error": builder.icmp_signed("!=", code, code.type(0))}
+        value = self.context.get_returned_value(builder, result, builder.load(address))
+        return Status(**facts), value
+
+    def return_status_propagate(self, builder: Any, status: Any) -> None:
+        """End the calling function with the error of a call."""
+        if status.excinfoptr is None:
+            builder.ret(status.code)
+        else:
+            super().return_status_propagate(builder, status)
 
 
 def make_array(kind: Any) -> Any:
@@ -222,10 +259,6 @@ def process(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = Fa
     function.blocks = canonicalize_cfg(function.blocks)
     function.variable_lifetime = VariableLifetime(function.blocks)
     function.generator_info = None
-
-
-def without_runtime(_module: Any, _library: Any) -> None:
-    """Do without Numba's runtime, which counts references."""
 
 
 @functools.lru_cache(maxsize=1024)

@@ -83,8 +83,8 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
     is done. LLVM's instructions are fewer, but not where a part of the program is foreign, as Numba
     keeps what it compiles for that.
 
-    The names of `_quick_refresh`, `typed_once`, `variables_of` and `process`, and
-    `numba.np.arrayobj.make_array`; Numba 0.61.2 to 0.68.1.
+    The names of `_quick_refresh`, `typed_once`, `variables_of` and `process`,
+    `CPUContext.call_conv` and `numba.np.arrayobj.make_array`; Numba 0.61.2 to 0.68.1.
     """
     target = cpu_target.target_context
     if "refresh" in vars(target):  # a caller is being compiled
@@ -93,6 +93,10 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
     rtsys.initialize(target)  # some of Numba's own functions refer to it
     contexts = target, target.typing_context
     refresh = _quick_refresh(contexts)
+    quick_code = (
+        (type(target), "call_conv", property(numba_code.CallConvention)),
+        (arrayobj, "make_array", numba_code.make_array),
+    )
     with contextlib.ExitStack() as changed:
         for context in contexts:
             changed.enter_context(_changed(context, "refresh", refresh))
@@ -101,7 +105,7 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
             (Inst, "_rec_list_vars", numba_code.variables_of),
             (PostProcessor, "run", numba_code.process),
             (InlinedLibrary, "add_ir_module", compiler.library_class.add_ir_module),
-            *([] if compiler.declares_all else [(arrayobj, "make_array", numba_code.make_array)]),
+            *([] if compiler.declares_all else quick_code),
         ):
             changed.enter_context(_changed(owner, name, quick))
         changed.enter_context(_without_collections())
@@ -242,7 +246,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
     `declares_all`: functions may use all that Numba knows, not only `_MODULES`. `functions`: those
     of the program alone, which Numba knows while it compiles the program.
 
-    `CompilerBase._compile_core`, `CPUContext.post_lowering` and `get_abi_sizeof`;
+    `CompilerBase._compile_core` and `CPUContext.get_abi_sizeof`;
     Numba 0.61.2 to 0.68.1. The rest is documented by Numba.
     """
 
@@ -256,7 +260,6 @@ class _Compiler(CompilerBase):  # type: ignore[misc]
 
     def _compile_core(self) -> Any:
         context = self.state.targetctx  # made for this function
-        context.post_lowering = numba_code.without_runtime
         context.get_abi_sizeof = numba_code.size_of_type
         with _quick_compiler(self), _declared(self.functions):
             made = super()._compile_core()._replace(type_annotation=None, metadata=None)

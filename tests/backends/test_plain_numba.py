@@ -29,7 +29,6 @@ OWN = {
     *("setdefault", "subtract", "update", "values", "fromkeys", "enter_context"),
     *("declares_all", "functions", "library_class", "numeric", "never", "tell_callers"),
     *("_Numeric", "_typed_once", "typed_once", "variables_of", "process", "size_of_type"),
-    "without_runtime",
 }
 SCRIPT = """
 import importlib.abc, importlib.util, re, sys
