@@ -19,6 +19,7 @@ import fractals
 from fractals import catalog
 from fractals.backends import machine_code
 from fractals.backends.cpu.backend import CpuBackend
+from fractals.backends.python import PythonBackend
 from fractals.color import palette
 from fractals.kernels import coloring as kernel
 from fractals.kernels import elementary, escape
@@ -46,17 +47,17 @@ def iterated(drawn, device="cpu"):
 
 
 def values_in(drawn, drawing, raw, number=0):
-    """Return the counts and a layer's values of a whole picture, NaN where it has none."""
+    """Return the counts and a layer's values of a whole picture, NaN where it has none.
+
+    In plain Python: each program of values would be compiled for one test.
+    """
     width, height = drawing.plan.size
-    found = drawing.backend.empty((height, width), drawing.backend.real)
-    with mock.patch.object(Painter, "_compile"):  # its programs for colors take long to compile
-        painter = Painter(drawing.backend, drawing.plan, np.uint8)
+    values = np.empty((height, width))
+    with mock.patch.object(Painter, "_compile"):  # its programs for colors are not needed
+        painter = Painter(PythonBackend("float64"), drawing.plan, np.uint8)
     fill = painter.value_program(drawing.plan.layers.drawn[number])
-    fill(found, raw, drawing.source.max_iterations, drawing.source.count_offset)
-    values, counts = np.empty((height, width)), np.empty((height, width), np.int32)
-    drawing.backend.to_host(found, values)
-    drawing.backend.to_host(raw[0], counts)
-    return counts, values
+    fill(values, raw, drawing.source.max_iterations, drawing.source.count_offset)
+    return raw[0], values
 
 
 def values_of(drawn, device="cpu"):

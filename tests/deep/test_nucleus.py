@@ -144,7 +144,7 @@ def test_every_formula(formula):
     dice = random.Random(label(formula))
     searched = 0
     few = "heart" in name or name == "simonobrot"  # its nuclei
-    for _ in range(30 if few else 100):
+    for _ in range(10 if few else 100):
         x, y = (f"{float(part) + dice.uniform(-1, 1):.3f}" for part in home.center)
         try:
             found = find_nucleus(scene(formula, center=(x, y), width="0.02", max_iterations=200))
@@ -159,16 +159,16 @@ def test_every_formula(formula):
             assert abs(z) < min(moved) * mpf(10) ** -6
             assert all(abs(earlier) > abs(z) * 1e3 for earlier in before)
         assert (found.angle is None) == (name not in {*HOLOMORPHIC, "expression"})  # z² + c
-        if searched == 2:
+        if searched:
             break
-    assert searched == 2 or few
+    assert searched or few
 
 
 def test_random_views():
     """What is found is a nucleus, and in view, also where the view is turned."""
     dice = random.Random(4)
     found = 0
-    while found < 25:
+    while found < 12:
         x, y = f"{dice.uniform(-1.8, 0.5):.6f}", f"{dice.uniform(-1.1, 1.1):.6f}"
         if not 8 < naive.escape("mandelbrot", 0, mpc(x, y), 200, 4)[0] < 200:
             continue
@@ -210,6 +210,7 @@ def test_known_places(name, locations):
     check_nucleus(found)
 
 
+@pytest.mark.slow
 def test_known_deep_place(locations):
     """Beyond the exponents of floats; `test_nuclei_at_depth` checks the digits of such."""
     place, searched = known(locations, "rf_e533")

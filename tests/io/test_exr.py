@@ -30,7 +30,7 @@ DEEP = {
 VIEWS = [
     ("mandelbrot", {"center": ["-0.75", "0.11"], "width": "0.02", "rotation": 30}),
     ("mandelbrot", {"julia": ["-0.8", "0.156"], "supersampling": 2, "escape_radius": 1000}),
-    ("multibrot", {"formula": {"name": "multibrot", "power": 8}, "width": "2.6"}),
+    ("multibrot", {"formula": {"name": "multibrot", "power": 5}, "width": "2.6"}),
     ("burning_ship", {"formula": "burning_ship", "center": ["-1.76", "-0.03"], "width": "0.1"}),
     ("mandelbrot", DEEP),
 ]

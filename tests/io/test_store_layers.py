@@ -296,7 +296,7 @@ def test_too_large_to_be_seen_whole(tmp_path, monkeypatch):
 
 
 def test_layers_on_the_command_line(run, tmp_path):
-    (tmp_path / "a.json").write_text(json.dumps({"color": {"layers": [STRIPES]}}))
+    (tmp_path / "a.json").write_text(json.dumps({"color": {"layers": STACK}}))
     scene_file = str(tmp_path / "a.json")
     assert run("compute", scene_file, *SMALL, "-o", "a.fz")[0] == 0
     assert run("show", "a.fz")[2].count("stripes,density=3") == 2
