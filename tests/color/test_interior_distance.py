@@ -50,10 +50,10 @@ def multiplier(c, power, period):
 )
 def test_estimates_are_those_of_the_multiplier(power, period, center, width):
     """(1 - |m|²) / |dm/dc|, with the derivative as a difference of two multipliers."""
-    formula, keys, each = "mandelbrot", {}, 37
+    formula, keys, each = "mandelbrot", {}, 61
     if power == 3:  # a few samples in plain Python: the program would take seconds to compile
         formula = {"name": "multibrot", "power": power}
-        keys, each = {"device": "python", "size": (6, 4), "max_iterations": 400}, 1
+        keys, each = {"device": "python", "size": (6, 3), "max_iterations": 400}, 1
     seen = 0
     for c, found in list(distances(formula, complex(center), width, **keys))[::each]:
         with mpmath.workdps(40):

@@ -43,9 +43,7 @@ def test_nuclei_are_the_same(compiled, place):
     assert compiled(view(*place)) == find_nucleus(view(*place))
 
 
-@pytest.mark.parametrize(
-    "formula", slow_but(FEW[:2], [f for f in FORMULAS if f in FEW]), ids=label
-)
+@pytest.mark.parametrize("formula", slow_but(FEW[:2], [f for f in FORMULAS if f in FEW]), ids=label)
 def test_formulas(compiled, formula):
     """With and without kinks, and a complex derivative."""
     found = 0

@@ -412,7 +412,7 @@ def settles(form, data, entry=""):
 
 
 @pytest.mark.parametrize("form", VALID, ids=lambda form: form.name)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(data=st.data())
 def test_changed_files_settle(form, data):
     text = VALID[form]
@@ -440,4 +440,4 @@ def test_any_bytes_settle(form, data):
     "piece", ["(", "[", "{", "a=[", "'", "a = 1\n", "9", "Re: 1\n", "a{b=1}\n"]
 )
 def test_long_repetitions_settle(form, piece):
-    settles(form, piece.encode() * 50_000)
+    settles(form, piece.encode() * 20_000)

@@ -52,7 +52,7 @@ def test_every_sample_is_a_scene_or_refused_with_a_reason(data):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_samples_are_not_blank(data, name):
-    scene = load_scene(data / "formats" / name, {"image": {"size": [32, 18], "supersampling": 1}})
+    scene = load_scene(data / "formats" / name, {"image": {"size": [16, 9], "supersampling": 1}})
     raw = fractals.compute(scene, device="python")
     assert len(np.unique(raw.count)) > 5
 

@@ -20,6 +20,7 @@ SIDE = live.SIDE
 # The share of samples near the border whose count a fused multiply-add changes: about as many as
 # if the center moved by its last bit
 FEW = 0.02
+CURVE = {"exposure": 1.0, "curve": "filmic"}
 SCENES = {
     "mandelbrot": {"center": (-0.7453, 0.1127), "width": 0.0065},
     "power": {"formula": "multibrot", "coloring": "orbit_trap"},
@@ -41,7 +42,7 @@ SCENES = {
             {"layers": [{"coloring": "stripe_average"}], "blend": "screen"},
         ],
     },
-    "curve": {"coloring": "smooth", "exposure": 1.0, "curve": "filmic"},
+    "curve": {"coloring": "smooth", **CURVE},
 }
 
 
@@ -68,10 +69,7 @@ def share_apart(one, other, by=2):
     return (abs(one.astype(int) - other).max(2) > by).mean()
 
 
-@needs_node
-@pytest.mark.parametrize("name", slow_but(["curve"], SCENES))
-def test_a_page_draws_what_render_draws(tmp_path, name):
-    scene = scene_of(**SCENES[name])
+def check_page(tmp_path, scene):
     count, pixels, image = drawn(tmp_path, scene)
     raw = fractals.compute(scene, device="cpu", threads=1)
     assert (raw.count != raw.count[0, 0]).any()
@@ -80,8 +78,16 @@ def test_a_page_draws_what_render_draws(tmp_path, name):
 
 
 @needs_node
+@pytest.mark.parametrize("name", slow_but([], SCENES))
+def test_a_page_draws_what_render_draws(tmp_path, name):
+    check_page(tmp_path, scene_of(**SCENES[name]))
+
+
+@needs_node
 def test_numbers_that_depend_on_the_width_follow_a_zoom(tmp_path):
-    scene = scene_of(coloring="distance", center=(-0.75, 0.1), width=0.5)
+    """Of a page that draws, too, what `render` draws, with a curve."""
+    scene = scene_of(coloring="distance", center=(-0.75, 0.1), width=0.5, **CURVE)
+    check_page(tmp_path, scene)
     _, pixels, image = drawn(tmp_path, scene, zoom=8)
     nearer = fractals.render(scene, width=0.5 / 8, device="cpu").pixels
     assert share_apart(pixels, nearer) <= FEW

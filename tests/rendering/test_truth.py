@@ -196,6 +196,7 @@ KNOWN = {
 }
 # Compile programs that no other test needs.
 OWN = ("rf_cubic", "fs_pbs_glynn", "fs_pbs_1e-128")
+SHIP = "fs_bs_1e-101"  # whose checked program no other test needs
 SLOW = ("rf_lethal_weapon", "rf_wfs", "rf_e8000")
 
 
@@ -207,14 +208,14 @@ def check_known(name, place, device):
     return raw.method, len(stable)
 
 
-@pytest.mark.parametrize("name", slow_but(KNOWN.keys() - set(OWN), sorted(KNOWN)))
+@pytest.mark.parametrize("name", slow_but(KNOWN.keys() - {*OWN, SHIP}, sorted(KNOWN)))
 def test_known_counts(name, truth, compiled):
     method, stable = check_known(name, truth[name], compiled)
     assert method == KNOWN[name]
     assert stable >= 2
 
 
-@pytest.mark.parametrize("name", slow_but([], OWN))
+@pytest.mark.parametrize("name", slow_but([SHIP], [*OWN, SHIP]))
 def test_known_counts_on_the_cpu(name, truth):
     method, stable = check_known(name, truth[name], "cpu")
     assert method == KNOWN[name]

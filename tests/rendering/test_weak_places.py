@@ -29,9 +29,10 @@ SEED = "FRACTALS_ATTACK_SEED"
 VIEWS = "FRACTALS_ATTACK_VIEWS"
 
 
-AVERAGES = [
-    {"coloring": "triangle_average"},
+AVERAGES = [  # with the programs of `test_statistics_deep.py`
+    {"coloring": {"name": "orbit_trap", "shape": "point", "x": 0.3}, "mask": "all"},
     {"coloring": {"name": "stripe_average", "density": 4}},
+    {"coloring": "triangle_average"},
     {"coloring": "distance"},
 ]
 # Of the views above: z is small there, or z - c has no digits of f(z), or has an exponent.
