@@ -67,7 +67,9 @@ def held(monkeypatch):
 
 
 def test_an_own_formula_is_compiled_elsewhere(own_server, compiling):
-    scene = fractals.load_scene(formula=new_formula(), max_iterations=100, size=SIZE)
+    # A trap is drawn by a plain loop, which compiles sooner.
+    trap = {"layers": [{"coloring": "picture_trap"}]}
+    scene = fractals.load_scene(formula=new_formula(), max_iterations=100, size=SIZE, **trap)
 
     async def talk(client):
         await client.say("open", frame=1, scene=scene.to_table())
@@ -95,7 +97,8 @@ def test_previews_and_questions_are_compiled_elsewhere(own_server, compiling):
     assert server.explorer.engine.thread not in compiling
 
 
-def test_others_are_drawn_for_while_a_formula_is_compiled(own_server, held):
+def test_others_are_drawn_for_while_a_formula_is_compiled(own_server, held, monkeypatch):
+    monkeypatch.setattr(backend, "FUSED", False)  # plain loops, which compile sooner
     server = own_server()
 
     async def both():
