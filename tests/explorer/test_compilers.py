@@ -67,9 +67,7 @@ def held(monkeypatch):
 
 
 def test_an_own_formula_is_compiled_elsewhere(own_server, compiling):
-    # A trap is drawn by a plain loop, which compiles sooner.
-    trap = {"layers": [{"coloring": "picture_trap"}]}
-    scene = fractals.load_scene(formula=new_formula(), max_iterations=100, size=SIZE, **trap)
+    scene = fractals.load_scene(formula=new_formula(), max_iterations=100, size=SIZE)
 
     async def talk(client):
         await client.say("open", frame=1, scene=scene.to_table())

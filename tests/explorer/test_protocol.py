@@ -61,8 +61,6 @@ def test_a_moving_view_is_only_coarse_until_it_rests(server):
 def test_compiling_is_told_before_the_first_picture(server):
     """Here each time, because the expression is a new one."""
     new = {**SEAHORSE, "formula": f"z**2 + c + {time.time_ns() % 10**9 + 1}e-30*z"}
-    # A trap is drawn by a plain loop, which compiles sooner.
-    new["color"] = {"layers": [{"coloring": "picture_trap"}]}
 
     async def talk(client):
         await opened(client)

@@ -69,9 +69,7 @@ def test_rows_of_any_number_stand_alone():
     "keys",
     [
         {"size": (50, 37)},
-        pytest.param(
-            {"size": (160, 120), "lens": 0.03, "focus": 6.0}, marks=pytest.mark.slow
-        ),
+        pytest.param({"size": (160, 120), "lens": 0.03, "focus": 6.0}, marks=pytest.mark.slow),
         {"size": (160, 120), "lens": 0.06, "focus": 1.0},  # beyond twice that, rays are far apart
         {"size": (240, 120), "panorama": True, "position": (0.0, -1.5, 0.0)},
         {"size": (50, 37), "position": (0.0, -1.3, 0.0)},
