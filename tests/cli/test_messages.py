@@ -237,6 +237,7 @@ def test_no_thread_is_left(monkeypatch):
 
 
 PACKAGE = Path(__file__).parents[2] / "fractals"
+OPTION = re.compile(r"--[a-z][a-z-]*")
 COMMAND = re.compile(
     r"fractals [a-z-]+ |\bpip install |\buv sync "
 )  # an option after it belongs to it
@@ -264,9 +265,9 @@ def literals(path):
 
 
 def library_texts():
-    """Yield texts of the library that may be messages: of several words, and no page of docs."""
+    """Yield texts of files with options that may be messages: of several words, no page of docs."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if "cli" not in path.relative_to(PACKAGE).parts:
+        if "cli" not in path.relative_to(PACKAGE).parts and OPTION.search(path.read_text("utf-8")):
             for text in literals(path):
                 if " " in text.strip() and not text.startswith("# "):
                     yield path.relative_to(PACKAGE), text
@@ -290,7 +291,7 @@ def test_the_library_names_no_option_of_the_command_line(every_option):
     named = {
         (str(path), text)
         for path, text in library_texts()
-        for match in re.finditer(r"--[a-z][a-z-]*", text)
+        for match in OPTION.finditer(text)
         if match[0] in every_option and not COMMAND.search(text[: match.start()])
     }
     assert not named

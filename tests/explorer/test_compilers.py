@@ -95,7 +95,8 @@ def test_previews_and_questions_are_compiled_elsewhere(own_server, compiling):
     assert server.explorer.engine.thread not in compiling
 
 
-def test_others_are_drawn_for_while_a_formula_is_compiled(own_server, held):
+def test_others_are_drawn_for_while_a_formula_is_compiled(own_server, held, monkeypatch):
+    monkeypatch.setattr(backend, "FUSED", False)  # plain loops, which compile sooner
     server = own_server()
 
     async def both():

@@ -71,8 +71,8 @@ KINDS = {
 }
 
 
-# The film of the whole set is that of the next test; the others are kin of these.
-OFTEN = "out", "tracks through places"
+# The film of the whole set is that of the next test; the others are kin of this one.
+OFTEN = ("tracks through places",)
 
 
 @needs_ffmpeg

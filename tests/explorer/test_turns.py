@@ -3,9 +3,11 @@
 import itertools
 import threading
 import time
+from itertools import product
 from types import SimpleNamespace
 
 import pytest
+from support.scenes import slow_but
 
 import fractals
 from fractals.errors import OptionError
@@ -45,8 +47,13 @@ def engine():
     made.thread.join(20)
 
 
-@pytest.mark.parametrize("who", ["another client", "a newer view of the same client"])
-@pytest.mark.parametrize("coloring", ["smooth", "picture_trap"])  # packs, and the plain loop
+@pytest.mark.parametrize(
+    ("coloring", "who"),
+    slow_but(
+        [("smooth", "another client"), ("picture_trap", "a newer view of the same client")],
+        product(["smooth", "picture_trap"], ["another client", "a newer view of the same client"]),
+    ),
+)  # packs, and the plain loop
 def test_a_tile_of_samples_without_end_is_left(engine, coloring, who, monkeypatch):
     """Its samples take 2e9 steps each, and it was begun while nobody else was there."""
     monkeypatch.setattr(scheduler, "PATIENCE", 0.05)

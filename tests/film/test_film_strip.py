@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from support.opencl import OPENCL
+from support.scenes import slow_but
 from support.strip_programs import outputs
 
 import fractals
@@ -97,7 +98,9 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("case", CHANGES)
+@pytest.mark.parametrize(
+    "case", slow_but(CHANGES.keys() - {"about the center", "of a Julia set"}, CHANGES)
+)
 def test_frames_are_plane_pictures(case):
     first, last, changes = CHANGES[case]
     changes = dict(changes)
@@ -175,9 +178,8 @@ def test_frames_of_values_do_not_depend_on_order_segments_and_folders(in_parts, 
     whole = frames_of(valued_of(*keys, **facts)[0])
     assert len(np.unique(whole[3])) > 100
     threads = CPU.replace(threads=3)
-    for segment in (3, 7):
-        other, _ = valued_of(*keys, **facts, segment=segment, options=threads)
-        assert np.array_equal(whole, frames_of(other))
+    other, _ = valued_of(*keys, **facts, segment=3, options=threads)
+    assert np.array_equal(whole, frames_of(other))
     forward, _ = valued_of(*keys, **facts, segment=4)
     assert np.array_equal(whole, list(forward.frames(range(10))))
     last = list(valued_of(*keys, **facts, segment=3, folder=tmp_path)[0].frames(range(6, 10)))
@@ -351,11 +353,11 @@ def test_a_strip_goes_on_from_its_folder(tmp_path, in_parts):
 
 
 def test_the_forecast_of_memory_holds(in_parts):
-    maker = maker_of(film_of(START, {**END, "width": "1e-6"}, size=(160, 90)), segment=5)
+    maker = maker_of(film_of(START, {**END, "width": "1e-6"}), segment=5)
     forecast = maker.strip.memory
     frames_of(maker)
     assert maker.pool.texels.nbytes < forecast
-    maker, _ = valued_of(START, {**END, "width": "1e-6"}, size=(160, 90), segment=5)
+    maker, _ = valued_of(START, {**END, "width": "1e-6"}, segment=5)
     forecast, most = maker.strip.memory, 0
     for begin in reversed(range(0, 20, 5)):
         list(maker.frames(range(begin, begin + 5)))

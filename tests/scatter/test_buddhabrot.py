@@ -242,7 +242,7 @@ def test_a_larger_picture_has_the_same_samples():
 
 @pytest.mark.parametrize("options", [{"julia": ("-0.8", "0.2")}, {"of": "z**3 + c/2"}])
 def test_any_formula_that_escapes_has_one(options):
-    scene = scene_of(cells=64, least=2, max_iterations=30, quality=0.2, size=(24, 16), **options)
+    scene = scene_of(cells=64, least=2, max_iterations=12, quality=0.2, size=(12, 8), **options)
     assert counted(scene, "python")[0].hits > 100
 
 

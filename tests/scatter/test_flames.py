@@ -120,11 +120,11 @@ def test_another_size_than_its_own_is_as_bright_as_in_flam3(size, tmp_path):
 
 def test_pictures_are_the_same_on_every_device():
     text = flame(
-        "oversample=2;estimator_radius=4;vibrancy=0.5;brightness=9;highlight_power=1",
-        size=(16, 12),
+        "scale=4;oversample=2;estimator_radius=4;vibrancy=0.5;brightness=9;highlight_power=1",
+        size=(8, 6),
         quality=0.6,
-        third='julia="0.4"',
-        inner='<finalxform linear="0.8" bubble="0.3" coefs="1 0 0 1 0 0"/>',
+        first='swirl="0.3"',
+        inner='<finalxform linear="0.8" spherical="0.1" coefs="1 0 0 1 0 0"/>',
     )
     scene = scene_of(text).replace(steps=4)
     pictures = {

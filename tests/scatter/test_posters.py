@@ -115,7 +115,9 @@ def test_bands_of_every_kind(divided, formula):
 @pytest.mark.parametrize("device", slow_but(["simulator"], ["python", "simulator"]))
 def test_bands_of_kernels(divided, device):
     small = {"size": (6, 100), "quality": 0.2, "supersampling": 1, "estimator_radius": 0.0}
-    for formula in (FLAME, {"name": "henon"}, {**ORBITS, "cells": 64, "least": 2}):
+    flame = {key: FLAME[key] for key in ("name", "transforms")}
+    orbits = {**ORBITS, "of": "burning_ship", "cells": 64, "least": 2}
+    for formula in (flame, {"name": "henon"}, orbits):
         scene = scene_of(formula, **small, steps=20)
         whole, _, _ = drawn(scene)
         with pytest.MonkeyPatch.context() as patch:

@@ -41,6 +41,12 @@ def test_guides_are_colors_and_normals():
     assert sky[:3].min() > 0.1
 
 
+@pytest.mark.slow
+def test_the_simulator_has_the_same_guides():
+    small = {"size": (4, 3), "max_iterations": 4}
+    assert np.array_equal(traced("simulator", **small).guides(), traced("cpu", **small).guides())
+
+
 @pytest.fixture
 def blank(monkeypatch):
     """Stand in for the library: a picture of its mean, and what it was called with."""

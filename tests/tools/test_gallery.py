@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parents[2] / "gallery"
 KNOWN = json.loads((FOLDER / sheet.HASHES).read_text())
 # Their reference orbits take seconds, or their kernels as long to compile.
 COSTLY = ("arch", "burr", "caravan", "celtic", "clockwork", "daystar", "fan", "heirloom")
-COSTLY += ("pinwheel", "tricorn")
+COSTLY += ("pinwheel", "tricorn", "multibrot")
 
 
 def test_every_scene_has_a_hash():
