@@ -456,7 +456,8 @@ def test_each_thing_is_done_once(tmp_path, draw, validated):
     assert foreign == "", "no format of another program is imported where none is named"
 
 
-@pytest.mark.parametrize("plugins", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.slow  # the step "types" of .ci/run runs it, beside what it repeats
+@pytest.mark.parametrize("plugins", [True, False])
 def test_type_checkers_see_useful_types(tmp_path, plugins):
     """Callers have no plugin for pydantic; with it, what the step "types" checked is known."""
     pytest.importorskip("mypy")

@@ -88,11 +88,14 @@ def mean_count(
     most = min(max_iterations, 2000)
     total = np.zeros(a.shape)
     inside = np.ones(a.shape, bool)
+    left, look = a.size, 64
     with np.errstate(all="ignore"):
-        for point in itertools.islice(points, most):
+        for steps, point in enumerate(itertools.islice(points, most)):
             inside &= formula.is_near(point, 1e6)
-            if not inside.any():
-                break
             total += inside
+            if steps == look:
+                before, left, look = left, np.count_nonzero(inside), 2 * look
+                if left == before < a.size or not left:
+                    break  # none has escaped since there were half as many steps: the rest stays
     beyond = 0 if interior_shortcuts else max_iterations
     return float(np.where(inside, beyond, total).mean()) + 1
