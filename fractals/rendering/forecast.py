@@ -90,12 +90,12 @@ def mean_count(
     inside = np.ones(a.shape, bool)
     left, look = a.size, 64
     with np.errstate(all="ignore"):
-        for steps, point in enumerate(itertools.islice(points, most)):
+        for done, point in enumerate(itertools.islice(points, most)):
             inside &= formula.is_near(point, 1e6)
             total += inside
-            if steps == look:
-                before, left, look = left, np.count_nonzero(inside), 2 * look
+            if done == look:
+                before, left, look = left, int(np.count_nonzero(inside)), 2 * look
                 if left == before < a.size or not left:
-                    break  # none has escaped since there were half as many steps: the rest stays
+                    break  # none has escaped since half as many steps were done: the rest stays
     beyond = 0 if interior_shortcuts else max_iterations
     return float(np.where(inside, beyond, total).mean()) + 1

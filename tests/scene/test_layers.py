@@ -33,7 +33,7 @@ def test_blending_is_that_of_css(mode):
     inside = (counts.reshape(7, 2, 9, 2) == 60).all(axis=(1, 3))
     assert outside.sum() > 5
     for below, above in [("#204060", "#e0a010"), ("#f0c8a0", "#305890"), ("#808080", "#7f0000")]:
-        for opacity in (0.4, 1):
+        for opacity in (0, 0.4, 1):
             layer = {**FLAT, "palette": [above], "blend": mode, "opacity": opacity}
             drawn = layered(layer, **FLAT, palette=[below], inside=below)
             picture = fractals.render(drawn, device="python").pixels
