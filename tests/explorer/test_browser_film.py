@@ -246,7 +246,8 @@ def test_a_timeline_shows_moments_and_moves_keys(tab):
     tab.page.mouse.down()
     tab.page.mouse.move(x, y + 40, steps=3)
     tab.page.mouse.up()
-    assert float(value.input_value()) < 2.4
+    low = "(field) => Number(field.value) < 2.4"
+    tab.page.wait_for_function(low, arg=value.element_handle())
     assert graph.locator("path").nth(1).get_attribute("d") != drawn
     lower = float(value.input_value())
     key.press("ArrowUp")
