@@ -92,10 +92,12 @@ def mean_count(
     with np.errstate(all="ignore"):
         for done, point in enumerate(itertools.islice(points, most)):
             inside &= formula.is_near(point, 1e6)
+            if not inside.any():
+                break
             total += inside
             if done == look:
                 before, left, look = left, int(np.count_nonzero(inside)), 2 * look
-                if left == before < a.size or not left:
+                if left == before < a.size:
                     break  # none has escaped since half as many steps were done: the rest stays
     beyond = 0 if interior_shortcuts else max_iterations
     return float(np.where(inside, beyond, total).mean()) + 1
