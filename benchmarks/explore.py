@@ -37,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, i
 import websockets
 
 import fractals
-from fractals.explorer import protocol
+from fractals.explorer import packing
 from fractals.explorer.application import Explorer
 from fractals.explorer.server import Running
 from fractals.rendering.options import ExploreOptions
@@ -78,8 +78,8 @@ class Client:
             if isinstance(message, str) and json.loads(message)["t"] == "error":
                 sys.exit(message)
             if isinstance(message, bytes):
-                head = protocol.HEADER.unpack_from(message)
-                if head[0] == protocol.PREVIEW and head[3] == k:
+                head = packing.HEADER.unpack_from(message)
+                if head[0] == packing.PREVIEW and head[3] == k:
                     return 1e3 * (time.perf_counter() - begun)
 
     async def times(self, frame: int, begun: float) -> dict[str, float]:
@@ -89,9 +89,9 @@ class Client:
             message = await self.socket.recv()
             now = 1e3 * (time.perf_counter() - begun)
             if isinstance(message, bytes):
-                head = protocol.HEADER.unpack_from(message)
-                if head[3] == frame and head[0] in (protocol.VALUES, protocol.PIXELS):
-                    of = "values" if head[0] == protocol.VALUES else "exact"
+                head = packing.HEADER.unpack_from(message)
+                if head[3] == frame and head[0] in (packing.VALUES, packing.PIXELS):
+                    of = "values" if head[0] == packing.VALUES else "exact"
                     found[f"{of}_bytes"] += len(message)
                     found.setdefault("coarse" if head[8] > 1 else "tile", now)
                 continue

@@ -36,7 +36,7 @@ import numpy as np
 from PIL import Image
 
 import fractals
-from fractals.explorer import protocol
+from fractals.explorer import packing
 from fractals.explorer.scheduler import IDLE, Engine
 from fractals.explorer.view import ClientView
 
@@ -154,7 +154,7 @@ class Server:
                 break
         spent = time.process_time() - begun
         for message in sent:
-            head, payload = protocol.unpack(message)
+            head, payload = packing.unpack(message)
             x, y, w, h, step = head[4:9]
             if exact and step > 1:
                 continue

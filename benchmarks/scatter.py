@@ -38,7 +38,7 @@ import fractals
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
 from fractals.rendering.options import RenderOptions
-from fractals.scatter import files as flame_files
+from fractals.scatter import flame_file as flame_files
 from fractals.scatter.buddhabrot import mirrors
 from fractals.scatter.play import Player, open_player
 from fractals.tools import bench_report

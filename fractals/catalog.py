@@ -43,8 +43,8 @@ OF_WINGS = {
         "solid": "fractals.space.family:make",
     },
     "format": {
-        "flame": "fractals.scatter.files:make_flame",
-        "ifs": "fractals.scatter.files:make_ifs",
+        "flame": "fractals.scatter.flame_file:make_flame",
+        "ifs": "fractals.scatter.ifs_file:make_ifs",
     },
 }
 

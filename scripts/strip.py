@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from fractals.tools.sheet import picture_file
+from fractals.tools.gallery import picture_file
 
 GALLERY = Path(__file__).parents[1] / "gallery"
 ROWS = (

@@ -8,7 +8,7 @@ from PIL import Image, ImageOps
 import fractals
 from fractals import catalog
 from fractals.explorer.pages import THUMBNAILS, WRITTEN, formula_scene
-from fractals.tools.sheet import picture_file
+from fractals.tools.gallery import picture_file
 
 GALLERY = Path(__file__).parents[1] / "gallery"
 SIZE = (256, 144)  # pixels

@@ -14,10 +14,11 @@ from fractals.cli.convert import about_name
 from fractals.color.palette import load
 from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
-from fractals.lessons.machine import lacking
+from fractals.lessons.kernel_sources import lacking
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
-from fractals.tools.sheet import picture_file, turn
+from fractals.tools.gallery import picture_file
+from fractals.tools.sheet import turn
 
 FOLDER = "_drawn"  # as of `drawn`
 SOURCE = "https://github.com/fractals-numba/fractals/blob/main/"  # as of `conf`

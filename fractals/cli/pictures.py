@@ -105,7 +105,7 @@ def gallery_command(
 
     Without NAME, --all or --check, the scenes are listed.
     """
-    from fractals.tools import sheet
+    from fractals.tools import gallery
 
     request = shared.device_request(options)
     for name in names:
@@ -123,11 +123,13 @@ def gallery_command(
     parse_size(size, (1920, 1080))  # before any work is done
     with ProgressLine(program="the scenes of the gallery"):
         if check:
-            if different := sheet.check(names, folder, request, tell, threads):
+            if different := gallery.check(names, folder, request, tell, threads):
                 raise DifferenceError(f"the counts of {', '.join(different)} differ")
             return
         make_folder(folder)
-        sheet.draw(names, folder, lambda current: parse_size(size, current), request, tell, threads)
+        gallery.draw(
+            names, folder, lambda current: parse_size(size, current), request, tell, threads
+        )
 
 
 # --- `fractals tiles`

@@ -102,7 +102,7 @@ def completion_command(context: click.Context, shell: str) -> None:
 
 # A verb's module, in this package or by its whole name, and the line about it in the overview, by
 # subject.
-LESSONS = "fractals.lessons.commands"
+LESSONS = "fractals.lessons"
 SUBJECTS = {
     "Draw": {
         "render": ("render", "Draw a picture of a scene."),

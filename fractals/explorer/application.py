@@ -11,10 +11,10 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from fractals.explorer import navigation, protocol, questions
+from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.filming import Filming
 from fractals.explorer.gate import BEARER, Gate, Visitors
 from fractals.explorer.jobs import Compilers, Jobs, Workers, own_label
-from fractals.explorer.navigation import Bookmarks
 from fractals.explorer.pages import Pages, Thumbnails
 from fractals.explorer.scheduler import Engine, internal
 from fractals.explorer.session import Outbox, Session, TooManyMessages

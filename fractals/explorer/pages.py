@@ -25,8 +25,8 @@ from fractals.backends.cache_folder import read_own, reason, write_own
 from fractals.color import palette
 from fractals.errors import FractalsError, first_line, listed, shown
 from fractals.explorer import outside
+from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import Jobs
-from fractals.explorer.navigation import Bookmarks
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine, internal, print_line
 from fractals.explorer.shown import refinement_of
 from fractals.io.foreign import MAX_BYTES

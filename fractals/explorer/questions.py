@@ -18,8 +18,8 @@ from fractals.explorer import outside, protocol
 from fractals.explorer.frames import SAID, SIXTEENTHS, text_of
 from fractals.explorer.jobs import exported
 from fractals.explorer.navigation import julia_scene
+from fractals.explorer.packing import Where, pack_table
 from fractals.explorer.pages import ROWS, draw_preview, small
-from fractals.explorer.protocol import Where, pack_table
 from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues

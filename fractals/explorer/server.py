@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from fractals.explorer.application import Explorer
-    from fractals.explorer.gate import Door
+    from fractals.explorer.door import Door
 
 LOCAL = ("127.0.0.1", "localhost", "[::1]")
 ALL = ("0.0.0.0", "::")  # addresses that stand for all of this machine
@@ -106,7 +106,7 @@ class Running:
         It is refused where it is in use, or not one of this machine; where a file of TLS can't be
         used; and where the process may not have as many open files as the clients need.
         """
-        from fractals.explorer.gate import Door
+        from fractals.explorer.door import Door
 
         options = explorer.options
         host, port, uds = options.host, options.port, options.uds
@@ -147,7 +147,7 @@ class Running:
         from uvicorn.protocols.http.h11_impl import H11Protocol
 
         from fractals.explorer import protocol
-        from fractals.explorer.gate import Visit
+        from fractals.explorer.door import Visit
 
         config = uvicorn.Config(
             self.explorer.gate,

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from fractals.errors import FractalsError, OptionError, first_line
-from fractals.explorer import outside, protocol
+from fractals.explorer import outside, packing, protocol
 from fractals.explorer.frames import FrameHistory, in_colors
 from fractals.explorer.protocol import VERSION, Hello
 from fractals.explorer.scheduler import SMALL, VIEW, DrawingTask, Engine
@@ -166,10 +166,10 @@ class Session:
     def preview(self, name: int, layer: int, pixels: Any) -> None:
         """Send a small picture that a request or job asked for, by its number."""
         assert self.hello
-        where = protocol.Where(name, w=pixels.shape[1], h=pixels.shape[0], layer=layer)
+        where = packing.Where(name, w=pixels.shape[1], h=pixels.shape[0], layer=layer)
         remote = self.hello.link == "remote"
         threads = self.engine.cores
-        self.outbox.put(protocol.pack_pixels(where, pixels, remote, protocol.PREVIEW, threads))
+        self.outbox.put(packing.pack_pixels(where, pixels, remote, packing.PREVIEW, threads))
 
     def receive(self, text: str) -> None:
         """Handle a message; every error is answered with one line."""

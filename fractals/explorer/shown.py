@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
 from fractals.explorer.frames import SAID
-from fractals.explorer.protocol import Where, pack_pixels
+from fractals.explorer.packing import Where, pack_pixels
 from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import Drawing, Sink

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from fractals.backends.compilation import announced
 from fractals.color import palette as spaces
 from fractals.explorer.frames import SAID
-from fractals.explorer.protocol import Where, pack_table, pack_values
+from fractals.explorer.packing import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
 from fractals.explorer.shown import REST, KnownPixels, MovedView, at_one_sample, axes, toned_alone
 from fractals.io.escape_data import EscapeData
-from fractals.kernels.coloring import EDGE_COUNT, edges
 from fractals.kernels.layout import EscapeTile
+from fractals.kernels.ranks import EDGE_COUNT, edges
 from fractals.rendering.develop import toned
 from fractals.rendering.drawing import (
     Drawing,

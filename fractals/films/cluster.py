@@ -19,10 +19,13 @@ import numpy as np
 from fractals.errors import FractalsError, OptionError
 from fractals.films import encode
 from fractals.films.encode import CODECS, Encoder, Encoders, Video
-from fractals.films.frames import FilmConstants, Frame, Light, luminance, prepared
+from fractals.films.flashes import Light, luminance
+from fractals.films.frames import FilmConstants, prepared
 from fractals.films.gather import FrameMaker
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of, threads_of
-from fractals.films.strip import Strip, band_path
+from fractals.films.planes import Frame
+from fractals.films.strip import Strip
+from fractals.films.texel_files import band_path
 from fractals.films.work import PARTS, FilmFolder, crc_of
 from fractals.io.parts import StoreParts, this_machine
 from fractals.io.store import header_text

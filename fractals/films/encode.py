@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fractals.errors import FractalsError, OptionError, shown, to_install
-from fractals.films.frames import SAMPLING, Frame, Packed, Planes
+from fractals.films.planes import SAMPLING, Frame, Packed, Planes
 from fractals.films.work import FilmFolder
 from fractals.threads import core_count
 

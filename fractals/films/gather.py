@@ -19,9 +19,11 @@ from fractals.backends.base import Backend
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.color import palette
 from fractals.films.bands import BLOCK, MARGIN, BandMaker, Texels, widest
-from fractals.films.frames import FilmConstants, Frame
+from fractals.films.frames import FilmConstants
 from fractals.films.motion import Moment
-from fractals.films.strip import HOST, BandFile, Shutter, Strip, TexelFiles, TexelPool, Way
+from fractals.films.planes import Frame
+from fractals.films.strip import Shutter, Strip, Way
+from fractals.films.texel_files import HOST, BandFile, TexelFiles, TexelPool
 from fractals.kernels import strip as kernels
 from fractals.kernels.strip import CHANNELS, FramePlace, StripShape, StripTexels
 from fractals.rendering.options import RenderOptions

@@ -22,16 +22,15 @@ from fractals.films.frames import (
     NOTHING_SHARED,
     DevelopedFrames,
     FilmConstants,
-    Frame,
     Pictures,
     Recolored,
     SingleFrames,
     find_facts,
     prepared,
-    rounded,
 )
 from fractals.films.gather import ColoredGather, FrameMaker
 from fractals.films.motion import FilmPart, FilmView, Motion, make_motion, with_view
+from fractals.films.planes import Frame, rounded
 from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks, scene_of
 from fractals.films.valued import ValuedGather

@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.films.bands import Texels
-from fractals.films.frames import FilmConstants, Frame
+from fractals.films.frames import FilmConstants
 from fractals.films.gather import FrameMaker, Places, Span, polar
 from fractals.films.motion import Moment
+from fractals.films.planes import Frame
 from fractals.films.samples import FrameTile, PackedSamples, Sampler, block_of, from_flat, number_of
-from fractals.films.strip import HOST, Key, SampleLayout, Strip, TexelFiles
+from fractals.films.strip import Key, SampleLayout, Strip
+from fractals.films.texel_files import HOST, TexelFiles
 from fractals.kernels.strip import CHANNELS, SPARE
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile

@@ -18,8 +18,9 @@ from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.films import encode
 from fractals.films.cluster import check_cluster, make_segments
 from fractals.films.encode import DEFAULTS, Encoders, Video, choose_video
-from fractals.films.frames import Frame, Light, Watch, rounded
+from fractals.films.flashes import Light, Watch
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of
+from fractals.films.planes import Frame, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image

@@ -7,11 +7,12 @@ FILES: dict[str, tuple[str, ...]] = {
         *("heart", "perpendicular_burning_ship", "shark_fin"),
     ),
     "memory": ("phoenix", "spider"),
+    "networks": ("network",),
     "own": ("expression", "program"),
     "powers": ("mandelbrot", "multibrot", "simonobrot", "tricorn"),
     "sequences": ("hybrid", "lyapunov"),
     "texts": (
         *("collatz", "exponential", "halley", "logistic", "magnet1"),
-        *("magnet2", "network", "newton", "nova", "sine"),
+        *("magnet2", "newton", "nova", "sine"),
     ),
 }

@@ -32,7 +32,7 @@ from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
 from fractals.scene.numbers import plain_minus
 from fractals.scene.paint import MAX_NESTING
-from fractals.scene.picture import SOURCES
+from fractals.scene.space import SOURCES
 
 CMAP = "cmap:"
 MAX_NAME = 4096  # characters; longer names are no files

@@ -8,10 +8,11 @@ import math
 from dataclasses import dataclass
 
 from fractals.kernels import on_cpu
-from fractals.kernels.coloring import Coloring, make_cbrt, make_rank
+from fractals.kernels.coloring import Coloring, make_cbrt
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.orbit import make_planes
 from fractals.kernels.primitives import fma, select, sqrt
+from fractals.kernels.ranks import make_rank
 
 # Pixels as weighted means of jittered samples, and derivatives along a turned picture.
 

@@ -19,7 +19,8 @@ from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
-from fractals.rendering.precision import depth_of, needed_orbit_bits, wrong_share
+from fractals.rendering.precision import depth_of, needed_orbit_bits
+from fractals.rendering.rounding import wrong_share
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords

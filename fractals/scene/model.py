@@ -27,17 +27,14 @@ from fractals.scene.numbers import decimal_text, plain
 from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
     SCALES,
-    Camera,
-    ColorText,
     Develop,
     Finite,
     ImageSettings,
-    Light,
     Point,
-    Relief,
     View,
     exposed_as_before,
 )
+from fractals.scene.space import Camera, ColorText, Light, Relief
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
 # HTML of scenes, for notebooks.

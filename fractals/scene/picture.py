@@ -1,4 +1,4 @@
-"""Tables of a picture: View, ImageSettings, Develop; of space: Camera, Light and Relief."""
+"""Tables of a picture: View, ImageSettings, Develop."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from fractals.color.palette import parse_color
 from fractals.errors import shown
 from fractals.scene.numbers import (
     MAX_SIDE,
@@ -269,13 +268,10 @@ def exposed_as_before(table: Any) -> Any:
     return {**table, "light": rest, "develop": own}
 
 
-# --- Space: the keys of a scene that show a solid, or a landscape
-
-MOST_SAMPLES = 1_000_000
 LARGEST = 1e6  # of a coordinate
 
 
-def _numbers(given: Any) -> Any:
+def listed_numbers(given: Any) -> Any:
     """Return the three numbers of a text, a list or an array."""
     text = given
     if isinstance(given, str):
@@ -287,182 +283,13 @@ def _numbers(given: Any) -> Any:
     return tuple(given)
 
 
-def _near(place: tuple[float, float, float]) -> tuple[float, float, float]:
+def not_far(place: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Return a place; raise a `ValueError` if it is farther from 0 than `LARGEST`."""
     for value in place:
         if abs(value) > LARGEST:
             raise ValueError(f"{value:g} is not from -{LARGEST:g} to {LARGEST:g}")
     return place
 
 
-def _direction(place: tuple[float, float, float]) -> tuple[float, float, float]:
-    if not any(abs(value) > 1e-6 for value in _near(place)):
-        raise ValueError("a direction is not 0, 0, 0")
-    return place
-
-
-def _sun(given: Any) -> Any:
-    return given if given == "key" else _numbers(given)
-
-
-def _sun_place(given: Any) -> Any:
-    return given if given == "key" else _direction(given)
-
-
-def _color(text: str) -> str:
-    parse_color(text)
-    return text
-
-
-def _colors(given: Any) -> Any:
-    return tuple(given.split(",")) if isinstance(given, str) else given
-
-
-Paths = auto_or(
-    lambda x: 1 <= x <= MOST_SAMPLES and x.is_integer(), f"a whole number from 1 to {MOST_SAMPLES}"
-)
 Triple = tuple[Finite, Finite, Finite]
-Place = Annotated[Triple, BeforeValidator(_numbers), AfterValidator(_near)]
-Direction = Annotated[Triple, BeforeValidator(_numbers), AfterValidator(_direction)]
-ColorText = Annotated[str, AfterValidator(_color)]
-
-
-class Camera(Table):
-    """From where a solid is seen."""
-
-    position: Place | None = Field(
-        default=None, description="where the camera is: X,Y,Z; default: the solid's own place"
-    )
-    target: Place | None = Field(
-        default=None, description="what the camera looks at: X,Y,Z; default: the solid's own"
-    )
-    up: Direction | None = Field(
-        default=None, description="the direction that is up for the camera: X,Y,Z; default: 0,0,1"
-    )
-    field: Finite = Field(
-        default=42.0, gt=0.01, lt=179, description="angle that the camera sees, from bottom to top"
-    )
-    panorama: bool = Field(
-        default=False,
-        description="the view all around, 360 by 180 degrees, for a picture twice as wide as high",
-    )
-    stereo: Finite = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="distance between two eyes, as a share of the distance that is sharp; above 0 "
-        "the picture is a pair: left and right side by side, of a panorama one above the other",
-    )
-    roll: Finite = Field(
-        default=0.0, ge=-360, le=360, description="turn the camera clockwise, in degrees"
-    )
-    lens: Finite = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="radius of the camera's lens, as a share of the distance that is sharp",
-    )
-    focus: Finite | None = Field(
-        default=None,
-        gt=0,
-        le=LARGEST,
-        description="distance that is sharp, and to which haze is measured; default: that of the "
-        "surface in view, a third of which is nearer than what is sharp",
-    )
-    ray_step: Finite = Field(
-        default=1.0,
-        ge=0.2,  # with less, rays need more evaluations than they have
-        le=1,
-        description="how much of the distance to the surface a ray goes at once; less is slower, "
-        "and passes no thin parts where that distance is guessed too long, as near the poles of a "
-        "Mandelbulb",
-    )
-
-
-# Keys of the light that comes from sun, sky and surface: `recolor` may change them.
-SOURCES = ("sun_power", "sun_color", "sky", "emission", "emission_color")
-
-
-class Light(Table):
-    """What lights a solid, or the landscape of a relief."""
-
-    sun: Annotated[Literal["key"] | Triple, BeforeValidator(_sun), AfterValidator(_sun_place)] = (
-        Field(
-            default="key",
-            description="direction to the sun: X,Y,Z, or key (above and to the left of the camera)",
-        )
-    )
-    sun_color: ColorText = Field(default="#ffe4c0", description="color of the sun's light")
-    sun_power: Finite = Field(
-        default=3.0, ge=0, le=1e4, description="brightness of the sun; that of the sky is about 0.5"
-    )
-    sun_size: Finite = Field(
-        default=3.0, ge=0, le=90, description="angle across the sun's disc: how soft shadows are"
-    )
-    sky: Annotated[tuple[ColorText, ColorText, ColorText], BeforeValidator(_colors)] = Field(
-        default=("#d6cfc6", "#7896ba", "#8b8379"),
-        description="colors of the sky at the horizon, at the zenith, and below the horizon",
-    )
-    haze: Finite = Field(
-        default=0.15,
-        ge=0,
-        le=100,
-        description="haze before what is at the focus, or else at the middle distance",
-    )
-    gloss: Finite = Field(default=0.1, ge=0, le=10, description="how much the surface shines")
-    emission: Finite = Field(
-        default=0.0,
-        ge=0,
-        le=1e4,
-        description="brightness of the light that the surface gives off by itself, where its trap "
-        "is near emission_at",
-    )
-    emission_color: ColorText = Field(default="#ff9a3c", description="color of that light")
-    emission_at: Finite = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="where the surface gives off light: 0 where it has the palette's first color, "
-        "in hollows, to 1 where it has the last one",
-    )
-    emission_width: Finite = Field(
-        default=0.1, ge=0.001, le=1, description="how far from emission_at that light fades"
-    )
-    bounces: int = Field(
-        default=3,
-        ge=0,
-        le=16,
-        description="how many times light is reflected by the solid, 0 to 16",
-    )
-    samples: Annotated[int | Literal["auto"], Paths] = Field(
-        default="auto",
-        description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
-    )
-    relight: bool = Field(
-        default=False,
-        description="a store of the light can be recolored with other sun_power, sun_color, sky, "
-        "emission and emission_color; it is six times as large",
-    )
-
-
-class Relief(Table):
-    """How an escape-time scene becomes a landscape, lit by the light of solids."""
-
-    heights: Literal["none", "smooth", "distance"] = Field(
-        default="none",
-        description="draw the scene as a landscape that is high near the set, by the smooth count "
-        "or the distance estimate (distance); none: flat",
-    )
-    rise: Finite = Field(
-        default=0.1,
-        ge=-2,
-        le=2,
-        description="height of the highest point of a relief, as a share of the picture's width; "
-        "below 0 the set lies deep",
-    )
-    tilt: Finite = Field(
-        default=0.0,
-        ge=0,
-        le=80,
-        description="angle of the camera over a relief: 0 sees it from straight above, as a map; "
-        "60 looks far over it",
-    )
+Place = Annotated[Triple, BeforeValidator(listed_numbers), AfterValidator(not_far)]

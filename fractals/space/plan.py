@@ -14,7 +14,8 @@ from fractals.color.palette import linear_of, load
 from fractals.errors import OptionError, SceneError, to_install
 from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
 from fractals.scene.model import Scene
-from fractals.scene.picture import LARGEST, Camera, Light, View
+from fractals.scene.picture import LARGEST, View
+from fractals.scene.space import Camera, Light
 from fractals.space import light as lights
 from fractals.space import march
 from fractals.space.solid import MOST_STEPS, Solid

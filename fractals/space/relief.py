@@ -38,7 +38,7 @@ from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
 from fractals.scene.model import Scene
-from fractals.scene.picture import Camera, Relief
+from fractals.scene.space import Camera, Relief
 from fractals.space import ground as grounds
 from fractals.space import light as lights
 from fractals.space.ground import Ground

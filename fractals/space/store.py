@@ -28,7 +28,7 @@ from fractals.rendering.sums import (
     compute_sums_to,
 )
 from fractals.scene.model import Scene
-from fractals.scene.picture import SOURCES
+from fractals.scene.space import SOURCES
 from fractals.space.plan import numbers_of, samples_of, sources_of
 from fractals.space.trace import CHECKED, Tracing, open_tracing
 from fractals.threads import Progress

@@ -23,6 +23,7 @@ from fractals.errors import DeviceError
 from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.primitives import fma, select
+from fractals.lessons import kernel_sources
 from fractals.lessons import machine as gpu_opencl
 
 LINES = ArrayType("double", 1)
@@ -106,13 +107,13 @@ def test_every_formula_is_translated(name, real):
 
 @pytest.mark.parametrize("name", catalog.names("coloring"))
 def test_every_coloring_is_translated(name):
-    assert gpu_opencl.lacking("coloring", name) == ""
-    assert "values.data" in gpu_opencl.valuing(catalog.load("coloring", name)()).text
+    assert kernel_sources.lacking("coloring", name) == ""
+    assert "values.data" in kernel_sources.valuing(catalog.load("coloring", name)()).text
 
 
 @pytest.mark.parametrize("name", slow_but(["mandelbulb", "mandelbox"], catalog.names("solid")))
 def test_every_solid_is_translated(name):
-    assert gpu_opencl.lacking("solid", name) == ""
+    assert kernel_sources.lacking("solid", name) == ""
 
 
 def test_what_can_not_be_translated_has_a_reason(monkeypatch):
@@ -120,7 +121,7 @@ def test_what_can_not_be_translated_has_a_reason(monkeypatch):
         raise DeviceError("fractals/formulas/x.py:7: no")
 
     monkeypatch.setattr(gpu_opencl, "source", fail)
-    assert gpu_opencl.lacking("formula", "heart") == "fractals/formulas/x.py:7: no"
+    assert kernel_sources.lacking("formula", "heart") == "fractals/formulas/x.py:7: no"
 
 
 def refused(body):

@@ -21,8 +21,7 @@ from fractals.backends import machine_code
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.python import PythonBackend
 from fractals.color import palette
-from fractals.kernels import coloring as kernel
-from fractals.kernels import elementary, escape
+from fractals.kernels import elementary, escape, ranks
 from fractals.kernels.orbit import Statistics
 from fractals.rendering.plan import Tile
 from fractals.rendering.shading import Painter
@@ -382,8 +381,8 @@ def test_ranks_of_nothing_and_of_much(name):
     inside = scene(coloring=name, center=["-0.1", "0"], width="0.01")
     assert not fractals.render(inside, device="cpu").pixels.any()
     make_table = {
-        "rank": kernel.make_rank_table,
-        "histogram": kernel.make_histogram_table,
+        "rank": ranks.make_rank_table,
+        "histogram": ranks.make_histogram_table,
     }[name]
     for values in (
         np.random.default_rng(1).uniform(1, 1e6, 10**5),
@@ -391,12 +390,12 @@ def test_ranks_of_nothing_and_of_much(name):
         np.array([5e6, 1.5, 3e9]),
     ):
         lowest, *shares = make_table(values)
-        assert len(shares) == kernel.EDGE_COUNT
+        assert len(shares) == ranks.EDGE_COUNT
         assert (np.diff(shares) >= 0).all()
         assert lowest <= values.min()
         assert (shares[0], shares[-1]) == (0, 1)
         for value in np.quantile(values, [0.01, 0.4, 0.9]):
-            share = np.interp(value, kernel.edges(lowest), shares)
+            share = np.interp(value, ranks.edges(lowest), shares)
             assert share == pytest.approx(
                 (values < value).mean(), abs=0.34 if len(values) == 3 else 0.02
             )

@@ -18,8 +18,8 @@ from support.explorer import SIZE, Client, process, start
 
 import fractals
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import gate, pages
-from fractals.explorer.gate import Door, Visit, most_connections
+from fractals.explorer import door, gate, pages
+from fractals.explorer.door import Door, Visit, most_connections
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
 GET = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
@@ -154,7 +154,7 @@ def visits(monkeypatch, **counts):
 
 
 def test_room_is_made_by_the_address_that_holds_most(monkeypatch):
-    made = visits(monkeypatch, a_stranger=3, b_stranger=5, c_busy=gate.OTHERS, c_idle=24)
+    made = visits(monkeypatch, a_stranger=3, b_stranger=5, c_busy=door.OTHERS, c_idle=24)
     assert len(made.visits) == made.most
     assert made._makes_room()
     (ended,) = [visit for visit in made.visits if visit.ended]
@@ -163,7 +163,7 @@ def test_room_is_made_by_the_address_that_holds_most(monkeypatch):
 
 
 def test_guests_make_room_last(monkeypatch):
-    made = visits(monkeypatch, a_busy=gate.PER_CLIENT * 4 + gate.OTHERS - 2, a_idle=1, b_stranger=1)
+    made = visits(monkeypatch, a_busy=door.PER_CLIENT * 4 + door.OTHERS - 2, a_idle=1, b_stranger=1)
     assert len(made.visits) == made.most
     for guest in (False, True):
         assert made._makes_room()
@@ -176,14 +176,14 @@ def test_guests_make_room_last(monkeypatch):
 def test_connections_stay_below_the_limit_of_files(monkeypatch):
     files = 1024
     monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))
-    assert most_connections(16) == 16 * gate.PER_CLIENT + gate.OTHERS
+    assert most_connections(16) == 16 * door.PER_CLIENT + door.OTHERS
     files = 100
-    assert most_connections(16) == 100 - gate.RESERVED
+    assert most_connections(16) == 100 - door.RESERVED
     files = 70
     with pytest.raises(OptionError, match="16 clients require 80 open files, and 70 are the limit"):
         most_connections(16)
     files = resource.RLIM_INFINITY
-    assert most_connections(16) == 16 * gate.PER_CLIENT + gate.OTHERS
+    assert most_connections(16) == 16 * door.PER_CLIENT + door.OTHERS
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="no /proc: descriptors are unseen")

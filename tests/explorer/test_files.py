@@ -18,8 +18,8 @@ from support.explorer import process
 import fractals
 from fractals.errors import FractalsError, SceneError, first_line
 from fractals.explorer import jobs, outside
+from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.jobs import ExportedFile, ExportFolder, Jobs, remove_leftovers
-from fractals.explorer.navigation import Bookmarks
 from fractals.explorer.pages import uploaded
 
 posix = pytest.mark.skipif(os.name != "posix", reason="folders are locked on POSIX systems")

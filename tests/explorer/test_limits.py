@@ -12,9 +12,9 @@ import websockets
 
 from fractals.errors import OptionError, SceneError
 from fractals.explorer import application, frames, jobs, navigation, outside, pages, session
+from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.frames import FrameHistory
 from fractals.explorer.jobs import ExportedFile, Job, Jobs
-from fractals.explorer.navigation import Bookmarks
 from fractals.explorer.pages import Thumbnails
 from fractals.explorer.session import Outbox
 from fractals.io.load import load_scene

@@ -7,7 +7,7 @@ import pytest
 from support.explorer import PATIENCE, SIZE
 
 import fractals
-from fractals.explorer import protocol
+from fractals.explorer import packing
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.shown import MovedPicture, axes
 from fractals.explorer.view import ClientView
@@ -86,7 +86,7 @@ def test_a_moved_picture_has_pixels_of_the_one_before_and_ends_exact():
             shader=False,
             say=lambda kind, **keys: said.append(keys.get("pass")),
             failed=said.append,
-            put=lambda message, frame, paint: sent.append(protocol.unpack(message)),
+            put=lambda message, frame, paint: sent.append(packing.unpack(message)),
             before=before,
         )
         engine.submit(before)

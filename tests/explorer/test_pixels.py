@@ -9,7 +9,7 @@ from support.scenes import slow_but
 
 import fractals
 from fractals.color.palette import encoding
-from fractals.explorer import protocol
+from fractals.explorer import packing
 
 LONG = "deep, 15 million iterations"
 FAR = {
@@ -99,10 +99,10 @@ def colored(client, layers, frame):
     for tile in client.tiles:
         if tile.frame != frame:
             continue
-        if tile.kind == protocol.VALUES and tile.step == 1:
+        if tile.kind == packing.VALUES and tile.step == 1:
             part = values_of(tile)
             values[tile.y : tile.y + tile.h, tile.x : tile.x + tile.w] = part
-        elif tile.kind == protocol.TABLE:
+        elif tile.kind == packing.TABLE:
             table = np.frombuffer(tile.payload, "<u2").reshape(-1, 3) / 65535
     (layer,) = layers
     entries = layer["entries"]
@@ -117,13 +117,13 @@ def colored(client, layers, frame):
 
 
 def values_of(tile):
-    if tile.form == protocol.RAW:
+    if tile.form == packing.RAW:
         return np.frombuffer(tile.payload, "<f4").reshape(tile.h, tile.w)
     low, high = (np.frombuffer(tile.payload, np.uint8).astype(np.uint16)).reshape(2, -1)
     rows = (low + 256 * high).reshape(tile.h, tile.w)
     steps = np.cumsum(rows, axis=0, dtype=np.uint16)
     values = tile.low + (tile.high - tile.low) * (steps / 65534)
-    return np.where(steps == protocol.NO_VALUE, np.nan, values)
+    return np.where(steps == packing.NO_VALUE, np.nan, values)
 
 
 @pytest.mark.parametrize("link", ["local", "remote"])
@@ -151,10 +151,10 @@ def test_the_coarse_picture_covers_the_frame_with_every_eighth_sample(server):
     async def talk(client):
         await client.say("open", frame=1, scene=SCENES["direct"])
         await client.exact(1)
-        coarse = next(t for t in client.tiles if t.kind == protocol.VALUES and t.step > 1)
+        coarse = next(t for t in client.tiles if t.kind == packing.VALUES and t.step > 1)
         whole = np.full((client.size[1], client.size[0]), np.nan)
         for tile in client.tiles:
-            if tile.kind == protocol.VALUES and tile.step == 1:
+            if tile.kind == packing.VALUES and tile.step == 1:
                 whole[tile.y : tile.y + tile.h, tile.x : tile.x + tile.w] = values_of(tile)
         return coarse, whole
 

@@ -16,7 +16,7 @@ from support.explorer import PATIENCE, SIZE, Client, pixels_of
 import fractals
 from fractals import catalog
 from fractals.errors import OptionError
-from fractals.explorer import protocol
+from fractals.explorer import packing, protocol
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
 
@@ -288,7 +288,7 @@ def test_pick_fit_histogram_and_lookup(server):
     assert fit["layer"] == 0
     assert sum(histogram["counts"]) > 0
     assert histogram["low"] < histogram["high"]
-    assert (table.kind, table.frame, len(table.payload)) == (protocol.TABLE, 5, 4098 * 6)
+    assert (table.kind, table.frame, len(table.payload)) == (packing.TABLE, 5, 4098 * 6)
 
 
 def test_julia_previews_and_sets(server):
@@ -297,7 +297,7 @@ def test_julia_previews_and_sets(server):
         await client.say("julia", seq=9, frame=1, at=[500, 400], size=64)
         while True:
             tile = await client.receive()
-            if not isinstance(tile, dict) and tile.kind == protocol.PREVIEW:
+            if not isinstance(tile, dict) and tile.kind == packing.PREVIEW:
                 break
         await client.say("open", frame=2, julia={"frame": 1, "at": [500, 400]})
         return tile, await client.until("placed", frame=2)
@@ -314,8 +314,8 @@ def test_julia_previews_and_sets(server):
 def test_what_several_threads_deflate_is_one_stream(threads):
     pixels = np.random.default_rng(1).integers(0, 256, (257, 255, 3), np.uint8)
     pixels[100:] = 7
-    message = protocol.pack_pixels(protocol.Where(1, w=255, h=257), pixels, True, threads=threads)
-    change = np.frombuffer(protocol.unpack(message)[1], np.uint8).reshape(pixels.shape)
+    message = packing.pack_pixels(packing.Where(1, w=255, h=257), pixels, True, threads=threads)
+    change = np.frombuffer(packing.unpack(message)[1], np.uint8).reshape(pixels.shape)
     assert np.array_equal(np.cumsum(change, axis=0, dtype=np.uint8), pixels)
 
 
@@ -473,7 +473,7 @@ def test_a_loupe_has_the_pixels_of_the_export(server, at):
         scene = (await opened(client))["scene"]
         await client.say("loupe", job=1, frame=1, at=at, size=size, width=64)
         await client.until("done", job=1)
-        return [tile for tile in client.tiles if tile.kind == protocol.PREVIEW][-1], scene
+        return [tile for tile in client.tiles if tile.kind == packing.PREVIEW][-1], scene
 
     tile, scene = server.run(talk, size=(160, 120))
     whole = fractals.render(scene, size=size, supersampling=2, device="cpu").pixels
@@ -553,7 +553,7 @@ def test_surprises_are_scenes_with_previews(server):
 
     found, tile = server.run(talk)
     assert found["index"] == 0
-    assert (tile.kind, tile.frame, tile.layer) == (protocol.PREVIEW, 3, 0)
+    assert (tile.kind, tile.frame, tile.layer) == (packing.PREVIEW, 3, 0)
 
 
 def test_a_sheet_shows_scenes_that_differ_from_the_frames_in_some_keys(server):
@@ -699,7 +699,7 @@ def test_parse_raises_one_kind_of_error(text):
 
 
 def values_sent(client, paint):
-    return [t for t in client.tiles if t.kind == protocol.VALUES and t.paint == paint]
+    return [t for t in client.tiles if t.kind == packing.VALUES and t.paint == paint]
 
 
 def test_another_palette_sends_no_values_again(server):
@@ -723,7 +723,7 @@ def test_another_palette_sends_no_values_again(server):
     assert not values_sent(client, 1)
     assert other["values"] is True
     assert values_sent(client, 2)
-    tables = [t.paint for t in client.tiles if t.kind == protocol.TABLE]
+    tables = [t.paint for t in client.tiles if t.kind == packing.TABLE]
     assert tables == [0, 1, 2]
 
 
@@ -741,7 +741,7 @@ def test_a_palette_that_changes_while_values_are_computed_goes_on(server):
         return client
 
     client = server.run(talk, size=size)
-    tiles = [t for t in client.tiles if t.kind == protocol.VALUES and t.step == 1]
+    tiles = [t for t in client.tiles if t.kind == packing.VALUES and t.step == 1]
     assert sum(t.w * t.h for t in tiles) == size[0] * size[1]
     painted = [m["values"] for m in client.texts if m["t"] == "painted"]
     assert painted == [False, False, False]

@@ -9,7 +9,7 @@ import pytest
 from support.explorer import PATIENCE, SIZE
 
 import fractals
-from fractals.explorer import protocol
+from fractals.explorer import packing
 from fractals.scatter import play
 
 FLAME = fractals.load_scene("bonfire").replace(size=SIZE, supersampling=1, quality=120).to_table()
@@ -49,7 +49,7 @@ def test_a_scatter_image_becomes_finer_until_it_is_that_of_render(server, scene)
     assert len(names) > 1  # something was shown before
     quality = scene["scatter"]["quality"]
     assert exact["said"] == f"quality {quality:g}"
-    assert {tile.kind for tile in client.tiles} == {protocol.PIXELS}
+    assert {tile.kind for tile in client.tiles} == {packing.PIXELS}
     assert np.array_equal(client.pixels, drawn(placed["scene"]))
 
 

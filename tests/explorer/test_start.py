@@ -21,7 +21,7 @@ from fractals.explorer import pages, server
 from fractals.explorer.gate import POLICY
 from fractals.scene.keywords import SceneKeywords
 from fractals.tools import surprise
-from fractals.tools.sheet import picture_file
+from fractals.tools.gallery import picture_file
 
 GALLERY = Path(__file__).parents[2] / "gallery"
 

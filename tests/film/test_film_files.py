@@ -15,7 +15,7 @@ import fractals
 from fractals import FractalsError, OptionError, SceneError
 from fractals.errors import to_install
 from fractals.films import encode, writing
-from fractals.films.frames import Planes
+from fractals.films.planes import Planes
 from fractals.films.work import folder_of
 from fractals.films.writing import durations
 

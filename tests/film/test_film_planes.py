@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fractals.backends.devices import choose, open_backend
-from fractals.films.frames import Planes, rounded, weights
-from fractals.kernels import strip as kernel
+from fractals.films.planes import Planes, rounded, weights
+from fractals.kernels import video
 
 RED, GREEN, BLUE = Fraction(2126, 10_000), Fraction(7152, 10_000), Fraction(722, 10_000)
 
@@ -106,7 +106,7 @@ def test_kernels_are_equal_on_every_device(device):
     luma, chroma = np.empty((8, 12), np.uint16), np.empty((4, 6), np.uint16)
     rows = [backend.to_device(row) for row in weights(10)]
     found = []
-    bodies = ((luma, kernel.make_luma_body, ()), (chroma, kernel.make_chroma_body, (2, 2)))
+    bodies = ((luma, video.make_luma_body, ()), (chroma, video.make_chroma_body, (2, 2)))
     for row, (plane, make, options) in zip(rows, bodies, strict=False):
         on_device = backend.empty(plane.shape, plane.dtype)
         source = backend.to_device(frame)

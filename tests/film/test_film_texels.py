@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fractals.films.bands import Fixed, make_layout
-from fractals.films.strip import TexelFiles
+from fractals.films.texel_files import TexelFiles
 from fractals.kernels.strip import CHANNELS
 
 LAYOUT = make_layout(Fixed(8.0, 4.5, 9.2), 1.5, 12.0)

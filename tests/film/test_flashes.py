@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fractals.films.frames import Flashes, Watch, luminance
+from fractals.films.flashes import Flashes, Watch, luminance
 
 FPS = 24
 

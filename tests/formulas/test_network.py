@@ -8,7 +8,7 @@ from PIL import Image
 from support.raw import same
 
 import fractals
-from fractals.formulas import texts
+from fractals.formulas import networks
 from fractals.io.load import load_scene
 
 # One step is enough: the samples that find an automatic limit would take thousands of steps.
@@ -21,7 +21,7 @@ def outputs(weights, x, y):
     first, second = w[:20].reshape(5, 4), w[20:44].reshape(4, 6)
     bell = {"gauss": lambda v: math.exp(-v * v), "sin": math.sin, "tanh": math.tanh}
     hidden = [x, y, math.hypot(x, y), 1]
-    for layer, names in ((first, texts.FIRST), (second, texts.SECOND)):
+    for layer, names in ((first, networks.FIRST), (second, networks.SECOND)):
         sums = layer @ hidden
         hidden = [*(bell[name](v) for name, v in zip(names, sums, strict=True)), 1]
     return w[44:].reshape(2, 4) @ hidden[:4]
@@ -29,9 +29,9 @@ def outputs(weights, x, y):
 
 @pytest.mark.parametrize("seed", [1, 9])
 def test_a_step_is_the_network(seed):
-    formula = texts.network(seed=seed)
+    formula = networks.network(seed=seed)
     for x, y in ((0.0, 0.0), (-1.2, 0.7), (0.3, -2.0)):
-        s, t = outputs(texts.random_weights(seed), x, y)
+        s, t = outputs(networks.random_weights(seed), x, y)
         z = complex(*formula.step(x, y, 5.0, 6.0))
         assert abs(z) == pytest.approx(math.exp(14 + 2 * math.tanh(s)))
         turns = math.atan2(z.imag, z.real) / (2 * math.pi)
@@ -39,9 +39,9 @@ def test_a_step_is_the_network(seed):
 
 
 def test_weights_of_a_seed_are_those_of_every_version():
-    assert texts.WEIGHTS == 52
-    assert texts.random_weights(1)[:3] == (2.038330078125, -1.8094482421875, 1.47454833984375)
-    assert len({texts.random_weights(seed) for seed in range(50)}) == 50
+    assert networks.WEIGHTS == 52
+    assert networks.random_weights(1)[:3] == (2.038330078125, -1.8094482421875, 1.47454833984375)
+    assert len({networks.random_weights(seed) for seed in range(50)}) == 50
 
 
 def test_each_sample_ends_after_one_step_and_the_output_is_its_color():
@@ -58,7 +58,7 @@ def test_each_sample_ends_after_one_step_and_the_output_is_its_color():
 
 
 def test_given_weights_take_the_place_of_the_seeds(run, tmp_path):
-    values = texts.random_weights(9)
+    values = networks.random_weights(9)
     (tmp_path / "weights.txt").write_text(",\n".join(map(repr, values)))
     picture = ("--size", "4x3", "--supersampling", "1", "--max-iterations", "60")
     picture = (*picture, "--device", "python")
@@ -66,7 +66,7 @@ def test_given_weights_take_the_place_of_the_seeds(run, tmp_path):
     assert run("render", "--network", "9", *picture)[0] == 0
     file, seed = (load_scene(str(tmp_path / name)) for name in ("file.png", "network-9.png"))
     assert seed.make_formula().parameters == {"seed": 9, "weights": ""}
-    assert texts.parse_weights(file.make_formula().parameters["weights"]) == values
+    assert networks.parse_weights(file.make_formula().parameters["weights"]) == values
     drawn = [np.asarray(Image.open(tmp_path / name)) for name in ("file.png", "network-9.png")]
     assert (drawn[0] == drawn[1]).all()
 

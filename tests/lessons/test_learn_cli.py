@@ -7,6 +7,7 @@ import PIL.Image
 import pytest
 from support.command_line import one_line
 
+from fractals.lessons import chart
 from fractals.lessons import steps as steps
 
 SCRIPTS = {
@@ -108,7 +109,7 @@ def test_the_report_is_a_chart_and_json(learn):
     assert [step.get("percent") for step in found["steps"]] == [0.08, 0.32, None]
     assert found["steps"][2]["error"] == "step a: the script ends with exit code 3"
     with PIL.Image.open("mine.png") as image:
-        assert image.width == steps.WIDTH
+        assert image.width == chart.WIDTH
 
 
 def test_the_report_of_some_steps(learn):
@@ -124,10 +125,10 @@ def test_bars_of_the_chart_are_as_long_as_their_rates(learn):
     learn("--report", "1", "2", "-q")
     with open("lesson.json", encoding="utf-8") as file:
         found = json.load(file)
-    with PIL.Image.open(io.BytesIO(steps.chart(found))) as image:
-        rows = [steps.HEAD + steps.ROW * k + steps.ROW // 2 for k in range(2)]
+    with PIL.Image.open(io.BytesIO(chart.chart(found))) as image:
+        rows = [chart.HEAD + chart.ROW * k + chart.ROW // 2 for k in range(2)]
         pixels = [[image.getpixel((x, y)) for x in range(image.width)] for y in rows]
-    color = tuple(bytes.fromhex(steps.COLORS["CPU"][1:]))
+    color = tuple(bytes.fromhex(chart.COLORS["CPU"][1:]))
     first, second = (row.count(color) for row in pixels)
     decade = second / 0.9031  # 8e6, on an axis from 1e6
     assert first == pytest.approx(0.3010 * decade, abs=3)

@@ -9,7 +9,7 @@ import pytest
 import fractals
 from fractals import catalog
 from fractals.cli.verbs import run_verb as main
-from fractals.explorer.protocol import unpack
+from fractals.explorer.packing import unpack
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.shown import RefinedView
 from fractals.io.image import Image

@@ -7,7 +7,7 @@ import pytest
 
 import fractals
 from fractals.errors import SceneError
-from fractals.scatter import files
+from fractals.scatter import ifs_file
 
 TEXT = """
 ; systems of this test
@@ -39,13 +39,13 @@ def test_a_fern_is_drawn(tmp_path):
 
 
 def test_entries_are_listed_and_named():
-    assert files.entries_of_ifs(TEXT.encode()) == [
+    assert ifs_file.entries_of_ifs(TEXT.encode()) == [
         ("fern", "4 maps"),
         ("dust", "2 maps"),
         ("cube (3D)", "in space"),
     ]
-    assert files.read_ifs(TEXT.encode(), "dust").table["title"] == "dust"
-    assert "first of 3 entries" in files.read_ifs(TEXT.encode(), "").lost[0]
+    assert ifs_file.read_ifs(TEXT.encode(), "dust").table["title"] == "dust"
+    assert "first of 3 entries" in ifs_file.read_ifs(TEXT.encode(), "").lost[0]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_entries_are_listed_and_named():
 )
 def test_what_is_no_system_is_refused(text, entry, words):
     with pytest.raises(SceneError, match=words):
-        files.read_ifs(text.encode(), entry)
+        ifs_file.read_ifs(text.encode(), entry)
 
 
 def test_any_bytes_end_in_a_scene_or_in_one_error():
@@ -73,7 +73,7 @@ def test_any_bytes_end_in_a_scene_or_in_one_error():
         for _ in range(dice.randint(1, 4)):
             data[dice.randrange(len(data))] = dice.randrange(256)
         try:
-            fractals.Scene.model_validate(dict(files.read_ifs(bytes(data), "").table))
+            fractals.Scene.model_validate(dict(ifs_file.read_ifs(bytes(data), "").table))
             read += 1
         except SceneError:
             pass

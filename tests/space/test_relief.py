@@ -13,7 +13,7 @@ from fractals.cli.verbs import run_verb
 from fractals.io.load import load_scene
 from fractals.rendering.drawing import open_recoloring
 from fractals.rendering.options import RenderOptions
-from fractals.scene.picture import Relief
+from fractals.scene.space import Relief
 from fractals.space import ground as grounds
 from fractals.space import light as lights
 from fractals.space import plan, relief

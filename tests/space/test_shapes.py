@@ -11,7 +11,7 @@ import fractals
 from fractals import catalog
 from fractals.backends.devices import choose, open_backend
 from fractals.space import march
-from fractals.space.solids import composed
+from fractals.space.solids import hybrids
 
 NAMES = catalog.names("solid")
 TURNS = {"turn": 23.0, "tilt": -31.0, "roll": 12.0}
@@ -328,9 +328,9 @@ def test_a_hybrid_is_its_parts_in_turn(formulas):
         assert found[6] == w
 
 
-@pytest.mark.parametrize("second", composed.PARTS)
+@pytest.mark.parametrize("second", hybrids.PARTS)
 def test_any_two_solids_are_a_hybrid_whose_distances_float32_holds(second):
-    for first in composed.PARTS:
+    for first in hybrids.PARTS:
         hybrid = made("solid_hybrid", formulas=f"{first}+{second}")
         if hybrid.degree == 64:  # of bulbs: the largest powers, too
             hybrid = made(

@@ -15,7 +15,7 @@ import numpy as np
 import websockets
 
 import fractals
-from fractals.explorer import protocol
+from fractals.explorer import packing
 from fractals.explorer.application import Explorer
 from fractals.explorer.server import Running
 from fractals.rendering.options import ExploreOptions
@@ -46,7 +46,7 @@ class Client:
         if isinstance(message, str):
             self.texts.append(json.loads(message))
             return self.texts[-1]
-        head, payload = protocol.unpack(message)
+        head, payload = packing.unpack(message)
         keys = [
             "kind",
             "form",
@@ -65,7 +65,7 @@ class Client:
         ]
         tile = SimpleNamespace(**dict(zip(keys, head, strict=True)), payload=payload)
         self.tiles.append(tile)
-        if tile.kind == protocol.PIXELS and tile.step == 1:
+        if tile.kind == packing.PIXELS and tile.step == 1:
             rows = pixels_of(tile)
             self.pixels[tile.y : tile.y + tile.h, tile.x : tile.x + tile.w] = rows
         return tile
@@ -97,7 +97,7 @@ class Client:
 
 def pixels_of(tile):
     rows = np.frombuffer(tile.payload, np.uint8).reshape(tile.h, -1)
-    if tile.form == protocol.DEFLATE:
+    if tile.form == packing.DEFLATE:
         rows = np.cumsum(rows, axis=0, dtype=np.uint8)
     return rows.reshape(tile.h, tile.w, 3)
 

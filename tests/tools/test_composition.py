@@ -10,8 +10,8 @@ from support.scenes import scene
 import fractals
 from fractals import load_scene
 from fractals.tools import interesting, surprise
+from fractals.tools.gallery import picture_file
 from fractals.tools.interesting import composition_of, find_interesting
-from fractals.tools.sheet import picture_file
 
 HIGH, WIDE = 72, 128
 GALLERY = Path(__file__).parents[2] / "gallery"

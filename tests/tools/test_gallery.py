@@ -16,10 +16,10 @@ from fractals.color.palette import linear_from_srgb, oklab_from_linear, oklch_fr
 from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
 from fractals.rendering import plan
-from fractals.tools import sheet
+from fractals.tools import gallery
 
 FOLDER = Path(__file__).parents[2] / "gallery"
-KNOWN = json.loads((FOLDER / sheet.HASHES).read_text())
+KNOWN = json.loads((FOLDER / gallery.HASHES).read_text())
 # Their reference orbits take seconds, or their kernels as long to compile.
 COSTLY = ("arch", "burr", "caravan", "celtic", "clockwork", "daystar", "fan", "heirloom")
 COSTLY += ("pinwheel", "tricorn", "multibrot")
@@ -56,7 +56,7 @@ def test_counts_are_as_ever(names):
     """
     limits = {load_scene(name).iteration.max_iterations for name in names}
     device = "cpu" if "auto" in limits else "simulator"
-    assert {name: sheet.hash_of(name, device) for name in names} == {
+    assert {name: gallery.hash_of(name, device) for name in names} == {
         name: KNOWN[name] for name in names
     }
 
@@ -72,7 +72,7 @@ def test_a_gpu_has_the_counts_and_the_pixels_of_the_cpu(name):
     scene = load_scene(name)
     across, down = scene.image.size
     small = scene.replace(size=(48, round(48 * down / across)))
-    assert sheet.hash_of(name, "cuda") == KNOWN[name]
+    assert gallery.hash_of(name, "cuda") == KNOWN[name]
     drawn, expected = (fractals.render(small, device=each).pixels for each in ("cuda", "cpu"))
     assert drawn.tobytes() == expected.tobytes()
 
@@ -92,7 +92,7 @@ def test_there_are_twelve_solids_of_seven_kinds():
 
 @pytest.mark.parametrize("name", solids())
 def test_light_is_as_ever(name):
-    assert sheet.hash_of(name, "cpu") == KNOWN[name]
+    assert gallery.hash_of(name, "cpu") == KNOWN[name]
 
 
 def scattered():
@@ -110,7 +110,7 @@ def test_there_are_flames_attractors_and_buddhabrots():
 
 @pytest.mark.parametrize("name", scattered())
 def test_hits_are_as_ever(name):
-    assert sheet.hash_of(name, "cpu") == KNOWN[name]
+    assert gallery.hash_of(name, "cpu") == KNOWN[name]
 
 
 def test_the_explorer_lists_what_it_draws():
@@ -148,7 +148,7 @@ def test_other_counts_are_found(run, monkeypatch, tmp_path):
 @pytest.mark.parametrize("name", KNOWN)
 def test_a_picture_is_that_of_its_scene(name):
     """Its size, and the scene that it carries; the explorer's tests compare thumbnails with it."""
-    path, scene = FOLDER / sheet.picture_file(name), sheet.load(name)
+    path, scene = FOLDER / gallery.picture_file(name), gallery.load(name)
     with PIL.Image.open(path) as picture:
         size = picture.size
     assert size[0] == 1280
@@ -160,7 +160,7 @@ def test_a_smooth_picture_is_kept_without_loss_and_noise_is_not():
     smooth = np.stack([x // 8 + y // 16] * 3, axis=2).astype(np.uint8)
     noise = np.random.default_rng(1).integers(0, 256, smooth.shape, np.uint8)
     for pixels, same in ((smooth, True), (noise, False)):
-        data = sheet.encoded(fractals.Image(pixels, fractals.load_scene("julia")))
+        data = gallery.encoded(fractals.Image(pixels, fractals.load_scene("julia")))
         with PIL.Image.open(io.BytesIO(data)) as picture:
             assert picture.format == "WEBP"
             assert np.array_equal(np.asarray(picture.convert("RGB")), pixels) == same
@@ -187,14 +187,14 @@ def blue_and_orange(path):
 
 
 def test_all_pictures_together_are_small():
-    paths = [FOLDER / sheet.picture_file(name) for name in KNOWN]
+    paths = [FOLDER / gallery.picture_file(name) for name in KNOWN]
     assert sum(path.stat().st_size for path in paths) < 25_000_000
 
 
 def test_the_page_shows_the_films_that_are_there(tmp_path):
-    assert (FOLDER / sheet.PAGE).read_text("utf-8") == sheet.page(FOLDER)
-    assert sheet.page(FOLDER).count("fractals film ") == 3
-    assert "fractals film" not in sheet.page(tmp_path)
+    assert (FOLDER / gallery.PAGE).read_text("utf-8") == gallery.page(FOLDER)
+    assert gallery.page(FOLDER).count("fractals film ") == 3
+    assert "fractals film" not in gallery.page(tmp_path)
 
 
 @pytest.mark.parametrize("path", sorted((FOLDER / "films").glob("*.toml")), ids=lambda p: p.stem)

@@ -12,6 +12,7 @@ packets of similar samples are made up, without gaps (stream compaction).
 Every sample takes exactly the steps it would take alone, so results are the same to the last bit.
 """
 
+from fractals.backends.cpu.la_steps import make_la_steps
 from fractals.backends.cpu.packet_lists import (
     ESCAPED_COUNT,
     ESCAPED_P,
@@ -25,13 +26,7 @@ from fractals.backends.cpu.packet_lists import (
     make_lists,
     make_select_steps,
 )
-from fractals.backends.cpu.perturb_steps import (
-    COMPARE,
-    IGNORE,
-    REMEMBER,
-    make_bla_steps,
-    make_la_steps,
-)
+from fractals.backends.cpu.perturb_steps import COMPARE, IGNORE, REMEMBER, make_bla_steps
 from fractals.backends.cpu.programs import (
     BLOCK_SIZE,
     ESCAPED,

@@ -2,15 +2,10 @@
 
 import math
 
-from fractals.kernels.coloring import (
-    Coloring,
-    OrbitStatistic,
-    make_fraction,
-    make_histogram_table,
-    make_rank_table,
-)
+from fractals.kernels.coloring import Coloring, OrbitStatistic, make_fraction
 from fractals.kernels.elementary import make_log2
 from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.ranks import make_histogram_table, make_rank_table
 
 
 def make_count_value(target):

@@ -2,7 +2,8 @@
 
 # The files that hold several, and the names.
 FILES = {
-    "composed": ("solid_expression", "solid_hybrid"),
+    "composed": ("solid_expression",),
+    "hybrids": ("solid_hybrid",),
     "boxes": ("amazing_surf", "mandelbox", "pseudo_kleinian"),
     "kaleidoscopes": ("icosahedral", "menger", "octahedral", "sierpinski"),
     "powers": (
