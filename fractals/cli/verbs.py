@@ -128,7 +128,7 @@ SUBJECTS = {
     },
     "Learn": {
         "learn": (
-            "fractals.lessons.commands",
+            f"{LESSONS}.commands",
             "Go through the lessons, from a loop in Python to CPU and GPU.",
         ),
     },
@@ -137,7 +137,7 @@ SUBJECTS = {
         "devices": ("check", "List the devices that can draw on this machine."),
         "bench": ("check", "Time the same work on several devices and compare the results."),
         "gpu": (
-            "fractals.lessons.commands",
+            f"{LESSONS}.gpu_commands",
             "Study GPU kernels without a GPU: divergence, memory, time.",
         ),
     },

@@ -24,7 +24,6 @@ from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.primitives import fma, select
 from fractals.lessons import kernel_sources
-from fractals.lessons import machine as gpu_opencl
 
 LINES = ArrayType("double", 1)
 
@@ -120,7 +119,7 @@ def test_what_can_not_be_translated_has_a_reason(monkeypatch):
     def fail(*_arguments):
         raise DeviceError("fractals/formulas/x.py:7: no")
 
-    monkeypatch.setattr(gpu_opencl, "source", fail)
+    monkeypatch.setattr(kernel_sources, "source", fail)
     assert kernel_sources.lacking("formula", "heart") == "fractals/formulas/x.py:7: no"
 
 

@@ -18,7 +18,7 @@ from support.explorer import SIZE, Client, process, start
 
 import fractals
 from fractals.errors import FractalsError, OptionError
-from fractals.explorer import door, gate, pages
+from fractals.explorer import door, pages
 from fractals.explorer.door import Door, Visit, most_connections
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.0065"}}
@@ -28,9 +28,9 @@ GET = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 @pytest.fixture
 def hurry(monkeypatch):
     """Have strangers wait for less."""
-    monkeypatch.setattr(gate, "REQUEST_SECONDS", 0.3)
-    monkeypatch.setattr(gate, "IDLE_SECONDS", 0.3)
-    monkeypatch.setattr(gate, "WATCH_SECONDS", 0.05)
+    monkeypatch.setattr(door, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(door, "IDLE_SECONDS", 0.3)
+    monkeypatch.setattr(door, "WATCH_SECONDS", 0.05)
 
 
 def connected(port, first=b""):

@@ -11,7 +11,7 @@ import pytest
 import websockets
 
 from fractals.errors import OptionError, SceneError
-from fractals.explorer import application, frames, jobs, navigation, outside, pages, session
+from fractals.explorer import application, bookmarks, frames, jobs, outside, pages, session
 from fractals.explorer.bookmarks import Bookmarks
 from fractals.explorer.frames import FrameHistory
 from fractals.explorer.jobs import ExportedFile, Job, Jobs
@@ -64,7 +64,7 @@ def test_exported_files_beyond_the_quota_are_removed_oldest_first(tmp_path, monk
 
 
 def test_bookmarks_have_a_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(navigation, "MAX_KEPT", 2)
+    monkeypatch.setattr(bookmarks, "MAX_KEPT", 2)
     kept, scene = Bookmarks(tmp_path), load_scene("seahorse")
     for title in ("one", "two"):
         kept.keep(scene, title)

@@ -9,7 +9,7 @@ from support.scenes import OTHERS, scene, slow_but
 from support.truth3 import entries
 
 import fractals
-from fractals.rendering import precision
+from fractals.rendering import rounding
 from fractals.rendering.plan import MIN_NOISE, make_plan, noise_note
 
 LONG = {each["name"]: each for each in entries("views") if each["name"].startswith("long orbits")}
@@ -48,7 +48,7 @@ def test_the_share_grows_with_the_depth():
 
 
 def test_exact_formulas_and_float32_are_not_measured(monkeypatch):
-    monkeypatch.setattr(precision, "_wrong_share", None)
+    monkeypatch.setattr(rounding, "_wrong_share", None)
     assert make_plan(scene(center=["-0.75", "0.1"], width="1e-11")).noise == 0
     wide = scene("nova", coloring="speed", width="1e-2", center=["1.6", "0.4"], precision="float32")
     assert make_plan(wide).noise == 0
