@@ -267,7 +267,8 @@ def literals(path):
 def library_texts():
     """Yield texts of files with options that may be messages: of several words, no page of docs."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if "cli" not in path.relative_to(PACKAGE).parts and OPTION.search(path.read_text("utf-8")):
+        of_commands = {"cli", "lessons"} & set(path.relative_to(PACKAGE).parts)
+        if not of_commands and OPTION.search(path.read_text("utf-8")):
             for text in literals(path):
                 if " " in text.strip() and not text.startswith("# "):
                     yield path.relative_to(PACKAGE), text
