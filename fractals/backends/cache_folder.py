@@ -89,10 +89,10 @@ def empty_cache(name: str) -> int:
     return deleted
 
 
-# Compiled code for other versions of this package, of Python or of Numba, and for programs that
-# nobody draws any more.
+# The bounds of compiled code. Without them the folder would keep what edits, other versions of this
+# package or of Numba, and formulas that nobody draws any more have left.
 KEEP = 30 * 86400  # seconds; a file that nobody read for longer is removed
-MOST = 2**29  # bytes of all files; the gallery's programs take some 60 MB
+MOST = 2**29  # bytes of all files; a program takes 30 KB to 1 MB
 DAY = 86400  # seconds after which a file's time is set anew when it is read
 SOME = 2**26  # bytes that a process writes between two looks at the folder
 

@@ -135,7 +135,8 @@ def _changed_at(file: str) -> float:
         info = os.stat(file)
     except OSError:  # it was removed
         return float("inf")
-    return info.st_mtime if os.name == "nt" else info.st_ctime
+    # An older file may have taken its place. On Windows, "ctime" is when the file was made.
+    return max(info.st_mtime, info.st_ctime) if os.name == "nt" else info.st_ctime
 
 
 def _files() -> list[Path]:

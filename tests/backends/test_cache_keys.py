@@ -429,42 +429,44 @@ import sys
 import fractals
 from fractals.backends import code_cache, sources
 from fractals.backends.cpu import programs
-sys.path.insert(0, {tests!r})
-import test_cache_keys
 
-met, found = set(), []
-compiled = programs._compiled
+compiled, count = programs._compiled, 0
 
-def watched(*given):
+def watched(what, kinds):
+    global count
+    make_body, number, options, _ = what
+    met = set()
+
     def called(frame, event, _):
         if event == "call":
             met.add(frame.f_globals.get("__name__", ""))
+
     sys.setprofile(called)
     try:
-        return compiled(*given)
+        made = compiled(what, kinds)
     finally:
         sys.setprofile(None)
+    text = code_cache._text((number, make_body, *options), code_cache._Parts())
+    known = sources.sources_of(text, programs.__name__).files
+    ours = {{name for name in met if name.startswith("fractals.")}}
+    assert len(ours) > 5, ours
+    missing = {{name for name in ours if sources._file(name) not in known}}
+    assert not missing, (make_body, missing)
+    count += 1
+    return made
 
 programs._compiled = watched
-store_of = code_cache._store
-
-def store(maker, identity, text):
-    found.append(sources.sources_of(text, maker))
-    return store_of(maker, identity, text)
-
-code_cache._store = store
 {code}
-files = {{file for made in found for file in made.files}}
-names = {{name for name in met if name.startswith("fractals.")}}
-missing = {{name for name in names if sources._file(name) not in files}}
-assert len(names) > 8, names
-assert not missing, missing
+assert count
 """
 CODE = {
-    "paint": "test_cache_keys.paint().entry(programs.color_layout('uint8'))",
+    "paint": """
+from fractals.backends.cpu.backend import PAINT
+programs.program_of(PAINT, "float64", (1,)).entry(programs.color_layout("uint8"))
+""",
     "film frame": """
-fractals.film('seahorse', seconds=0.1, frames_per_second=20, size=(16, 8), device='cpu',
-              supersampling=1, path='a.gif')
+dive = fractals.film("seahorse", to="1e-2", seconds=0.5, fps=4, size=(16, 8), device="cpu")
+dive.save("a.gif")
 """,
     "direct": "fractals.compute(size=(8, 6), max_iterations=50, device='cpu')",
     "deep": "fractals.compute(size=(8, 6), width='1e-20', max_iterations=50, device='cpu')",
@@ -478,7 +480,7 @@ fractals.film('seahorse', seconds=0.1, frames_per_second=20, size=(16, 8), devic
     [name if name == "paint" else pytest.param(name, marks=pytest.mark.slow) for name in CODE],
 )
 def test_what_runs_while_a_program_is_compiled_is_among_its_modules(name, tmp_path):
-    script = COMPILE.format(tests=str(Path(__file__).parent), code=CODE[name])
+    script = COMPILE.format(code=CODE[name])
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=tmp_path,

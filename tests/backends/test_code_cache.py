@@ -450,6 +450,7 @@ def test_the_folder_is_looked_through_at_the_first_save_and_now_and_then(tmp_pat
     bound, looked = cache_folder._Bound(), []
     monkeypatch.setattr(cache_folder, "remove_old", looked.append)
     monkeypatch.setattr(cache_folder, "_bound", bound)
+    (tmp_path / "fractals").mkdir()
     store = code_cache.Store(str(tmp_path / "fractals" / "program"))
     for _ in range(3):
         store.save("key", b"code")
