@@ -25,14 +25,17 @@ import pytest
 import fractals
 from fractals import catalog
 from fractals.backends import cache_folder, code_cache, sources
-from fractals.backends.cpu import backend, chaos, programs, ray_lists
+from fractals.backends.cpu import fast, programs
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cuda import kernel, simulator
 from fractals.backends.wasm import CallRecorder
 from fractals.color.colorings import averages
+from fractals.films.cpu_frame import FRAMES
 from fractals.formulas import own
 from fractals.formulas.powers import mandelbrot
-from fractals.kernels import escape, march, perturb, shade
+from fractals.kernels import escape, perturb, shade
+from fractals.scatter import cpu_game
+from fractals.space import cpu_ray_lists, march
 
 PACKAGE = Path(fractals.__file__).parent
 MODULES = {
@@ -40,28 +43,30 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 # Of the rest of the package a program may only import what asks for errors, names and threads.
-HOST = {"fractals.errors", "fractals.threads", "fractals.catalog", "fractals.color"}
-COMPILED = "kernels", "formulas", "color.colorings", "backends"
+HOST = {f"fractals.{name}" for name in ("errors", "threads", "catalog", "color", "films")}
+COMPILED = r"fractals\.(kernels|formulas|color\.colorings|backends|scatter|space|films\.cpu_\w+)\b"
+# Files of the wings that plan, play, show and store, and are never compiled.
+PLANNING = "family", "plan", "play", "show", "refine", "cells", "files", "store", "trace", "relief"
 
 
 def paint():
-    return program_of(backend.PAINT, "float64", (1,))
+    return program_of(fast.PAINT, "float64", (1,))
 
 
 def direct():
     options = escape.EscapeOptions(mandelbrot())
-    return program_of(backend.DIRECT, "float64", (options,), packed=True)
+    return program_of(fast.DIRECT, "float64", (options,), packed=True)
 
 
 def deep(formula=None, **options):
     usual = {"julia": False, "derivative": False, "floatexp": False}
     options = perturb.PerturbOptions(formula or mandelbrot(), **usual | options)
-    return program_of(backend.PACKETS, "float64", (options,))
+    return program_of(fast.PACKETS, "float64", (options,))
 
 
 def flame():
     (variation,) = catalog.load_formula("flame")().variations
-    return program_of(chaos.LOOP, "float64", (variation,))
+    return program_of(cpu_game.LOOP, "float64", (variation,))
 
 
 def walk_of(name):
@@ -73,29 +78,29 @@ PROGRAMS = {
     "deep": deep,
     "paint": paint,
     "flame": flame,
-    "solid": lambda: program_of(ray_lists.PATHS, "float64", (False,), long=True),
-    "film frame": lambda: program_of(backend.FRAMES, "float64"),
-    "a flame's machine": lambda: program_of(chaos.MACHINE, "float64"),
+    "solid": lambda: program_of(cpu_ray_lists.PATHS, "float64", (False,), long=True),
+    "film frame": lambda: program_of(FRAMES, "float64"),
+    "a flame's machine": lambda: program_of(cpu_game.MACHINE, "float64"),
     "orbits of a Buddhabrot": lambda: program_of(
-        chaos.ORBIT_MACHINE,
+        cpu_game.ORBIT_MACHINE,
         "float64",
         (*catalog.load_formula("buddhabrot")().kernel_of(False)[1:], True),
         packed=True,
     ),
     "a solid's rays": lambda: program_of(
-        ray_lists.WALK, "float64", (walk_of("mandelbulb"), 2), packed=True
+        cpu_ray_lists.WALK, "float64", (walk_of("mandelbulb"), 2), packed=True
     ),
     "an own formula": lambda: deep(own.expression("absx(z)^2 + c")),
     "a plain loop": lambda: program_of(
         escape.make_body, "float32", (escape.EscapeOptions(mandelbrot()),), loop=True
     ),
     "a coloring": lambda: program_of(
-        backend.PLACE,
+        fast.PLACE,
         "float64",
         (shade.ValueOptions(averages.stripe_average()), shade.PlaceOptions()),
     ),
     "a tile": lambda: program_of("fractals.backends.cpu.tile_code:make_keep", "float64"),
-    "a page": lambda: CallRecorder("float64").program(backend.PAINT, "float64", (1,)),
+    "a page": lambda: CallRecorder("float64").program(fast.PAINT, "float64", (1,)),
     "a kernel": lambda: kernel.card_kernel(
         simulator, "float64", escape.make_body, (escape.EscapeOptions(mandelbrot()),)
     ),
@@ -231,7 +236,7 @@ def test_a_program_is_made_of_few_modules_of_the_rest(name, ask):
     others = {
         module
         for module in modules - HOST
-        if not module.startswith(tuple(f"fractals.{each}" for each in COMPILED))
+        if not re.match(COMPILED, module) or module.endswith(tuple(f".{name}" for name in PLANNING))
     }
     assert not others
 
@@ -397,13 +402,15 @@ def made_bodies():
         yield name, shade.make_value_body, (shade.ValueOptions(coloring),)
     for name in catalog.names("solid"):
         yield name, march.make_first_body, (walk_of(name),)
-    yield "flame", "fractals.backends.cpu.chaos_code:make_body", ()
+    yield "flame", cpu_game.MACHINE, ()
     for name in catalog.names("variation"):
         table = {"transforms": [{"variations": {name: 1.0}}]}
         for variation in catalog.load_formula("flame")(**table).variations:
-            yield name, chaos.LOOP, (variation,)
-    for name in (backend.PAINT, backend.FRAMES):
-        yield name, name, (1,) if name == backend.PAINT else ()
+            yield name, cpu_game.LOOP, (variation,)
+    for name in catalog.names("attractor"):
+        yield name, cpu_game.ATTRACTOR_LOOP, (catalog.load_formula(name)().mover,)
+    for name in (fast.PAINT, FRAMES):
+        yield name, name, (1,) if name == fast.PAINT else ()
 
 
 def test_the_functions_of_a_program_are_in_its_modules():
@@ -461,7 +468,7 @@ assert count
 """
 CODE = {
     "paint": """
-from fractals.backends.cpu.backend import PAINT
+from fractals.backends.cpu.fast import PAINT
 programs.program_of(PAINT, "float64", (1,)).entry(programs.color_layout("uint8"))
 """,
     "film frame": """
