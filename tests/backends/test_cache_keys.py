@@ -555,3 +555,20 @@ def test_an_edit_compiles_what_it_changes(tmp_path):
     edit(one, primitive[0], *reversed(primitive[1:]))
     assert drawn(one, cache) == first
     assert sorted(cache.rglob("*.code")) == files
+
+
+# --- Runs of the tests
+
+
+@pytest.mark.parametrize(
+    ("cold", "worker", "kept"), [(False, False, True), (True, False, False), (True, True, True)]
+)
+def test_a_cold_run_begins_with_an_empty_folder(cold, worker, kept, request, monkeypatch):
+    """Its first process sets the folder, and those that it starts inherit it."""
+    conftest = request.config.pluginmanager.get_plugin(str(PACKAGE.parent / "tests/conftest.py"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "kept")
+    config = types.SimpleNamespace(getoption=lambda name: name == "cold" and cold)
+    if worker:
+        config.workerinput = {}
+    conftest.pytest_configure(config)
+    assert os.environ["NUMBA_CACHE_DIR"] == ("kept" if kept else conftest.EMPTY.name)
