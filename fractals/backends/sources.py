@@ -24,12 +24,12 @@ PACKAGE = Path(__file__).parents[1]
 _NAMED = re.compile(r"\bfractals(?:\.\w+)+(?=:)")
 # An import of this package: in parentheses, in which there may be comments, or to the line's end.
 _IMPORT = re.compile(
-    rb"^[ \t]*(?:from[ \t]+(fractals[\w.]*)[ \t]+import[ \t]*(\((?:[^)#]|#.*\n)*|.*)"
-    rb"|import[ \t]+(.*\bfractals\b.*))",
+    r"^[ \t]*(?:from[ \t]+(fractals[\w.]*)[ \t]+import[ \t]*(\((?:[^)#]|#.*\n)*|.*)"
+    r"|import[ \t]+(.*\bfractals\b.*))",
     re.MULTILINE,
 )
-_COMMENT = re.compile(rb"#.*")
-_WORD = re.compile(rb"[\w.]+")
+_COMMENT = re.compile(r"#.*")
+_WORD = re.compile(r"[\w.]+")
 
 
 class Sources(NamedTuple):
@@ -43,7 +43,16 @@ class Sources(NamedTuple):
 
         The module that runs here may be the file's former text, so the digest says nothing of it.
         """
-        return next((file for file in self.files if _changed_at(file) >= fractals._BEGAN), "")
+        for file in self.files:
+            try:
+                info = os.stat(file)
+            except OSError:  # it was removed
+                return file
+            # An older file may have taken its place. On Windows, "ctime" is when a file was made.
+            changed = info.st_ctime if os.name != "nt" else max(info.st_mtime, info.st_ctime)
+            if changed >= fractals._BEGAN:
+                return file
+        return ""
 
 
 class _Module(NamedTuple):
@@ -100,25 +109,16 @@ def _read(name: str) -> _Module | None:
     except OSError:
         return None
     imports = {name.rpartition(".")[0]}  # a package is imported before its modules
-    for package, names, plain in _IMPORT.findall(data):
-        imports |= _imported(package.decode(), _words(names), _words(plain))
+    for package, names, plain in _IMPORT.findall(data.decode("utf-8", "replace")):
+        imports.add(package or name)
+        inner = _file(package).endswith("__init__.py")
+        for word in _WORD.findall(_COMMENT.sub("", names or plain)):
+            if plain and word.startswith("fractals."):
+                imports.add(word)
+            elif package and inner and os.path.exists(_file(f"{package}.{word}")):
+                imports.add(f"{package}.{word}")
     imports -= {"fractals", name}
     return _Module(hashlib.sha256(data).hexdigest(), file, tuple(sorted(imports)))
-
-
-def _words(text: bytes) -> list[str]:
-    return [word.decode() for word in _WORD.findall(_COMMENT.sub(b"", text))]
-
-
-def _imported(package: str, names: list[str], plain: list[str]) -> set[str]:
-    """Return the modules of ``from package import names`` and of ``import plain``."""
-    modules = {word for word in plain if word.startswith("fractals.")}
-    if package:
-        modules.add(package)
-        if _file(package).endswith("__init__.py"):
-            inner = (f"{package}.{name}" for name in names)
-            modules |= {module for module in inner if os.path.exists(_file(module))}
-    return modules
 
 
 @functools.cache
@@ -127,16 +127,6 @@ def _file(module: str) -> str:
     path = os.path.join(PACKAGE, *module.split(".")[1:])
     inner = os.path.join(path, "__init__.py")
     return inner if os.path.exists(inner) else f"{path}.py"
-
-
-def _changed_at(file: str) -> float:
-    """Return when a file changed last, or was replaced by another: seconds."""
-    try:
-        info = os.stat(file)
-    except OSError:  # it was removed
-        return float("inf")
-    # An older file may have taken its place. On Windows, "ctime" is when the file was made.
-    return max(info.st_mtime, info.st_ctime) if os.name == "nt" else info.st_ctime
 
 
 def _files() -> list[Path]:
