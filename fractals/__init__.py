@@ -23,6 +23,10 @@ Scenes are given by name, file, table or `Scene`, and by keywords:
 (9, 16, 3)
 """
 
+from time import time as _now
+
+_BEGAN = _now()  # when this process imported the package: files that change later are not what runs
+
 TYPE_CHECKING = False  # that of `typing`, whose import takes most of the time before `cli.run`
 
 __version__ = "0.1.0"

@@ -81,6 +81,16 @@ def keep_kernel(kernel: Any, store: KernelStore, compiled: Callable[[], None]) -
 # --- Kernels for a GPU
 
 
+def version_of_cuda() -> str:
+    """Return the version of numba-cuda; nothing of a package that stands for it.
+
+    `numba_cuda.__version__`; numba-cuda 0.30.4.
+    """
+    with contextlib.suppress(ImportError):
+        return str(importlib.import_module("numba_cuda").__version__)
+    return ""
+
+
 def has_libnvvm() -> bool:
     """Tell whether CUDA's compiler is installed.
 
