@@ -9,8 +9,9 @@ from support.scenes import scene
 
 import fractals
 from fractals import load_scene
+from fractals.rendering.composition import composition_of
 from fractals.tools import interesting, surprise
-from fractals.tools.interesting import composition_of, find_interesting
+from fractals.tools.interesting import find_interesting
 from fractals.tools.sheet import picture_file
 
 HIGH, WIDE = 72, 128
