@@ -15,7 +15,7 @@ from fractals.space.flight import Flight, flight_of, way_to
 from fractals.space.plan import place_of, sun_over_ground
 
 HALF_TURN = 180.0  # degrees that a drag over a whole solid turns it by
-NEAREST = 2.0**40  # how many times nearer to its surface a camera goes
+MOST_OCTAVES = 40.0  # by which a camera goes nearer to its surface at once
 FLIGHT_SPEED = 0.5  # of films through places, in distances to the nearest surface a second
 WAY = 60  # places on the way of a camera to another view
 
@@ -34,7 +34,7 @@ class CameraMoves(Moves):
         roll = (scene.camera.roll - place.turn) % 360  # of the camera: clockwise
         camera = scene.camera.model_copy(update={"roll": roll})
         rolled = scene.model_copy(update={"camera": camera})
-        nearer = min(float(home / Fraction(place.width)), NEAREST)
+        nearer = min(float(home / Fraction(place.width)), 2.0**MOST_OCTAVES)
         return cameras.orbited(rolled, right, up, nearer)
 
     def flown(
@@ -71,6 +71,7 @@ class CameraMoves(Moves):
     def ends(self, scene: Scene, octaves: float | None) -> list[Scene]:
         """Return the ends of a flight from the whole solid to here, or from here on."""
         if octaves is not None:
+            octaves = min(MOST_OCTAVES, max(-MOST_OCTAVES, octaves))
             return [scene, cameras.orbited(scene, 0, 0, 2.0**octaves)]
         home = scene.camera.model_copy(update={"position": None, "target": None})
         solid = cameras.solid_of(scene)
