@@ -110,7 +110,7 @@ def raw_request(
     """Return the raw numbers of a file, and the scene whose colors they are drawn in."""
     from fractals.io.formats import PICTURES
     from fractals.io.load import with_colors
-    from fractals.rendering.families import load_raw
+    from fractals.rendering.families import family_of, load_raw
     from fractals.scene.geometry import make_layers
 
     if raw_file.lower().endswith(PICTURES):
@@ -121,7 +121,7 @@ def raw_request(
     raw = load_raw(raw_file)
     lines: list[str] = []
     parts = [part for source in sources for part in merged_parts(source)]
-    colors = with_colors(raw.scene, *parts, lost=lines)
+    colors = with_colors(raw.scene, family_of(raw.scene).looks, *parts, lost=lines)
     scene = requested_scene((colors,), options, lines, fits=False)
     escapes = isinstance(raw, fractals.EscapeData)
     if (

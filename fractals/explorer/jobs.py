@@ -25,16 +25,15 @@ from typing import Any
 from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import protocol
-from fractals.explorer.frames import FrameView, decimals, octaves
+from fractals.explorer.frames import FrameView, octaves
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.explorer.session import Session
 from fractals.io.files import FolderLock
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, validate
-from fractals.scene.numbers import decimal_places, significant
-from fractals.space.solid import Solid
+from fractals.scene.numbers import decimal_places, decimals, significant
 
 # --- Compilers: processes that compile the programs of a scene, while the drawing thread goes on
 #
@@ -404,8 +403,7 @@ class Jobs:
         """Search a frame, or a rectangle of it."""
         self.check(session, message.job, "find", MAX_SEARCHES)
         scene = searched(session, message)
-        solid = isinstance(scene.make_any_formula(), Solid)
-        if not solid or message.what != "interesting":
+        if moves_of(scene).in_plane or message.what != "interesting":
             scene.make_formula()  # raises for images where nothing is searched
         wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
 
@@ -604,7 +602,7 @@ class Jobs:
 def searched(session: Session, message: protocol.Find) -> Scene:
     """Return the scene of a frame, or of a rectangle of it."""
     scene, place = session.scene(message.frame), session.frames.place(message.frame)
-    if message.rect is None or isinstance(scene.make_any_formula(), Solid):
+    if message.rect is None or not moves_of(scene).in_plane:
         return scene
     x0, y0, x1, y1 = message.rect
     if not (x0 < x1 and y0 < y1):

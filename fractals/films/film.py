@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
-from fractals.films.motion import make_places, width_text
+from fractals.films.motion import make_places
 from fractals.films.plan import FLAT, Timeline
 from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
@@ -28,7 +28,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_text, log2
+from fractals.scene.numbers import decimal_text, log2, width_text
 
 SPEED = 1.5  # octaves a second of a zoom without a length
 SHORTEST = 2.0  # seconds of such a zoom

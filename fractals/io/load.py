@@ -4,7 +4,7 @@ import csv
 import importlib.util
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -469,12 +469,13 @@ def load_scene(
     return validate(merged, *(s for s in sources if isinstance(s, str | Path)))
 
 
-def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
+def with_colors(
+    scene: Scene, names: Iterable[str], *sources: Source, lost: list[str] | None = None
+) -> Scene:
     """Return a scene with the looks of `sources`, merged over its own.
 
-    These are colors, layers, display, develop, and the light of a solid's sun, sky and emission.
-
-    Of escape time, also with its relief, and what lights and shows that.
+    names: the tables that are looks, as the scene's family says. Of a light that is no look, the
+    sun's, the sky's and the emission's are.
 
     A `Scene` has every color, so the colors before it are replaced.
     """
@@ -484,10 +485,7 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
     merged = load_scene(*parts[last:], lost=lost)
     table, own = merged.to_values(), scene.to_values()
-    names = ["display", "develop"]
-    if scene.make_any_formula().family == "escape":
-        names += ["relief", "camera", "light"]
-    looks = {"color": table["color"]} | {key: table.get(key, {}) for key in names}
+    looks = {key: table.get(key, {}) for key in names}
     if "light" not in looks:
         light = {key: value for key, value in own.get("light", {}).items() if key not in SOURCES}
         given = table.get("light", {})

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from fractals.space.store import (
 )
 from fractals.space.trace import NOTHING, Tracing, open_tracing
 from fractals.threads import Progress, core_count
+
+if TYPE_CHECKING:
+    from fractals.rendering.moves import Moves
 
 # Of an EXR: the light of pixels; and of the surface the color, the normal, the depth and the trap.
 CHANNELS = (
@@ -194,6 +197,13 @@ class Solids(Family):
     layered = (".exr",)
     suffixes = (SUFFIX,)
 
+    @property
+    def moves(self) -> "Moves":
+        """Return how views move: a camera does."""
+        from fractals.space.moves import CameraMoves
+
+        return CameraMoves()
+
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
         """Return how a scene is drawn."""
         device, threads = chosen_device(options)
@@ -324,6 +334,11 @@ class Solids(Family):
             )
         open_tracing(scene, options).check(seed)
         return self.render(scene, options)
+
+    def fingerprint(self, scene: Scene, options: RenderOptions) -> bytes:
+        """Return the pixels of one path of light each, which are equal on every device."""
+        pixels: bytes = self.render(scene.replace(samples=1), options).pixels.tobytes()
+        return pixels
 
     def compute(self, scene: Scene, options: RenderOptions) -> LightSums:
         """Add up the light of a picture."""

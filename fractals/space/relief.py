@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +50,14 @@ from fractals.space.plan import (
     emitted_at,
     light_numbers,
     samples_of,
-    unit,
+    sun_over_ground,
 )
 from fractals.space.trace import SampledRows, moved, pieces_of
 from fractals.threads import Progress, run_tiles
 
-SUN = (-0.62, 0.52, 0.58)  # where a scene says none: above, and to the upper left of the map
+if TYPE_CHECKING:
+    from fractals.rendering.moves import Moves
+
 FARTHEST = 70.0  # degrees from straight down: rays that look farther may pass over the ground's end
 LOW = 0.5  # percent of the smooth counts that are lower than the ground
 NEAR = 0.06  # distance estimate at half of the height, in widths of the picture
@@ -301,7 +303,9 @@ def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
     """Return what paths need besides the ground."""
     light, real = scene.light, np.dtype(backend.real)
     camera, distance = camera_of(scene, ground)
-    numbers = light_numbers(scene, sun_of(scene), scene.camera.focus or distance, (0.0, 1.0))
+    numbers = light_numbers(
+        scene, sun_over_ground(scene), scene.camera.focus or distance, (0.0, 1.0)
+    )
     if not scene.relief.tilt:
         numbers[lights.HAZE] = 0.0
     given_off = emitted_at(light, np.arange(SHADES) / (SHADES - 1))
@@ -317,11 +321,6 @@ def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
         0,
         from_camera(real),
     )
-
-
-def sun_of(scene: Scene) -> NDArray[np.float64]:
-    """Return the direction to the sun: to the right, up on the map, and away from the ground."""
-    return unit(np.array(SUN if scene.light.sun == "key" else scene.light.sun))
 
 
 def camera_of(scene: Scene, ground: Ground) -> tuple[list[float], float]:
@@ -431,7 +430,16 @@ class Reliefs(Family):
 
     title = "Reliefs: escape time as a landscape, lit by sun and sky"
     tables = ("relief", "camera", "light")
+    looks = Escape.looks
     suffixes = SUFFIXES
+    uses_colorings = True
+
+    @property
+    def moves(self) -> "Moves":
+        """Return how views move: as those of escape time do."""
+        from fractals.space.moves import ReliefMoves
+
+        return ReliefMoves()
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ReliefPlan:
         """Return how a scene is drawn."""

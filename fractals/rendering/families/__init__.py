@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from fractals import catalog
 from fractals.backends.base import Backend
@@ -21,6 +21,9 @@ from fractals.io.image import Image, PictureFile
 from fractals.io.store import SUFFIX
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene
+
+if TYPE_CHECKING:
+    from fractals.rendering.moves import Moves
 
 
 class Rendered(PictureFacts):
@@ -95,8 +98,18 @@ class Family(ABC):
     layered: tuple[str, ...] = ()  # suffixes of files of light and layers that `render_to` writes
     # Tables of a scene for few families, as of `OWN_TABLES`, that images of this one are made by
     tables: tuple[str, ...] = ()
+    # Of a scene, that change no raw numbers: another look of a picture may have them
+    looks: tuple[str, ...] = ("color", "display", "develop")
     # Whether a pixel can be drawn without the others. Films then share what frames have in common.
     single_pixels = False
+    uses_colorings = False  # whether samples have values, which colorings turn into colors
+
+    @property
+    def moves(self) -> "Moves":
+        """Return how views move, are filmed and are suggested; imported by what moves them."""
+        from fractals.rendering.moves import Moves
+
+        return Moves()
 
     @abstractmethod
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> Any:
@@ -186,6 +199,12 @@ class Family(ABC):
         `FractalsError`: what draws here differs from plain Python.
         """
         return self.render(scene, options)
+
+    def fingerprint(self, scene: Scene, options: RenderOptions) -> bytes:
+        """Return bytes of a picture that are equal on every device: the counts of its pixels."""
+        counted = scene.replace(supersampling=1, antialias="grid", coloring="count", layers=[])
+        counts: bytes = self.compute(counted, options).count.astype("<i4").tobytes()
+        return counts
 
     def compute(self, scene: Scene, options: RenderOptions) -> Any:
         """Compute the raw numbers of a picture."""
@@ -300,6 +319,11 @@ def load_raw(path: str | Path) -> Any:
 def family_of(scene: Scene) -> Family:
     """Return the family of a scene: that of its formula, or of a relief."""
     return load(scene.family)
+
+
+def moves_of(scene: Scene) -> "Moves":
+    """Return how views of a scene move, as its family says."""
+    return family_of(scene).moves
 
 
 def unused(scene: Scene) -> str:

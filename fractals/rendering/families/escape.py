@@ -33,7 +33,9 @@ class Escape(Family):
     title = "Escape time: orbits are iterated, and their counts are colored"
     has_inside = True
     suffixes = SUFFIXES
+    looks = (*Family.looks, "relief", "camera", "light")
     single_pixels = True
+    uses_colorings = True
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Keeps) -> Plan:
         """Return how a scene is drawn."""
