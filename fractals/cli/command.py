@@ -154,13 +154,13 @@ class Laidout(click.Command):
             raise OptionError(unknown_option(error.option_name, known, ctx.command_path)) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the options, each section under its own head."""
+        """List the options, each section under its own head; those of most verbs come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for each in self.get_params(ctx):
             record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
             if record:
                 sections.setdefault(getattr(each, "section", "Options"), []).append(record)
-        for head, records in sections.items():
+        for head, records in sorted(sections.items(), key=lambda each: each[0] == "General"):
             with formatter.section(head):
                 formatter.write_dl(records)
 

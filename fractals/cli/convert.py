@@ -15,6 +15,7 @@ from fractals.cli import shared
 from fractals.cli.command import FILE, SCENE, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
+    as_typed,
     choices,
     print_facts,
     print_json,
@@ -185,6 +186,7 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
 )
 @click.argument("source", metavar="IN", shell_complete=SCENE)
 @click.argument("target", metavar="OUT", shell_complete=FILE)
+@shared.formulas_option
 @shared.overwrite_option
 @shared.json_option
 def convert_command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
@@ -255,7 +257,7 @@ def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
     if built_in and not os.path.exists(source):
         return {"color": {"palette": source}}
-    table = load.read_table(source, lost)
+    table = load.read_table(source, lost, shared.formulas())
     return {"color": {"palette": table}} if "stops" in table else table
 
 
@@ -295,6 +297,7 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
 
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
 @click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
+@shared.formulas_option
 @option("Output", "--schema", "Print the JSON Schema of scenes, for editors.")
 @shared.json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
@@ -337,10 +340,10 @@ def show_entries(file: str, as_json: bool) -> bool:
     """List the entries of a file that has more than one; return whether it has."""
     from fractals.io import formats
 
-    found = formats.entries(file)
+    found = formats.entries(file, shared.formulas())
     if len(found) < 2:
         return False
-    text = "".join(f"{file}#{name}  {about}\n" for name, about in found)
+    text = "".join(f"{file}#{name}  {as_typed(about)}\n" for name, about in found)
     print_facts(dict(found), text, as_json)
     return True
 
@@ -353,7 +356,7 @@ def show_palette(file: str, as_json: bool) -> bool:
     form = formats.find(formats.split(file)[0].name)
     if form is None:
         return False
-    imported = formats.read(file)
+    imported = formats.read(file, shared.formulas())
     if not is_palette(dict(imported.table)):
         return False
     tell_lost([f"{file}: {line}" for line in imported.lost])

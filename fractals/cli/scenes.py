@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fractals import catalog
+from fractals.cli import shared
 from fractals.cli.messages import tell, tell_lost
 from fractals.cli.values import (
     PRINT_DPI,
@@ -75,7 +76,8 @@ def requested_scene(
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
-    scene = load_scene(*([defaults] if defaults else []), *read, lost=lost)
+    own = [defaults] if defaults else []
+    scene = load_scene(*own, *read, lost=lost, formulas=shared.formulas())
     changes = scene_changes(scene, given, lost)
     tell_lost(lost)
     if not (changes or given.get("fit")):

@@ -2,23 +2,22 @@
 
 import contextlib
 import functools
-import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError, escaped, listed, shown
 from fractals.io import png
+from fractals.io.beside import Beside
 from fractals.io.files import PATH_SHOWN, lifted_limit, read_bytes, read_toml
-from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported, unset
+from fractals.io.foreign import MAX_BYTES, Format, Imported, unset
 
 # Drawn here, with a scene inside
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff")
 OWN = (".toml", ".json", *PICTURES, ".fz")
-MAX_BESIDE = 10_000  # files of a folder that are looked at
 # By which a text in a picture is known as another program's.
 SIGNS = {
     "kfr": re.compile(rb"^(Re|Im|Zoom|FractalType|HybridFormula):", re.MULTILINE),
@@ -122,8 +121,10 @@ def _sized(file: BinaryIO) -> dict[str, Any]:
         return {"image": {"size": list(picture.size)}}
 
 
-def read(source: str) -> Imported:
+def read(source: str, folders: Sequence[Path] = ()) -> Imported:
     """Return what a file says, such as ``"place.kfr"`` or, of many things, ``"many.par#name"``.
+
+    `folders`: where files that it names are looked for, too; see `Beside`.
 
     `SceneError`: no format is known by the suffix, the file can't be read, or it is invalid.
     """
@@ -145,7 +146,7 @@ def read(source: str) -> Imported:
             f"{suffixes()}"
         )
     data = read_bytes(path, MAX_BYTES)
-    more = (_beside(path.parent),) if form.reads_beside else ()
+    more = (Beside(path.parent, folders),) if form.reads_beside else ()
     with _named(path):
         found = form.read(data, entry, *more)
     return _shown(found)
@@ -186,7 +187,7 @@ def _is_one_color(table: Mapping[str, Any]) -> bool:
     return len({stop if isinstance(stop, str) else str(stop[-1]) for stop in stops}) == 1
 
 
-def entries(source: str) -> list[tuple[str, str]]:
+def entries(source: str, folders: Sequence[Path] = ()) -> list[tuple[str, str]]:
     """Return the names in a file of many things, each with words about it; [] of other files.
 
     `SceneError`: the file can't be read, or is invalid.
@@ -195,58 +196,32 @@ def entries(source: str) -> list[tuple[str, str]]:
     form = find(path.name)
     if entry or form is None or form.entries is None:
         return []
-    more = (_beside(path.parent),) if form.reads_beside else ()
+    more = (Beside(path.parent, folders),) if form.reads_beside else ()
     data = read_bytes(path, MAX_BYTES)
     with _named(path):
         found = form.entries(data, *more)
     return [(escaped(name), shown(about, MAX_MESSAGE)) for name, about in found]
 
 
-def _beside(folder: Path) -> Beside:
-    """Return what reads files of a folder by their names, whose case does not matter.
+def split(source: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, str]:
+    """Return the path and the entry of ``"many.par#name"``.
 
-    The names come from a file, which may be a stranger's: no path leads out of the folder.
-    """
-
-    @functools.cache
-    def names() -> dict[str, str]:
-        try:
-            with os.scandir(folder) as found:
-                own = [
-                    e.name
-                    for e in itertools.islice(found, MAX_BESIDE)
-                    if e.is_file(follow_symlinks=False)
-                ]
-        except OSError:
-            return {}
-        return {name.lower(): name for name in sorted(own)}
-
-    def read(name: str) -> bytes | None:
-        own = names().get(name.lower())
-        if own is None:
-            return None
-        return read_bytes(folder / own, MAX_BYTES)
-
-    return read
-
-
-def split(source: str) -> tuple[Path, str]:
-    """Return the path and the entry of ``"many.par#name"``; a file of this whole name comes first.
-
-    The path ends at the first # behind a known suffix, because names of entries may hold more.
+    The path is the longest one that exists, up to the end or to a #, because folders, files and
+    entries may have # in their names. If none does, it ends at the first # behind a known suffix.
 
     >>> split("many.par#name") == (Path("many.par"), "name")
     True
     >>> split("#1/many.par#name#3") == (Path("#1/many.par"), "name#3")
     True
     """
-    path, mark, entry = source.rpartition("#")
-    if not mark or os.path.exists(source):
+    marks = [match.start() for match in re.finditer("#", source)]
+    if not marks or exists(source):
         return Path(source), ""
-    for match in re.finditer("#", source):
-        if find(source[: match.start()]) is not None:
-            return Path(source[: match.start()]), source[match.end() :]
-    return Path(path), entry
+    for at in reversed(marks):
+        if exists(source[:at]) and not os.path.isdir(source[:at]):
+            return Path(source[:at]), source[at + 1 :]
+    at = next((at for at in marks if find(source[:at]) is not None), marks[-1])
+    return Path(source[:at]), source[at + 1 :]
 
 
 def claimant(table: Mapping[str, Any]) -> Format | None:

@@ -187,7 +187,18 @@ class Bar:
         sys.stderr.flush()
 
 
-class DeviceOptions(Options):
+class SourceOptions(Options):
+    """Where files are found that the sources of a scene name."""
+
+    formulas: tuple[str, ...] = option(
+        (),
+        "Folders with formulas, maps, palettes and pictures that files name.",
+        command="Folder with formulas, maps, palettes and pictures that files name; can be "
+        "repeated.",
+    )
+
+
+class DeviceOptions(SourceOptions):
     """What draws, and what is reported."""
 
     device: str = option(
@@ -325,7 +336,7 @@ class SaveOptions(FileOptions):
     keep_strip: bool = option(False, "Keep the folder NAME.film/ of the work.")
 
 
-class SearchOptions(Options):
+class SearchOptions(SourceOptions):
     """How far a search of a minibrot or of a spiral's eye goes."""
 
     max_period: int | None = option(
@@ -444,7 +455,7 @@ def read_request(
     from fractals.io.load import load_scene
 
     keys, *made = split_keywords(keywords, allowed, *options)
-    return load_scene(*sources, **keys), *made
+    return load_scene(*sources, formulas=keywords.get("formulas", ()), **keys), *made
 
 
 def split_keywords(

@@ -245,7 +245,7 @@ def read_recoloring(
     *options: type,
 ) -> tuple[Scene, *tuple[Any, ...]]:
     """Return the scene and the options that `recolor` was called with, as `read_request` does."""
-    colors = with_colors(raw.scene, *sources)
+    colors = with_colors(raw.scene, *sources, formulas=keywords.get("formulas", ()))
     scene, *made = read_request((colors,), keywords, allowed, *options)
     if not isinstance(raw, EscapeData):
         return scene, *made

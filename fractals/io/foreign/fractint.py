@@ -2,7 +2,7 @@
 
 Both are entries: ``name { key=value ... }``, ``name { initial statements : statements, condition
 }``. A view is 2 / magnification high, and the screen 4:3. Counts go round colors 1 to 255. The
-formula of parameters in the same file, ``frm:name { ... }``, or in a `.frm` file beside it, is
+formula of parameters in the same file, ``frm:name { ... }``, or in a `.frm` file that they name, is
 drawn as a `program`.
 """
 
@@ -17,7 +17,8 @@ from typing import Any
 from fractals import catalog
 from fractals.errors import InputError, SceneError, shown
 from fractals.formulas.language.syntax import Tree
-from fractals.io.foreign import Asked, Beside, Format, Imported, first_of, nothing_beside
+from fractals.io.beside import plain_name as base_name
+from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported, first_of
 from fractals.io.foreign import _par_colors as cellular
 from fractals.io.foreign._entries import (
     KNOWN,
@@ -83,8 +84,8 @@ class File:
 
     entries: dict[str, Entry] = field(default_factory=dict)
     formulas: Formulas = field(default_factory=dict)
-    beside: Beside = nothing_beside
-    others: dict[str, Formulas] = field(default_factory=dict)  # of files beside it, once read
+    beside: Beside = NOTHING
+    others: dict[str, list[Formulas]] = field(default_factory=dict)  # of files it names, once read
 
 
 @dataclass
@@ -96,7 +97,7 @@ class _Open:
     text: list[str] = field(default_factory=list)
 
 
-def read_par(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
+def read_par(data: bytes, entry: str, beside: Beside = NOTHING) -> Imported:
     """Return the scene of an entry, by default of the first one."""
     file = file_of(lines_of(data), beside)
     entries = file.entries
@@ -125,7 +126,7 @@ def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Im
     return replace(imported, lost=(*imported.lost, first_of(len(names))))
 
 
-def entries_of_par(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
+def entries_of_par(data: bytes, beside: Beside = NOTHING) -> list[tuple[str, str]]:
     """Return the names of a file's entries, each with its type or why it can't be drawn."""
     found, file, read = [], file_of(lines_of(data), beside), 0
     for name, fields in file.entries.items():
@@ -141,7 +142,7 @@ def entries_of_par(data: bytes, beside: Beside = nothing_beside) -> list[tuple[s
     return found
 
 
-def file_of(lines: list[str], beside: Beside = nothing_beside) -> File:
+def file_of(lines: list[str], beside: Beside = NOTHING) -> File:
     """Return the entries and formulas of a file's lines."""
     file = File(beside=beside)
     now: _Open | None = None
@@ -355,13 +356,10 @@ def _formula_of_file(
     if text is None:
         letters = re.sub("[^a-z0-9]", "", _key(name))
         if letters not in KNOWN:
-            raise SceneError(
-                f"{where}: the formula '{name[:80]}' is not in this file, and not in a file "
-                f"'{path[:80]}' beside it"
-            )
+            raise SceneError(f"{where}: the formula '{name[:80]}' is {_missing(path, file)}")
         known, match = KNOWN[letters]
         lost = (
-            f"the formula '{name[:80]}' of '{path[:80]}', which is not beside this file: the one "
+            f"the formula '{name[:80]}' of '{path[:80]}', which is not found: the one "
             "that usually has this name is drawn",
         )
         if match and not inversion and not any(map(Decimal, params)):
@@ -379,15 +377,28 @@ def _formula_of_file(
 
 
 def _text_of_entry(fields: Entry, file: File) -> FrmText | None:
-    """Return the text of an entry's formula, in the same file or one beside it."""
+    """Return the text of an entry's formula, in the same file or in one that it names."""
     name, path = (fields.get(key, ("?",))[0] for key in ("formulaname", "formulafile"))
     if text := file.formulas.get(_key(name)):
         return text
-    path = re.split(r"[/\\]", path)[-1].lower()
-    if path not in file.others:
-        data = file.beside(path)
-        file.others[path] = formulas_of(lines_of(data)) if data is not None else {}
-    return file.others[path].get(_key(name))
+    found = (each[_key(name)] for each in _formulas_in(path, file) if _key(name) in each)
+    return next(found, None)
+
+
+def _formulas_in(path: str, file: File) -> list[Formulas]:
+    """Return the formulas of each file of a name, the nearest first."""
+    key = base_name(path).lower()
+    if key not in file.others:
+        found = file.beside.contents(key, "formula")
+        file.others[key] = [formulas_of(lines_of(data)) for data in found]
+    return file.others[key]
+
+
+def _missing(path: str, file: File) -> str:
+    """Return why a formula is not found, in words that follow "is"."""
+    if _formulas_in(path, file):
+        return f"neither in this file nor in '{path[:80]}'"
+    return f"not in this file, and no file '{path[:80]}' is {file.beside.places('formula')}"
 
 
 def _names_of(fields: Entry) -> dict[str, complex]:
