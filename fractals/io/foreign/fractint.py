@@ -40,8 +40,10 @@ from fractals.io.foreign._fractint import (
     drawn,
     letters_of,
 )
-from fractals.io.foreign._frm import FrmText, Given, program_of
+from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given, program_of
 from fractals.io.foreign._par_colors import all_colors, color_of
+from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
+from fractals.io.foreign._screen import lost as screen_lost
 from fractals.io.foreign._ufm_scene import scene_of as ultra_scene
 from fractals.io.foreign._view import (
     EXACT,
@@ -51,7 +53,6 @@ from fractals.io.foreign._view import (
     lines_of,
     number,
     placed,
-    positive,
     real,
 )
 
@@ -59,7 +60,6 @@ MAX_KEYS = 1000  # of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
 MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
-ASPECT = 0.75  # height of the screen / its width
 MAX_STRETCH = 1e3  # of a scene
 MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
@@ -372,7 +372,8 @@ def _formula_of_file(
         middle = ("number", center[0] + 1j * center[1])
         away = ("conj", ("-", ("c",), middle))
         pixel = ("+", middle, ("/", ("number", radius), away))
-    given = Given(values, functions, _names_of(fields), pixel)
+    given = Given(values, functions, _names_of(fields), screen_of(fields), pixel)
+    lost += (*screen_lost(used(text.text, SCREEN)), *RANDOM_LOST * bool(used(text.text, [RAND])))
     return own, Drawn(FormulaMatch(program_of(name, text, given)), lost=lost)
 
 
@@ -403,18 +404,43 @@ def _missing(path: str, file: File) -> str:
 
 def _names_of(fields: Entry) -> dict[str, complex]:
     """Return the values of names that are the same for every pixel."""
-    magnification, where = values_of(fields, "center-mag", 6)
-    names: dict[str, complex] = {
+    return {
+        **screen_of(fields).names(),
         "pi": complex(math.pi),
         "e": complex(math.e),
         "maxit": complex(float(number(*fields.get("maxiter", (LIMIT, "maxiter"))))),
         "ismand": complex(fields.get("ismand", ("y", ""))[0].lower() in ("y", "yes", "1")),
     }
-    if len(magnification) >= 3:
-        rest = [real(value, where) for value in magnification] + [1.0, 0.0, 0.0]
-        names |= {"center": complex(*rest[:2]), "magxmag": complex(rest[2], rest[3])}
-        names["rotskew"] = complex(rest[4], rest[5])
-    return names
+
+
+def screen_of(fields: Entry) -> ScreenView:
+    """Return the view of an entry of a formula as the formula sees it."""
+    if "corners" in fields and "center-mag" not in fields:
+        texts, where = values_of(fields, "corners", 6)
+        if len(texts) in (4, 6):
+            left, right, bottom, top, *third = (real(text, where) for text in texts)
+            corners = (
+                complex(left, top),
+                complex(right, bottom),
+                complex(*third or (left, bottom)),
+            )
+            middle = (corners[0] + corners[1]) / 2
+            return ScreenView(middle, *(corner - middle for corner in corners))
+    values, where = values_of(fields, "center-mag", 6)
+    if len(values) < 3:  # the first view
+        return ScreenView.magnified(0j, 2 / 3, 1.0, 0.0, 0.0)
+    x, y, magnification, *rest = (real(value, where) for value in values)
+    magnification_of(values[2], where)
+    factor, rotation, skew = [*rest, *(1.0, 0.0, 0.0)[len(rest) :]]
+    return ScreenView.magnified(complex(x, y), magnification, factor, rotation, skew)
+
+
+def magnification_of(text: str, where: str) -> Decimal:
+    """Return a magnification; a negative one turns the view by 180 degrees."""
+    value = Decimal(text)
+    if not value:
+        raise SceneError(f"{where}: a magnification of {text[:40]} shows nothing")
+    return value
 
 
 def place_of(
@@ -431,10 +457,13 @@ def place_of(
     factor, angle, skew = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][
         len(values) - 3 :
     ]
+    magnification = magnification_of(values[2], where)
+    if magnification < 0:
+        angle += 180
     if abs(skew) > 0.01:
         lost.append(f"the skewed view ({where}: {skew:g} degrees)")
-    height = EXACT.divide(Decimal(2), positive(values[2], where))
-    return _stretched((values[0], values[1]), height, -angle, factor, where, julia, lost)
+    height = EXACT.divide(Decimal(2), magnification.copy_abs())
+    return _stretched((values[0], values[1]), height, -angle, factor or 1.0, where, julia, lost)
 
 
 def _stretched(
