@@ -15,6 +15,7 @@ from fractals.cli import shared
 from fractals.cli.command import FILE, SCENE, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
+    as_argument,
     as_typed,
     choices,
     print_facts,
@@ -202,7 +203,7 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
     from fractals.io.files import check_output, written
     from fractals.scene.model import toml_text, validate
 
-    if source.lower().endswith(SUFFIXES) and target.lower().endswith(SUFFIXES):
+    if is_raw(source) and target.lower().endswith(SUFFIXES):
         convert_raw(source, target, overwrite, as_json)
         return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
@@ -240,7 +241,7 @@ def limit_of(source: str, scene: "Scene") -> int:
     from fractals.io.files import read_store_header
     from fractals.rendering.render import find_max_iterations
 
-    if source.lower().endswith(".fz"):
+    if is_raw(source) and source.lower().endswith(".fz"):
         known = read_store_header(Path(source)).get("max_iterations")
         if isinstance(known, int):
             return known
@@ -307,7 +308,6 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     Of a file with several entries (.par, .ufm) the names are listed, and FILE#NAME shows one. Of a
     file of a palette the palette is shown.
     """
-    from fractals.io.escape_data import SUFFIXES
     from fractals.scene.model import Scene, toml_text
 
     if schema:
@@ -317,7 +317,7 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         raise OptionError("show requires a SCENE, such as sea.png or seahorse, or --schema")
     if show_entries(file, as_json) or show_palette(file, as_json):
         return
-    raw = file.lower().endswith(SUFFIXES)
+    raw = is_raw(file)
     scene = show_raw(file) if raw else requested_scene((file,), {})
     table = scene.to_table()
     if resolved := {} if raw else resolved_of(file):
@@ -343,7 +343,8 @@ def show_entries(file: str, as_json: bool) -> bool:
     found = formats.entries(file, shared.formulas())
     if len(found) < 2:
         return False
-    text = "".join(f"{file}#{name}  {as_typed(about)}\n" for name, about in found)
+    lines = [f"{as_argument(f'{file}#{name}')}  {as_typed(about)}\n" for name, about in found]
+    text = "".join(lines)
     print_facts(dict(found), text, as_json)
     return True
 
@@ -363,6 +364,15 @@ def show_palette(file: str, as_json: bool) -> bool:
     table = {"color": {"palette": validate(imported.table, file).to_table()["color"]["palette"]}}
     print_facts(table, toml_text(table), as_json)
     return True
+
+
+def is_raw(file: str) -> bool:
+    """Tell whether a name is that of a file of raw numbers, and not of an entry of another file."""
+    from fractals.io import formats
+    from fractals.io.escape_data import SUFFIXES
+
+    path, entry = formats.split(file)
+    return not entry and path.name.lower().endswith(SUFFIXES)
 
 
 def show_raw(file: str) -> "Scene":

@@ -38,6 +38,7 @@ OTHERS = {
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
     ".xaf": "animations of XaoS are not read; its .xpf is",
 }
+WORDS = re.compile(r"(?:(?:^|\s+)@?\w+=\S*)+$")  # that set what an entry asks for
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -201,6 +202,13 @@ def entries(source: str, folders: Sequence[Path] = ()) -> list[tuple[str, str]]:
     with _named(path):
         found = form.entries(data, *more)
     return [(escaped(name), shown(about, MAX_MESSAGE)) for name, about in found]
+
+
+def has_entry(path: Path, entry: str) -> bool:
+    """Tell whether a file has an entry of this name, without words such as ``p1=2`` after it."""
+    names = {name.lower() for name, _ in entries(str(path))}
+    wanted = escaped(entry).lower()
+    return bool({wanted, WORDS.sub("", wanted)} & {*names, ""})
 
 
 def split(source: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, str]:

@@ -9,13 +9,13 @@ drawn as a `program`.
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import InputError, SceneError, shown
+from fractals.errors import InputError, SceneError, escaped, shown
 from fractals.formulas.language.syntax import Tree
 from fractals.io.beside import plain_name as base_name
 from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported, first_of
@@ -106,15 +106,24 @@ def read_par(data: bytes, entry: str, beside: Beside = NOTHING) -> Imported:
     return one_of(list(entries), entry, lambda name: scene_of(entries[name], file))
 
 
+def named(entry: str, names: Iterable[str]) -> str | None:
+    """Return the name that an entry has, or the one that differs by case only; None without one.
+
+    Characters that a terminal would obey may be written as `escaped` does.
+    """
+    found = {escaped(name).lower(): name for name in names}
+    return entry if entry in names else found.get(escaped(entry).lower())
+
+
 def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Imported:
     """Return the scene of the entry that is named, whatever its case, or of the first one."""
-    known = {name.lower(): name for name in names}
-    if entry and entry.lower() not in known:
+    wanted = named(entry, names)
+    if entry and wanted is None:
         hint = catalog.did_you_mean(entry, names)
         listed = ", ".join(name[:80] for name in itertools.islice(names, 1000))
         listed = listed if len(listed) <= 1000 else listed[:1000] + ", ..."
         raise SceneError(f"no entry '{entry[:80]}'{hint}; the file has {listed}")
-    name = known[entry.lower()] if entry else names[0]
+    name = wanted or names[0]
     many = len(names) > 1 and not entry
     try:
         imported = scene(name)
@@ -572,15 +581,15 @@ def entries_of_frm(data: bytes) -> list[tuple[str, str]]:
 def read_formula(data: bytes, entry: str, scene: Scene) -> Imported:
     """Return the scene of a formula of a file: the one that is named, or the first one."""
     names = _names(data)
-    words = entry.split()
-    begun = next((k for k, word in enumerate(words) if re.match(r"@?\w+=", word)), len(words))
+    first = re.search(r"(?:^|\s)@?\w+=", entry)
+    begun = len(entry) if first is None or named(entry, names) else first.start()
     given = {}
-    for word in words[begun:]:
+    for word in entry[begun:].split():
         name, mark, value = word.lower().lstrip("@").partition("=")
         if not mark:
             raise SceneError(f"'{shown(word, 40)}' sets nothing, as p1=2 does")
         given[name] = value
-    wanted = " ".join(words[:begun])
+    wanted = entry[:begun].strip()
     return one_of(list(names), wanted, lambda name: scene(name, names[name], given))
 
 

@@ -29,7 +29,7 @@ from fractals.io.foreign._view import (
     real,
     whole,
 )
-from fractals.io.foreign.fractint import MAX_LISTED, list_formulas, one_of, read_formula
+from fractals.io.foreign.fractint import MAX_LISTED, list_formulas, named, one_of, read_formula
 from fractals.io.foreign.palette_files import WORD, gradient_of
 
 MAX_UNPACKED = 4 * 2**20  # bytes of compressed parameters
@@ -88,11 +88,10 @@ def read_upr(data: bytes, entry: str, beside: Beside = NOTHING) -> Imported:
     found, formulas = _entries(data)
     if not found:
         raise SceneError("the file has no entry such as 'name { fractal: ... layer: ... }'")
-    name, mark, layer = entry.rpartition(" layer=")
-    if not mark:
+    name, mark, layer = f" {entry}".rpartition(" layer=")
+    if not mark or named(entry, found):
         name, layer = entry, ""
-    if entry.startswith("layer="):
-        name, layer = "", entry.removeprefix("layer=")
+    name = name.strip()
     return one_of(list(found), name, lambda own: _scene(found[own], layer, formulas, beside))
 
 
