@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 KINDS = {
     kind: name for kind, name in catalog.KINDS.items() if name not in ("raw", "family", "scatter")
 } | {"gallery": "gallery"}
+PLURALS = {kind.removesuffix("s"): kind for kind in KINDS}  # words that are understood, too
 STRIP = 24  # characters of a palette's strip on a terminal
 
 
@@ -62,6 +63,7 @@ def list_command(
     if what is None:
         write_out(context.get_help() + "\n")
         return
+    what = PLURALS.get(what, what)
     if what not in KINDS:
         hint = did_you_mean(what[:50], KINDS) or f"; choose {choices(list(KINDS)[:-1])}"
         raise OptionError(f"unknown kind '{shown(what, 40)}'{hint}")
@@ -183,17 +185,21 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
     "convert",
     "convert sea.png sea.toml             # the scene inside a picture",
     "convert place.kfr place.toml         # a scene of another program",
-    "convert sea.fz sea.npz               # raw numbers, for NumPy",
+    "convert sea.fz -o sea.npz            # raw numbers, for NumPy",
 )
 @click.argument("source", metavar="IN", shell_complete=SCENE)
-@click.argument("target", metavar="OUT", shell_complete=FILE)
+@click.argument("target", metavar="[OUT]", required=False, shell_complete=FILE)
 @shared.formulas_option
+@shared.output_option("File to write, in place of OUT; - is stdout.", "io.load.SCENE_SUFFIXES")
 @shared.overwrite_option
 @shared.json_option
-def convert_command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
+def convert_command(
+    source: str, target: str | None, output: str | None, overwrite: bool, as_json: bool
+) -> None:
     """Convert a scene, a palette or raw numbers to another format, and report what was lost.
 
-    IN is anything that render draws, a palette, or - for stdin. The suffix of OUT is its format
+    IN is anything that render draws, a palette, or - for stdin. The suffix of OUT, or of -o, is its
+    format
     (fractals list formats); - writes TOML to stdout. A palette becomes the palette of a scene, and
     a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are converted into
     each other. Other programs have no maximum of iterations "auto": the number found is written.
@@ -203,6 +209,13 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
     from fractals.io.files import check_output, written
     from fractals.scene.model import toml_text, validate
 
+    if target is not None and output is not None:
+        raise OptionError(
+            f"OUT '{shown(target, 80)}' and --output are both given: give one of them"
+        )
+    target = output if target is None else target
+    if target is None:
+        raise OptionError("name the file to write: fractals convert IN -o OUT")
     if is_raw(source) and target.lower().endswith(SUFFIXES):
         convert_raw(source, target, overwrite, as_json)
         return

@@ -12,12 +12,20 @@ from fractals import catalog
 from fractals.errors import InputError, SceneError, escaped, listed, shown
 from fractals.io import png
 from fractals.io.beside import Beside
-from fractals.io.files import PATH_SHOWN, lifted_limit, read_bytes, read_toml
+from fractals.io.escape_data import SUFFIXES
+from fractals.io.files import (
+    PAGES,
+    PATH_SHOWN,
+    lifted_limit,
+    read_bytes,
+    read_toml,
+)
 from fractals.io.foreign import MAX_BYTES, Format, Imported, unset
 
+FILMS = (".mp4", ".mkv", ".mov", ".webm")
 # Drawn here, with a scene inside
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff")
-OWN = (".toml", ".json", *PICTURES, ".fz")
+OWN = (".toml", ".json", *PICTURES, *PAGES, *SUFFIXES)
 # By which a text in a picture is known as another program's.
 SIGNS = {
     "kfr": re.compile(rb"^(Re|Im|Zoom|FractalType|HybridFormula):", re.MULTILINE),
@@ -35,6 +43,8 @@ OTHERS = {
     ".ulb": "classes of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     ".upx": "of the parameters of Ultra Fractal, .upr is read: save them there in such a file",
     ".l": "L-systems are not drawn here",
+    ".ppm": "pictures of this type carry no scene: draw a .png, or keep a .toml",
+    **dict.fromkeys(FILMS, "films carry no scene: name the file that it was made of"),
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
     ".xaf": "animations of XaoS are not read; its .xpf is",
 }
@@ -52,11 +62,12 @@ def formats() -> tuple[Format, ...]:
 def suffixes(writing: bool = False) -> str:
     """Return what the name of a file may end in, that is read or written, as text.
 
-    .jpeg and .tiff are left out, so that the line fits: they go without saying.
+    .jpeg, .tiff and .flam3 are left out, so that the line fits: they go without saying.
     """
-    own = OWN[:2] if writing else [suffix for suffix in OWN if suffix not in (".jpeg", ".tiff")]
-    found = {suffix for each in formats() if each.write or not writing for suffix in each.suffixes}
-    return " ".join([*own, *sorted(found - set(own))])
+    known = [each for each in formats() if each.write or not writing]
+    others = {suffix for each in known for suffix in each.suffixes} - {*OWN}
+    suffixes = [*(OWN[:2] if writing else OWN), *sorted(others)]
+    return " ".join(suffix for suffix in suffixes if suffix not in (".jpeg", ".tiff", ".flam3"))
 
 
 def find(name: str, writing: bool = False) -> Format | None:
@@ -143,8 +154,7 @@ def read(source: str, folders: Sequence[Path] = ()) -> Imported:
         if other := OTHERS.get(path.suffix.lower()):
             raise SceneError(f"{shown(source, 300)}: {other}")
         raise SceneError(
-            f"{shown(source, 300)}: not a scene: name a gallery scene, or a file that ends in "
-            f"{suffixes()}"
+            f"{shown(source, 300)}: no scene of the gallery, and no file that ends in {suffixes()}"
         )
     data = read_bytes(path, MAX_BYTES)
     more = (Beside(path.parent, folders),) if form.reads_beside else ()

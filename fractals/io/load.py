@@ -13,8 +13,9 @@ from fractals.color.palette import Palette
 from fractals.errors import InputError, OptionError, SceneError, shown, to_install
 from fractals.io import formats
 from fractals.io.beside import HERE, Place, folders_of
-from fractals.io.escape_data import RESOLVED, checked
+from fractals.io.escape_data import RESOLVED, SUFFIXES, EscapeData, checked
 from fractals.io.files import (
+    PAGES,
     PATH_SHOWN,
     NoSceneError,
     check_output,
@@ -505,8 +506,12 @@ def _read_any(
         return read_json(path)
     if suffix in formats.PICTURES:
         return _read_picture(name, lost)
+    if suffix in PAGES:
+        return read_embedded(path)
     if suffix == ".fz":
         return dict(read_store_header(path)["scene"])
+    if suffix in SUFFIXES:
+        return EscapeData.load(path).scene.to_values()
     if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
         table = read_toml(path)
         if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
