@@ -11,7 +11,6 @@ from fractals.io.beside import Beside as Beside
 FILES = {
     "deep_zooms": ("kfr", "kfp", "rust_fractal"),
     "fractint": ("par", "frm"),
-    "iterated_functions": ("flame", "ifs"),
     "palette_files": ("map", "gpl", "ggr", "ugr"),
     "ultra_fractal": ("upr", "ufm"),
 }
