@@ -196,6 +196,22 @@ def write_out(data: str | bytes) -> None:
         raise StdoutError(f"stdout can't be written: {error.strerror}") from None
 
 
+def as_argument(text: str) -> str:
+    """Return a text as it is typed, with the quotes that a shell needs.
+
+    >>> as_argument("many.par#one"), as_argument("many.par#a*b")
+    ('many.par#one', "'many.par#a*b'")
+    """
+    import shlex
+    import subprocess
+
+    text = f"./{text}" if text.startswith("-") else text
+    if os.name == "nt":
+        return subprocess.list2cmdline([text])
+    plain = text.replace("#", "")  # which begins a comment at the beginning of a word alone
+    return text if shlex.quote(plain) == plain and text[0] != "#" else shlex.quote(text)
+
+
 def print_json(table: Any) -> None:
     """Print data as JSON on stdout."""
     write_out(json.dumps(table, indent=2) + "\n")

@@ -121,7 +121,8 @@ def raw_request(
     raw = load_raw(raw_file)
     lines: list[str] = []
     parts = [part for source in sources for part in merged_parts(source)]
-    colors = with_colors(raw.scene, family_of(raw.scene).looks, *parts, lost=lines)
+    looks = family_of(raw.scene).looks
+    colors = with_colors(raw.scene, looks, *parts, lost=lines, formulas=shared.formulas())
     scene = requested_scene((colors,), options, lines, fits=False)
     escapes = isinstance(raw, fractals.EscapeData)
     if (

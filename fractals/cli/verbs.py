@@ -196,7 +196,9 @@ class Verbs(Laidout, click.Group):
         with formatter.section("Environment"):
             formatter.write_dl(list(environment()))
         with formatter.section("File of defaults"):
-            formatter.write_dl([(str(shared.path()), "device, threads, and keys of scenes.")])
+            formatter.write_dl(
+                [(str(shared.path()), "device, threads, formulas (folders), and keys of scenes.")]
+            )
 
 
 def unknown_verb(name: str) -> OptionError:

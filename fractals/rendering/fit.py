@@ -39,7 +39,8 @@ def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[
     """
     if not CHOSEN & keywords.keys() or "color" in keywords:
         return scene
-    what = chosen(load_scene(*sources), scene, keywords)
+    before = load_scene(*sources, formulas=keywords.get("formulas", ()))
+    what = chosen(before, scene, keywords)
     if what == "coloring":
         own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - keywords.keys(), "auto")
         scene = scene.replace(**own)

@@ -245,7 +245,8 @@ def read_recoloring(
     *options: type,
 ) -> tuple[Scene, *tuple[Any, ...]]:
     """Return the scene and the options that `recolor` was called with, as `read_request` does."""
-    colors = with_colors(raw.scene, family_of(raw.scene).looks, *sources)
+    looks, folders = family_of(raw.scene).looks, keywords.get("formulas", ())
+    colors = with_colors(raw.scene, looks, *sources, formulas=folders)
     scene, *made = read_request((colors,), keywords, allowed, *options)
     if not isinstance(raw, EscapeData):
         return scene, *made

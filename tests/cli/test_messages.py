@@ -63,7 +63,7 @@ def test_a_long_path_is_cut_and_not_the_words_about_it(run, tmp_path):
     code, _, err = run("show", folder / "a.txt")
     assert code == 3
     assert err.rstrip().endswith(".xpf")
-    assert ": not a scene: name a gallery scene, or a file that ends in .toml .json .png" in err
+    assert ": no scene of the gallery, and no file that ends in .toml .json .png" in err
     assert len(err) <= 212
 
 

@@ -17,6 +17,7 @@ from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.syntax import Tree, raised
 from fractals.formulas.own import check_depth, replaced, variables
 from fractals.formulas.own import program as make_program
+from fractals.io.foreign._screen import FIRST_RANDOM, NEXT_RANDOM, SIZE, ScreenView, random_of
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
 CHEAP = 8  # operations of an initial value that each step may compute anew
@@ -53,7 +54,8 @@ WRITTEN: dict[str, Callable[[Tree], Tree]] = {
 TAKEN = {"c", *syntax.FUNCTIONS, *syntax.NUMBERS} - WRITTEN.keys()
 LEVELS = (("&&", "||"), syntax.COMPARISONS, ("+", "-"), ("*", "/"))
 SCREEN = ("scrnpix", "scrnmax", "whitesq")
-RANDOM = ("rand", "srand")
+RAND = "rand"
+RANDOM = (RAND, "srand")
 
 
 class FrmText(NamedTuple):
@@ -72,6 +74,7 @@ class Given:
     params: list[float]  # p1 to p5: real and imaginary parts in turn; list of float
     functions: list[str]  # fn1 to fn4: keys of `WRITTEN`
     names: Mapping[str, complex] = field(default_factory=dict)  # values of other predefined names
+    screen: ScreenView | None = None  # for names that depend on the pixel
     pixel: Tree = C  # the tree of the sample
 
 
@@ -107,6 +110,7 @@ class Follower:
 
     levels: tuple[tuple[str, ...], ...] = LEVELS  # operators; those of the last bind the tightest
     ends: tuple[str, ...] = ("else", "elseif", "endif")  # words that end statements
+    drawn: tuple[str, ...] = (RAND,)  # names of random numbers that are drawn
 
     def __init__(self, tokens: list[str], given: Given) -> None:
         if ":" not in tokens:
@@ -117,8 +121,13 @@ class Follower:
         self.assigned = {name for name, mark in pairs if mark == "="} | (
             {"lastsqr"} if "lastsqr" in tokens else set()
         )
+        every = itertools.pairwise(tokens)
+        self.anywhere = {name for name, mark in every if mark == "="}
         self.initial = True
         self.env: dict[str, Tree] = {"pixel": given.pixel, "lastsqr": ZERO}
+        if RAND in tokens and RAND in self.drawn:
+            self.env[RAND] = random_of(FIRST_RANDOM, RAND)
+            self.assigned.add(RAND)
         self.block(":")
         self.first, self.initial = self.env, False
         self.follow_step()
@@ -126,6 +135,8 @@ class Follower:
     def follow_step(self) -> None:
         """Follow the statements of a step, which the next token begins, and the condition."""
         self.env = {}
+        if RAND in self.first:
+            self.env[RAND] = random_of(NEXT_RANDOM, RAND)
         self.at += 1
         # the tree of the last statement's value, which is None after no statement
         self.condition: Tree = self.block("")  # type: ignore[assignment]
@@ -189,6 +200,9 @@ class Follower:
         elif word == "else":
             self.block("endif")
             self.at += 1
+        if condition[0] == "number":  # what is assigned on the other side is never read
+            self.env = then if condition[1].real else self.env
+            return
         for name in then.keys() | self.env.keys():
             pair = [env[name] if name in env else self.read(name) for env in (then, self.env)]
             self.env[name] = pair[0] if pair[0] is pair[1] else self.made("if", condition, *pair)
@@ -302,13 +316,21 @@ class Follower:
         if self.word == "(" and (word in WRITTEN or re.fullmatch("fn[1-4]", word)):
             name = self.given.functions[int(word[2]) - 1] if word not in WRITTEN else word
             return self.applied(name, self.operand())
-        if word in RANDOM:
+        if word in RANDOM and word not in self.drawn:
             raise ValueError(f"'{word}' is random: each picture of it is another one")
         if word in SCREEN:
-            raise ValueError(f"'{word}' depends on the screen, and scenes have none")
+            return self.on_screen(word)
         if self.word == "=":
             raise ValueError(f"'{word}' can't be set within a part of an expression")
         return self.read(word)
+
+    def on_screen(self, word: str) -> Tree:
+        """Return the value of a name that depends on the screen."""
+        if word == "scrnmax":
+            return ("number", complex(*SIZE))
+        if self.given.screen is None:
+            raise ValueError(f"'{word}' depends on the screen, and scenes have none")
+        return self.given.screen.pixels()[word]
 
     def applied(self, function: str, argument: Tree) -> Tree:
         """Return the value of a function, a key of `WRITTEN`."""
@@ -331,8 +353,11 @@ class Follower:
             return ("number", complex(*self.given.params[k : k + 2]))
         if (known := name.removesuffix("_")) in self.given.names:
             return ("number", complex(self.given.names[known]))
-        if self.initial:
-            raise ValueError(f"'{name}' has no value where it is read: it keeps another sample's")
+        if self.initial and name in self.anywhere:
+            raise ValueError(
+                f"'{name}' is read before it is set: there it has what the sample before left in "
+                "it, and samples are drawn in any order here"
+            )
         return (name,) if name in self.assigned else ZERO
 
 
