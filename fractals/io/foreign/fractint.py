@@ -39,7 +39,8 @@ from fractals.io.foreign._fractint import (
     drawn,
     letters_of,
 )
-from fractals.io.foreign._frm import FrmText, Given, program_of
+from fractals.io.foreign._frm import FrmText, Given
+from fractals.io.foreign._frm_ends import program_of
 from fractals.io.foreign._par_colors import all_colors, color_of
 from fractals.io.foreign._ufm_scene import scene_of as ultra_scene
 from fractals.io.foreign._view import (
