@@ -134,7 +134,9 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     Returns
     -------
     EscapeData
-        Counts, z, and what the colorings of the scene need, as arrays of all samples.
+        Counts, z, and what the colorings of the scene need, as arrays of all samples. Of flames,
+        attractors, Buddhabrots and solids: their sums, as one array. ``save`` writes either to a
+        file.
 
     Raises
     ------

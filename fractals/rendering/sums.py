@@ -30,15 +30,16 @@ import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown
 from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
@@ -51,6 +52,7 @@ from fractals.io.files import (
 from fractals.io.parts import StoreParts, encode
 from fractals.io.store import (
     PARTS,
+    SUFFIX,
     checksum,
     claimed,
     clear,
@@ -68,7 +70,27 @@ from fractals.threads import Progress
 class PictureSums:
     """The sums of a picture: equal where all parts are, and an array for NumPy."""
 
+    store: ClassVar[str]  # the module that holds, as `KIND`, how these sums are kept
     sums: NDArray[np.int64]
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the sums to a new store, which `recolor` shows and `compute_to` goes on with.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ending in ``.fz``.
+        overwrite : bool
+            True: an existing store is replaced.
+
+        Raises
+        ------
+        OptionError
+            The suffix is another one.
+        FractalsError
+            The store exists, or can't be written.
+        """
+        save_sums(self, Path(path), overwrite)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -269,6 +291,20 @@ def write_total(path: Path, adder: Adder, total: Any, kind: SumKind) -> None:
     with written(path / HEADER, overwrite=True) as file:
         file.write(header_text({**header, "checksum": checksum(header)}).encode() + b"\n")
     remove_others(path, name)
+
+
+def save_sums(total: Any, path: Path, overwrite: bool) -> None:
+    """Write a total to a new store."""
+    if path.suffix.lower() != SUFFIX:
+        raise OptionError(f"'{path}': the sums of a picture are saved as a store, NAME{SUFFIX}")
+    if (path / HEADER).exists() and not overwrite:
+        raise FractalsError(f"'{path}' exists already: {ANOTHER}")
+    kind: SumKind = import_module(total.store).KIND
+    # What counts a total's numbers needs no program of a device.
+    adder = kind.open(total.scene, RenderOptions(device="python", force=True))
+    with claimed(path):
+        clear(path)
+        write_total(path, adder, total, kind)
 
 
 def remove_others(path: Path, name: str) -> None:

@@ -42,6 +42,7 @@ TABLES = ("camera", "light", "iteration")  # that hold keys which do, besides co
 class LightSums(PictureSums):
     """The light of a solid's picture, added up."""
 
+    store = __name__
     scene: Scene
     sums: NDArray[np.int64]  # red, green, blue and shares; shape (rows, columns, numbers)
     chunks: int  # rows that have all samples

@@ -122,3 +122,10 @@ def test_keys_of_other_families_are_told_in_one_line(capsys, tmp_path):
 
 def test_each_scene_of_the_gallery_uses_its_keys():
     assert not any(families.unused(fractals.load_scene(name)) for name in fractals.names("gallery"))
+
+
+def test_statements_that_could_be_a_program_tell_what_they_were_taken_for(capsys):
+    main(["render", "--formula", "z = z*z*0.1; w = w + 0*z", "--cpu", "--dry-run"])
+    assert "neither x nor y were taken for those of a solid" in capsys.readouterr().err
+    for formula in ("x = x*x + a; y = y + b", "z*z + c", {"name": "program", "step": "z = z*z"}):
+        assert not families.unused(fractals.load_scene({"formula": formula}))

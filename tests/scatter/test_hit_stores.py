@@ -53,6 +53,19 @@ def test_raw_numbers_in_memory():
         fractals.recolor(raw, estimator_radius=30.0, device="cpu")
 
 
+def test_what_compute_returns_is_saved_as_a_store(tmp_path):
+    raw, path = fractals.compute(TABLE, **SMALL), tmp_path / "a.fz"
+    raw.save(path)
+    fractals.compute_to(tmp_path / "b.fz", TABLE, **SMALL)
+    assert content(path) == content(tmp_path / "b.fz")
+    with pytest.raises(FractalsError, match="exists already"):
+        raw.save(path)
+    raw.save(path, overwrite=True)
+    assert content(path) == content(tmp_path / "b.fz")
+    with pytest.raises(OptionError, match=r"saved as a store, NAME\.fz"):
+        raw.save(tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_a_store_with_a_wider_margin_than_needed(precision):
     """Its points are those of the picture; float32 rounds places by the width of the sums."""

@@ -44,6 +44,11 @@ def whole(tmp_path_factory):
     return path
 
 
+def test_what_compute_returns_is_saved_as_a_store(whole, tmp_path):
+    fractals.compute(TABLE, **SMALL).save(tmp_path / "a.fz")
+    assert contents(tmp_path / "a.fz") == contents(whole)
+
+
 def test_a_store_is_shown_without_tracing(whole):
     picture = fractals.render(TABLE, **SMALL)
     shown = fractals.recolor(whole, device="cpu")

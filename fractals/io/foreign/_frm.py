@@ -11,12 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from fractals.errors import SceneError
 from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.syntax import Tree, raised
 from fractals.formulas.own import check_depth, replaced, variables
-from fractals.formulas.own import program as make_program
 from fractals.io.foreign._screen import FIRST_RANDOM, NEXT_RANDOM, SIZE, ScreenView, random_of
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
@@ -78,20 +76,8 @@ class Given:
     pixel: Tree = C  # the tree of the sample
 
 
-def program_of(name: str, formula: FrmText, given: Given) -> dict[str, Any]:
-    """Return the table of a `program` that draws a formula.
-
-    `SceneError`: the formula is invalid, or does what no program does; the message names both.
-    """
-    try:
-        table = Follower(_tokens(formula.text), given).table()
-        make_program(**{key: value for key, value in table.items() if key != "name"})
-    except (ValueError, OverflowError) as error:
-        raise SceneError(f"{formula.where}: the formula '{name[:80]}': {error}") from None
-    return table
-
-
-def _tokens(text: str) -> list[str]:
+def tokens_of(text: str) -> list[str]:
+    """Return the words of a formula, and an empty one for its end."""
     found, at, end = list[str](), 0, len(text.rstrip())
     while at < end:
         match = TOKEN.match(text, at)
@@ -190,9 +176,10 @@ class Follower:
 
     def sides(self, condition: Tree) -> None:
         """Follow both sides of a condition, and join what they assign."""
-        before = dict(self.env)
+        before = self.env
+        self.env = dict(before)
         self.block("else", "elseif", "endif")
-        then, self.env = self.env, before
+        then, self.env = self.env, dict(before)
         word = self.word
         self.at += 1
         if word == "elseif":
@@ -203,10 +190,13 @@ class Follower:
         if condition[0] == "number":  # what is assigned on the other side is never read
             self.env = then if condition[1].real else self.env
             return
-        for name in then.keys() | self.env.keys():
-            pair = [env[name] if name in env else self.read(name) for env in (then, self.env)]
-            self.env[name] = pair[0] if pair[0] is pair[1] else self.made("if", condition, *pair)
-            check_depth(self.env[name])
+        otherwise, self.env = self.env, dict(before)
+        joined = dict[str, Tree]()
+        for name in then.keys() | otherwise.keys():
+            pair = [env[name] if name in env else self.read(name) for env in (then, otherwise)]
+            joined[name] = pair[0] if pair[0] is pair[1] else self.made("if", condition, *pair)
+            check_depth(joined[name])
+        self.env |= joined
 
     def assignment(self) -> Tree:
         """Return the value of an expression, which may assign it to variables."""
@@ -422,8 +412,12 @@ def texts_of(
     """
     begin, then = (_Emitted(dict(trees)) for trees in (first, step))
     start = [*begin.temporaries, *(f"{name} = {begin.text(tree)}" for name, tree in first)]
-    lines, test = then.simultaneous(step, condition)
-    return {"start": "; ".join(start), "step": "; ".join(lines), "test": test}
+    test = then.afterwards(step, condition)
+    if test is None:  # a variable of its own, which may share temporary ones with the others
+        test = then.new_name("on")
+        step = [*step, (test, condition)]
+        then = _Emitted(dict(step))
+    return {"start": "; ".join(start), "step": "; ".join(then.simultaneous(step)), "test": test}
 
 
 class _Emitted:
@@ -481,21 +475,22 @@ class _Emitted:
             return tree
         return tuple(self._named(part) if isinstance(part, tuple) else part for part in tree)
 
-    def simultaneous(self, step: list[tuple[str, Tree]], condition: Tree) -> tuple[list[str], str]:
-        """Return statements that assign to all variables at once, and the condition after them."""
-        assigned = {name for name, _ in step}
-        after = dict(self.names)
+    def afterwards(self, step: list[tuple[str, Tree]], condition: Tree) -> str | None:
+        """Return a condition in variables after a step; None where it needs others."""
+        before, after = self.names, dict(self.names)
         for name, tree in step:
             after[self.number(tree)] = name
-        self.names, before = after, self.names
-        test = self._named(condition)
-        self.names = before
         temporary = {line.partition(" = ")[0] for line in self.temporaries}
+        if self._reads_old(condition, after, {name for name, _ in step}, temporary):
+            return None
+        self.names = after
+        text = self.text(condition)
+        self.names = before
+        return text
+
+    def simultaneous(self, step: list[tuple[str, Tree]]) -> list[str]:
+        """Return statements that assign to all variables at once."""
         lines = list(self.temporaries)
-        if self._reads_old(condition, after, assigned, temporary):
-            name = self.new_name("on")
-            lines.append(f"{name} = {self.text(condition)}")
-            test = (name,)
         waiting = {name: self._named(tree) for name, tree in step}
         while waiting:
             read = {
@@ -511,7 +506,7 @@ class _Emitted:
                     for other, tree in waiting.items()
                 }
             lines.append(f"{name} = {syntax.text_of(waiting.pop(name))}")
-        return lines, syntax.text_of(test)
+        return lines
 
     def _reads_old(
         self, tree: Tree, after: Mapping[int, str], assigned: set[str], temporary: set[str]

@@ -40,7 +40,8 @@ from fractals.io.foreign._fractint import (
     drawn,
     letters_of,
 )
-from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given, program_of
+from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given
+from fractals.io.foreign._frm_ends import program_of
 from fractals.io.foreign._par_colors import all_colors, color_of
 from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
 from fractals.io.foreign._screen import lost as screen_lost

@@ -20,7 +20,7 @@ from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.io.store import SUFFIX
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.scene.model import Scene
+from fractals.scene.model import Scene, taken_for
 
 if TYPE_CHECKING:
     from fractals.rendering.moves import Moves
@@ -327,6 +327,14 @@ def moves_of(scene: Scene) -> "Moves":
 
 
 def unused(scene: Scene) -> str:
+    """Return a line about what a scene may mean otherwise, or an empty text.
+
+    It names keys that the scene's family does not read, and tells what a text was taken for.
+    """
+    return "; ".join(filter(None, (_unused_tables(scene), taken_for(scene.formula))))
+
+
+def _unused_tables(scene: Scene) -> str:
     """Return a line about keys of a scene that its family does not read, or an empty text."""
     if not OWN_TABLES.keys() & scene.model_fields_set:
         return ""
