@@ -7,6 +7,7 @@ ARCHITECTURE.md lists what else changes in the process of a caller.
 """
 
 import contextlib
+import contextvars
 import ctypes
 import functools
 import itertools
@@ -154,7 +155,7 @@ def run_loops(
     with _each_on_a_core(threads):
         try:
             for own, loop in zip(tasks, loops, strict=True):
-                own.put(functools.partial(worker, loop))
+                own.put(functools.partial(contextvars.copy_context().run, worker, loop))
             while len(results) < len(loops):
                 with contextlib.suppress(Empty):
                     results.append(ended.get(timeout=WAKE))
@@ -199,7 +200,7 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
     with _on_other_cores([_workers(threads).threads[k] for k in helpers]):
         try:
             for own in tasks:
-                own.put(worker)
+                own.put(functools.partial(contextvars.copy_context().run, worker))
             worker()
             done = 0
             while done < len(tiles):

@@ -8,13 +8,12 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages
 from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError, SceneError
@@ -160,7 +159,7 @@ def make_relief_plan(
 def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = None) -> Image:
     """Draw a relief, of raw numbers where these are given."""
     lighting, drawing = light_ground(scene, options, raw)
-    begun, (width, height), samples = perf_counter(), scene.image.size, samples_of(scene)
+    (width, height), samples = scene.image.size, samples_of(scene)
     sums, progress = np.zeros((height, width, 3), np.int64), options.on_progress
 
     def told(done: int, total: int) -> None:
@@ -169,7 +168,7 @@ def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = N
 
     lighting.add(sums, range(height), 0, samples, told if progress else None)
     pixels = lighting.pixels(sums, samples)
-    drawing.timings["color"] += perf_counter() - begun
+    drawing.stages.lap("color")
     return Image(pixels, **vars(drawing.facts) | {"scene": scene})
 
 
@@ -177,17 +176,17 @@ def light_ground(
     scene: Scene, options: RenderOptions, raw: EscapeData | None = None
 ) -> tuple["Lighting", Drawing]:
     """Return what lights the ground of a relief, and the drawing that made the ground."""
-    progress, inner = options.on_progress, inner_scene(scene)
+    stages, progress, inner = Stages(), options.on_progress, inner_scene(scene)
     halves = options.replace(
         progress=(lambda done, total: progress(done, 2 * total)) if progress else None
     )
     make_relief_plan(scene, choose(options.device).device.kind).check_memory()
     if raw is not None:
-        drawing = open_recoloring(inner, raw, halves)
+        drawing = open_recoloring(inner, raw, halves, stages=stages)
     else:
         plan, backend = open_plan(inner, halves)
-        raw = compute_data(plan, backend, halves) if plan.layers.whole else None
-        drawing = open_drawing(plan, backend, halves, stored=raw)
+        raw = compute_data(plan, backend, halves, stages) if plan.layers.whole else None
+        drawing = open_drawing(plan, backend, halves, stored=raw, stages=stages)
     values, colors = samples_for(drawing, halves.on_progress)
     heights = heights_of(values, scene.relief)
     return Lighting(scene, drawing.plan.device, options, heights, colors), drawing
