@@ -266,7 +266,7 @@ class EscapeData:
     scene : Scene
         What was computed.
     timings : dict of str to float
-        Seconds of each stage.
+        Seconds of each stage; see `fractals.Image`.
     statistics : dict of str to ndarray, shape (height, width)
         Orbit statistics of the colorings, by names such as "stripes,density=5.sum".
     device : str

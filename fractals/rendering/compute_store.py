@@ -58,7 +58,7 @@ class Computed(PictureFacts):
     scene : Scene
         Of the store: a resumed store keeps the colors that it was begun with.
     timings : dict of str to float
-        Seconds of each stage; "copy" includes writing.
+        Seconds of each stage; see `fractals.Image`.
     device, precision, method : str
         What computed the numbers; see `EscapeData`.
     tiles, before : int

@@ -193,6 +193,16 @@ def test_progress_off_a_terminal(capfd, monkeypatch):
     assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 3 minutes left\n"
 
 
+def test_what_compiling_took_is_no_forecast(capfd, monkeypatch):
+    """The rest of a picture is drawn without it, in whatever stage it was compiled."""
+    monkeypatch.setattr(messages, "EVERY", 10.0)
+    clock, compiled = iter([0.0, 20.0, 20.0]), iter([5.0, 23.0])
+    monkeypatch.setattr(messages, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(messages, "compiled_seconds", lambda: next(compiled))
+    messages.ProgressLine(pixels=100)(10, 100)
+    assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 18 s left\n"
+
+
 def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
     monkeypatch.setattr(messages, "EVERY", 10.0)
     clock = iter([0.0, 30.0, 30.0])

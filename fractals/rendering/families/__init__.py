@@ -31,7 +31,7 @@ class Rendered(PictureFacts):
     ----------
     scene : Scene
     timings : dict of str to float
-        Seconds of each stage; "encode" excludes what was compressed while a GPU drew.
+        Seconds of each stage; see `Image`. "encode" excludes what was compressed while a GPU drew.
     device, precision, method, loop : str
         What drew the picture; see `Image`.
     summary : Summary, optional
