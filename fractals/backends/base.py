@@ -6,14 +6,16 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.compilation import compiled_seconds
 from fractals.kernels import Target
+from fractals.threads import Progress, run_tiles
 
+T = TypeVar("T")
 MakeBody = Callable[..., Callable[..., None]]
 Prepare = Callable[[], Callable[..., NDArray[np.int64]]]
 
@@ -232,6 +234,16 @@ class Backend(Protocol):
 
     def check(self) -> None:
         """Raise `DeviceLostError` if the device has failed: called before each picture."""
+
+
+def run_pieces(
+    backend: Backend,
+    pieces: Sequence[T],
+    work: Callable[[T], None],
+    progress: Progress | None = None,
+) -> None:
+    """Do the work of pieces: on the CPU by all threads, and on a GPU launch after launch."""
+    run_tiles(pieces, work, backend.threads if backend.kind == "cpu" else 0, progress)
 
 
 def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:

@@ -62,7 +62,7 @@ from fractals.io.store import (
 from fractals.rendering.compute_store import Computed, checked_part
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene, validate
-from fractals.threads import Progress
+from fractals.threads import Progress, within
 
 
 class PictureSums:
@@ -348,6 +348,7 @@ def play_here(going: Going, options: RenderOptions) -> None:
     """Play the chunks of a store that are missing, and write it now and then."""
     adder, plan = going.adder, going.adder.plan
     found = [part for part in parts_there(going) if part.last <= plan.chunks]
+    begin = going.total.chunks
     while going.total.chunks < plan.chunks:
         first = going.total.chunks
         if part := next((each for each in found if each.first == first), None):
@@ -355,7 +356,8 @@ def play_here(going: Going, options: RenderOptions) -> None:
         else:
             starts = [each.first for each in found if each.first > first]
             last = min(plan.chunks, first + chunks_at_once(plan), *starts)
-            going.total = adder.add(going.total, last, options.on_progress)
+            progress = within(options.on_progress, first - begin, last - first, plan.chunks - begin)
+            going.total = adder.add(going.total, last, progress)
         going.write()
 
 
@@ -411,8 +413,10 @@ def _compute_part(
         going.join(there)
     before = going.total.chunks - first
     while going.total.chunks < end:
-        last = min(end, going.total.chunks + chunks_at_once(plan))
-        going.total = adder.add(going.total, last, options.on_progress)
+        done = going.total.chunks
+        last = min(end, done + chunks_at_once(plan))
+        progress = within(options.on_progress, done - first, last - done, end - first)
+        going.total = adder.add(going.total, last, progress)
         stages.lap("iterate")
         content = content_of(adder, going.total, first)
         going.parts.keep(name, encode(name, going.parts.work, *content))

@@ -1,7 +1,7 @@
 """From hits to a picture, as in flam3: log density, its estimate, a filter, and tones."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Stages
+from fractals.backends.base import Backend, Stages, run_pieces
 from fractals.backends.devices import choose
 from fractals.color.palette import linear_of, parse_color, srgb_from_linear
 from fractals.errors import DeviceMemoryError
@@ -34,7 +34,7 @@ from fractals.scatter.play import Player, open_player, room_of
 from fractals.scatter.store import KIND as OF_STORES
 from fractals.scatter.store import HitAdder
 from fractals.scene.model import Display, Scene
-from fractals.threads import Progress, core_count, run_tiles
+from fractals.threads import Progress, core_count, within
 
 BLOCK = 32  # rows and columns for which the estimate knows one longest reach
 EXACT = 100  # hits up to which each number of hits has a spread of its own
@@ -114,15 +114,13 @@ class Show:
 
     def _fill(self, run: Callable[..., None], out: Any, *arguments: Any) -> None:
         """Have an array be filled in bands of rows: by all threads, or by short launches."""
-        on_cpu = self._plan.device == "cpu"
-        height, side = out.shape[0], SHOWN_SIDE if on_cpu else LAUNCHED_SIDE
+        side = SHOWN_SIDE if self._backend.kind == "cpu" else LAUNCHED_SIDE
+        height = out.shape[0]
 
-        def work(top: int) -> Mapping[str, float]:
+        def work(top: int) -> None:
             run(out, *arguments, kernels.Rows(top, min(height, top + side)))
-            return {}
 
-        threads = self._backend.threads if on_cpu else 0
-        run_tiles(range(0, height, side), work, threads, self._progress)
+        run_pieces(self._backend, range(0, height, side), work, self._progress)
 
 
 def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
@@ -207,10 +205,8 @@ class Games:
 
     def begin(self) -> Progress | None:
         """Return the progress function of the next game."""
-        if (progress := self._progress) is None:
-            return None
-        before, self._begun = self._begun, self._begun + 1
-        return lambda done, total: progress(before * total + done, self.games * total)
+        self._begun += 1
+        return within(self._progress, self._begun - 1, 1, self.games)
 
     def skip(self) -> None:
         """Count a game that was played before an interruption."""

@@ -32,7 +32,7 @@ from fractals.space.store import (
     relit,
 )
 from fractals.space.trace import NOTHING, Tracing, open_tracing
-from fractals.threads import Progress, core_count
+from fractals.threads import core_count, within
 
 # Of an EXR: the light of pixels; and of the surface the color, the normal, the depth and the trap.
 CHANNELS = (
@@ -392,7 +392,7 @@ def bands(
             yield rows, found["pixels"]
             continue
         sums = np.zeros((len(rows), width, 3), np.int64)
-        progress = _part_of(options.on_progress, rows, height)
+        progress = within(options.on_progress, top, len(rows), height)
         tracing.add(sums, rows, 0, samples, progress)
         stages.lap("iterate")
         if light or tracing.whole:
@@ -403,13 +403,6 @@ def bands(
         if kept:
             kept.save(name, pixels=part)
         yield rows, part
-
-
-def _part_of(progress: Progress | None, rows: range, height: int) -> Progress | None:
-    """Return the progress function of some rows of a picture."""
-    if progress is None or len(rows) == height:
-        return progress
-    return lambda done, total: progress(rows.start * total + len(rows) * done, height * total)
 
 
 def facts_of(tracing: Tracing, stages: Stages) -> dict[str, Any]:

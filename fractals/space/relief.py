@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Stages
+from fractals.backends.base import Backend, Stages, run_pieces
 from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError, SceneError
@@ -52,7 +52,7 @@ from fractals.space.plan import (
     unit,
 )
 from fractals.space.trace import SampledRows, moved, pieces_of
-from fractals.threads import Progress, run_tiles
+from fractals.threads import Progress, within
 
 SUN = (-0.62, 0.52, 0.58)  # where a scene says none: above, and to the upper left of the map
 FARTHEST = 70.0  # degrees from straight down: rays that look farther may pass over the ground's end
@@ -160,13 +160,9 @@ def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = N
     """Draw a relief, of raw numbers where these are given."""
     lighting, drawing = light_ground(scene, options, raw)
     (width, height), samples = scene.image.size, samples_of(scene)
-    sums, progress = np.zeros((height, width, 3), np.int64), options.on_progress
-
-    def told(done: int, total: int) -> None:
-        assert progress
-        progress(total + done, 2 * total)  # the ground was the first half
-
-    lighting.add(sums, range(height), 0, samples, told if progress else None)
+    sums = np.zeros((height, width, 3), np.int64)
+    second = within(options.on_progress, 1, 1, 2)  # the ground was the first half
+    lighting.add(sums, range(height), 0, samples, second)
     pixels = lighting.pixels(sums, samples)
     drawing.stages.lap("color")
     return Image(pixels, **vars(drawing.facts) | {"scene": scene})
@@ -176,10 +172,8 @@ def light_ground(
     scene: Scene, options: RenderOptions, raw: EscapeData | None = None
 ) -> tuple["Lighting", Drawing]:
     """Return what lights the ground of a relief, and the drawing that made the ground."""
-    stages, progress, inner = Stages(), options.on_progress, inner_scene(scene)
-    halves = options.replace(
-        progress=(lambda done, total: progress(done, 2 * total)) if progress else None
-    )
+    stages, inner = Stages(), inner_scene(scene)
+    halves = options.replace(progress=within(options.on_progress, 0, 1, 2))
     make_relief_plan(scene, choose(options.device).device.kind).check_memory()
     if raw is not None:
         drawing = open_recoloring(inner, raw, halves, stages=stages)
@@ -283,17 +277,15 @@ class Lighting:
         backend = self.backend
         run_paths = backend.compile(lights.make_body, None, False, grounds.make_surface)
 
-        def work(piece: SampledRows) -> dict[str, float]:
+        def work(piece: SampledRows) -> None:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
             on_device = backend.to_device(own)
             where = np.int64(piece.rows.start), np.int64(piece.first), np.int64(piece.samples)
             run_paths(on_device, *where, self._shot, self._ground)
             backend.to_host(on_device, own)
-            return {}
 
         pieces = pieces_of(self.device, self.scene, 0, rows, first, last)
-        threads = backend.threads if self.device == "cpu" else 0
-        run_tiles(pieces, work, threads, progress)
+        run_pieces(backend, pieces, work, progress)
 
 
 def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
