@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.compilation import compiled_seconds
+from fractals.backends.compilation import compile_clock
 from fractals.kernels import Target
 from fractals.threads import Progress, run_tiles
 
@@ -141,7 +141,8 @@ class Stages:
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(STAGES, 0.0)
-        self._last, self._compiled = perf_counter(), compiled_seconds()
+        self._clock = compile_clock()
+        self._last, self._compiled = perf_counter(), self._clock.seconds()
 
     def lap(self, stage: str) -> None:
         """End a stage here: the time since the last stage belongs to it."""
@@ -155,7 +156,7 @@ class Stages:
         whole = sum(spent.values())
         if not whole:
             return
-        now, compiled = perf_counter(), compiled_seconds()
+        now, compiled = perf_counter(), self._clock.seconds()
         passed, compiling = now - self._last, compiled - self._compiled
         self._last, self._compiled = now, compiled
         self.seconds["compile"] += compiling

@@ -43,8 +43,11 @@ class _Keeper(threading.local):
     on = False
 
 
-class _Clock:
-    """Adds up the seconds in which at least one of the threads that share it compiles."""
+class CompileClock:
+    """Adds up the seconds in which at least one of the threads that share it compiles.
+
+    So the time counts once where two compile at once, or one waits for the other's program.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -72,18 +75,15 @@ class _Clock:
 
 _announcer, _keeper = _Announcer(), _Keeper()
 # Of the calling thread. Threads that work for it run in copies of its context, and share the clock.
-_clock: ContextVar[_Clock] = ContextVar("clock")
+_clock: ContextVar[CompileClock] = ContextVar("clock")
 
 
-def compiled_seconds() -> float:
-    """Return how long the calling thread, and those that work for it, have compiled so far.
-
-    Where two compile at once, or one waits for the other's program, the time counts once.
-    """
+def compile_clock() -> CompileClock:
+    """Return the clock of the calling thread, and of those that work for it."""
     clock = _clock.get(None)
     if clock is None:
-        _clock.set(clock := _Clock())
-    return clock.seconds()
+        _clock.set(clock := CompileClock())
+    return clock
 
 
 @contextmanager

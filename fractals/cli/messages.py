@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fractals.backends.compilation import compiled_seconds
+from fractals.backends.compilation import compile_clock
 from fractals.cli.signals import is_compiling
 from fractals.errors import MAX_LINES, FractalsError, escaped
 
@@ -267,7 +267,7 @@ class ProgressLine:
     def __init__(self, pixels: int = 0, program: str = "", task: str = "") -> None:
         self.pixels, self.program, self.task = pixels, program, task
         self._begun = self._last = monotonic()
-        self._compiled = compiled_seconds()
+        self._compiled = compile_clock().seconds()
         self._bar: Any = None
         self._task: Any = None
         self._ended = threading.Event()
@@ -296,7 +296,7 @@ class ProgressLine:
             self._ended.set()  # what draws is compiled
         share = done / max(total, 1)
         seconds = monotonic() - self._begun
-        drawing = max(0.0, seconds - compiled_seconds() + self._compiled)
+        drawing = max(0.0, seconds - compile_clock().seconds() + self._compiled)
         left = f", {about(drawing / share - drawing)} left" if 0 < share < 1 else ""
         line = f"{100 * share:.0f} % done after {duration(seconds)}{left}"
         if not done:
