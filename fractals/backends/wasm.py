@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fractals.backends import code_cache
 from fractals.backends.base import HostMemory
-from fractals.backends.compilation import with_room
+from fractals.backends.compilation import counted, with_room
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.machine_code import Laid, Layout, Program, Uncompilable, layout_of
 from fractals.errors import FractalsError
@@ -350,7 +350,8 @@ class _Texts:
         foreign = code_cache.is_foreign(make_body, *options)
         try:
             own = functools.partial(text_of, **kinds)
-            text: str = with_room(own, make_body, number, options, layout, foreign)
+            with counted():
+                text: str = with_room(own, make_body, number, options, layout, foreign)
         except NumbaError:
             if kinds["loop"]:  # a loop over elements, which any formula has
                 raise

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.command_line import SMALL, one_line
@@ -191,6 +192,17 @@ def test_progress_off_a_terminal(capfd, monkeypatch):
     line(10, 100)
     line(20, 100)
     assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 3 minutes left\n"
+
+
+def test_what_compiling_took_is_no_forecast(capfd, monkeypatch):
+    """The rest of a picture is drawn without it, in whatever stage it was compiled."""
+    monkeypatch.setattr(messages, "EVERY", 10.0)
+    clock, compiled = iter([0.0, 20.0, 20.0]), iter([5.0, 23.0])
+    monkeypatch.setattr(messages, "monotonic", lambda: next(clock))
+    compile_clock = SimpleNamespace(seconds=lambda: next(compiled))
+    monkeypatch.setattr(messages, "compile_clock", lambda: compile_clock)
+    messages.ProgressLine(pixels=100)(10, 100)
+    assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 18 s left\n"
 
 
 def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):

@@ -10,8 +10,8 @@ import time
 import numpy as np
 
 from fractals.backends import probe
-from fractals.backends.base import HostClock, Run
-from fractals.backends.compilation import uninterrupted
+from fractals.backends.base import Run, Stages
+from fractals.backends.compilation import first_launch
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cuda.kernel import (
     CARD,
@@ -237,7 +237,7 @@ class CudaBackend(StreamBackend):
                 if loop:
                     launchers[key](out, arguments)
                     return
-                with LAUNCHING, contextlib.nullcontext() if ready else uninterrupted():
+                with LAUNCHING, contextlib.nullcontext() if ready else first_launch():
                     launchers[key](out, arguments)
                 ready = True
 
@@ -245,7 +245,7 @@ class CudaBackend(StreamBackend):
 
     def clock(self):
         """Return a clock that starts here, for the calling thread."""
-        return HostClock() if self._simulated else super().clock()
+        return Stages() if self._simulated else super().clock()
 
     def seconds(self, work):
         """Return what the GPU takes for what ``work()`` launches; the simulator, by the clock."""

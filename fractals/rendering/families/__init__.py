@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from fractals import catalog
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages
 from fractals.backends.devices import Device, choose
 from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
 from fractals.io.escape_data import EscapeData, PictureFacts
@@ -21,6 +21,7 @@ from fractals.io.image import Image, PictureFile
 from fractals.io.store import SUFFIX
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene, taken_for
+from fractals.threads import add
 
 if TYPE_CHECKING:
     from fractals.rendering.moves import Moves
@@ -33,7 +34,7 @@ class Rendered(PictureFacts):
     ----------
     scene : Scene
     timings : dict of str to float
-        Seconds of each stage; "encode" excludes what was compressed while a GPU drew.
+        Seconds of each stage; see `Image`. "encode" excludes what was compressed while a GPU drew.
     device, precision, method, loop : str
         What drew the picture; see `Image`.
     summary : Summary, optional
@@ -168,8 +169,11 @@ class Family(ABC):
         """Draw a picture into a file."""
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
-        target = PictureFile(path, scene.image, overwrite)
-        return written_to(target, self.render(scene, options), options)
+        stages, target = Stages(), PictureFile(path, scene.image, overwrite)
+        image = self.render(scene, options)
+        stages.lap("iterate")
+        image.timings = image.timings or stages.seconds
+        return written_to(target, image, options)
 
     def refine(
         self,
@@ -278,11 +282,15 @@ class AtOnce:
 
 def written_to(target: PictureFile, image: Image, options: RenderOptions) -> Rendered:
     """Write a picture to a file, and return the facts of its making."""
+    stages = Stages()
     with target.open() as file:
         if target.file_format == "HTML":
             _write_page(file, image, options)
         else:
             image.write(file, target.file_format)
+    stages.lap("encode")
+    image.timings["encode"] = 0.0
+    add(image.timings, stages.seconds)
     return Rendered.of(image)
 
 
