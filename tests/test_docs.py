@@ -125,6 +125,15 @@ def test_paths_exist(name):
             assert anchor in anchors(target.read_text("utf-8")), path
 
 
+def test_the_contents_of_the_log_lead_to_each_section():
+    intro, contents, *_ = re.split("^## ", text_of("benchmarks/LOG.md"), flags=re.MULTILINE)
+    links = re.findall(r"\]\(#(.*?)\)", contents)
+    assert len(links) == len(set(links))
+    sections = anchors(text_of("benchmarks/LOG.md")) - {"contents"} - anchors(intro)
+    assert set(links) == sections
+    assert "zarr" in contents
+
+
 @pytest.mark.parametrize(
     "name",
     [
