@@ -37,10 +37,10 @@ from numba import njit
 import fractals
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
-from fractals.io.foreign import iterated_functions as flame_files
-from fractals.kernels.buddhabrot import mirrors
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.scatter.play import Player, open_player
+from fractals.scatter import files as flame_files
+from fractals.scatter.buddhabrot import mirrors
+from fractals.scatter.play import Player, open_player
 from fractals.tools import bench_report
 
 POINTS = {"flam3": 4e6, "fractals": 16e6, "datashader": 1e6}  # of the smaller picture

@@ -48,7 +48,14 @@ from limit.yardstick import FLAGS, WIDTHS
 import fractals
 from fractals import catalog
 from fractals.backends.cpu.programs import program_of
-from fractals.backends.cpu.ray_lists import (
+from fractals.backends.devices import choose, open_backend
+from fractals.backends.machine_code import REGISTER
+from fractals.backends.python import PythonBackend
+from fractals.explorer.frames import FrameView, Move
+from fractals.rendering.families import family_of
+from fractals.rendering.options import RenderOptions
+from fractals.space import light, march
+from fractals.space.cpu_ray_lists import (
     AWAY,
     LENGTH,
     VECTORS,
@@ -57,17 +64,10 @@ from fractals.backends.cpu.ray_lists import (
     PathRange,
     Tracer,
 )
-from fractals.backends.devices import choose, open_backend
-from fractals.backends.machine_code import REGISTER
-from fractals.backends.python import PythonBackend
-from fractals.explorer.frames import FrameView, Move
-from fractals.formulas.solids.boxes import mandelbox
-from fractals.kernels import light, march
-from fractals.rendering.families import family_of
-from fractals.rendering.families.solid import FIRST_STEPS
-from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import make_solid_plan, place_of, space_in_python
-from fractals.rendering.solid.trace import Tracing, levels_of, started
+from fractals.space.family import FIRST_STEPS
+from fractals.space.plan import make_solid_plan, place_of, space_in_python
+from fractals.space.solids.boxes import mandelbox
+from fractals.space.trace import Tracing, levels_of, started
 from fractals.tools import bench_report
 
 SIZE = 640, 480

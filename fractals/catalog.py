@@ -18,7 +18,7 @@ GALLERIES = (PACKAGE / "gallery", PACKAGE.parent / "gallery")
 # holds several.
 CODE = {
     "formula": "formulas",
-    "solid": "formulas/solids",
+    "solid": "space/solids",
     "coloring": "color/colorings",
     "format": "io/foreign",
     "raw": "io/raw",
@@ -30,9 +30,22 @@ GROUPED = {"formula": "", "solid": "", "coloring": "", "format": "make_"}
 # Modules whose ``MAKERS`` are the ``make`` functions of more names of a kind.
 TABLES = {
     "formula": "fractals.formulas._table",
-    "scatter": "fractals.formulas.scatter",
-    "attractor": "fractals.formulas.attractors",
-    "variation": "fractals.formulas.variations",
+    "scatter": "fractals.scatter.formulas",
+    "attractor": "fractals.scatter.attractors",
+    "variation": "fractals.scatter.variations",
+}
+# The wings' plug-ins of kinds that have a folder in the main building: no other file of it names a
+# wing. A wing holds the images that one formula or one light makes, in one package.
+OF_WINGS = {
+    "family": {
+        "relief": "fractals.space.relief:make",
+        "scatter": "fractals.scatter.family:make",
+        "solid": "fractals.space.family:make",
+    },
+    "format": {
+        "flame": "fractals.scatter.files:make_flame",
+        "ifs": "fractals.scatter.files:make_ifs",
+    },
 }
 
 # The kinds by the words for people: of `fractals list` and `fractals.names`.
@@ -95,16 +108,21 @@ def names(kind: str = "") -> tuple[str, ...]:
 def _names(kind: str) -> tuple[str, ...]:
     if kind in DATA:
         return tuple(sorted(_data_files(kind)))
-    return tuple(sorted({*_modules(kind), *_rows(kind), *_installed(kind)}))
+    return tuple(sorted({*_functions(kind), *_rows(kind), *_installed(kind)}))
 
 
 @functools.cache
-def _modules(kind: str) -> dict[str, str]:
-    """Return the names of a kind that are in files of this package, and their files."""
+def _functions(kind: str) -> dict[str, str]:
+    """Return what files of this package make of a kind: "module:function" by name."""
     listed = os.listdir(PACKAGE / CODE[kind]) if kind in CODE else []
     files = [file[:-3] for file in listed if file.endswith(".py") and not file.startswith("_")]
     held = importlib.import_module(_package(kind)).FILES if kind in GROUPED else {}
-    return {name: file for file in files for name in held.get(file, (file,))}
+    found = dict(OF_WINGS.get(kind, {}))
+    for file in files:
+        for name in held.get(file, (file,)):
+            function = "make" if file == name else GROUPED[kind] + name
+            found[name] = f"{_package(kind)}.{file}:{function}"
+    return found
 
 
 def _package(kind: str) -> str:
@@ -114,7 +132,7 @@ def _package(kind: str) -> str:
 @functools.cache
 def load(kind: str, name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula, coloring or format; see `unknown`."""
-    if name not in _modules(kind):
+    if name not in _functions(kind):
         if name in _rows(kind):
             return _rows(kind)[name]
         # of other packages, which take milliseconds to find
@@ -122,9 +140,8 @@ def load(kind: str, name: str) -> Callable[..., Any]:
             raise unknown(kind, name)
         make: Callable[..., Any] = _installed(kind)[name].load()
         return make
-    file = _modules(kind)[name]
-    module = importlib.import_module(f"{_package(kind)}.{file}")
-    made: Callable[..., Any] = getattr(module, "make" if file == name else GROUPED[kind] + name)
+    module, _, function = _functions(kind)[name].partition(":")
+    made: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return made
 
 
@@ -139,7 +156,7 @@ def load_formula(name: str) -> Callable[..., Any]:
     """Return the ``make`` function of a formula of any family of images; see `unknown`."""
     # in the order of what they cost: the table of formulas is slow to import
     tables = tuple(kind for kind in reversed(FORMULAS) if kind in TABLES)
-    for known, kinds in ((_modules, FORMULAS), (_rows, tables), (_installed, FORMULAS)):
+    for known, kinds in ((_functions, FORMULAS), (_rows, tables), (_installed, FORMULAS)):
         for kind in kinds:
             if name in known(kind):
                 return load(kind, name)

@@ -5,7 +5,7 @@ from gpu import cuda, on_gpu
 from ladder import median_seconds, report
 from step_11_mandelbrot_gpu import escape
 
-from fractals.tools.gpu import access, machine
+from fractals.lessons import access, machine
 
 WIDTH, HEIGHT, ITERATIONS = 384, 256, 1000
 REGISTERS, THREADS, BLOCKS = 65536, 2048, 32  # of a multiprocessor of an A100, H100 or H200

@@ -4,7 +4,7 @@ import numpy as np
 from gpu import cuda, device, on_gpu
 from ladder import median_seconds, report
 
-from fractals.tools.gpu import access
+from fractals.lessons import access
 
 N = 1024 if on_gpu else 32
 TILE = 16  # a block is 16x16 threads

@@ -7,7 +7,7 @@ from gpu import cuda, device, on_gpu
 from ladder import median_seconds, report
 from step_a_shared_memory import naive as product
 
-from fractals.tools.gpu.access import access_log
+from fractals.lessons.access import access_log
 
 N, D = 64, 8  # tokens, and the numbers that describe each
 

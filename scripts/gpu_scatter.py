@@ -102,7 +102,7 @@ def scene_of(name, size):
 def player_of(scene, request):
     """Return what plays a scene, on all threads where the device is the CPU."""
     from fractals.rendering.options import RenderOptions
-    from fractals.rendering.scatter.play import open_player
+    from fractals.scatter.play import open_player
 
     player = open_player(scene, RenderOptions(device=request, on_message=lambda line: None))
     player.data()  # the cells of a Buddhabrot, which are found once
@@ -113,8 +113,8 @@ def launcher(player):
     """Return ``launch(width)``, a function that returns the seconds of some launches."""
     import numpy as np
 
-    from fractals.rendering.scatter.cells import moved
-    from fractals.rendering.scatter.plan import CHUNK
+    from fractals.scatter.cells import moved
+    from fractals.scatter.plan import CHUNK
 
     plan, backend = player.plan, player.backend
     run = backend.compile(*plan.kernel)

@@ -19,6 +19,7 @@ ARCHITECTURE = (TESTS.parent / "ARCHITECTURE.md").read_text("utf-8")
 # The packages and modules of ARCHITECTURE.md's table, from top to bottom.
 ROOMS = re.findall(r"^\| `(\w+)(?:/|\.py)` \|", ARCHITECTURE, re.MULTILINE)
 APART = {"backends", "formulas", "color"}  # do not import each other
+WINGS = {"lessons", "scatter", "space"}  # nothing else imports them, and they not each other
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 MAX_PARAMETERS = 12  # of a function, self and *args included
@@ -93,7 +94,7 @@ def room(path):
 
 
 def test_every_room_is_in_the_table():
-    assert len(ROOMS) <= 15
+    assert len(ROOMS) <= 18
     rooms = {room(path) for path in SOURCES} - {"__init__", "__main__"}
     assert rooms == set(ROOMS)
     loose = [path for path in SOURCES if path.parent == PACKAGE]
@@ -111,6 +112,32 @@ def test_imports_point_downwards(path):
         assert here == there or not {here, there} <= APART, f"{name_of(path)} imports {name}"
 
 
+@every_file
+def test_no_file_imports_a_wing(path):
+    """The catalog finds their plug-ins by name, and a kernel names the CPU's way to run it."""
+    for name in modules_imported_by(path):
+        there = name.split(".")[1]
+        left = there == "space" and room(path) in ("explorer", "films", "tools")
+        assert left or there not in WINGS or there == room(path), f"{name_of(path)} imports {name}"
+
+
+def test_what_is_named_in_texts_exists():
+    """The catalog and kernels name functions of wings as "module:function"."""
+    named = re.compile(r"\"(fractals(?:\.\w+)+):(\w+)\"")
+    found = {pair for path in SOURCES for pair in named.findall(path.read_text("utf-8"))}
+    assert len(found) > 15
+    for module, function in found:
+        names = {getattr(node, "name", "") for node in tree_of(MODULES[module]).body}
+        names |= {
+            target.id
+            for node in tree_of(MODULES[module]).body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        assert function in names, f"{module}:{function}"
+
+
 def test_no_files_import_each_other():
     graph = {name: modules_imported_by(path) for name, path in MODULES.items()}
     del graph["fractals"]  # it imports its public names on first use
@@ -119,30 +146,6 @@ def test_no_files_import_each_other():
         assert free, f"these import each other, or one that does: {sorted(graph)}"
         for name in free:
             del graph[name]
-
-
-# A file for each formula, coloring, format and family: people add them, and a catalog finds them.
-BY_THEMSELVES = ("formulas/", "color/colorings/", "io/foreign/", "io/raw/", "rendering/families/")
-# Small files with one importer that stay files, and why.
-SMALL_FILES = {
-    "backends/cuda/overloads.py": "imports Numba, which a simulated picture does not need",
-}
-SMALL = 150  # lines
-
-
-def test_a_small_file_with_one_importer_is_in_that_importer():
-    importers: dict[str, list[Path]] = {}
-    for path in SOURCES:
-        for name in modules_imported_by(path):
-            importers.setdefault(name, []).append(path)
-    found = set()
-    for name, path in MODULES.items():
-        by = [each for each in importers.get(name, []) if room(each) == room(path)]
-        few = len(path.read_text("utf-8").splitlines()) < SMALL
-        alone = not name_of(path).startswith(BY_THEMSELVES) and path.name != "__init__.py"
-        if few and alone and len(importers.get(name, [])) == len(by) == 1:
-            found.add(name_of(path))
-    assert found <= SMALL_FILES.keys()
 
 
 # What makes a formula, a solid, a coloring or a format of a name, in a file that holds several.
@@ -171,10 +174,14 @@ def test_walls_can_fall(tmp_path):
     assert imports_of(file) == {"a.b", "fractals.cli.main", "numba", "c.d", "e.f"}
 
 
+# What a wing, or films alone, compile for the CPU by hand.
+MACHINE_CODE = re.compile(r"^(films|scatter|space)/cpu_\w+_code\.py$")
+
+
 @every_file
 def test_only_backends_import_numba(path):
     packages = {name.split(".")[0] for name in imports_of(path)}
-    if room(path) != "backends":
+    if room(path) != "backends" and not MACHINE_CODE.search(name_of(path)):
         assert not {"numba", "llvmlite"} & packages, name_of(path)
     if name_of(path) != "backends/numba_private.py":
         found = any(name.startswith("numba.cuda") for name in imports_of(path))
@@ -182,11 +189,16 @@ def test_only_backends_import_numba(path):
 
 
 TARGETS_AND_FILES = {"io", "os", "pathlib", "numba", "llvmlite", "PIL", "pydantic"}
-COMPILED = ("kernels/", "formulas/", "color/colorings/")
+COMPILED = (
+    *("kernels/", "formulas/", "color/colorings/", "scatter/variations/", "space/solids/"),
+    *(f"scatter/{name}.py" for name in ("attractor", "attractors", "buddhabrot")),
+    *(f"scatter/{name}.py" for name in ("estimate", "formulas", "game")),
+    *(f"space/{name}.py" for name in ("ground", "light", "march", "solid")),
+)
 
 
-def test_the_folders_of_what_is_compiled_exist():
-    assert all((PACKAGE / folder).is_dir() for folder in COMPILED)
+def test_what_is_compiled_exists():
+    assert all((PACKAGE / place).exists() for place in COMPILED)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +208,7 @@ def test_what_is_compiled_knows_no_target_and_no_files(path):
     """Kernels, formulas and colorings import arithmetic and each other."""
     assert not {name.split(".")[0] for name in imports_of(path)} & TARGETS_AND_FILES
     rooms = {name.split(".")[1] for name in modules_imported_by(path)}
-    assert rooms <= {"kernels", "catalog", "errors", name_of(path).split("/")[0]}
+    assert rooms <= {"kernels", "formulas", "catalog", "errors", name_of(path).split("/")[0]}
 
 
 @every_file

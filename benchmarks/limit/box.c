@@ -1,4 +1,4 @@
-/* The step of a Mandelbox in vectors, as fractals.kernels.march takes it: what the machine can do.
+/* The step of a Mandelbox in vectors, as fractals.space.march takes it: what the machine can do.
 
    vectors.h tells how it is compiled. Operations and their order are those of the package, so the
    bits are, too. */

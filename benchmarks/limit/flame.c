@@ -1,7 +1,7 @@
 /* The chaos game of a flame in C, by hand: the yardstick for flames on the CPU. float32, AVX-512.
 
    The game is that of fractals, number for number, so that the sums are the same: see
-   fractals/kernels/scatter.py. So is the way: POOL trajectories are moved into lists by transform,
+   fractals/scatter/game.py. So is the way: POOL trajectories are moved into lists by transform,
    a list goes through its variation, and points become records, which are kept by tile of 64 x 64
    buckets. Each transform has one of five variations with a weight, and nothing else. flame.py
    compiles this, and calls `play`. */

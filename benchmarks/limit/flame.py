@@ -31,8 +31,13 @@ from yardstick import AVX512, FLAGS, find_compiler
 
 from fractals.backends.machine_code import REGISTER
 from fractals.errors import DeviceError, DifferenceError, FractalsError
-from fractals.kernels.scatter import AFFINE, CALLS, COLOR, SPEED
-from fractals.rendering.scatter.play import Player
+from fractals.scatter.game import (
+    AFFINE,
+    CALLS,
+    COLOR,
+    SPEED,
+)
+from fractals.scatter.play import Player
 from fractals.tools import bench_report
 
 SIZE = 640, 480

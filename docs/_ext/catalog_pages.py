@@ -14,9 +14,9 @@ from fractals.cli.convert import about_name
 from fractals.color.palette import load
 from fractals.explorer.pages import THUMBNAILS
 from fractals.io.load import load_scene
+from fractals.lessons.machine import lacking
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene
-from fractals.tools.gpu.machine import lacking
 from fractals.tools.sheet import picture_file, turn
 
 FOLDER = "_drawn"  # as of `drawn`

@@ -100,7 +100,9 @@ def completion_command(context: click.Context, shell: str) -> None:
     write_out(completion(root, {}, "fractals", "_FRACTALS_COMPLETE").source())
 
 
-# A verb's module, and the line about it in the overview, by subject.
+# A verb's module, in this package or by its whole name, and the line about it in the overview, by
+# subject.
+LESSONS = "fractals.lessons.commands"
 SUBJECTS = {
     "Draw": {
         "render": ("render", "Draw a picture of a scene."),
@@ -125,13 +127,19 @@ SUBJECTS = {
         "convert": ("convert", "Convert a scene, a palette or raw numbers to another format."),
     },
     "Learn": {
-        "learn": ("learn", "Go through the lessons, from a loop in Python to CPU and GPU."),
+        "learn": (
+            "fractals.lessons.commands",
+            "Go through the lessons, from a loop in Python to CPU and GPU.",
+        ),
     },
     "Check": {
         "verify": ("check", "Recompute random pixels of a picture and compare them."),
         "devices": ("check", "List the devices that can draw on this machine."),
         "bench": ("check", "Time the same work on several devices and compare the results."),
-        "gpu": ("learn", "Study GPU kernels without a GPU: divergence, memory, time."),
+        "gpu": (
+            "fractals.lessons.commands",
+            "Study GPU kernels without a GPU: divergence, memory, time.",
+        ),
     },
     "Shell": {
         "cache": ("check", "Show the caches and their sizes, or empty them."),
@@ -165,7 +173,8 @@ class Verbs(Laidout, click.Group):
         """Import a verb."""
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"fractals.cli.{COMMANDS[cmd_name]}")
+        name = COMMANDS[cmd_name]
+        module = importlib.import_module(name if "." in name else f"fractals.cli.{name}")
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 

@@ -27,12 +27,12 @@ from fractals.films.film import SHORTEST, SPEED, Film, film
 from fractals.films.motion import flight_of, width_text
 from fractals.films.tracks import scene_of
 from fractals.films.writing import check_loop, video_of
-from fractals.kernels.solid import Solid
-from fractals.rendering.solid.plan import orbited, solid_of
-from fractals.rendering.solid.plan import place_of as camera_place
 from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
+from fractals.space.plan import orbited, solid_of
+from fractals.space.plan import place_of as camera_place
+from fractals.space.solid import Solid
 
 OCTAVES_A_SECOND, SECONDS_A_KEY = 1.0, 4.0  # through places: speed, and least time between two
 FLIGHT_SPEED = 0.5  # of a solid's camera, in distances to the nearest surface a second

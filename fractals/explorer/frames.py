@@ -10,12 +10,12 @@ from decimal import Decimal
 from fractions import Fraction
 
 from fractals.errors import OptionError
-from fractals.kernels.solid import Solid
-from fractals.rendering.solid.plan import flown, orbited
 from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2, significant
 from fractals.scene.paint import Color
+from fractals.space.plan import flown, orbited
+from fractals.space.solid import Solid
 
 SIXTEENTHS = 16  # of a pixel
 STEPS = 64  # of an octave

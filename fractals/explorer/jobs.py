@@ -29,12 +29,12 @@ from fractals.explorer.frames import FrameView, decimals, octaves
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.explorer.session import Session
 from fractals.io.files import FolderLock
-from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, significant
+from fractals.space.solid import Solid
 
 # --- Compilers: processes that compile the programs of a scene, while the drawing thread goes on
 #

@@ -26,13 +26,13 @@ from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
 from fractals.io.files import open_inside, read_most, writing
 from fractals.io.load import save_scene
-from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of, unused
-from fractals.rendering.families.relief import sun_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import facts_of
 from fractals.scene.model import Scene, validate
 from fractals.scene.picture import View
+from fractals.space.plan import facts_of
+from fractals.space.relief import sun_of
+from fractals.space.solid import Solid
 
 # The scenes that a client opens: its own, of the gallery, of a formula, Julia sets of a point.
 

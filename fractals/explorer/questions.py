@@ -24,15 +24,15 @@ from fractals.explorer.scheduler import SHEET, DrawingTask, Engine, Steps
 from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues
 from fractals.io.png import Pixels
-from fractals.kernels.solid import Solid
 from fractals.rendering.drawing import draw_tile, open_drawing, sampled
 from fractals.rendering.families import family_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
-from fractals.rendering.solid.plan import sharp_at
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
+from fractals.space.plan import sharp_at
+from fractals.space.solid import Solid
 from fractals.tools import surprise as surprises
 
 OTHER_PROGRAMS = ("kfr", "fraktaler3", "flame")  # formats that hold a scene, and not a palette

@@ -23,10 +23,10 @@ from fractals.explorer.questions import value_at
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
 from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView
-from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene, validate
+from fractals.space.solid import Solid
 
 # Compiles the programs of a scene in this process.
 

@@ -24,13 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import FractalsError, OptionError
-from fractals.kernels.solid import Solid
-from fractals.rendering.solid.plan import bare_plan, nearness, solid_of
-from fractals.rendering.solid.plan import place_of as place_of_camera
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene, validate
 from fractals.scene.numbers import decimal_places, log2, power_of_two, significant
+from fractals.space.plan import bare_plan, nearness, solid_of
+from fractals.space.plan import place_of as place_of_camera
+from fractals.space.solid import Solid
 
 # --- Space: the way of a solid's camera through the keys of a film
 #

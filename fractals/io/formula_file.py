@@ -17,16 +17,13 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from fractals.errors import InputError, shown
-from fractals.kernels.formula import Formula, with_recipe
-from fractals.kernels.solid import Solid
+from fractals.kernels.formula import AnyFormula, with_recipe
 
-FUNCTIONS = ("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start")
-FUNCTIONS_OF_SOLIDS = ("step", "distance", "trap")
-_LOADED: weakref.WeakValueDictionary[Any, Formula | Solid] = weakref.WeakValueDictionary()
+_LOADED: weakref.WeakValueDictionary[Any, AnyFormula] = weakref.WeakValueDictionary()
 CONVERSION = "number"  # of `fractals.kernels.primitives`: it gives a constant the type of z
 
 
-def load_formula(path: str | Path, **options: Any) -> Formula | Solid:
+def load_formula(path: str | Path, **options: Any) -> AnyFormula:
     """Return the formula, or the solid, that a Python file's function ``make`` returns.
 
     The file is run, with all the rights of this process: load only files that you trust.
@@ -58,14 +55,13 @@ def load_formula(path: str | Path, **options: Any) -> Formula | Solid:
         formula = make(**options)
     except Exception as error:
         raise InputError(_failure(path, error)) from None
-    if not isinstance(formula, Formula | Solid):
+    if not (isinstance(formula, AnyFormula) and formula.functions):
         raise InputError(
             f"{shown(path)}: make() returns {shown(repr(formula), 40)}, no Formula and no Solid"
         )
-    functions = FUNCTIONS if isinstance(formula, Formula) else FUNCTIONS_OF_SOLIDS
     names = {
         function.__name__
-        for function in (getattr(formula, name, None) for name in functions)
+        for function in (getattr(formula, name, None) for name in formula.functions)
         if callable(function)
     }
     contents = path.read_bytes()
@@ -79,7 +75,7 @@ def load_formula(path: str | Path, **options: Any) -> Formula | Solid:
     return with_recipe(formula, _load_again, key, options)
 
 
-def _load_again(key: tuple[Path, str, str], options: dict[str, Any]) -> Formula | Solid:
+def _load_again(key: tuple[Path, str, str], options: dict[str, Any]) -> AnyFormula:
     """Return the formula of a pickle, or of a copy: this process may hold it."""
     if key in _LOADED:
         return _LOADED[key]

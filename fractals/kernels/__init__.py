@@ -9,7 +9,9 @@ plain values. It returns ``body(i0, j0, di, dj, out, *arguments)``, which fills 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+MakeBody = TypeVar("MakeBody", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -26,3 +28,21 @@ class Target:
     # ``add(array, index, value)``: adds to an element of an array of whole numbers, of one
     # dimension, as one step that no other thread divides
     add: Callable[[Any, Any, Any], None]
+
+
+def on_cpu(name: str) -> Callable[[MakeBody], MakeBody]:
+    """Return a decorator of ``make_body`` that names the CPU's faster way to run the body.
+
+    Parameters
+    ----------
+    name : str
+        "module:function". ``function(backend, *options)`` returns a `Run` of
+        `fractals.backends.base`, or raises `Uncompilable` with the reason why the plain loop has to
+        run. So a kernel says who runs it, and the backend knows no kernel.
+    """
+
+    def named(make_body: MakeBody) -> MakeBody:
+        make_body.on_cpu = name  # type: ignore[attr-defined]
+        return make_body
+
+    return named

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from fractals.kernels import on_cpu
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import make_place
 from fractals.kernels.orbit import (
@@ -124,6 +125,7 @@ def make_escape(target, options):
     return target.jit(escape)
 
 
+@on_cpu("fractals.backends.cpu.fast:in_packs")
 def make_body(target, options):
     """Return ``body(i0, j0, di, dj, tile, grid, point, max_iterations)``, which fills a tile.
 

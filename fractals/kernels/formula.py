@@ -98,6 +98,8 @@ class AnyFormula(ByRecipe):
     """
 
     family: ClassVar[str]
+    # Its functions of numbers, which a user's file may define; without one no file makes it.
+    functions: ClassVar[tuple[str, ...]] = ()
     name: str
     title: str
     center: tuple[str, str]
@@ -231,6 +233,9 @@ class Formula(AnyFormula):
     """
 
     family: ClassVar[str] = "escape"
+    functions: ClassVar[tuple[str, ...]] = (
+        *("step", "derivative", "perturbed", "kinks", "kink_distance", "tangent", "start"),
+    )
 
     name: str
     title: str

@@ -16,6 +16,7 @@ comes next, so a launch may end between any two steps, and the next launch goes 
 
 from dataclasses import dataclass
 
+from fractals.kernels import on_cpu
 from fractals.kernels.bla import make_larger, make_longest_skip, make_row, make_skip, make_tangents
 from fractals.kernels.floatexp import Ops, make_arithmetic, make_kinks
 from fractals.kernels.formula import Formula
@@ -480,6 +481,7 @@ def make_bla_steps(ops, options):
     return bla_steps
 
 
+@on_cpu("fractals.backends.cpu.fast:in_packets")
 def make_body(target, options):
     """Return the body that fills count, z and dz of a tile.
 
@@ -603,6 +605,7 @@ def make_steps(ops, options):
     return steps
 
 
+@on_cpu("fractals.backends.cpu.fast:every_step")
 def make_statistics_body(target, options):
     """Return the body that fills count, z, dz and the statistics.
 

@@ -7,6 +7,7 @@ compilers turn into vectors; the second is look-ups, which they do not.
 import math
 from dataclasses import dataclass
 
+from fractals.kernels import on_cpu
 from fractals.kernels.coloring import Coloring, make_cbrt, make_rank
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.orbit import make_planes
@@ -322,6 +323,7 @@ def make_placed(target, options):
     return target.jit(placed)
 
 
+@on_cpu("fractals.backends.cpu.fast:placing")
 def make_position_body(target, value_options, place_options):
     """Return the body that fills ``position`` (float32) with places in the palette.
 
@@ -393,6 +395,7 @@ def make_valued_body(target, options):
     return body
 
 
+@on_cpu("fractals.backends.cpu.fast:painting")
 def make_body(target):
     """Return the body that fills the pixels ``rgb`` from positions.
 

@@ -8,6 +8,7 @@ of them.
 import math
 from typing import Any, NamedTuple
 
+from fractals.kernels import on_cpu
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, sqrt, two_to
 
@@ -410,6 +411,7 @@ def make_indices(target):
     return indices
 
 
+@on_cpu("fractals.films.cpu_frame:by_texels")
 def make_frame_body(target):
     """Return the body that fills ``rgb`` (uint16), the pixels of a frame, from a strip.
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend
 from fractals.color import palette
 from fractals.errors import OptionError
-from fractals.kernels import display
-from fractals.kernels.display import Development, DevelopOptions
+from fractals.kernels import develop as developing
+from fractals.kernels.develop import Development, DevelopOptions
 from fractals.kernels.elementary import exp
 from fractals.scene.model import Scene
 from fractals.threads import run_tiles
@@ -49,7 +49,7 @@ class Developer:
         self.glows = own.bloom > 0
         self._dtype = scene.image.dtype
         options = DevelopOptions(curve, scene.image.hdr, own.grain > 0)
-        self._develop = backend.compile(display.make_develop_body, options)
+        self._develop = backend.compile(developing.make_develop_body, options)
         self._numbers: dict[str, Any] = {}
 
     def encoding(self) -> NDArray[np.float32]:
@@ -92,7 +92,7 @@ class Developer:
 
     def of_values(self, values: NDArray[np.float32], top: int = 0) -> NDArray[Any]:
         """Return the pixels of sRGB values, which may be brighter than white; see `pixels`."""
-        lighten = self._backend.compile(display.make_light_body)
+        lighten = self._backend.compile(developing.make_light_body)
         exposure = np.float32(self.exposure)
 
         def work(first: int, rows: int) -> None:
@@ -111,11 +111,11 @@ class Developer:
         height = self._scene.image.size[1]
         light32 = np.ascontiguousarray(light, np.float32)
         on_device = backend.to_device(light32)
-        bright = backend.compile(display.make_bright_body)
+        bright = backend.compile(developing.make_bright_body)
         threshold = np.float32(own.bloom_threshold)
-        pool = backend.compile(display.make_pool_body)
-        across, down = (backend.compile(display.make_blur_body, each) for each in (False, True))
-        add = backend.compile(display.make_glow_body)
+        pool = backend.compile(developing.make_pool_body)
+        across, down = (backend.compile(developing.make_blur_body, each) for each in (False, True))
+        add = backend.compile(developing.make_glow_body)
         strength = np.float32(own.bloom / OCTAVES)
         grid, level = self._filled(light.shape, bright, on_device, threshold), 0
         for octave in range(OCTAVES):
@@ -173,7 +173,7 @@ def toned(scene: Scene, light: NDArray[np.float32]) -> NDArray[np.float32]:
         return light
     exposure, curve = scene.develop.usual(scene.family)
     bright = (light * np.float32(exposure)).astype(np.float64)
-    bent = display.film(bright) if curve == "filmic" else bright.clip(0, 1)
+    bent = developing.film(bright) if curve == "filmic" else bright.clip(0, 1)
     found: NDArray[np.float32] = np.asarray(bent, np.float32)
     return found
 

@@ -10,7 +10,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from fractals.color.palette import parse_color
 from fractals.errors import shown
-from fractals.kernels.light import MOST_BOUNCES
 from fractals.scene.numbers import (
     MAX_SIDE,
     decimal_text,
@@ -431,7 +430,7 @@ class Light(Table):
     bounces: int = Field(
         default=3,
         ge=0,
-        le=MOST_BOUNCES,
+        le=16,
         description="how many times light is reflected by the solid, 0 to 16",
     )
     samples: Annotated[int | Literal["auto"], Paths] = Field(

@@ -30,19 +30,19 @@ from fractals.deep.nucleus import find_nucleus
 from fractals.errors import FractalsError, OptionError
 from fractals.io.load import Source
 from fractals.io.png import Pixels
-from fractals.kernels import march
 from fractals.kernels.formula import Formula
-from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions, SuggestOptions, read_request, with_keywords
 from fractals.rendering.render import compute, render
-from fractals.rendering.solid.plan import PROBE, SolidPlan
-from fractals.rendering.solid.plan import place_of as place_of_camera
-from fractals.rendering.solid.trace import NOTHING, open_tracing
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.keywords import SuggestKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
+from fractals.space import march
+from fractals.space.plan import PROBE, SolidPlan
+from fractals.space.plan import place_of as place_of_camera
+from fractals.space.solid import Solid
+from fractals.space.trace import NOTHING, open_tracing
 from fractals.tools import sheet
 
 # --- How a picture is composed: where detail weighs, how symmetric it is, how deep its tones are

@@ -10,12 +10,12 @@ from fractals import catalog
 from fractals.color import palette
 from fractals.errors import FractalsError
 from fractals.io.png import Pixels
-from fractals.kernels.solid import Solid
 from fractals.rendering.families import family_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
 from fractals.scene.model import Scene
+from fractals.space.solid import Solid
 from fractals.tools import interesting, sheet
 from fractals.tools.interesting import composition_of
 

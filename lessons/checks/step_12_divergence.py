@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fractals.tools.gpu.access import measure
+from fractals.lessons.access import measure
 
 
 def check(answer):

@@ -3,7 +3,7 @@
 import gpu  # noqa: F401 - `from numba import cuda` is the simulator, too
 import numpy as np
 
-from fractals.tools.gpu.access import access_log
+from fractals.lessons.access import access_log
 
 
 def check(answer):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.scenes import each_compiled, label, scene, slow_but
 
-from fractals.backends.cpu import backend
+from fractals.backends.cpu import fast
 from fractals.backends.cpu.programs import direct_sizes, list_rows, program_of
 from fractals.backends.cpu.simd.pack import FEW_REGISTERS
 from fractals.backends.devices import limits_of
@@ -46,7 +46,7 @@ class Both:
             for device in ("simulator", "cpu")
         )
         self.plain = program_of(escape.make_body, number, (plain,), loop=True, checked=True)
-        self.wave = program_of(backend.DIRECT, number, (packed,), packed=True)
+        self.wave = program_of(fast.DIRECT, number, (packed,), packed=True)
         self.derivative, self.options = derivative, packed
 
     def compare(self, drawn):

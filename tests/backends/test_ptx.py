@@ -28,12 +28,12 @@ from fractals.backends.cuda.kernel import give_body, make_kernel
 from fractals.backends.devices import choose, limits_of, open_backend
 from fractals.color import palette
 from fractals.formulas.powers import mandelbrot
-from fractals.kernels import ground as grounds
-from fractals.kernels import light as lights
-from fractals.kernels import march
-from fractals.rendering.solid.trace import moved
+from fractals.lessons import machine
 from fractals.scene.paint import Color, Layer
-from fractals.tools.gpu import machine
+from fractals.space import ground as grounds
+from fractals.space import light as lights
+from fractals.space import march
+from fractals.space.trace import moved
 
 if reason := ptx.missing():
     if os.environ.get("FRACTALS_REQUIRE_PTX"):
@@ -472,7 +472,7 @@ def test_the_instrument_counts_the_loop_of_a_lesson():
 
 def test_without_the_tools_ptx_is_counted():
     script = (
-        "from fractals.tools.gpu import machine\n"
+        "from fractals.lessons import machine\n"
         "machine.find_tool = lambda name: None\n"
         f"loop = machine.count({str(LESSON)!r}, 'one_pixel_each', {TYPES!r})\n"
         "print(loop.language, len(loop.names), loop.arithmetic, loop.double)"

@@ -23,7 +23,7 @@ from fractals.errors import DeviceError
 from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.primitives import fma, select
-from fractals.tools.gpu import machine as gpu_opencl
+from fractals.lessons import machine as gpu_opencl
 
 LINES = ArrayType("double", 1)
 
@@ -231,7 +231,7 @@ def test_the_source_of_a_scene_is_printed(run):
     _, out, _ = run("gpu", "source", "seahorse", "--all")
     assert out.decode().count("kernel void") > 2
     _, out, _ = run("gpu", "source", "ruin")
-    assert "// fractals/kernels/light.py:" in out.decode()
+    assert "// fractals/space/light.py:" in out.decode()
     code, _, err = run("gpu", "source", "bonfire")
     assert (code, err.count("\n")) == (2, 1)
 

@@ -13,7 +13,7 @@ import fractals
 from fractals.errors import FractalsError, OptionError
 from fractals.io import png
 from fractals.rendering.cluster import dispatch, job, sums
-from fractals.rendering.scatter import play
+from fractals.scatter import play
 
 # The engine has warnings of its own.
 pytestmark = [pytest.mark.cluster, pytest.mark.filterwarnings("default")]
@@ -121,7 +121,7 @@ def test_a_higher_quality_on_the_same_workers(tmp_path, client, flame):
 
 
 def lie():
-    from fractals.rendering.scatter.play import Player
+    from fractals.scatter.play import Player
 
     Player.honest = Player.play
 
@@ -134,7 +134,7 @@ def lie():
 
 
 def repent():
-    from fractals.rendering.scatter.play import Player
+    from fractals.scatter.play import Player
 
     Player.play = getattr(Player, "honest", Player.play)
 

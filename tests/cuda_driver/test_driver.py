@@ -384,7 +384,7 @@ def test_a_card_says_what_its_table_has(load, key):
 
 def test_cards_agree_with_the_table_of_the_instruments():
     """`fractals gpu predict` has their cores, 64 or 128 in each multiprocessor, and clocks."""
-    from fractals.tools.gpu.machine import CARDS as known
+    from fractals.lessons.machine import CARDS as known
 
     for key, card in CARDS.items():
         if key in known:

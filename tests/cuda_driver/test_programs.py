@@ -22,7 +22,7 @@ from support.scenes import slow_but
 import fractals
 from fractals.backends.cuda import LIMITS
 from fractals.io.load import load_scene
-from fractals.tools.gpu import access, machine
+from fractals.lessons import access, machine
 
 pytestmark = [
     pytest.mark.standin,
@@ -445,7 +445,7 @@ def test_a_move_of_the_explorer_asks_for_the_least(program, tmp_path, kind):
     assert beside.tolist() == ([11, 43, 31, 6] if kind == "deep move" else [3, 11, 1, 3])
 
 
-# --- Predictions of fractals.tools.gpu, against the instructions that are executed
+# --- Predictions of fractals.lessons, against the instructions that are executed
 
 LESSON = f"""
 import sys

@@ -10,7 +10,7 @@ from support.explorer import PATIENCE, SIZE
 
 import fractals
 from fractals.explorer import protocol
-from fractals.rendering.scatter import play
+from fractals.scatter import play
 
 FLAME = fractals.load_scene("bonfire").replace(size=SIZE, supersampling=1, quality=120).to_table()
 MAP = {"formula": "clifford", "scatter": {"quality": 20}, "image": {"supersampling": 1}}

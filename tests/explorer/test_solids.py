@@ -11,7 +11,7 @@ import fractals
 from fractals.errors import OptionError
 from fractals.explorer import outside
 from fractals.explorer.pages import formula_scene
-from fractals.rendering.solid.plan import flown, make_solid_plan, nearness
+from fractals.space.plan import flown, make_solid_plan, nearness
 
 SCENE = {"formula": "mandelbulb", "light": {"samples": 3, "bounces": 1}, "camera": {"field": 50}}
 

@@ -10,10 +10,10 @@ import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb
 from fractals.films.motion import flight_of
-from fractals.rendering.solid import plan as plans
-from fractals.rendering.solid import trace
-from fractals.rendering.solid.plan import bare_plan, make_solid_plan, nearness
-from fractals.rendering.solid.trace import Tracing
+from fractals.space import plan as plans
+from fractals.space import trace
+from fractals.space.plan import bare_plan, make_solid_plan, nearness
+from fractals.space.trace import Tracing
 
 PLACES = (
     {"position": [2.2, -3, 1.6], "target": [0, 0, 0]},

@@ -13,9 +13,9 @@ from fractals.films.frames import MOMENTS
 from fractals.films.tracks import replaced
 from fractals.films.work import SEGMENTS, folder_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.scatter.display import Show
-from fractals.rendering.scatter.plan import CHUNK
-from fractals.rendering.scatter.play import Player, open_player
+from fractals.scatter.plan import CHUNK
+from fractals.scatter.play import Player, open_player
+from fractals.scatter.show import Show
 
 SMALL = {"size": (48, 32), "supersampling": 1, "quality": 20, "device": "cpu"}
 FLAME = {

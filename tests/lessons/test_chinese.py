@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from fractals.tools import learn
-from fractals.tools.learn import all_steps, lessons_folder
+from fractals.lessons import steps
+from fractals.lessons.steps import all_steps, lessons_folder
 
 LESSONS = lessons_folder()
-VERDICTS = learn.table(LESSONS, "zh", "verdicts")
+VERDICTS = steps.table(LESSONS, "zh", "verdicts")
 CHINESE = re.compile("[\u4e00-\u9fff]")
 LARGE = {"万": 10**4, " million": 10**6}
 
@@ -75,11 +75,11 @@ def test_translations_put_in_as_much_as_the_originals():
 
 def test_what_is_put_in_is_translated_too():
     text = "a machine without a GPU: choose returns 'cuda:0', expected 'cpu'"
-    said = learn.said(text, LESSONS, "zh")
+    said = steps.said(text, LESSONS, "zh")
     assert said == "没有 GPU 的机器：choose 返回 'cuda:0'，应为 'cpu'"
-    assert learn.said("line 3: NotImplementedError", LESSONS, "zh").startswith("第 3 行：")
-    assert learn.said("unheard of", LESSONS, "zh") == "unheard of"
-    assert learn.said(text, LESSONS, "en") == text
+    assert steps.said("line 3: NotImplementedError", LESSONS, "zh").startswith("第 3 行：")
+    assert steps.said("unheard of", LESSONS, "zh") == "unheard of"
+    assert steps.said(text, LESSONS, "en") == text
 
 
 @pytest.mark.parametrize("step", all_steps(), ids=lambda step: step.script.stem)
@@ -94,14 +94,14 @@ def test_an_exercise_differs_in_its_docstrings_only(step):
         return ast.dump(tree), found
 
     english, documents = without_docstrings(step.exercise.read_text("utf-8"))
-    text = learn.exercise_text(step.exercise, LESSONS, "zh")
+    text = steps.exercise_text(step.exercise, LESSONS, "zh")
     chinese, translated = without_docstrings(text)
     assert chinese == english
     assert len(translated) == len(documents)
     assert all(map(CHINESE.search, translated))
     assert max(map(len, text.splitlines())) <= 100
     english_text = step.exercise.read_text("utf-8")
-    assert learn.exercise_text(step.exercise, LESSONS, "en") == english_text
+    assert steps.exercise_text(step.exercise, LESSONS, "en") == english_text
 
 
 @pytest.mark.parametrize(
@@ -115,17 +115,17 @@ def test_an_exercise_differs_in_its_docstrings_only(step):
     ],
 )
 def test_the_language_is_that_of_the_user(monkeypatch, variables, expected):
-    for name in learn.VARIABLES:
+    for name in steps.VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert learn.of_the_user() == expected
+    assert steps.of_the_user() == expected
 
 
 def test_the_language_where_no_variable_is_set(monkeypatch):
-    for name in learn.VARIABLES:
+    for name in steps.VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(learn.locale, "getlocale", lambda: ("Chinese (Simplified)_China", "936"))
-    assert learn.of_the_user() == "zh"
-    monkeypatch.setattr(learn.locale, "getlocale", lambda: (None, None))
-    assert learn.of_the_user() == "en"
+    monkeypatch.setattr(steps.locale, "getlocale", lambda: ("Chinese (Simplified)_China", "936"))
+    assert steps.of_the_user() == "zh"
+    monkeypatch.setattr(steps.locale, "getlocale", lambda: (None, None))
+    assert steps.of_the_user() == "en"

@@ -6,8 +6,13 @@ from pathlib import Path
 import pytest
 
 from fractals.errors import InputError, OptionError
-from fractals.tools import learn
-from fractals.tools.learn import all_steps, find_step, lessons_folder, start
+from fractals.lessons import steps
+from fractals.lessons.steps import (
+    all_steps,
+    find_step,
+    lessons_folder,
+    start,
+)
 
 SOLVED = sorted(path.stem for path in (lessons_folder() / "solutions").glob("*.py"))
 WRONG = sorted(path.stem for path in (lessons_folder() / "wrong").glob("*.py"))
@@ -37,7 +42,7 @@ def test_each_exercise_is_whole():
 
 @pytest.mark.parametrize("name", marked(SOLVED))
 def test_a_solution_passes(name):
-    learn.check_answer(step_of(name), str(lessons_folder() / "solutions" / f"{name}.py"))
+    steps.check_answer(step_of(name), str(lessons_folder() / "solutions" / f"{name}.py"))
 
 
 @pytest.mark.parametrize("name", marked(WRONG))
@@ -45,7 +50,7 @@ def test_a_wrong_answer_fails(name, capfd):
     path = lessons_folder() / "wrong" / f"{name}.py"
     assert path.read_text("utf-8").startswith("# "), "the first line says the mistake"
     with pytest.raises(InputError) as found:
-        learn.check_answer(step_of(name), str(path))
+        steps.check_answer(step_of(name), str(path))
     line = str(found.value).removeprefix(f"{path}: ")
     assert "\n" not in line
     assert len(line) > 20, "it says what is wrong"
@@ -59,7 +64,7 @@ def test_a_wrong_answer_fails(name, capfd):
 def test_an_exercise_fails_before_it_is_solved(name):
     step = step_of(name)
     with pytest.raises(InputError):
-        learn.check_answer(step, str(step.exercise))
+        steps.check_answer(step, str(step.exercise))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +87,7 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, text, line):
     path = Path("exercise_01.py")
     path.write_text(text)
     with pytest.raises(InputError) as found:
-        learn.check_answer(find_step("1"), str(path))
+        steps.check_answer(find_step("1"), str(path))
     assert str(found.value).startswith(str(path))
     assert line in str(found.value)
     assert "\n" not in str(found.value)
@@ -92,12 +97,12 @@ def test_an_endless_loop_is_ended(tmp_path):
     path = tmp_path / "exercise_01.py"
     path.write_text("def julia(z, c, limit):\n    while True:\n        pass\n")
     with pytest.raises(InputError, match="no result after 1 s: a loop does not end"):
-        learn.check_answer(find_step("1"), str(path), seconds=1)
+        steps.check_answer(find_step("1"), str(path), seconds=1)
 
 
 def test_a_missing_file_is_named():
     with pytest.raises(OptionError, match=r"fractals learn --start 1' writes exercise_01\.py"):
-        learn.check_answer(find_step("1"), "no_such.py")
+        steps.check_answer(find_step("1"), "no_such.py")
 
 
 def test_the_exercise_is_copied(tmp_path, monkeypatch):

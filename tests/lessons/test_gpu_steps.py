@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from fractals.tools import learn
-from fractals.tools.learn import lessons_folder
+from fractals.lessons import steps
+from fractals.lessons.steps import lessons_folder
 
 pytestmark = pytest.mark.lessons
 
@@ -97,7 +97,7 @@ assert np.array_equal(step.in_lockstep(256)[0], step.count(0, 256)[0])
 def test_derivatives_forwards_and_backwards_agree():
     path = f"import sys; sys.path.insert(0, {str(lessons_folder())!r})\n"
     command = [sys.executable, "-c", path + TRAINING]
-    environment = learn.environment() | {"FRACTALS_DEVICE": "simulator"}
+    environment = steps.environment() | {"FRACTALS_DEVICE": "simulator"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
@@ -165,7 +165,7 @@ assert step.busy(uneven, np.arange(64), 3) == "21% of lanes busy"  # two of 3, t
     ],
 )
 def test_a_step_computes_what_it_says(text, variable):
-    environment = learn.environment() | dict([variable.split("=")])
+    environment = steps.environment() | dict([variable.split("=")])
     path = f"import sys; sys.path.insert(0, {str(lessons_folder())!r})\n"
     command = [sys.executable, "-c", path + text]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fractals.cli.verbs import cli
-from fractals.tools.learn import LANGUAGES, all_steps, lessons_folder
+from fractals.lessons.steps import LANGUAGES, all_steps, lessons_folder
 
 ROOT = Path(__file__).parents[2]
 LESSONS = lessons_folder()

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from fractals.tools import learn
-from fractals.tools.learn import all_steps, lessons_folder
+from fractals.lessons import steps
+from fractals.lessons.steps import all_steps, lessons_folder
 
 pytestmark = pytest.mark.lessons
 SECONDS = 60  # limit of a test on a busy machine; alone, a script takes less than 10
@@ -33,7 +33,7 @@ def test_a_script_runs(step, tmp_path):
     done = subprocess.run(
         [sys.executable, str(step.script), str(picture)],
         cwd=tmp_path,
-        env=learn.environment(ladder),
+        env=steps.environment(ladder),
         capture_output=True,
         text=True,
         timeout=SECONDS,

@@ -238,7 +238,7 @@ def test_bad_values_are_named(keys, said):
 def test_parts_that_do_not_see_each_other_are_refused(monkeypatch, tmp_path):
     with pytest.raises(OptionError, match="bloom needs the light of the whole picture"):
         fractals.render_to(tmp_path / "a.png", scene(), cluster="local:1", bloom=1)
-    from fractals.rendering.scatter import plan
+    from fractals.scatter import plan
 
     given = SCENES["scatter"].replace(size=(64, 512), bloom=1)
     monkeypatch.setattr(plan.ScatterPlan, "bands", 2)

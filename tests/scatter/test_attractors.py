@@ -12,7 +12,7 @@ import fractals
 from fractals import catalog
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb as main
-from fractals.kernels.scatter import Game
+from fractals.scatter.game import Game
 
 NAMES = catalog.names("attractor")
 FLOWS = ("aizawa", "halvorsen", "lorenz", "roessler", "thomas")
@@ -164,7 +164,7 @@ def test_a_flow_is_its_equation(name):
 
 def test_a_step_of_a_flow_is_of_fourth_order():
     """Half the step has a 16th to a 32nd of the error, beside a thousand small steps."""
-    from fractals.kernels import attractor
+    from fractals.scatter import attractor
 
     backend = open_backend(choose("python").device, "float64")
     formula = made("lorenz")

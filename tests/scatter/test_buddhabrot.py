@@ -12,10 +12,10 @@ from fractals.backends.devices import choose, open_backend
 from fractals.backends.python import PythonBackend
 from fractals.cli.verbs import run_verb as main
 from fractals.errors import OptionError, SceneError
-from fractals.kernels.buddhabrot import make_sobol, mirrors
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.scatter import cells
-from fractals.rendering.scatter.play import Iterated, open_player
+from fractals.scatter import cells
+from fractals.scatter.buddhabrot import make_sobol, mirrors
+from fractals.scatter.play import Iterated, open_player
 
 STEPS = {
     "mandelbrot": lambda z, c: z * z + c,

@@ -14,10 +14,11 @@ from support.scenes import slow_but
 
 import fractals
 from fractals import catalog
-from fractals.backends.cpu.chaos import Machine, Sums
 from fractals.backends.machine_code import FUSED, REGISTER
-from fractals.kernels import scatter
-from fractals.kernels.scatter import Game, Window, philox
+from fractals.kernels.random import philox
+from fractals.scatter import game as games
+from fractals.scatter.cpu_game import Machine, Sums
+from fractals.scatter.game import Game, Window
 
 MASK = 0xFFFFFFFF
 FLAMES = {
@@ -129,7 +130,7 @@ def test_lists_that_are_full_are_emptied():
     """A tile's list holds some thousand records, and a picture of one tile gets more."""
     flame = flame_of("affine")
     few, _ = by_machine(flame, "float32", Game(0, 400, 5, 1, 2), 64, 64)
-    assert few[..., 3].sum() > 3 * 4096 * scatter.HIT
+    assert few[..., 3].sum() > 3 * 4096 * games.HIT
     assert np.array_equal(
         few, by_kernel("simulator", flame, "float32", Game(0, 400, 5, 1, 2), 64)[0]
     )
@@ -140,7 +141,7 @@ def test_sums_of_32_bits_do_not_overflow():
     flame = flame_of_maps([0, 0, 0.3, 0, 0, 0.3], color=0.6, color_speed=1)
     sums, hits = by_machine(flame, "float32", Game(0, 17000, 5, 1, 2), 1024, 1024)
     assert hits == 1024 * 17000 > 2**24
-    assert sums[..., 3].max() == sums[..., 3].sum() == hits * scatter.HIT > 2**32
+    assert sums[..., 3].max() == sums[..., 3].sum() == hits * games.HIT > 2**32
     few, _ = by_machine(flame, "float32", Game(0, 17, 5, 1, 2), 1024, 1024)
     assert np.array_equal(sums, few * 1000)
 
@@ -159,7 +160,7 @@ def points_of(flame, view, shape, trajectories, seed):
         some = min(1024, trajectories - first)
         machine.play(player, flame.data(np.float64), game._replace(first=first), window, some)
     machine.play(player, flame.data(np.float64), game, window, 0)
-    return machine.sums()[..., 3] // scatter.HIT
+    return machine.sums()[..., 3] // games.HIT
 
 
 def chi_square(counts, expected):
@@ -233,7 +234,7 @@ def test_two_to_the_33_points_in_a_bucket_are_all_counted():
     flame = flame_of_maps([0, 0, 0.3, 0, 0, 0.3], color=0.6, color_speed=1)
     sums, hits = by_machine(flame, "float32", Game(0, 2**20, 5, 1, 2), 2**13, 1024, 8)
     assert hits == 2**33
-    assert sums[..., 3].max() == sums[..., 3].sum() == 2**33 * scatter.HIT
+    assert sums[..., 3].max() == sums[..., 3].sum() == 2**33 * games.HIT
 
 
 NAMES = "linear sinusoidal spherical julia julian blur eyefish log pre_gaussian_blur post_curl"
@@ -313,21 +314,21 @@ def test_loops_of_variations_are_vectors(name, monkeypatch):
 
     A branch comes into a loop unseen, as by `a if condition else b` where a is an array's element.
     """
-    from fractals.backends.cpu import chaos
     from fractals.backends.cpu.programs import array
+    from fractals.scatter import cpu_game
 
     if name == "julia" and REGISTER <= 16:
         pytest.skip("vectors of four numbers are not worth it to LLVM here, as on Arm")
     whole = tuple, *["q"] * 6
     layout = tuple, array("f", 2), array("i"), array("f"), whole, whole
-    text = text_of(monkeypatch, chaos.LOOP, (catalog.load("variation", name)(),), layout)
+    text = text_of(monkeypatch, cpu_game.LOOP, (catalog.load("variation", name)(),), layout)
     assert "x float> @llvm.fma" in text
 
 
 def test_random_numbers_and_sums_are_vectors(monkeypatch):
     """A signed index, or a loop over a signed range, can keep LLVM from vectors."""
     from fractals.backends import machine_code
-    from fractals.backends.cpu import chaos
+    from fractals.scatter import cpu_game
 
     flame, real = flame_of("affine"), np.float32
     machine = Machine("float32", flame, (8, 8))
@@ -336,7 +337,7 @@ def test_random_numbers_and_sums_are_vectors(monkeypatch):
     sums = Sums(np.zeros((1, 64, 4), np.uint32), *np.zeros((3, 1), np.int64))
     sums = sums._replace(large=np.zeros((1, 64, 4), np.int64))
     layout = machine_code.layout_of((*arguments, window, *machine.player(), sums))
-    text = text_of(monkeypatch, chaos.MACHINE, (), layout)
+    text = text_of(monkeypatch, cpu_game.MACHINE, (), layout)
     if REGISTER > 16:
         assert re.search(r"mul .*<\d+ x i64>", text)
     assert "load <4 x i32>" in text

@@ -277,7 +277,7 @@ def test_a_picture_is_verified(tmp_path, capsys):
 def test_points_are_compared_with_plain_python(monkeypatch):
     from fractals.errors import DifferenceError
     from fractals.rendering.options import RenderOptions
-    from fractals.rendering.scatter import play
+    from fractals.scatter import play
 
     player = play.open_player(fractals.load_scene(TABLE).replace(size=(60, 40)), RenderOptions())
     player.check(1)

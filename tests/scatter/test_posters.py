@@ -13,9 +13,9 @@ from fractals.io import png
 from fractals.rendering.bands import Kept
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.scatter import play
-from fractals.rendering.scatter.display import Show
-from fractals.rendering.scatter.play import Player
+from fractals.scatter import play
+from fractals.scatter.play import Player
+from fractals.scatter.show import Show
 
 FLAME = {
     "name": "flame",

@@ -8,9 +8,17 @@ from fractals import catalog
 from fractals.backends.devices import choose, open_backend
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.scatter import refine
-from fractals.rendering.scatter.plan import CHUNK, make_scatter_plan
-from fractals.rendering.scatter.play import FUNCTIONS, MOST, ROOM, SHIFT, Player, Spectrum, _largest
+from fractals.scatter import refine
+from fractals.scatter.plan import CHUNK, make_scatter_plan
+from fractals.scatter.play import (
+    FUNCTIONS,
+    MOST,
+    ROOM,
+    SHIFT,
+    Player,
+    Spectrum,
+    _largest,
+)
 
 FLAME = fractals.load_scene("bonfire").replace(size=(160, 100), supersampling=1, quality=60)
 BACKENDS = {}

@@ -15,7 +15,7 @@ from oracle.variations import WORDS
 from support.scenes import slow_but
 
 from fractals import catalog
-from fractals.kernels.scatter import HIT
+from fractals.scatter.game import HIT
 
 NAMES = catalog.names("variation")
 NOT_IN_FLAM3 = ("hemisphere", "sineblur")  # of Apophysis' plug-ins

@@ -17,7 +17,7 @@ import numpy as np
 from fractals.backends import base, code_cache, devices, probe
 from fractals.backends.cuda import backend, kernel
 from fractals.backends.numba_private import pretended_gpu
-from fractals.tools.gpu.machine import hot_loop, instructions, resources
+from fractals.lessons.machine import hot_loop, instructions, resources
 
 __all__ = ["hot_loop", "instructions", "resources"]
 

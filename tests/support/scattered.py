@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from fractals.backends.cpu.chaos import Machine
 from fractals.backends.devices import choose, open_backend
-from fractals.kernels.scatter import Window
+from fractals.scatter.cpu_game import Machine
+from fractals.scatter.game import Window
 
 SIZE = 48, 40  # of a picture
 

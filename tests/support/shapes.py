@@ -5,9 +5,9 @@ import numpy as np
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.kernels.primitives import fma, number, select, sqrt
-from fractals.kernels.solid import Solid
-from fractals.rendering.solid.plan import make_solid_plan
-from fractals.rendering.solid.trace import Tracing
+from fractals.space.plan import make_solid_plan
+from fractals.space.solid import Solid
+from fractals.space.trace import Tracing
 
 SIZE = (9, 7)
 

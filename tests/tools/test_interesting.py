@@ -11,8 +11,8 @@ from fractals import load_scene
 from fractals.errors import FractalsError, OptionError
 from fractals.films.motion import way_to
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.solid.plan import make_solid_plan
-from fractals.rendering.solid.trace import open_tracing
+from fractals.space.plan import make_solid_plan
+from fractals.space.trace import open_tracing
 from fractals.tools.interesting import (
     SHARE,
     best_windows,

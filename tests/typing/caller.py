@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fractals
-from fractals.kernels.solid import Solid
+from fractals.space.solid import Solid
 
 
 def draw() -> fractals.Image:

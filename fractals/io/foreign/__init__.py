@@ -8,7 +8,6 @@ from typing import Any
 FILES = {
     "deep_zooms": ("kfr", "kfp", "rust_fractal"),
     "fractint": ("par", "frm"),
-    "iterated_functions": ("flame", "ifs"),
     "palette_files": ("map", "gpl", "ggr", "ugr"),
     "ultra_fractal": ("upr", "ufm"),
 }

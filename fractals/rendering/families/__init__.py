@@ -172,6 +172,14 @@ class Family(ABC):
         """
         return AtOnce(self, scene, options)
 
+    def run_kernels(self, scene: Scene, backend_of: Callable[[str], Backend]) -> int:
+        """Draw some pixels, and return the place of the kernel that iterates among those that ran.
+
+        `backend_of`: opens a backend for a number type; it may translate kernels in place of
+        running them.
+        """
+        raise OptionError(f"{self._of(scene)} has no kernels that can be shown alone")
+
     def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
         """Draw a picture again, to compare another with it; `seed` chooses what is checked more.
 

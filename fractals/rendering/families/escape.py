@@ -1,15 +1,18 @@
 """Escape time: each sample's orbit is iterated until it leaves, and its count is colored."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from fractals.backends.base import Backend
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
 from fractals.rendering.compute_store import Computed, compute_data_to
 from fractals.rendering.drawing import (
     compute_data,
+    draw_tile,
     open_drawing,
     open_plan,
     open_recoloring,
@@ -20,6 +23,8 @@ from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
 from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
 from fractals.scene.model import Scene
+
+LIMIT = 1000  # iterations of kernels that are shown, where a scene leaves them to a probe
 
 
 class Escape(Family):
@@ -70,6 +75,16 @@ class Escape(Family):
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
         return draw_image(*open_plan(scene, options), options)
+
+    def run_kernels(self, scene: Scene, backend_of: Callable[[str], Backend]) -> int:
+        """Draw some pixels; the first kernel iterates."""
+        if scene.iteration.max_iterations == "auto":
+            scene = scene.replace(max_iterations=LIMIT)
+        plan = make_plan(scene.replace(size=(8, 6)), "opencl", keeps="pixels")
+        options = RenderOptions(device="simulator", on_message=lambda line: None)
+        opened = open_drawing(plan, backend_of(plan.precision), options)
+        draw_tile(opened, plan.tiles[0], np.zeros((6, 8, 3), opened.dtype))
+        return 0
 
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
         """Return the checksum of some raw numbers, and the kind of the device."""

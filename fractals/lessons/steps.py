@@ -1,0 +1,400 @@
+"""The lessons: the user's language, the steps, runs of their scripts, checks, and the ladder."""
+
+import ast
+import functools
+import io
+import json
+import locale
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fractals.catalog import PACKAGE
+from fractals.errors import FractalsError, InputError, OptionError, shown
+from fractals.io.files import check_output, written
+
+LANGUAGES = ("en", "zh")
+VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")  # the first that is set decides, as in POSIX
+
+
+def of_the_user() -> str:
+    """Return the language of the user, of those that the lessons have; English for others."""
+    given = next(filter(None, map(os.environ.get, VARIABLES)), None)
+    if given is None:  # macOS and Windows keep it elsewhere
+        given = locale.getlocale()[0] or ""
+    return "zh" if given.lower().startswith(("zh", "chinese")) else "en"
+
+
+@functools.cache
+def table(folder: Path, language: str, name: str) -> dict[str, Any]:
+    """Return a table of texts in a language, such as "verdicts"; an empty one in English."""
+    if language == "en":
+        return {}
+    return tomllib.loads((folder / language / f"{name}.toml").read_text("utf-8"))
+
+
+@functools.cache
+def _patterns(folder: Path, language: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return a pattern for each text, those with the most words of their own first."""
+    known = sorted(table(folder, language, "verdicts").items(), key=lambda pair: -len(pair[0]))
+    parts = [(text.split("{}"), there) for text, there in known]
+    return [(re.compile("(.+?)".join(map(re.escape, part)), re.DOTALL), to) for part, to in parts]
+
+
+def said(text: str, folder: Path, language: str) -> str:
+    """Return a text of the command in a language; one that is not in the table as it is.
+
+    Parameters
+    ----------
+    text : str
+        In English.
+    folder : Path
+        Of the lessons.
+    language : str
+        One of `LANGUAGES`.
+    """
+    for pattern, there in _patterns(folder, language):
+        if found := pattern.fullmatch(text):
+            parts = [said(part, folder, language) for part in found.groups()]
+            return there.format(*parts)
+    return text
+
+
+def exercise_text(path: Path, folder: Path, language: str) -> str:
+    """Return the text of an exercise, with its docstrings in a language."""
+    text = path.read_text("utf-8")
+    documents = table(folder, language, "exercises").get(path.stem, {})
+    lines = text.splitlines()
+    for node in reversed(list(ast.walk(ast.parse(text)))):
+        name = "module" if isinstance(node, ast.Module) else getattr(node, "name", "")
+        if name in documents:
+            old = node.body[0]  # type: ignore[attr-defined]
+            indent = " " * old.col_offset
+            new = f'"""{documents[name].strip()}'.split("\n")
+            new = [f"{indent}{line}".rstrip() for line in new]
+            close = [f'{indent}"""'] if len(new) > 1 else []
+            new[-1] += "" if close else '"""'
+            lines[old.lineno - 1 : old.end_lineno] = new + close
+    return "\n".join(lines) + "\n"
+
+
+# --- Steps: each script, or check of an answer, runs in a process of its own
+
+# The steps of the lessons: their scripts, pages and exercises, found by file name.
+
+
+# A wheel has the lessons inside the package, a checkout beside it.
+FOLDERS = (PACKAGE / "lessons" / "course", PACKAGE.parent / "lessons")
+SCRIPT = re.compile(r"step_(\d\d|[a-z])_(\w+)\.py")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the lessons: `key` is "0" to "14" or a letter, `name` the rest of the file name."""
+
+    key: str
+    name: str
+    script: Path
+
+    def summary(self, language: str = "en") -> str:
+        """Return the name of the step and what it is about, in a line."""
+        if language != "en":  # of the table on the first page: | [title](page) | what is new |
+            text = self.page(language).with_name("README.md").read_text("utf-8")
+            row = re.search(rf"^\| \[\w+ (.*?)\]\({self.script.stem}.md\) \| (.*) \|$", text, re.M)
+            return "：".join(row.groups()) if row else self.name
+        first = self.script.read_text("utf-8").split("\n", 1)[0].strip('"')
+        return f"{self.name.replace('_', ' '):18}{re.sub(r'^Step .*?: ', '', first)}"
+
+    def page(self, language: str = "en") -> Path:
+        """Return the path of the page in a language."""
+        folder = self.script.parent if language == "en" else self.script.parent / language
+        return folder / f"{self.script.stem}.md"
+
+    @property
+    def exercise(self) -> Path:
+        """Return the path of the file that a reader begins with."""
+        return self.script.parent / "exercises" / self.script.name
+
+    @property
+    def check(self) -> Path:
+        """Return the path of the program that checks an answer."""
+        return self.script.parent / "checks" / self.script.name
+
+    @property
+    def answer_name(self) -> str:
+        """Return the name of a reader's file."""
+        number = self.key.zfill(2) if self.key.isdigit() else self.key
+        return f"exercise_{number}.py"
+
+
+def lessons_folder() -> Path:
+    """Return the folder of the lessons. Raises `FractalsError` if there are none."""
+    for folder in FOLDERS:
+        if folder.is_dir():
+            return folder
+    raise FractalsError("this installation has no lessons: install the package again")
+
+
+def all_steps() -> list[Step]:
+    """Return the steps in their order: numbers, then letters."""
+    found = []
+    for path in lessons_folder().glob("step_*.py"):
+        if match := SCRIPT.fullmatch(path.name):
+            number = match[1]
+            found.append(Step(str(int(number)) if number.isdigit() else number, match[2], path))
+    return sorted(found, key=lambda step: (not step.key.isdigit(), step.script.name))
+
+
+def find_step(key: str) -> Step:
+    """Return the step of a number or a letter; or of ``03``, ``jit`` or ``step_03_jit``."""
+    steps = all_steps()
+    text = key.lower()
+    for step in steps:
+        if text in (step.key, step.key.zfill(2), step.name, step.script.stem):
+            return step
+    known = ", ".join(step.key for step in steps)
+    raise OptionError(f"no step '{shown(key, 40)}': choose {known}; 'fractals learn' lists them")
+
+
+def start(step: Step, overwrite: bool = False, language: str = "en") -> Path:
+    """Copy the exercise of a step to the working folder, and return the name of the copy."""
+    target = Path(step.answer_name)
+    check_output(target, overwrite)
+    with written(target, overwrite) as file:
+        file.write(exercise_text(step.exercise, step.script.parent, language).encode())
+    return target
+
+
+GRADE = Path(__file__).with_name("grade.py")
+LADDER = "FRACTALS_LADDER"  # environment: the file to which scripts append their figures
+CHECK_SECONDS = 30.0  # of a check; the slowest takes 4 on a busy machine, of which it compiles 2
+
+
+def environment(ladder: Path | None = None) -> dict[str, str]:
+    """Return the environment of a script."""
+    found = dict(os.environ)
+    if ladder:
+        found[LADDER] = str(ladder)
+    if not FOLDERS[0].is_dir():  # a checkout, where `fractals` may not be installed
+        paths = [found.get("PYTHONPATH", ""), str(PACKAGE.parent)]
+        found["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return found
+
+
+def run_script(
+    step: Step,
+    arguments: Sequence[str] = (),
+    ladder: Path | None = None,
+    seconds: float | None = None,
+    quiet: bool = False,
+) -> None:
+    """Run the script of a step; one that fails, or exceeds the limit of `seconds`, raises an error.
+
+    It appends its figures to the file `ladder`. With `quiet`, what it prints is dropped.
+    """
+    output = subprocess.DEVNULL if quiet else None
+    command = [sys.executable, str(step.script), *arguments]
+    try:
+        code = subprocess.run(
+            command, env=environment(ladder), timeout=seconds, stdout=output
+        ).returncode
+    except subprocess.TimeoutExpired:
+        raise FractalsError(f"step {step.key}: not finished after {seconds:.0f} s") from None
+    if code:
+        raise FractalsError(f"step {step.key}: the script {ending(code)}")
+
+
+def ending(code: int) -> str:
+    """Return how a process ended.
+
+    >>> ending(1), ending(-11)
+    ('ends with exit code 1', 'is ended by SIGSEGV')
+    """
+    if code < 0:
+        return f"is ended by {signal.Signals(-code).name}"
+    return f"ends with exit code {code}"
+
+
+def check_answer(
+    step: Step, path: str, seconds: float = CHECK_SECONDS, language: str = "en"
+) -> None:
+    """Check an answer to the exercise of a step; an `InputError` says in a line what is wrong."""
+    answer, lessons = Path(path).resolve(), step.script.parent
+    name = shown(path, 80)
+    if not answer.is_file():
+        text = f"no file '{name}': 'fractals learn --start {step.key}' writes {step.answer_name}"
+        raise OptionError(said(text, lessons, language))
+    with tempfile.TemporaryDirectory(prefix="fractals-learn-") as folder:
+        result = Path(folder, "verdict.txt")
+        command = [sys.executable, str(GRADE), str(step.check), str(answer), str(result)]
+        try:
+            simulated = environment() | {"FRACTALS_DEVICE": "simulator"}  # it checks every index
+            simulated.pop("NUMBA_ENABLE_CUDASIM", None)
+            done = subprocess.run(command, env=simulated, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            text = f"no result after {seconds:.0f} s: a loop does not end, or is far too slow"
+        else:
+            text = f"the program {ending(done.returncode)} during the check"
+            text = result.read_text("utf-8") if result.exists() else text
+        if text:
+            raise InputError(f"{name}: {said(text, lessons, language)}")
+
+
+# --- The ladder of this machine: all steps run one after another, as JSON and as a chart
+
+WIDTH, ROW, MARGIN = 1800, 56, 60  # pixels of the chart
+NAMES, FIGURES = 300, 580  # pixels left of the bars for names, and right of them for figures
+RIGHT = (1450.0, 1620.0, 1740.0)  # right edges of the columns of figures
+HEAD, FOOT = 150, 110  # pixels above and below the bars
+INK, GRAY, PALE = "#1f2933", "#6b7785", "#dfe4ea"
+LIMIT = "#d1495b"
+COLORS = {"CPU": "#1d4e89", "GPU": "#4c9a2a"}
+OPERATIONS = 4  # of an iteration, as in lessons/ladder.py
+LEGEND = (
+    "Iterations of z*z + c per second, on a logarithmic scale. Limit: all cores do nothing but "
+    "fused multiply-adds. Gain: over the step before; of step 6, over step 4."
+)
+
+STEP_SECONDS = 120.0  # limit for a script; on two cores each takes less than 10
+UNIT = "it/s"  # of the rates that have bars
+
+
+def measure(
+    steps: Sequence[Step], on_message: Callable[[str], None] = lambda line: None
+) -> dict[str, Any]:
+    """Run the scripts of steps, each in a process of its own, and return their figures.
+
+    A step that fails has an `error` in place of its figures.
+    """
+    from fractals.tools.bench_report import make_report
+
+    figures: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory(prefix="fractals-learn-") as folder:
+        ladder = Path(folder, "ladder.jsonl")
+        for step in steps:
+            on_message(f"step {step.key}, {step.name}")
+            known = len(read_ladder(ladder))
+            try:
+                run_script(step, ladder=ladder, seconds=STEP_SECONDS, quiet=True)
+                found = read_ladder(ladder)[known:]
+                error = {} if found else {"error": f"step {step.key}: the script reports nothing"}
+            except FractalsError as failure:
+                found, error = [], {"error": str(failure)}
+            figures.append({"step": step.key, "name": step.name, **(found[-1] if found else error)})
+    most = max((each.get("arithmetic", 0) for each in figures), default=0)
+    for each in figures:  # a step that ran while the machine was busy measured too little
+        if "percent" in each:
+            each["percent"] *= each["arithmetic"] / most
+            each["arithmetic"] = most
+    report = make_report([])
+    del report["results"]
+    return {**report, "steps": figures}
+
+
+def read_ladder(path: Path) -> list[dict[str, Any]]:
+    """Return the figures that scripts appended to a file; none where it is missing."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def texts_of(figure: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the figures of a step: rate or time, share of the arithmetic, and the gain.
+
+    >>> texts_of({"seconds": 0.05, "device": "CPU", "rate": 2e9, "unit": "it/s", "percent": 17.2})
+    ('2 G it/s', '17 %', '')
+    >>> texts_of({"device": "simulator"})
+    ('in the simulator', '', '')
+    """
+    if "error" in figure:
+        return str(figure["error"]).partition(": ")[2], "", ""
+    if figure["device"] == "simulator":
+        return "in the simulator", "", ""
+    seconds = figure["seconds"]
+    first = f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+    if "rate" in figure:
+        first = f"{in_thousands(figure['rate'])} {figure['unit']}"
+    if figure["device"] != "CPU":
+        first = f"{first}, on the GPU"
+    percent = f"{figure['percent']:.2g} %" if "percent" in figure else ""
+    return first, percent, f"x {figure['times']:.2g}" if "times" in figure else ""
+
+
+def in_thousands(number: float) -> str:
+    """Return a number to three digits in thousands, millions, billions or trillions.
+
+    >>> in_thousands(1e6), in_thousands(5.43e6), in_thousands(1e11), in_thousands(20)
+    ('1 M', '5.43 M', '100 G', '20')
+    """
+    for unit, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.3g}"
+
+
+def has_bar(figure: dict[str, Any]) -> bool:
+    """Return whether a step has a rate that says something about this machine."""
+    return figure.get("unit") == UNIT and figure["device"] in COLORS
+
+
+def chart(report: dict[str, Any]) -> bytes:
+    """Return the chart of a report as a PNG: a bar for each rate, on a logarithmic scale."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    from fractals.tools.bench_report import hardware_line
+
+    figures = report["steps"]
+    rates = [each["rate"] for each in figures if has_bar(each)]
+    most = [each["arithmetic"] / OPERATIONS for each in figures if "arithmetic" in each][:1]
+    low = math.floor(math.log10(min(rates, default=1.0)))
+    high = max(low + 1, math.ceil(math.log10(max([*rates, *most], default=1.0))))
+    height = HEAD + ROW * len(figures) + FOOT
+    image = Image.new("RGB", (WIDTH, height), "white")
+    draw = ImageDraw.Draw(image)
+    left, right, bottom = MARGIN + NAMES, WIDTH - MARGIN - FIGURES, height - FOOT
+
+    def across(rate: float) -> float:
+        return left + (right - left) * (math.log10(rate) - low) / (high - low)
+
+    def write(x: float, y: float, text: str, size: int, color: str = INK, at: str = "lm") -> None:
+        draw.text((x, y), text, color, ImageFont.load_default(size), anchor=at)
+
+    write(MARGIN, 48, "From a loop in Python to the limit of this machine", 38)
+    write(MARGIN, 98, hardware_line(report), 24, GRAY)
+    for x, text in zip(RIGHT, ("iterations per second", "of the limit", "gain"), strict=True):
+        write(x, HEAD - 22, text, 22, GRAY, "rm")
+    marks = {10.0**power: in_thousands(10.0**power) for power in range(low, high + 1)}
+    for x, text in ((across(rate), text) for rate, text in marks.items()):
+        draw.line([(x, HEAD - 8), (x, bottom)], PALE, 2)
+        write(x, bottom + 22, text, 22, GRAY, "mm")
+    for k, figure in enumerate(figures):
+        y = HEAD + ROW * k + ROW // 2
+        write(MARGIN + 40, y, figure["step"], 26, GRAY, "rm")
+        write(MARGIN + 60, y, figure["name"].replace("_", " "), 26)
+        first, *others = texts_of(figure)
+        if has_bar(figure):
+            end = max(left + 4, round(across(figure["rate"])))
+            draw.rectangle([left, y - 17, end, y + 17], COLORS[figure["device"]])
+            write(RIGHT[0], y, first.partition(f" {UNIT}")[0], 24, INK, "rm")
+        else:
+            font = ImageFont.load_default(24)
+            draw.rectangle(draw.textbbox((left + 14, y), first, font, anchor="lm"), "white")
+            write(left + 14, y, first, 24, GRAY)
+        for x, text in zip(RIGHT[1:], others, strict=True):
+            write(x, y, text, 24, GRAY, "rm")
+    for x in map(across, most):
+        draw.line([(x, HEAD - 8), (x, bottom)], LIMIT, 3)
+        write(x, HEAD - 22, "limit", 22, LIMIT, "mm")
+    write(MARGIN, bottom + 70, LEGEND, 22, GRAY)
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", optimize=True)
+    return buffer.getvalue()

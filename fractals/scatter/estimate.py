@@ -1,0 +1,261 @@
+"""From hits to light, as flam3 shows flames.
+
+Arrays of light have four values in each bucket: red, green, blue, and the density. A neighborhood
+is gathered in one fixed order, so that the bits are the same on every device.
+"""
+
+from typing import Any, NamedTuple
+
+from fractals.kernels import on_cpu
+from fractals.kernels.elementary import exp, log
+from fractals.kernels.primitives import fma, number
+
+WHITE = 255.0
+
+
+class Rows(NamedTuple):
+    """The rows of `out` that a program fills: from `top` to the one before `until`."""
+
+    top: Any
+    until: Any
+
+
+class Tone(NamedTuple):
+    """How light becomes a pixel: of `fractals.scene.model.Display`."""
+
+    # 1 / gamma, threshold, its power of 1 / gamma - 1, vibrancy, highlight power, and the three
+    # channels of the background, from 0 to 1; array of real, shape (8,)
+    numbers: Any
+    white: Any  # the value of a white channel, as a number: 255, 65535, or 1 of light
+    most: Any  # the greatest value, in whites
+
+
+def power(v, exponent):  # compiled with `target.jit`
+    """Return v to the power of the exponent; 0 where v is 0 or less."""
+    zero = number(0, v)
+    return exp(exponent * log(v)) if v > zero else zero
+
+
+def make_density_body(target):
+    """Return ``body(i0, j0, di, dj, out, sums, k1, k2, gains, top, until)``: log density as light.
+
+    Parameters
+    ----------
+    out : array of real, shape (rows, columns, 4)
+    sums : array of int64, shape (rows, columns, 4)
+        Red, green, blue and count of hits.
+    k1, k2 : real
+        Brightness, and the density of one hit.
+    gains : array of real, shape (4,)
+        Factors of the channels.
+    rows : Rows
+    """
+    real = target.real
+
+    def body(i0, j0, di, dj, out, sums, k1, k2, gains, rows):
+        one, zero = real(1), real(0)
+        for j in range(rows.top + j0, rows.until, dj):
+            for i in range(i0, out.shape[1], di):
+                n = real(sums[j, i, 3])
+                scale = zero
+                if n > zero:
+                    t = n * k2
+                    u = fma(n, k2, one)  # rounded: the quotient below makes up for it (Kahan)
+                    logarithm = t if u == one else log(u) * (t / (u - one))
+                    scale = k1 * logarithm / n
+                for m in range(4):
+                    out[j, i, m] = real(sums[j, i, m]) * gains[m] * scale
+
+    return body
+
+
+def make_kind_body(target):
+    """Return ``body(i0, j0, di, dj, out, sums, numbers, weight, step, top, until)``.
+
+    It finds the spread of each bucket's light: the fewer hits around, the wider.
+
+    Parameters
+    ----------
+    out : array of int32, shape (rows, columns)
+        Of each bucket, the last of `numbers` that is at most its hits; 0 where there is none.
+    sums : array of int64, shape (rows, columns, 4)
+    numbers : array of int64
+        Numbers of hits, in rising order.
+    weight, step : int64
+        What a hit adds to a count; buckets a pixel. Of several, those around a bucket count.
+    rows : Rows
+    """
+    int64 = target.int64
+
+    def body(i0, j0, di, dj, out, sums, numbers, weight, step, rows):
+        height, columns, reach = sums.shape[0], sums.shape[1], step // 2
+        for j in range(rows.top + j0, rows.until, dj):
+            for i in range(i0, columns, di):
+                hits = int64(0)
+                for y in range(max(0, j - reach), min(height, j + reach + 1)):
+                    for x in range(max(0, i - reach), min(columns, i + reach + 1)):
+                        hits += sums[y, x, 3] // weight
+                if step % 2 == 0:  # one column and one row too many
+                    hits = hits * step * step // ((step + 1) * (step + 1))
+                low, high = 0, len(numbers)
+                while low < high:
+                    middle = (low + high) // 2
+                    if numbers[middle] <= hits:
+                        low = middle + 1
+                    else:
+                        high = middle
+                out[j, i] = max(low - 1, 0)
+
+    return body
+
+
+def make_reach_body(target):
+    """Return ``body(i0, j0, di, dj, out, kinds, reaches, near)``.
+
+    Parameters
+    ----------
+    out : array of int32, shape (blocks of rows, blocks of columns)
+        The longest reach of light in each block of 32x32 buckets and the `near` blocks around it.
+    kinds, reaches
+        As of `make_estimate_body`.
+    near : int64
+    """
+
+    def body(i0, j0, di, dj, out, kinds, reaches, near):
+        rows, columns = kinds.shape[0], kinds.shape[1]
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                least = len(reaches) - 1  # the kind of least hits reaches farthest
+                for y in range(max(0, (j - near) << 5), min(rows, (j + near + 1) << 5)):
+                    for x in range(max(0, (i - near) << 5), min(columns, (i + near + 1) << 5)):
+                        if kinds[y, x] < least:
+                            least = kinds[y, x]
+                out[j, i] = reaches[least]
+
+    return body
+
+
+@on_cpu("fractals.scatter.cpu_estimate:spreading")
+def make_estimate_body(target):
+    """Return ``body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, top, until)``.
+
+    It spreads the light of each bucket over its neighbors, the farther the fewer hits there are.
+
+    Parameters
+    ----------
+    out : array of real, shape (rows, columns, 4)
+    light : array of real, shape (rows, columns, 4)
+    kinds : array of int32, shape (rows, columns)
+        The spread of each bucket, a row of `weights`.
+    weights : array of real, shape (kinds, squares)
+        By the square of the distance.
+    reaches : array of int32, shape (kinds,)
+        How many buckets away a spread ends; none is longer than the one before it.
+    far : array of int32, shape (blocks of rows, blocks of columns)
+        The longest reach of light that arrives in a block of 32x32 buckets.
+    rows : Rows
+    """
+    real = target.real
+
+    def body(i0, j0, di, dj, out, light, kinds, weights, reaches, far, rows):
+        height, columns = light.shape[0], light.shape[1]
+        for j in range(rows.top + j0, rows.until, dj):
+            for i in range(i0, out.shape[1], di):
+                red, green, blue, density = real(0), real(0), real(0), real(0)
+                reach = far[j >> 5, i >> 5]
+                for y in range(max(0, j - reach), min(height, j + reach + 1)):
+                    down = y - j
+                    for x in range(max(0, i - reach), min(columns, i + reach + 1)):
+                        across, kind = x - i, kinds[y, x]
+                        if max(abs(across), abs(down)) <= reaches[kind]:
+                            weight = weights[kind, across * across + down * down]
+                            red = fma(weight, light[y, x, 0], red)
+                            green = fma(weight, light[y, x, 1], green)
+                            blue = fma(weight, light[y, x, 2], blue)
+                            density = fma(weight, light[y, x, 3], density)
+                out[j, i, 0], out[j, i, 1], out[j, i, 2], out[j, i, 3] = red, green, blue, density
+
+    return body
+
+
+def make_pixel_body(target):
+    """Return ``body(i0, j0, di, dj, out, light, taps, step, first, down, tone, top, until)``.
+
+    It takes the mean of each pixel's buckets, weighted by the filter, and makes it a color.
+
+    Parameters
+    ----------
+    out : array of float32, shape (rows, columns, 3)
+        From 0 to `tone.white` times `tone.most`.
+    light : array of real, shape (bucket rows, bucket columns, 4)
+    taps : array of real, shape (width,)
+        The filter, across and down.
+    step, first, down : int64
+        Buckets a pixel; the bucket of a pixel's first tap; the picture's row that is the first of
+        `out`.
+    tone : Tone
+    rows : Rows
+    """
+    real, real32 = target.real, target.real32
+    power_of = target.jit(power)
+
+    def tone_of(v, ls, vibrancy, gamma, rest, behind, white, most):
+        """Return the value of one channel from its part of the light."""
+        zero, one = real(0), real(1)
+        found = fma(rest, behind, fma(ls, v, (one - vibrancy) * power_of(v, gamma)))
+        found = found if found > zero else zero
+        return (found if found < most else most) * white
+
+    tone_of = target.jit(tone_of)
+
+    def alpha_of(density, gamma, threshold, slope):
+        """Return how much light covers what is behind it: a straight line below the threshold."""
+        zero, one = real(0), real(1)
+        if density <= zero:
+            return zero
+        curve = power_of(density, gamma)
+        if density >= threshold:
+            return curve
+        share = density / threshold
+        return fma(one - share, density * slope, share * curve)
+
+    alpha_of = target.jit(alpha_of)
+
+    def body(i0, j0, di, dj, out, light, taps, step, first, down, tone, rows):
+        v, zero, one = tone.numbers, real(0), real(1)
+        gamma, threshold, slope, vibrancy, highlight = v[0], v[1], v[2], v[3], v[4]
+        unit = one / real(WHITE)
+        for j in range(rows.top + j0, rows.until, dj):
+            for i in range(i0, out.shape[1], di):
+                red, green, blue, density = zero, zero, zero, zero
+                for y in range(len(taps)):
+                    for x in range(len(taps)):
+                        weight = taps[y] * taps[x]
+                        row, column = (down + j) * step + first + y, i * step + first + x
+                        red = fma(weight, light[row, column, 0], red)
+                        green = fma(weight, light[row, column, 1], green)
+                        blue = fma(weight, light[row, column, 2], blue)
+                        density = fma(weight, light[row, column, 3], density)
+                red, green, blue, density = red * unit, green * unit, blue * unit, density * unit
+                alpha = alpha_of(density, gamma, threshold, slope)
+                ls = vibrancy * alpha / density if density > zero else zero
+                alpha = alpha if alpha < one else one
+                greatest = max(red, max(green, blue))
+                if ls * greatest > one:
+                    # The color that just fits, between that and what is cut off, or paler
+                    fits = one / greatest
+                    if highlight >= zero:
+                        pale = one - power_of(fits / ls, highlight)
+                        red = fma(pale, greatest - red, red)
+                        green = fma(pale, greatest - green, green)
+                        blue = fma(pale, greatest - blue, blue)
+                        ls = fits
+                    else:
+                        ls = fma(-highlight, ls, (one + highlight) * fits)
+                rest = one - alpha
+                white, most = tone.white, tone.most
+                out[j, i, 0] = real32(tone_of(red, ls, vibrancy, gamma, rest, v[5], white, most))
+                out[j, i, 1] = real32(tone_of(green, ls, vibrancy, gamma, rest, v[6], white, most))
+                out[j, i, 2] = real32(tone_of(blue, ls, vibrancy, gamma, rest, v[7], white, most))
+
+    return body

@@ -1,0 +1,159 @@
+"""Scatter images: points are thrown, and the hits become a picture."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, BinaryIO
+
+from fractals.backends.base import Backend
+from fractals.errors import OptionError
+from fractals.io.files import read_store_header
+from fractals.io.image import Image, PictureFile
+from fractals.io.store import SUFFIX
+from fractals.rendering.compute_store import Computed
+from fractals.rendering.families import Family, Rendered, chosen_device, written_to
+from fractals.rendering.options import RenderOptions, StoreOptions
+from fractals.rendering.sums import Play, SumStore, compute_sums_to, play_here
+from fractals.scatter.plan import Hits, ScatterPlan, make_scatter_plan
+from fractals.scatter.play import Player, open_player, room_of
+from fractals.scatter.refine import ScatterRefinement
+from fractals.scatter.show import (
+    Show,
+    draw_image,
+    facts_of,
+    write_bands,
+)
+from fractals.scatter.store import KIND, HitAdder, check_hits
+from fractals.scene.model import Scene
+
+
+class Scatterer(Family):
+    """The family of images whose points are thrown; see `fractals.rendering.families.Family`."""
+
+    title = "Scatter: points are thrown, and hits are counted"
+    tables = ("scatter", "display")
+    suffixes = (SUFFIX,)
+
+    def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ScatterPlan:
+        """Return how a scene is drawn."""
+        device, threads = chosen_device(options)
+        return make_scatter_plan(scene, device.kind, threads, keeps).fitted(room_of(device))
+
+    def plan_table(
+        self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
+    ) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        plan = self.plan(scene, options, keeps)
+        more = {"file": plan.file_size} if keeps == "store" else {}
+        return plan.to_table() | more
+
+    def render(self, scene: Scene, options: RenderOptions) -> Image:
+        """Draw a picture."""
+        return draw_image(open_player(scene, options, "pixels"), options)
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
+        """Draw a frame: each scene plays its share of the frame's points."""
+        player = open_player(scenes[0], options, "pixels")
+        found = [player.plan.moment(scene) for scene in scenes[1:]]
+        moments = [moment for moment in found if moment]
+        if len(moments) == len(found):
+            player = Player(player.plan, player.backend, None, moments)
+        return draw_image(player, options)
+
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Return the checksum of the sums of some short trajectories, and the device's kind."""
+        adder = HitAdder(open_player(scene, options, "pixels"))
+        adder.check_sent()
+        return adder.short_sum(), adder.plan.device
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file, band by band where it does not fit into memory."""
+        target = PictureFile(path, scene.image, overwrite)
+        if cluster is not None:
+            from fractals.rendering.cluster.sums import render_by
+
+            if self.plan(scene, options, "bands").bands > 1:
+                from fractals.rendering.cluster.job import check_poster
+                from fractals.scatter.show import bands_by
+
+                named, play = check_poster(path, target, False), bands_by(cluster, options)
+                player = open_player(scene, options, "bands")
+                with target.open() as file:
+                    return Rendered(**write_bands(file, player, options, named, play))
+            return render_by(cluster, path, target, scene, options, self)
+        if not target.streams:
+            return written_to(target, self.render(scene, options), options)
+        player = open_player(scene, options, "bands")
+        with target.open() as file:
+            beside = Path(path) if isinstance(path, str | Path) else None
+            return Rendered(**write_bands(file, player, options, beside))
+
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> ScatterRefinement:
+        """Return a picture that becomes ever finer: its sums are continued."""
+        return ScatterRefinement(scene, options, backend_of, before)
+
+    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
+        """Draw a picture again, and compare the points of some trajectories with plain Python's."""
+        player = open_player(scene, options, "pixels")
+        player.check(seed)
+        return self.render(scene, options)
+
+    def compute(self, scene: Scene, options: RenderOptions) -> Hits:
+        """Count the hits of a picture."""
+        player = open_player(scene, options)
+        return player.play(player.plan.no_hits(), player.plan.chunks, options.on_progress)
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Computed:
+        """Count the hits of a picture into a store, or go on with one."""
+        play: Play = play_here
+        if store_options.cluster is not None:
+            from fractals.rendering.cluster.sums import played_by
+
+            play = played_by(store_options.cluster)
+        return compute_sums_to(path, scene, options, store_options, KIND, play)
+
+    def load(self, path: Path) -> Hits:
+        """Return the hits of a store."""
+        hits: Hits = SumStore(path, read_store_header(path), KIND).load()
+        return hits
+
+    def recolor(self, raw: Hits, scene: Scene, options: RenderOptions) -> Image:
+        """Show hits with another display."""
+        if not isinstance(raw, Hits):
+            raise OptionError(
+                "raw numbers of a scatter image are what compute returns of its scene"
+            )
+        if not raw.chunks:
+            raise OptionError("no point is counted yet: compute the store first")
+        player = open_player(scene, options)
+        check_hits(
+            raw, player.plan, "recolor changes the display alone", "compute the new scene anew"
+        )
+        plan = replace(player.plan, reserve=raw.margin)
+        return shown(Player(plan, player.backend), raw)
+
+
+def shown(player: Player, hits: Hits) -> Image:
+    """Return the picture of hits."""
+    plan, begun = player.plan, perf_counter()
+    pixels = Show(plan, player.backend).pixels(hits)
+    return Image(pixels, **facts_of(plan, hits, {"color": perf_counter() - begun}))
+
+
+make = Scatterer  # as the catalog finds it

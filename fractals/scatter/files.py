@@ -1,0 +1,561 @@
+"""Flames (`.flame`, `.flam3`) and Fractint's iterated function systems (`.ifs`).
+
+Flames of flam3, Apophysis, Chaotica, Fractorium and JWildfire are XML. Coefficients stand in the
+order a d b e c f there, for x' = ax + by + c and y' = dx + ey + f; y points down, and `scale` is
+pixels a unit. Names of variations are those of `fractals.scatter.variations`, in any case;
+parameters follow them: ``julian_power``.
+"""
+
+import itertools
+import math
+import random
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from fractals import catalog
+from fractals.color import palette
+from fractals.color.palette import parse_color, srgb_from_linear
+from fractals.errors import SceneError, listed, shown
+from fractals.io.foreign import Format, Imported, first_of
+from fractals.scatter.formulas import MAX_TRANSFORMS, split
+from fractals.scatter.game import IDENTITY
+from fractals.scene.model import FILTERS, Display
+
+COLORS = 256  # of a palette
+MAX_FLAMES = 10_000
+ROOTS = ("flame", "flames", "test")
+FORBIDDEN = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)  # entities can grow without bound
+# Attributes of a flame, and the keys of the table [display] that say the same.
+TONES = (
+    "brightness",
+    "gamma",
+    "gamma_threshold",
+    "vibrancy",
+    "highlight_power",
+    "estimator_radius",
+    "estimator_minimum",
+    "estimator_curve",
+)
+# Attributes of a transform that are no variations.
+PLAIN = set(
+    "weight color coefs post chaos symmetry color_speed opacity name animate plotmode var var1 "  # noqa: SIM905
+    "var_color motion_function motion_frequency motion_offset".split()
+)
+# Those of 3D cameras and of JWildfire's colors, and the values with which they do nothing.
+CAMERA = ("cam_pitch", "cam_yaw", "cam_persp", "cam_zpos", "cam_dof", "cam_roll")
+MODIFIERS = re.compile(r"(mod|blur|light|mat|draw|alpha)_\w+|wfield_\w+|color_type|material\w*")
+# Names of other programs for what is drawn here: of whole variations, and of the beginnings of
+# their parameters.
+ALIASES = {"linear3d": "linear", "pre_blur": "pre_gaussian_blur"}
+BEGINNINGS = {"oscope_": "oscilloscope_", "persp_": "perspective_"}
+NOTHING = ("flatten", "pre_flatten", "post_flatten", "pre_ztranslate", "zscale", "ztranslate",
+           "zcone", "pre_zscale", "post_zscale")  # fmt: skip  # they move only the third coordinate
+# flam3's numbers of the first variations, of the old attributes `var` and `var1`.
+NUMBERED = tuple(
+    "linear sinusoidal spherical swirl horseshoe polar handkerchief heart disc spiral hyperbolic "  # noqa: SIM905
+    "diamond ex julia bent waves fisheye popcorn exponential power cosine rings fan blob pdj fan2 "
+    "rings2 eyefish bubble cylinder perspective noise julian juliascope blur gaussian_blur "
+    "radial_blur pie ngon curl rectangles arch tangent square rays blade secant2 twintrian "
+    "cross".split()
+)
+PERCEIVED = math.log2(10)  # the power of an opacity that its points add
+DIGITS = 10  # of a number that is written
+
+
+def read_flame(data: bytes, entry: str) -> Imported:
+    """Return the scene of a flame: the first one, or that of a name or a number."""
+    flames = _flames(data)
+    names = [name for name, _ in entries_of_flame(data)]
+    found = flames[0]
+    if entry:
+        if entry not in names:
+            hint = catalog.did_you_mean(entry, names)
+            raise SceneError(f"no flame '{shown(entry, 80)}' in it{hint}")
+        found = flames[names.index(entry)]
+    lost: list[str] = []
+    table = _scene(found, lost)
+    if not entry and len(flames) > 1:
+        lost.append(first_of(len(flames)))
+    return Imported(table, tuple(lost))
+
+
+def entries_of_flame(data: bytes) -> list[tuple[str, str]]:
+    """Return the names of the flames, each with words about it."""
+    found: dict[str, str] = {}
+    for number, flame in enumerate(_flames(data), 1):
+        name = flame.get("name", "").strip() or f"flame-{number}"
+        if name in found:
+            name = f"{name}-{number}"
+        found[name] = f"{len(flame.findall('xform'))} transforms"
+    return list(found.items())
+
+
+def _flames(data: bytes) -> list[ElementTree.Element]:
+    if FORBIDDEN.search(data) or b"\0" in data:
+        raise SceneError("a document type or an entity: no flame has one, and it is not read")
+    try:
+        root = ElementTree.fromstring(data)
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        raise SceneError(f"no XML: {shown(error, 80)}") from None
+    if root.tag.lower() not in ROOTS:
+        raise SceneError(f"<{shown(root.tag, 40)}> holds no flames")
+    flames = [root] if root.tag == "flame" else root.findall("flame")
+    if not flames:
+        raise SceneError("no flame is in it")
+    if len(flames) > MAX_FLAMES:
+        raise SceneError(f"{len(flames)} flames; {MAX_FLAMES} at most")
+    return flames
+
+
+def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
+    width, height = (int(v) for v in _numbers(flame, "size", (640, 480), 2))
+    if not (width > 0 and height > 0):
+        raise SceneError(f"size '{shown(flame.get('size'), 40)}': two numbers above 0")
+    scale = _number(flame, "scale", 100.0) * 2 ** min(max(_number(flame, "zoom", 0.0), -99), 99)
+    if not scale > 0:
+        raise SceneError(f"scale '{shown(flame.get('scale'), 40)}' is not greater than 0")
+    x, y = _numbers(flame, "center", (0.0, 0.0), 2)
+    view: dict[str, Any] = {
+        "center": [str(Decimal(repr(x))), str(Decimal(repr(y)))],
+        "width": repr(width / scale),
+        "mirror": True,
+    }
+    if turn := math.remainder(_number(flame, "rotate", 0.0), 360):
+        view["rotation"] = -turn
+    samples = flame.get("oversample") or flame.get("supersample") or "1"
+    step = min(16, max(1, int(_value(samples, "oversample"))))
+    tones: dict[str, Any] = {}
+    for key in TONES:
+        if key in flame.attrib:
+            tones[key] = _within(key, _number(flame, key, 0.0), lost)
+    if "filter" in flame.attrib:
+        tones["filter_radius"] = _within("filter_radius", _number(flame, "filter", 0.5), lost)
+    shape = flame.get("filter_shape", "gaussian").lower().replace("bspline", "b_spline")
+    tones["filter"] = shape if shape in FILTERS else "gaussian"
+    if shape not in FILTERS:
+        lost.append(f"the filter '{shown(shape, 40)}'")
+    if "background" in flame.attrib:
+        tones["background"] = palette.hexadecimal(_numbers(flame, "background", (0, 0, 0), 3))
+    lost += [f"{key}: the camera of 3D" for key in CAMERA if _number(flame, key, 0.0)]
+    table: dict[str, Any] = {
+        "formula": _formula(flame, lost),
+        "view": view,
+        "image": {"size": [width, height], "supersampling": step},
+        "display": tones,
+        "color": {"palette": _palette(flame, lost)},
+    }
+    if "quality" in flame.attrib:
+        table["scatter"] = {"quality": _number(flame, "quality", 50.0) or 50.0}
+    if name := flame.get("name"):
+        table["title"] = name[:1000]
+    return table
+
+
+def _within(key: str, value: float, lost: list[str]) -> float:
+    """Return a value that the key of [display] takes."""
+    least, most = 0.0, 1e6
+    for limit in Display.model_fields[key].metadata:
+        least, most = getattr(limit, "ge", least), getattr(limit, "le", most)
+    if key == "highlight_power":
+        least = -1.0
+    if not least <= value <= most:
+        lost.append(f"{key} {value:g}, which is not from {least:g} to {most:g}")
+    return min(max(value, least), most)
+
+
+def _formula(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
+    lacking: list[str] = []
+    own = (_transform(each, lost, lacking) for each in flame if each.tag == "xform")
+    more = (turn for each in flame if each.tag == "symmetry" for turn in _symmetry(each))
+    # A few letters of a file ask for a hundred transforms, so no more are made than are taken.
+    found = list(itertools.islice(itertools.chain(own, more), MAX_TRANSFORMS + 1))
+    if len(found) > MAX_TRANSFORMS:
+        raise SceneError(f"more than {MAX_TRANSFORMS} transforms")
+    if not found:
+        raise SceneError("the flame has no transform (<xform>)")
+    formula: dict[str, Any] = {"name": "flame", "transforms": found}
+    if (final := flame.find("finalxform")) is not None:
+        last = _transform(final, lost, lacking)
+        share = last.pop("opacity", 1.0)  # of the points that it is applied to
+        if 0 < share < 1:
+            lost.append("the opacity of the final transform: it is applied to all points")
+        if share and (last["variations"] or last.get("post")):
+            formula["final"] = last
+    if lacking:
+        names = listed(list(dict.fromkeys(lacking)), 10)
+        raise SceneError(
+            f"variations that are not drawn here: {', '.join(names)}; "
+            "fractals.names('variations') shows those that are"
+        )
+    return formula
+
+
+def _transform(element: ElementTree.Element, lost: list[str], lacking: list[str]) -> dict[str, Any]:
+    color = _value(element.get("color", "0").split()[:1] or ["0"], "color")
+    speed = (1 - _number(element, "symmetry", 0.0)) / 2
+    opacity = 0.0 if element.get("plotmode") == "off" else _number(element, "opacity", 1.0)
+    table: dict[str, Any] = {
+        "weight": max(0.0, _number(element, "weight", 0.0)) if element.tag == "xform" else 1.0,
+        "affine": _affine(element, "coefs"),
+        "variations": _variations(element, lost, lacking),
+        "color": min(max(color, 0.0), 1.0),
+        "color_speed": min(max(_number(element, "color_speed", speed), -1.0), 2.0),
+    }
+    if opacity < 1:
+        table["opacity"] = max(0.0, opacity) ** PERCEIVED
+    post = _affine(element, "post")
+    if tuple(post) != IDENTITY:
+        table["post"] = post
+    if "chaos" in element.attrib:
+        factors = element.get("chaos", "").split()[:MAX_TRANSFORMS]
+        table["xaos"] = [max(0.0, _value(part, "chaos")) for part in factors]
+    return table
+
+
+def _affine(element: ElementTree.Element, key: str) -> list[float]:
+    a, d, b, e, c, f = _numbers(element, key, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), 6)
+    return [a, b, c, d, e, f]
+
+
+def _variations(
+    element: ElementTree.Element, lost: list[str], lacking: list[str]
+) -> dict[str, float]:
+    """Return the table of a transform's variations; names that are unknown go to `lacking`."""
+    given: dict[str, str] = {}
+    for key, value in element.attrib.items():
+        if key not in PLAIN:
+            given.setdefault(_own_name(key), value)
+    if "var1" in element.attrib:
+        given.setdefault(_numbered(element.get("var1", "0")), "1")
+    for name, weight in zip(NUMBERED, element.get("var", "").split(), strict=False):
+        given.setdefault(name, weight)
+    found: dict[str, float] = {}
+    weights = {key: split(key) for key in given if split(key)}
+    for key, named in weights.items():
+        assert named
+        variation = named[1]
+        if not (strength := _weight(given[key])):
+            continue
+        found[key] = strength
+        for name in variation.parameters:
+            for own in (f"{key}_{name}", f"{variation.name}_{name}"):
+                if own in given:
+                    found.setdefault(f"{key}_{name}", _value(given[own], own))
+    for key in given.keys() - weights.keys():
+        parents = [other for other in given if other != key and key.startswith(f"{other}_")]
+        zero = _is_number(given[key]) and not _weight(given[key])
+        if parents or key in NOTHING or zero or MODIFIERS.fullmatch(key) or key.endswith("_z"):
+            continue
+        if _is_number(given[key]):
+            known = catalog.names("variation")
+            if not any(key.startswith(f"{each}_") for each in known):
+                lacking.append(key)
+    return found
+
+
+def _own_name(key: str) -> str:
+    name = key.lower()
+    for theirs, ours in BEGINNINGS.items():
+        if name.startswith(theirs):
+            name = ours + name.removeprefix(theirs)
+    return ALIASES.get(name, name)
+
+
+def _numbered(text: str) -> str:
+    number = int(_value(text, "var1"))
+    if not 0 <= number < len(NUMBERED):
+        raise SceneError(f"var1 {number}: variations are numbered from 0 to {len(NUMBERED) - 1}")
+    return NUMBERED[number]
+
+
+def _weight(text: str) -> float:
+    return _value(text, "a weight") if _is_number(text) else 0.0
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _symmetry(element: ElementTree.Element) -> Iterator[dict[str, Any]]:
+    """Yield transforms that rotate, and for a number below 0 also one that mirrors."""
+    kind = int(_number(element, "kind", 0.0))
+    if abs(kind) > MAX_TRANSFORMS:
+        raise SceneError(f"symmetry {kind}: {MAX_TRANSFORMS} at most")
+    maps = [(-1.0, 0.0, 0.0, 1.0)] if kind < 0 else []
+    for k in range(1, abs(kind)):
+        turn = 2 * math.pi * k / abs(kind)
+        c, s = math.cos(turn), math.sin(turn)
+        maps.append((c, -s, s, c))
+    for a, b, d, e in maps:
+        affine = [a, b, 0.0, d, e, 0.0]
+        yield {"affine": affine, "variations": {"linear": 1.0}, "color_speed": 0.0, "color": 1.0}
+
+
+def _palette(flame: ElementTree.Element, lost: list[str]) -> Any:
+    colors: dict[int, Any] = {}
+    for each in flame.findall("color"):
+        own = _numbers(each, "rgb", (0.0, 0.0, 0.0), 3)
+        colors[int(_number(each, "index", 0.0))] = [v / 255 for v in own]
+    for tag, text in (("palette", None), ("colors", "data")):
+        if (element := flame.find(tag)) is not None:
+            digits = re.sub(r"\s", "", element.get(text, "") if text else element.text or "")
+            own_count = int(_number(element, "count", COLORS))
+            size = 8 if text or element.get("format") == "RGBA" else 6
+            skip = 2 if text else 0
+            for k in range(min(own_count, COLORS, len(digits) // size)):
+                part = digits[k * size + skip : k * size + skip + 6]
+                if not re.fullmatch("[0-9a-fA-F]{6}", part):
+                    raise SceneError(f"palette: '{shown(part, 10)}' is no color")
+                colors[k] = [int(part[m : m + 2], 16) / 255 for m in (0, 2, 4)]
+    if not colors:
+        number = flame.get("palette")
+        lost.append(f"the palette {shown(number, 20)} of flam3's own" if number else "no palette")
+        return "auto"
+    last = max(colors) or 1
+    if not 0 < last < 10_000 or min(colors) < 0:
+        raise SceneError("the colors of the palette are numbered from 0 on")
+    stops = [[k / last, palette.hexadecimal(colors[k])] for k in sorted(colors)]
+    if len(stops) == 1:
+        stops = [[0.0, stops[0][1]], [1.0, stops[0][1]]]
+    return {"stops": stops, "cyclic": False, "space": "srgb"}
+
+
+def _number(element: ElementTree.Element, key: str, usual: float) -> float:
+    return _value(element.get(key, repr(usual)), key)
+
+
+def _numbers(
+    element: ElementTree.Element, key: str, usual: tuple[float, ...], count: int
+) -> list[float]:
+    given = element.get(key)
+    values = given.split() if given is not None else list(map(repr, usual))
+    if len(values) < count:
+        raise SceneError(f"{key} '{shown(given, 40)}': {count} numbers are needed")
+    return [_value(value, key) for value in values[:count]]
+
+
+def _value(text: Any, key: str) -> float:
+    text = text[0] if isinstance(text, list) else text
+    try:
+        value = float(text)
+    except ValueError:
+        raise SceneError(f"{key}: '{shown(text, 40)}' is not a number") from None
+    if not math.isfinite(value) or abs(value) > 1e9:
+        raise SceneError(f"{key}: '{shown(text, 40)}' is not from -1e9 to 1e9")
+    return value
+
+
+# Writing.
+
+
+def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
+    """Return a flame of a scene, and a line for each setting that has no equivalent."""
+    formula = table["formula"]
+    if not (formula == "flame" or (isinstance(formula, Mapping) and formula["name"] == "flame")):
+        raise SceneError("only the formula 'flame' can be written as a flame")
+    from fractals.scene.model import Scene
+
+    scene = Scene.model_validate(dict(table))
+    flame, view, display = scene.make_any_formula(), scene.view, scene.display
+    lost = ["view.stretch"] if view.stretch != 1 else []
+    if not view.mirror:
+        lost.append("the direction of y: the picture is upside down there")
+    from fractals.scene.geometry import place_of
+
+    width, (x, y) = place_of(scene, flame)
+    columns, rows = scene.image.size
+    attributes: dict[str, Any] = {
+        "name": scene.title or "flame",
+        "size": f"{columns} {rows}",
+        "center": f"{_text(float(x))} {_text(float(y))}",
+        "scale": _text(columns / float(width)),
+        "rotate": _text(-view.rotation),
+        "oversample": scene.image.supersampling,
+        "filter": _text(display.filter_radius),
+        "filter_shape": display.filter.replace("b_spline", "bspline"),
+        "quality": _text(scene.scatter.quality),
+        "background": " ".join(_text(float(v)) for v in parse_color(display.background)),
+        **{key: _text(getattr(display, key)) for key in TONES},
+        "temporal_samples": 1,
+        "passes": 1,
+    }
+    lines = [f"<flame {_attributes(attributes)}>"]
+    for tag, each in _elements(flame):
+        parts: dict[str, Any] = {"weight": _text(each.weight)} if tag == "xform" else {}
+        parts |= {"color": _text(each.color), "color_speed": _text(each.color_speed)}
+        parts |= {"coefs": _written_map(each.affine)}
+        if each.post != IDENTITY:
+            parts["post"] = _written_map(each.post)
+        if each.opacity < 1:
+            parts["opacity"] = _text(each.opacity ** (1 / PERCEIVED))
+        if each.xaos:
+            parts["chaos"] = " ".join(map(_text, each.xaos))
+        for own in each.variations:
+            name = own.stage + own.variation.name
+            name = "pre_blur" if name == "pre_gaussian_blur" else name
+            parts[name] = _text(own.weight)
+            for key, value in zip(own.variation.parameters, own.values, strict=True):
+                before = "oscope" if own.variation.name == "oscilloscope" else own.variation.name
+                parts[f"{own.stage}{before}_{key}"] = _text(value)
+        lines.append(f"   <{tag} {_attributes(parts)}/>")
+    paint = scene.color
+    found = paint.make_palette()
+    at = paint.offset + paint.density * np.arange(COLORS) / (COLORS - 1)
+    at = at - np.floor(at) if found.cyclic else at.clip(0, 1)
+    for k, color in enumerate(srgb_from_linear(found.linear(at))):
+        rgb = " ".join(str(round(255 * min(max(float(v), 0.0), 1.0))) for v in color)
+        lines.append(f'   <color index="{k}" rgb="{rgb}"/>')
+    return ("\n".join([*lines, "</flame>", ""])).encode(), tuple(lost)
+
+
+def _elements(flame: Any) -> Iterator[tuple[str, Any]]:
+    for each in flame.transforms:
+        yield "xform", each
+    if flame.final:
+        yield "finalxform", flame.final
+
+
+def _written_map(affine: tuple[float, ...]) -> str:
+    a, b, c, d, e, f = affine
+    return " ".join(map(_text, (a, d, b, e, c, f)))
+
+
+def _text(value: float) -> str:
+    return f"{value:.{DIGITS}g}"
+
+
+def _attributes(parts: Mapping[str, Any]) -> str:
+    return " ".join(f"{key}={quoteattr(str(value))}" for key, value in parts.items())
+
+
+def make_flame() -> Format:
+    """Return the format."""
+    return Format(
+        "flame",
+        "flames of flam3, Apophysis, Chaotica, Fractorium and JWildfire",
+        (".flame", ".flam3"),
+        read_flame,
+        write_flame,
+        entries=entries_of_flame,
+    )
+
+
+# --- `.ifs`: entries ``name { a b c d e f p ... }``
+#
+# Each row is an affine map, x' = a x + b y + e and y' = c x + d y + f, and its probability. An
+# entry becomes a flame of linear transforms, and its view is found by a short game. Systems in
+# space, whose rows have 13 numbers, are refused.
+
+COMMENT = re.compile(r";[^\n]*")
+NUMBERS = 7  # of a row
+MAX_ENTRIES, MAX_ROWS = 10_000, 100
+POINTS, FIRST = 2000, 50  # of the game that finds a view, and how many are left out
+EDGE = 1.1  # the width of a view, in widths of the points
+
+
+def read_ifs(data: bytes, entry: str) -> Imported:
+    """Return the scene of a system: the first one, or that of a name."""
+    found = _systems(data)
+    name = entry or next(iter(found))
+    if name not in found:
+        hint = catalog.did_you_mean(name, found)
+        raise SceneError(f"no system '{shown(name, 80)}' in it{hint}")
+    rows = _rows(name, found[name])
+    last = max(1, len(rows) - 1)
+    transforms = [
+        {"weight": p, "affine": [a, b, e, c, d, f], "color": k / last}
+        for k, (a, b, c, d, e, f, p) in enumerate(rows)
+    ]
+    formula = {"name": "flame", "transforms": transforms}
+    table: dict[str, Any] = {"title": name[:1000], "formula": formula}
+    if view := _view(rows):
+        table["view"] = view
+    lost = [first_of(len(found))] if not entry and len(found) > 1 else []
+    return Imported(table, tuple(lost))
+
+
+def entries_of_ifs(data: bytes) -> list[tuple[str, str]]:
+    """Return the names of the systems, each with words about it."""
+    return [
+        (name, f"{len(text.split()) // NUMBERS} maps" if "(3d)" not in name.lower() else "in space")
+        for name, text in _systems(data).items()
+    ]
+
+
+def _systems(data: bytes) -> dict[str, str]:
+    text = COMMENT.sub("", data.decode("latin-1").replace("\r", "\n"))
+    found: dict[str, str] = {}
+    for number, part in enumerate(text.split("}"), 1):
+        head, brace, body = part.partition("{")
+        if number > MAX_ENTRIES:
+            raise SceneError(f"more than {MAX_ENTRIES} systems")
+        if brace:
+            name = head.strip().rpartition("\n")[2].strip()
+            found.setdefault(name or f"ifs-{number}", body)
+    if not found:
+        raise SceneError("no system is in it: an entry is 'name { a b c d e f p ... }'")
+    return found
+
+
+def _rows(name: str, text: str) -> list[tuple[float, ...]]:
+    words = text.split()
+    if "(3d)" in name.lower():
+        raise SceneError(
+            f"'{shown(name, 40)}' is a system in space: only those of the plane are read"
+        )
+    if not words or len(words) % NUMBERS:
+        raise SceneError(
+            f"'{shown(name, 40)}' has {len(words)} numbers: each map has {NUMBERS}, a to f and its "
+            "probability"
+        )
+    if len(words) > MAX_ROWS * NUMBERS:
+        raise SceneError(f"'{shown(name, 40)}' has more than {MAX_ROWS} maps")
+    values = [_number_of_row(word) for word in words]
+    rows = [tuple(values[k : k + NUMBERS]) for k in range(0, len(values), NUMBERS)]
+    if any(row[-1] < 0 for row in rows) or not any(row[-1] for row in rows):
+        raise SceneError(f"'{shown(name, 40)}': a probability is 0 or more, and one of them more")
+    return rows
+
+
+def _number_of_row(word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        raise SceneError(f"'{shown(word, 40)}' is not a number") from None
+    if not abs(value) <= 1e9:
+        raise SceneError(f"'{shown(word, 40)}' is not from -1e9 to 1e9")
+    return value
+
+
+def _view(rows: list[tuple[float, ...]]) -> dict[str, Any]:
+    """Return a view that shows the points of a short game, in a picture of 16:9."""
+    dice, x, y, points = random.Random(1), 0.0, 0.0, []
+    weights = [row[-1] for row in rows]
+    for a, b, c, d, e, f, _ in dice.choices(rows, weights, k=POINTS):
+        x, y = a * x + b * y + e, c * x + d * y + f
+        if not (math.isfinite(x) and math.isfinite(y) and abs(x) + abs(y) < 1e9):
+            return {}
+        points.append((x, y))
+    across, down = zip(*points[FIRST:], strict=True)
+    wide, high = max(across) - min(across), max(down) - min(down)
+    width = EDGE * max(wide, high * 16 / 9)
+    if not width > 1e-9:
+        return {}
+    middle = (max(across) + min(across)) / 2, (max(down) + min(down)) / 2
+    return {"center": [f"{v:.6g}" for v in middle], "width": f"{width:.6g}"}
+
+
+def make_ifs() -> Format:
+    """Return the format."""
+    return Format(
+        "ifs", "iterated function systems of Fractint", (".ifs",), read_ifs, entries=entries_of_ifs
+    )

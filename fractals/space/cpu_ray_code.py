@@ -1,0 +1,414 @@
+"""The compiled paths of light of the CPU: `fractals.space.cpu_ray_lists` calls them."""
+
+from numba import uint64
+
+from fractals.backends.cpu.entry import invoke, shaped
+from fractals.backends.cpu.simd.memory import (
+    compress_rows,
+    compress_store,
+    load_rows,
+    store,
+    store_rows,
+)
+from fractals.backends.cpu.simd.memory import spread as fill
+from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, splat
+from fractals.kernels.primitives import fma, number, select
+from fractals.kernels.random import make_take
+from fractals.space import light as lights
+from fractals.space import march
+from fractals.space.cpu_ray_lists import (
+    AWAY,
+    BASE,
+    CAME,
+    COLOR,
+    COLUMN,
+    DIRECTION,
+    DRAWN,
+    ENDED,
+    FOOT,
+    GOING,
+    HITS,
+    LANES,
+    LAST,
+    LENGTH,
+    LIGHT,
+    NORMAL,
+    ORIGIN,
+    PIXEL,
+    PLACE,
+    ROW,
+    SAMPLE,
+    SEEN,
+    TAP,
+    THROUGH,
+    TO_SUN,
+    TRAP,
+)
+from fractals.space.light import AWAY as FROM_SURFACE
+from fractals.space.light import (
+    EMISSION,
+    GLOSS,
+    NEAR,
+    OPEN,
+    SUNLIGHT,
+    WIDER,
+)
+from fractals.space.march import (
+    CONE,
+    OPTIONS,
+    TAPS,
+    Space,
+)
+
+
+def make_walk_body(target, walk, vectors):
+    """Return ``body(rays, room, n, spread, most, space)``: the first n rays of a list walk.
+
+    Parameters
+    ----------
+    rays : array of real
+        Rows of ``room`` numbers, as of `fractals.space.cpu_ray_lists`.
+    spread : real
+        A ray meets the surface where the distance is not above ``spread * length + base``.
+    most : int64
+        Evaluations of the field for a ray; 0: one, at its length, which is all that it finds.
+    space : fractals.space.march.Space
+    """
+    jit, real = target.jit, target.real
+    advance, estimate = march.make_advance(target, walk), march.make_estimate(target, walk)
+    count, start, cross = walk.numbers, march.make_begin(target, walk), jit(march.crossing)
+    scatter = jit(scatter_lanes)
+
+    def body(rays, room, n, spread, most, space):
+        numbers = space.numbers
+        zero = splat(numbers[0] - numbers[0], vectors)
+        one, wide, lanes = number(1, zero), number(spread, zero), lane_count(zero)
+        head = fill(numbers, 0, zero, OPTIONS)
+        bail, bound, ball, factor, own, ca, cb, cc, fourth, step, lead = head
+        options = fill(numbers, OPTIONS, zero, count)
+        begin, live = GOING * room, 0
+        if most == 0:
+            begin, live = 0, n
+        for i in range(0, n - live, lanes):
+            ray = load_rows(rays, i, room, zero, 9)
+            enter, leave = cross(ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], bound)
+            t = select(enter > ray[6], enter, ray[6])
+            store_rows(rays, ENDED * room + i, room, (t, zero, zero, zero))
+            goes = first_lanes(n - i, zero) & (t < leave)
+            kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], t, ray[7], leave
+            compress_rows(rays, GOING * room + live, room, goes, kept)
+            live = compress_store(rays, LAST * room + live, goes, ray[8]) - LAST * room
+        last = max(most, 1) - 1
+        for k in range(last + 1):
+            end = 0
+            final = number(real(k - last), zero) >= zero
+            for i in range(0, live, lanes):
+                ray = load_rows(rays, begin + i, room, zero, 10)
+                t, valid = ray[6], first_lanes(live - i, zero)
+                x, y, z = fma(t, ray[3], ray[0]), fma(t, ray[4], ray[1]), fma(t, ray[5], ray[2])
+                a, b, c = fma(own, x, ca), fma(own, y, cb), fma(own, z, cc)
+                state = start(x, y, z, fourth)
+                for _ in range(space.steps):
+                    if not any_lane(valid & (state[4] < bail)):
+                        break
+                    state = advance(state, a, b, c, bail, options)
+                h, trap = estimate(state, ball, factor, options)
+                if most == 0:
+                    store(rays, AWAY * room + i, h)
+                    continue
+                reach = fma(wide, t, ray[7])
+                near = ~(h > reach)
+                further = fma(step, fma(-lead, reach, h), t)
+                inside = further < ray[8]
+                goes = valid & inside & ~near & ~final
+                ends = valid & ~goes
+                if any_lane(ends):
+                    hits = select(near | (final & inside), one, zero)
+                    found = select(near, t, further), h, trap, hits
+                    compress_rows(rays, LANES * room, room, ends, found)
+                    after = compress_store(rays, (LANES + 4) * room, ends, ray[9])
+                    scatter(rays, room, after - (LANES + 4) * room)
+                    kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5], further, ray[7], ray[8]
+                    compress_rows(rays, GOING * room + end, room, goes, kept)
+                    end = compress_store(rays, LAST * room + end, goes, ray[9]) - LAST * room
+                else:
+                    if end == i:
+                        store(rays, (GOING + 6) * room + end, further)
+                    else:
+                        kept = ray[0], ray[1], ray[2], ray[3], ray[4], ray[5]
+                        store_rows(rays, GOING * room + end, room, kept)
+                        rest = further, ray[7], ray[8], ray[9]
+                        store_rows(rays, (GOING + 6) * room + end, room, rest)
+                    end += min(lanes, live - i)
+            live = end
+            if live == 0:
+                break
+
+    return body
+
+
+def scatter_lanes(rays, room, count):
+    """Write what was found of rays that have ended to their places."""
+    room, end, lanes = uint64(room), uint64(ENDED) * uint64(room), uint64(LANES) * uint64(room)
+    for m in range(uint64(count)):
+        place = end + uint64(rays[lanes + uint64(4) * room + m])
+        rays[place] = rays[lanes + m]
+        rays[place + room] = rays[lanes + room + m]
+        rays[place + uint64(2) * room] = rays[lanes + uint64(2) * room + m]
+        rays[place + uint64(3) * room] = rays[lanes + uint64(3) * room + m]
+
+
+def make_walk(target):
+    """Return ``walk(calls, rays, n, spread, most, space)``, which calls the program of a solid."""
+    whole = target.int64
+
+    def walk(calls, rays, n, spread, most, space):
+        rows, room = rays.shape
+        flat = shaped(rays, (rows * room,))
+        inner = Space(space.numbers, whole(space.steps), whole(space.most))
+        invoke(calls[0], (flat, whole(room), whole(n), spread, whole(most), inner))
+
+    return target.jit(walk)
+
+
+def make_body(target, shared):
+    """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
+
+    Parameters
+    ----------
+    sums : array of int64, shape (1, pixels, 3), or (1, pixels, 3 + SHARES) if `shared`
+        As of `fractals.space.light.make_body`.
+    job : fractals.space.cpu_ray_lists.PathRange
+    shot, space
+        As of `fractals.space.light.make_body`. Where there are less than 0 bounces, rays through
+        the middle of pixels walk, and what they meet is left in `rays`; `light` is their base.
+    calls : array of int64
+        The address of the solid's program.
+    rays, own : array of real
+        Rows of `fractals.space.cpu_ray_lists`: of rays, and of paths.
+    ids : array of int64, shape (2, room)
+        Which path a ray belongs to, and which ray to the sun belongs to which of these.
+    """
+    jit, real, walk = target.jit, target.real, make_walk(target)
+    draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
+    sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
+    share, share_sky = lights.make_shares(target)
+    to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
+    lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
+    take = make_take(target, march.EYE + 1)
+    is_open, start = jit(lights.opening), jit(march.start_of)
+
+    def triple(values, row, i):
+        return values[row, i], values[row + 1, i], values[row + 2, i]
+
+    def put(values, row, i, new):
+        values[row, i], values[row + 1, i], values[row + 2, i] = new
+
+    triple, put = jit(triple), jit(put)
+
+    def send(rays, i, o, d, length, base):
+        """Set out a ray."""
+        put(rays, ORIGIN, i, o)
+        put(rays, DIRECTION, i, d)
+        rays[LENGTH, i], rays[BASE, i] = length, base
+
+    def give(own, p, through, light):
+        """Add what comes through of a light to that of a path."""
+        red, green, blue = triple(own, LIGHT, p)
+        red, green = fma(through[0], light[0], red), fma(through[1], light[1], green)
+        put(own, LIGHT, p, (red, green, fma(through[2], light[2], blue)))
+
+    def off(w, n, o):
+        """Return the point that is `w` away from another one, in a direction."""
+        return fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2])
+
+    def give_sky(own, p, through, d, light, sums, at):
+        """Give the sky's light from a direction to a path, whose pixel is `at`."""
+        give(own, p, through, sky_of(d, light))
+        if shared:
+            share_sky(sums, 0, at, d, light, *through)
+
+    send, give, off = jit(send), jit(give), jit(off)
+    give_sky = jit(give_sky)
+
+    def aim(rays, own, ids, n, job, shot):
+        """Set out the rays of pixels.
+
+        Its loops are simple ones, of which LLVM makes vectors.
+        """
+        zero, one, half = real(0), real(1), real(0.5)
+        column, row, sample = job.pixel % job.width, job.pixel // job.width, 0
+        pixel = job.place
+        for i in range(n):
+            ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
+            ids[COLUMN, i], ids[ROW, i] = column, row
+            rays[LENGTH, i] = start(column, row, shot.starts)
+            sample += 1
+            if sample == job.samples:
+                column, pixel, sample = column + 1, pixel + 1, 0
+                if column == job.width:
+                    column, row = 0, row + 1
+        if shot.bounces < 0:
+            for m in range(4):
+                for i in range(n):
+                    own[TAP + m, i] = half
+        else:
+            for i in range(n):
+                u, v, p, q = draw(0, ids[COLUMN, i], ids[ROW, i], ids[SAMPLE, i], shot)
+                own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i] = u, v, p, q
+        camera = take(shot.camera, 0)
+        for i in range(n):
+            x, y = real(ids[COLUMN, i]) + own[TAP, i], real(ids[ROW, i]) + own[TAP + 1, i]
+            o, d = ahead(x, y, own[TAP + 2, i], own[TAP + 3, i], camera)
+            put(rays, ORIGIN, i, o)
+            put(rays, DIRECTION, i, d)
+        base = shot.light[0] if shot.bounces < 0 else zero
+        for i in range(n):
+            rays[BASE, i] = base
+            put(own, LIGHT, i, (zero, zero, zero))
+            put(own, THROUGH, i, (one, one, one))
+
+    def met(rays, own, ids, live, bounce, spread, light, sums):
+        """Give light to paths that see the sky; return how many met the surface."""
+        kept = 0
+        for i in range(live):
+            p, d, t = ids[0, i], triple(rays, DIRECTION, i), rays[ENDED, i]
+            through = triple(own, THROUGH, i)
+            if not rays[HITS, i] > real(0):
+                give_sky(own, p, through, d, light, sums, ids[PIXEL, p])
+                continue
+            if bounce == 0:
+                fog = haze(t, light)
+                give_sky(own, p, (fog, fog, fog), d, light, sums, ids[PIXEL, p])
+                fog = real(1) - fog
+                through = fog, fog, fog
+            ids[0, kept] = p
+            put(own, THROUGH, kept, through)
+            put(own, PLACE, kept, off(t, d, triple(rays, ORIGIN, i)))
+            put(own, CAME, kept, d)
+            own[FOOT, kept] = fma(spread, t, rays[BASE, i])
+            own[COLOR, kept] = rays[TRAP, i]
+            kept += 1
+        return kept
+
+    def look(rays, own, live, m):
+        """Set out the taps of a normal."""
+        d = real(TAPS[m][0]), real(TAPS[m][1]), real(TAPS[m][2])
+        for i in range(live):
+            send(rays, i, triple(own, PLACE, i), d, own[FOOT, i], real(0))
+
+    def shade(rays, own, ids, live, bounce, shot, sums):
+        """Find normals and colors, and set out rays to the sun; return how many there are."""
+        count, light = 0, shot.light
+        for i in range(live):
+            d, h = triple(own, CAME, i), own[FOOT, i]
+            taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
+            n = normal(taps, d[0], d[1], d[2])
+            put(own, NORMAL, i, n)
+            put(own, PLACE, i, off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i)))
+        for i in range(live):
+            p = ids[0, i]
+            column, row, sample = ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p]
+            u, v, x, y = draw(bounce + 1, column, row, sample, shot)
+            own[TAP, i], own[TAP + 1, i], own[DRAWN, i], own[DRAWN + 1, i] = u, v, x, y
+        for i in range(live):
+            put(own, TO_SUN, i, to_sun(own[TAP, i], own[TAP + 1, i], light))
+        for i in range(live):
+            p, h = ids[0, i], own[FOOT, i]
+            r, g, b, w = color_of(own[COLOR, i], light, shot.colors)
+            red, green, blue = triple(own, THROUGH, i)
+            given_off = light[EMISSION], light[EMISSION + 1], light[EMISSION + 2]
+            give(own, p, (red * w, green * w, blue * w), given_off)
+            if shared:
+                share(sums, 0, ids[PIXEL, p], EMISSION, red * w, green * w, blue * w)
+            put(own, THROUGH, i, (red * r, green * g, blue * b))
+            s, n = triple(own, TO_SUN, i), triple(own, NORMAL, i)
+            if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > real(0):
+                send(rays, count, triple(own, PLACE, i), s, real(0), real(NEAR) * h)
+                ids[1, count] = i
+                count += 1
+        return count
+
+    def shine(rays, own, ids, count, gloss, light, sums):
+        """Give the sun's light to what is not in the shadow."""
+        sun = light[SUNLIGHT], light[SUNLIGHT + 1], light[SUNLIGHT + 2]
+        for k in range(count):
+            if not rays[HITS, k] > real(0):
+                i = ids[1, k]
+                s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
+                r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
+                give(own, ids[0, i], (r, g, b), sun)
+                if shared:
+                    share(sums, 0, ids[PIXEL, ids[0, i]], SUNLIGHT, r, g, b)
+
+    def rise(rays, own, live, away):
+        """Set out taps above the surface."""
+        for i in range(live):
+            length = away * own[FOOT, i]
+            send(rays, i, triple(own, PLACE, i), triple(own, NORMAL, i), length, real(0))
+
+    def opened(rays, own, live, away):
+        for i in range(live):
+            own[SEEN, i] = own[SEEN, i] + is_open(rays[AWAY, i], away * own[FOOT, i])
+
+    def skylight(own, ids, live, light, sums):
+        """Give the sky's light to what the last bounce met."""
+        for i in range(live):
+            seen = own[SEEN, i] / real(len(OPEN))
+            r, g, b = triple(own, THROUGH, i)
+            through, d = (r * seen, g * seen, b * seen), triple(own, NORMAL, i)
+            give_sky(own, ids[0, i], through, d, light, sums, ids[PIXEL, ids[0, i]])
+
+    def bounce_on(rays, own, live):
+        for i in range(live):
+            d = reflect(triple(own, NORMAL, i), own[DRAWN, i], own[DRAWN + 1, i])
+            send(rays, i, triple(own, PLACE, i), d, real(0), real(NEAR) * own[FOOT, i])
+
+    def add(own, ids, n, sums):
+        for i in range(n):
+            pixel = ids[PIXEL, i]
+            for m in range(3):
+                sums[0, pixel, m] += keep(own[LIGHT + m, i])
+
+    aim, met, look, shade, shine = jit(aim), jit(met), jit(look), jit(shade), jit(shine)
+    rise, opened, skylight = jit(rise), jit(opened), jit(skylight)
+    bounce_on, add = jit(bounce_on), jit(add)
+
+    def body(sums, job, shot, space, calls, rays, own, ids):
+        light, n = shot.light, job.pixels * job.samples
+        cone, zero = shot.camera[CONE], real(0)
+        wide = real(WIDER) * cone
+        aim(rays, own, ids, n, job, shot)
+        if shot.bounces < 0:
+            walk(calls, rays, n, cone, space.most, space)
+            return
+        live = n
+        for k in range(shot.bounces + 1):
+            spread = cone if k == 0 else wide
+            walk(calls, rays, live, spread, space.most, space)
+            live = met(rays, own, ids, live, k, spread, light, sums)
+            if live == 0:
+                break
+            for m in range(4):
+                look(rays, own, live, m)
+                walk(calls, rays, live, wide, 0, space)
+                for i in range(live):
+                    own[TAP + m, i] = rays[AWAY, i]
+            count = shade(rays, own, ids, live, k, shot, sums)
+            walk(calls, rays, count, wide, space.most, space)
+            gloss = light[GLOSS] if k == 0 else zero
+            shine(rays, own, ids, count, gloss, light, sums)
+            if k == shot.bounces:
+                for i in range(live):
+                    own[SEEN, i] = zero
+                for m in range(len(OPEN)):
+                    away = real(OPEN[m])
+                    rise(rays, own, live, away)
+                    walk(calls, rays, live, wide, 0, space)
+                    opened(rays, own, live, away)
+                skylight(own, ids, live, light, sums)
+            else:
+                bounce_on(rays, own, live)
+        add(own, ids, n, sums)
+
+    return body

@@ -1,0 +1,144 @@
+"""Paths of light on the CPU: lists of rays, which packs of lanes walk together.
+
+A solid is one program, which walks the rays of a list and drops those that have ended; what paths
+do where rays end is another, compiled once for all solids. The bits are those of
+`fractals.space.light.make_body`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.cpu.programs import array, program_of
+from fractals.backends.machine_code import REGISTER, char_of
+from fractals.space.light import Shot
+from fractals.space.march import (
+    CONE,
+    LENS,
+    Cone,
+    Space,
+    Starts,
+    from_camera,
+)
+from fractals.space.solid import Walk
+
+LIST = 4096  # paths that a thread traces together
+PAD = 64  # elements behind a row, which a pack may read or write
+# Rows of rays: where they start, their direction, the length from which on they are walked, what
+# the distance is compared with there, their number; rays under way; the length, distance and trap
+# where they ended, and 1 where they met the surface; a few lanes in between.
+ORIGIN, DIRECTION, LENGTH, BASE, NUMBER, GOING, LAST = 0, 3, 6, 7, 8, 9, 18
+ENDED, AWAY, TRAP, HITS, LANES, RAY_ROWS = 19, 20, 21, 22, 23, 28
+# Rows of paths: the light so far (by path); what is left of it, place, direction and footprint
+# where they met the surface; trap; four distances; normal; to the sun; two random numbers; how
+# open the surroundings are.
+LIGHT, THROUGH, PLACE, CAME, FOOT, COLOR, TAP = 0, 3, 6, 9, 12, 13, 14
+NORMAL, TO_SUN, DRAWN, SEEN, PATH_ROWS = 18, 21, 24, 26, 27
+# Rows of whole numbers: which path a ray belongs to, and which ray to the sun belongs to which of
+# these; column, row and sample of a path, and the place of its pixel in the sums.
+COLUMN, ROW, SAMPLE, PIXEL, ID_ROWS = 2, 3, 4, 5, 6
+# Vectors of a pack: more of them hide the latency of short steps, where there are registers enough.
+VECTORS, VECTORS_OF_FOLDS = 2, 4 if REGISTER == 64 else 2
+WALK = "fractals.space.cpu_ray_code:make_walk_body"
+PATHS = "fractals.space.cpu_ray_code:make_body"
+
+
+class PathRange(NamedTuple):
+    """Which paths are traced: some samples of pixels side by side."""
+
+    width: Any  # of the picture
+    pixel: Any  # the first pixel, counted from the picture's first
+    place: Any  # of that pixel in the sums
+    pixels: Any
+    first: Any  # the first sample
+    samples: Any
+
+
+class Tracer:
+    """Traces paths of one solid, on one thread.
+
+    `number`: "float32" or "float64". `room`: paths of a list; `vectors`: of a pack, for
+    tests.
+    """
+
+    def __init__(self, number: str, walk: Walk, room: int = LIST, vectors: int = 0) -> None:
+        self._real = np.dtype(number).type
+        self.room = room
+        vectors = vectors or (VECTORS_OF_FOLDS if walk.distance == "linear" else VECTORS)
+        char = char_of(number)
+        space = Space, array(char), "q", "q"
+        layout = tuple, array(char), "q", "q", char, "q", space
+        self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
+        self._calls = np.array([self._walk.code.address], np.int64)
+        self._paths = [program_of(PATHS, number, (shared,), long=True) for shared in (False, True)]
+        wide = room + PAD
+        self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
+        self._rays[NUMBER] = np.arange(wide)
+        self._own: NDArray[Any] = np.zeros((PATH_ROWS, wide), number)
+        self._ids = np.zeros((ID_ROWS, wide), np.int64)
+
+    def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
+        """Add the light of samples to the sums of all pixels, shape (1, pixels, numbers)."""
+        paths = self._paths[sums.shape[2] > 3]
+        at_once = max(1, self.room // job.samples)
+        for begin in range(0, job.pixels, at_once):
+            part = job._replace(
+                pixel=job.pixel + begin,
+                place=job.place + begin,
+                pixels=min(at_once, job.pixels - begin),
+            )
+            for first in range(job.first, job.first + job.samples, self.room):
+                left = job.first + job.samples - first
+                now = part._replace(first=first, samples=min(self.room, left))
+                paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)
+
+    def starts(
+        self,
+        out: NDArray[Any],
+        top: int,
+        before: Starts,
+        cone: Cone,
+        camera: NDArray[Any],
+        space: Space,
+    ) -> None:
+        """Fill `out` as `fractals.space.march.make_starts_body` does."""
+        camera, columns = camera.copy(), out.shape[1]
+        camera[CONE], camera[LENS] = cone.spread, 0
+        flat, shot = out.reshape(-1), self._walkers(camera, before, cone.base)
+        for begin in range(0, out.size, self.room):
+            part = flat[begin : begin + self.room]
+            job = PathRange(columns, top * columns + begin, 0, len(part), 0, 1)
+            np.maximum(self._walked(job, shot, space) - cone.back, self._real(0), out=part)
+
+    def first(
+        self,
+        out: NDArray[Any],
+        camera: NDArray[Any],
+        space: Space,
+        starts: Starts | None = None,
+    ) -> None:
+        """Fill `out` as `fractals.space.march.make_first_body` does.
+
+        `starts`: of its rays; without them they are followed from the camera on.
+        """
+        flat, columns = out.reshape(-1, 2), out.shape[1]
+        shot = self._walkers(camera, starts or from_camera(self._real), self._real(0))
+        for begin in range(0, len(flat), self.room):
+            part, rays = flat[begin : begin + self.room], self._rays
+            n = len(part)
+            lengths = self._walked(PathRange(columns, begin, 0, n, 0, 1), shot, space)
+            part[:, 0] = np.where(rays[HITS, :n] > 0, lengths, self._real(-1))
+            part[:, 1] = rays[TRAP, :n]
+
+    def _walkers(self, camera: NDArray[Any], starts: Starts, base: Any) -> Shot:
+        """Return the shot of rays that walk to the surface, and no further."""
+        none, turns = np.zeros(4, self._real), np.zeros(4, np.int64)
+        return Shot(camera, none + base, none.reshape(1, 4), turns, -1, 0, 0, starts)
+
+    def _walked(self, job: PathRange, shot: Shot, space: Space) -> NDArray[Any]:
+        """Return the lengths of such rays."""
+        own, lists = np.zeros((1, 0, 3), np.int64), (self._rays, self._own, self._ids)
+        self._paths[False](own, job, shot, space, self._calls, *lists)
+        found: NDArray[Any] = self._rays[ENDED, : job.pixels]
+        return found

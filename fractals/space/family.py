@@ -1,0 +1,430 @@
+"""Solids: rays walk to a surface in space, and paths of light are traced from there."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.errors import OptionError
+from fractals.io import png
+from fractals.io.files import check_output, read_store_header
+from fractals.io.image import Image, PictureFile, png_beginning
+from fractals.io.store import SUFFIX
+from fractals.rendering.bands import Kept, kept_beside
+from fractals.rendering.compute_store import Computed
+from fractals.rendering.families import Family, Refined, Rendered, chosen_device, written_to
+from fractals.rendering.options import RenderOptions, StoreOptions
+from fractals.rendering.sums import Play, SumStore, play_here
+from fractals.scene.model import Scene
+from fractals.space.plan import Seen, SolidPlan, make_solid_plan
+from fractals.space.store import (
+    KIND,
+    LightAdder,
+    LightSums,
+    compute_light_to,
+    relit,
+)
+from fractals.space.trace import NOTHING, Tracing, open_tracing
+from fractals.threads import Progress, core_count
+
+# Of an EXR: the light of pixels; and of the surface the color, the normal, the depth and the trap.
+CHANNELS = (
+    *("R", "G", "B", "albedo.R", "albedo.G", "albedo.B"),
+    *("normal.X", "normal.Y", "normal.Z", "Z", "trap"),
+)
+# Pixels that one of a first look covers, along each side: as few as FIRST_SECONDS allow, if an
+# earlier look of the view tells how long one takes.
+FIRST_STEPS = 1, 2, 4
+FIRST_SECONDS = 1 / 30
+FIRST_SIDE = 128  # pixels: a smaller image is drawn at its own size at once
+ROWS = 64  # of the image, that are traced in a step
+MOST_BYTES = 2**31  # of the sums
+
+
+@dataclass(frozen=True)
+class SolidFacts:
+    """What is known of a picture of a solid: what keeps a film's colors and haze the same."""
+
+    samples: int  # of a pixel
+    seen: Seen
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        ends = [float(f"{self.seen.traps[k]:.6g}") for k in (0, -1)]
+        depth = float(f"{self.seen.depth:.6g}")
+        return {"samples_per_pixel": self.samples, "depth": depth, "range": ends}
+
+    def __str__(self) -> str:
+        return f"{self.samples} samples a pixel"
+
+
+class SolidRefinement:
+    """A picture of a solid that becomes ever finer; see `fractals.rendering.families.Refinement`.
+
+    The first pictures are lit without bounces: by the sun, and by the sky as far as the
+    surroundings leave a surface open; one is small, and one as large as the image. The small one is
+    as large as one can be 30 times a second, going by the picture before. Then the samples of the
+    image itself are added up, and shown each time that there are twice as many.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> None:
+        self._scene, self._options, self._backend_of = scene, options, backend_of
+        self._tracing: Tracing | None = None
+        self._sums: NDArray[np.int64] | None = None
+        self._done = 0  # samples in the sums
+        self._even = True  # whether all rows have as many samples
+        self._speed = 0.0  # pixels a second of the last small picture
+        if isinstance(before, SolidRefinement):
+            self._speed = before._speed
+        if isinstance(before, SolidRefinement) and before._even:
+            same = before._scene.model_copy(update={"develop": scene.develop}) == scene
+            if same:  # the same light, developed in another way
+                self._sums, self._done = before._sums, before._done
+
+    @property
+    def kept(self) -> int:
+        """Return the bytes of the sums."""
+        return 0 if self._sums is None else self._sums.nbytes
+
+    def free(self) -> None:
+        """Free the sums."""
+        self._sums, self._done = None, 0
+
+    def prepare(self) -> None:
+        """Compile what traces and shows."""
+        if self._tracing is None:
+            self._tracing = self._traced(self._scene)
+            small = self._traced(self._scene.replace(size=(16, 16), bounces=0))
+            self._whole(small, 1)
+
+    def _traced(self, scene: Scene) -> Tracing:
+        plan = make_solid_plan(scene, "cpu", 1)
+        if plan.memory > MOST_BYTES:
+            raise OptionError("this image takes too much memory: choose a smaller window")
+        backend = self._backend_of(plan.precision)
+        return Tracing(replace(plan, device=backend.kind, threads=backend.threads or 1), backend)
+
+    def _first_step(self) -> int:
+        """Return how many pixels one of the first look covers, along each side."""
+        size = self._scene.image.size
+        if max(size) <= FIRST_SIDE:
+            return 1
+        most = self._speed * FIRST_SECONDS
+        quick = (step for step in FIRST_STEPS if math.prod(size) <= most * step**2)
+        return next(quick, FIRST_STEPS[-1])
+
+    def _look(self, step: int, timed: bool = True) -> NDArray[Any]:
+        """Return a picture without bounces, whose pixels cover `step` of the image a side."""
+        begun, scene = perf_counter(), self._scene
+        unit = step * (2 if scene.camera.stereo and step > 1 else 1)  # a pair has equal halves
+        width, height = (unit // step * -(-side // unit) for side in scene.image.size)
+        pixels = self._whole(self._traced(scene.replace(size=(width, height), bounces=0)), 1)
+        if timed:
+            self._speed = width * height / (perf_counter() - begun)
+        return pixels
+
+    def _whole(self, tracing: Tracing, samples: int) -> NDArray[Any]:
+        """Return the picture of some samples."""
+        width, height = tracing.plan.scene.image.size
+        sums = np.zeros((height, width, 3), np.int64)
+        tracing.add(sums, range(height), 0, samples, self._options.on_progress)
+        return tracing.pixels(sums, samples)
+
+    def _shown(self, tracing: Tracing, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the picture of sums; the last one is without noise where that is asked."""
+        if samples == tracing.plan.samples_per_pixel:
+            return tracing.finished(tracing.light(sums, samples))
+        return tracing.pixels(sums, samples)
+
+    def pictures(self) -> Iterator[Refined | None]:
+        """Yield pictures, the last one exact, and None after each step."""
+        self.prepare()
+        tracing = self._tracing
+        assert tracing
+        width, height = self._scene.image.size
+        whole = tracing.plan.samples_per_pixel
+        if self._sums is None:
+            step = self._first_step()
+            if step > 1:
+                yield Refined(self._look(step), step, "a first look", False)
+            yield Refined(self._look(1, step == 1), 1, "a fast look", False)
+            self._sums = np.zeros((height, width, 3), np.int64)
+        sums, shown, spent, took = self._sums, self._done, 0.0, 0.0
+        if shown:
+            said = f"{shown} of {whole} samples"
+            yield Refined(self._shown(tracing, sums, shown), 1, said, shown == whole)
+        while self._done < whole:
+            self._even = False
+            last = min(whole, max(self._done + 1, min(2 * self._done, self._done + 4)))
+            for top in range(0, height, ROWS):
+                rows = range(top, min(height, top + ROWS))
+                begun, own = perf_counter(), sums[top : rows.stop]
+                fresh = np.zeros_like(own)  # an error ends a step early, which leaves no half of it
+                tracing.add(fresh, rows, self._done, last, self._options.on_progress)
+                own += fresh
+                spent += perf_counter() - begun
+                yield None
+            self._done, self._even = last, True
+            if last < whole and (last < 2 * shown or spent < took):
+                continue
+            begun, shown = perf_counter(), last
+            pixels = self._shown(tracing, sums, last)
+            spent, took = 0.0, perf_counter() - begun
+            yield Refined(pixels, 1, f"{last} of {whole} samples", last == whole)
+
+
+class Solids(Family):
+    """The family of solids; see `fractals.rendering.families.Family`."""
+
+    title = "Solids: rays walk to a surface in space, lit by sun and sky"
+    tables = ("camera", "light")
+    layered = (".exr",)
+    suffixes = (SUFFIX,)
+
+    def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
+        """Return how a scene is drawn."""
+        device, threads = chosen_device(options)
+        return make_solid_plan(scene, device.kind, threads, keeps)
+
+    def plan_table(
+        self, scene: Scene, options: RenderOptions, keeps: Any, measures: bool
+    ) -> dict[str, Any]:
+        """Return the plan as plain values."""
+        plan = self.plan(scene, options, keeps)
+        return plan.to_table() | ({"file": plan.file_size} if keeps == "store" else {})
+
+    def render(self, scene: Scene, options: RenderOptions) -> Image:
+        """Draw a picture."""
+        return self.expose([scene], options)
+
+    def shared(self, scenes: Sequence[Scene], options: RenderOptions) -> Seen:
+        """Return what some frames of a film see together, so that haze and colors do not jump."""
+        quiet, found = options.replace(on_message=lambda line: None), dict[Any, Scene]()
+        for scene in scenes:
+            seen = scene.camera, str(scene.formula), scene.iteration
+            found.setdefault(seen, scene)
+        probes = [open_tracing(scene, quiet, seen=NOTHING).probe() for scene in found.values()]
+        return Seen.of(np.concatenate(probes))
+
+    def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
+        """Draw a picture, or a frame of a film: each moment has its share of the samples."""
+        scene, timings = scenes[0], {"iterate": 0.0, "color": 0.0}
+        tracing = open_tracing(scene, options, seen=shared, moments=scenes[1:])
+        width, height = scene.image.size
+        whole, real = tracing.whole, tracing.backend.real
+        pixels = np.empty((height, width, 3), real if whole else scene.image.dtype)
+        for rows, part in bands(tracing, options, timings):
+            pixels[rows.start : rows.stop] = part
+        if whole:
+            begun = perf_counter()
+            pixels = tracing.finished(pixels)
+            timings["color"] += perf_counter() - begun
+        return Image(pixels, **facts_of(tracing, timings))
+
+    def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
+        """Return the checksum of the light of a small picture, and the device's kind."""
+        adder = LightAdder(open_tracing(scene, options))
+        adder.check_sent()
+        return adder.short_sum(), adder.plan.device
+
+    def render_to(
+        self,
+        path: str | Path | BinaryIO,
+        scene: Scene,
+        options: RenderOptions,
+        overwrite: bool,
+        cluster: Any,
+    ) -> Rendered:
+        """Draw a picture into a file, whose rows are written while others are drawn."""
+        layered = isinstance(path, str | Path) and Path(path).suffix.lower() in self.layered
+        if cluster is not None:
+            if layered:
+                raise OptionError("an EXR of a solid is written by one machine: leave cluster= out")
+            from fractals.rendering.cluster.sums import render_by
+
+            target = PictureFile(path, scene.image, overwrite)
+            return render_by(cluster, path, target, scene, options, self)
+        if layered:
+            assert isinstance(path, str | Path)
+            return self._write_light(Path(path), scene, options, overwrite)
+        target = PictureFile(path, scene.image, overwrite)
+        if not target.streams or scene.develop.whole:
+            return written_to(target, self.render(scene, options), options)
+        tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
+        picture, number, encoding = scene.image, 0, 0.0
+        tall, threads = png.strip_rows(picture.size, picture.bits), options.threads or core_count()
+        with target.open() as file, kept_of(path, tracing.plan) as kept:
+            writer = png.PngWriter(file, png_beginning(scene, picture.size, picture.bits))
+            for _, part in bands(tracing, options, timings, tall, kept=kept):
+                begun = perf_counter()
+                number = png.put_rows(writer, number, part, tall, picture.compression, threads)
+                encoding += perf_counter() - begun
+            writer.end()
+        return Rendered(**facts_of(tracing, timings | {"encode": encoding}))
+
+    def _write_light(
+        self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool
+    ) -> Rendered:
+        """Write the light of a picture, and the surface that it shows, as an EXR."""
+        from fractals.io.raw import exr
+
+        exr.library()  # before anything is drawn
+        check_output(path, overwrite)
+        tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
+        width, height = scene.image.size
+        light = np.empty((height, width, 3), np.float32)
+        for rows, part in bands(tracing, options, timings, light=True):
+            light[rows.start : rows.stop] = part
+        begun = perf_counter()
+        surface = tracing.guides()
+        timings["iterate"] += perf_counter() - begun
+        begun = perf_counter()
+        layers = np.concatenate([light, surface], axis=2)
+        channels = {name: np.ascontiguousarray(layers[..., k]) for k, name in enumerate(CHANNELS)}
+        exr.save_picture(path, channels, scene, overwrite)
+        return Rendered(**facts_of(tracing, timings | {"encode": perf_counter() - begun}))
+
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> SolidRefinement:
+        """Return a picture that becomes ever finer: samples are added up."""
+        return SolidRefinement(scene, options, backend_of, before)
+
+    def run_kernels(self, scene: Scene, backend_of: Callable[[str], Backend]) -> int:
+        """Draw some pixels; the first kernel looks for the surface, and the second one traces."""
+        plan = make_solid_plan(scene.replace(size=(8, 6)), "opencl", 1, "pixels")
+        tracing, sums = Tracing(plan, backend_of(plan.precision)), np.zeros((6, 8, 3), np.int64)
+        tracing.add(sums, range(6), 0, 1, None)
+        tracing.pixels(sums, 1)
+        return 1
+
+    def redraw(self, scene: Scene, options: RenderOptions, seed: int) -> Image:
+        """Draw a picture again, and compare the light of some pixels with plain Python's."""
+        if scene.develop.denoise:
+            raise OptionError(
+                "its noise was removed by Open Image Denoise, whose bits differ between machines: "
+                "only a picture without denoise can be verified"
+            )
+        open_tracing(scene, options).check(seed)
+        return self.render(scene, options)
+
+    def compute(self, scene: Scene, options: RenderOptions) -> LightSums:
+        """Add up the light of a picture."""
+        adder = KIND.open(scene, options)
+        light: LightSums = adder.add(adder.none(), adder.plan.chunks, options.on_progress)
+        return light
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Computed:
+        """Add up the light of a picture into a store, or go on with one."""
+        play: Play = play_here
+        if store_options.cluster is not None:
+            from fractals.rendering.cluster.sums import played_by
+
+            play = played_by(store_options.cluster)
+        return compute_light_to(path, scene, options, store_options, play)
+
+    def load(self, path: Path) -> LightSums:
+        """Return the light of a store."""
+        light: LightSums = SumStore(path, read_store_header(path), KIND).load()
+        return light
+
+    def recolor(self, raw: LightSums, scene: Scene, options: RenderOptions) -> Image:
+        """Show the light of samples, developed in another way, and of other sources."""
+        sums, samples = raw.even()
+        sums = relit(replace(raw, sums=sums), scene)
+        tracing, begun = open_tracing(scene.replace(samples=samples), options), perf_counter()
+        if tracing.whole:
+            pixels = tracing.finished(tracing.light(sums, samples))
+        else:
+            pixels = tracing.pixels(sums, samples)
+        return Image(pixels, **facts_of(tracing, {"color": perf_counter() - begun}))
+
+
+@contextmanager
+def kept_of(path: str | Path | BinaryIO, plan: SolidPlan) -> Iterator[Kept | None]:
+    """Keep the bands of a picture beside its file, if there are several."""
+    if not isinstance(path, str | Path) or plan.band == plan.scene.image.size[1]:
+        yield None
+        return
+    with kept_beside(Path(path)) as kept:
+        kept.begin({"scene": plan.scene.to_toml(), "precision": plan.precision}, plan.band)
+        yield kept
+
+
+def bands(
+    tracing: Tracing,
+    options: RenderOptions,
+    timings: dict[str, float],
+    tall: int = 1,
+    light: bool = False,
+    kept: Kept | None = None,
+) -> Iterator[tuple[range, NDArray[Any]]]:
+    """Yield rows and pixels of a picture in bands, whose rows are a multiple of `tall`.
+
+    They are light where that is asked, or where pixels depend on that of the whole picture.
+    """
+    plan = tracing.plan
+    (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
+    step = min(height, max(1, plan.band // tall) * tall)
+    for top in range(0, height, step):
+        rows, begun = range(top, min(height, top + step)), perf_counter()
+        name = f"rows-{rows.start}-{rows.stop}"
+        if (found := kept.load(name) if kept else None) and "pixels" in found:
+            yield rows, found["pixels"]
+            continue
+        sums = np.zeros((len(rows), width, 3), np.int64)
+        progress = _part_of(options.on_progress, rows, height)
+        tracing.add(sums, rows, 0, samples, progress)
+        traced = perf_counter()
+        if light or tracing.whole:
+            part = tracing.light(sums, samples)
+        else:
+            part = tracing.pixels(sums, samples, rows.start)
+        timings["iterate"] += traced - begun
+        timings["color"] += perf_counter() - traced
+        if kept:
+            kept.save(name, pixels=part)
+        yield rows, part
+
+
+def _part_of(progress: Progress | None, rows: range, height: int) -> Progress | None:
+    """Return the progress function of some rows of a picture."""
+    if progress is None or len(rows) == height:
+        return progress
+    return lambda done, total: progress(rows.start * total + len(rows) * done, height * total)
+
+
+def facts_of(tracing: Tracing, timings: dict[str, float]) -> dict[str, Any]:
+    """Return the facts of a picture's making, as of `fractals.io.escape_data.PictureFacts`."""
+    plan = tracing.plan
+    return {
+        "scene": plan.scene,
+        "timings": timings,
+        "device": plan.device,
+        "precision": plan.precision,
+        "method": plan.method,
+        "loop": tracing.loop,
+        "summary": SolidFacts(tracing.plan.samples_per_pixel, tracing.seen),
+    }
+
+
+make = Solids  # as the catalog finds it

@@ -1,0 +1,481 @@
+"""Light on a solid: sun, sky and what surfaces reflect, by paths that are traced backwards.
+
+A path begins in a pixel, at a random place of it and of the lens. Where it meets the surface, this
+adds light if it gives off some, and so does the sun, unless the surface is in the shadow; then the
+path goes on in a random direction, as a matt surface reflects, until it sees the sky. After the
+last bounce the sky lights the surface as far as its surroundings leave it open.
+
+A store that is lit anew also keeps how much of each source's light reaches a pixel: the *shares*.
+
+Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
+and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
+`turns`, irrational parts of a turn, which fill a pixel's samples more evenly than chance does.
+Light is added in whole numbers. So samples may be drawn in any order, by any device.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.kernels.elementary import exp, sincos
+from fractals.kernels.primitives import clamp, fma, number, select, sqrt
+from fractals.kernels.random import MASK, make_random
+from fractals.space.march import (
+    CONE,
+    TAPS,
+    TURN,
+    dot,
+    make_ahead,
+    make_field,
+    make_march,
+    normal_of,
+    start_of,
+    unit,
+)
+
+PATH = 4  # kind of random numbers; those of `fractals.scatter.game` are 0 to 3
+ONE = 2.0**20  # of light, as a whole number
+BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
+# Numbers of light: where the sun is, two directions across it, as long as the radius of its disc;
+# the light of the sources: of the sun, of the sky at the horizon, at the zenith and below, and what
+# the surface gives off, 0 if it gives off none; the glow around the sun, haze and gloss; the trap
+# of the first color, and one over how much more that of the last one is.
+SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND, EMISSION = 0, 3, 6, 9, 12, 15, 18, 21
+GLOW, HAZE, GLOSS, TRAP, TRAPS = 24, 25, 26, 27, 28
+SHARES = GLOW - SUNLIGHT  # of a pixel: red, green and blue of each source, in their order
+WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
+AWAY = 2.0  # footprints from the surface where these begin
+NEAR = 0.5  # footprints from which they meet the surface there
+NOWHERE = 1e10  # the depth of the sky, as other programs have it
+OPEN = (4.0, 16.0, 64.0)  # footprints above the surface where its surroundings are looked at
+
+
+class Shot(NamedTuple):
+    """What paths need besides the solid."""
+
+    camera: Any  # array of real, as of `fractals.space.march`
+    light: Any  # array of real
+    # Of the surface, by trap, and how much light it gives off: array of real, shape (n, 4)
+    colors: Any
+    turns: Any  # how the random words move on with each sample: array of int64
+    bounces: Any
+    k0: Any
+    k1: Any  # the seed, as two numbers of 32 bits
+    starts: Any  # of the rays of pixels: `fractals.space.march.Starts`
+
+
+def turns_of(bounces: int) -> NDArray[np.int64]:
+    """Return how the random words of a path move on with each sample.
+
+    A pixel's two numbers follow the plastic number, all others square roots of primes.
+    """
+    parts, prime = [0.7548776662466927, 0.5698402909980532], 2
+    while len(parts) < 4 * (bounces + 2):
+        if all(prime % k for k in range(2, math.isqrt(prime) + 1)):
+            parts.append(math.sqrt(prime) % 1)
+        prime += 1
+    return np.array([round(part * 2**32) for part in parts], np.int64)
+
+
+def make_draw(target):
+    """Return ``draw(group, column, row, sample, shot)``: four numbers from 0 to below 1."""
+    words, to_unit, _ = make_random(target)
+    whole = target.int64
+
+    def moved(word, group, m, sample, shot):
+        return to_unit((word + whole(sample) * shot.turns[4 * group + m]) & MASK)
+
+    moved = target.jit(moved)
+
+    def draw(group, column, row, sample, shot):
+        a, b, c, d = words(whole(group), whole(column), whole(row), whole(PATH), shot.k0, shot.k1)
+        return (
+            moved(a, group, 0, sample, shot),
+            moved(b, group, 1, sample, shot),
+            moved(c, group, 2, sample, shot),
+            moved(d, group, 3, sample, shot),
+        )
+
+    return target.jit(draw)
+
+
+def sky_parts(d, light):  # compiled with `target.jit`
+    """Return how much of the sky's light from a direction is of which source.
+
+    How far it is above the horizon, how far below, and how much there is of the sun's glow.
+    """
+    one, zero = number(1, d[0]), number(0, d[0])
+    above = sqrt(clamp(d[2], zero, one))
+    below = clamp(number(-3, d[0]) * d[2], zero, one)
+    near = fma(d[0], light[SUN], fma(d[1], light[SUN + 1], d[2] * light[SUN + 2]))
+    near = select(near > zero, near, zero)
+    near = near * near * near
+    near = near * near
+    return above, below, near * near * light[GLOW]
+
+
+def make_sky(target):
+    """Return ``sky(d, light)``: the light of the sky from a direction, with the sun's glow."""
+    parts = target.jit(sky_parts)
+
+    def sky(d, light):
+        above, below, glow = parts(d, light)
+        r = fma(above, light[ZENITH] - light[HORIZON], light[HORIZON])
+        g = fma(above, light[ZENITH + 1] - light[HORIZON + 1], light[HORIZON + 1])
+        b = fma(above, light[ZENITH + 2] - light[HORIZON + 2], light[HORIZON + 2])
+        r = fma(below, light[GROUND] - r, r)
+        g = fma(below, light[GROUND + 1] - g, g)
+        b = fma(below, light[GROUND + 2] - b, b)
+        return (
+            fma(glow, light[SUNLIGHT], r),
+            fma(glow, light[SUNLIGHT + 1], g),
+            fma(glow, light[SUNLIGHT + 2], b),
+        )
+
+    return target.jit(sky)
+
+
+def haze_of(t, light):  # compiled with `target.jit`
+    """Return how much haze there is before what is at a distance, from 0 to 1."""
+    deep = t * light[HAZE]
+    return number(1, t) - exp(-(deep * deep))
+
+
+def surface(trap, light, colors):  # compiled with `target.jit`
+    """Return the color of the surface, by its trap, and how much of its light it gives off."""
+    one, last = number(1, trap), number(len(colors) - 1, trap)
+    v = clamp((trap - light[TRAP]) * light[TRAPS], number(0, trap), one)
+    k = min(int(v * last), len(colors) - 2)
+    part = fma(v, last, -number(k, trap))
+    return (
+        fma(part, colors[k + 1, 0] - colors[k, 0], colors[k, 0]),
+        fma(part, colors[k + 1, 1] - colors[k, 1], colors[k, 1]),
+        fma(part, colors[k + 1, 2] - colors[k, 2], colors[k, 2]),
+        fma(part, colors[k + 1, 3] - colors[k, 3], colors[k, 3]),
+    )
+
+
+def make_to_sun(target):
+    """Return ``to_sun(u, v, light)``: a direction to a random place of the sun's disc."""
+    one_long, real = target.jit(unit), target.real
+
+    def to_sun(u, v, light):
+        sine, cosine = sincos(real(TURN) * v)
+        far = sqrt(u)
+        x, y = far * cosine, far * sine
+        return one_long(
+            fma(light[ACROSS], x, fma(light[ALONG], y, light[SUN])),
+            fma(light[ACROSS + 1], x, fma(light[ALONG + 1], y, light[SUN + 1])),
+            fma(light[ACROSS + 2], x, fma(light[ALONG + 2], y, light[SUN + 2])),
+        )
+
+    return target.jit(to_sun)
+
+
+def sunlight(s, n, d, through, gloss):  # compiled with `target.jit`
+    """Return how much of the sun's light a lit surface reflects, by channel.
+
+    s: to the sun; n: the normal; d: of the ray that sees the surface; `through`: the color so far.
+    """
+    zero = number(0, s[0])
+    x, y, z = s[0] - d[0], s[1] - d[1], s[2] - d[2]
+    length = sqrt(fma(x, x, fma(y, y, z * z)))
+    shine = fma(x, n[0], fma(y, n[1], z * n[2])) / length
+    shine = select(shine > zero, shine, zero)
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine
+    shine = shine * shine * gloss
+    facing = fma(s[0], n[0], fma(s[1], n[1], s[2] * n[2]))
+    return (
+        fma(through[0], facing, shine),
+        fma(through[1], facing, shine),
+        fma(through[2], facing, shine),
+    )
+
+
+def make_reflect(target):
+    """Return ``reflect(n, u, v)``: a random direction, as matt surfaces reflect light."""
+    real, one_long = target.real, target.jit(unit)
+
+    def reflect(n, u, v):
+        one, zero = real(1), real(0)
+        sine, cosine = sincos(real(TURN) * v)
+        far = sqrt(u)
+        x, y, z = far * cosine, far * sine, sqrt(one - u)
+        # Two directions across the normal (Duff et al., 2017)
+        s = one if n[2] >= zero else -one
+        a = -one / (s + n[2])
+        b = n[0] * n[1] * a
+        e, f = fma(s * n[0], n[0] * a, one), fma(n[1], n[1] * a, s)
+        return one_long(
+            fma(x, e, fma(y, b, z * n[0])),
+            fma(x, s * b, fma(y, f, z * n[1])),
+            fma(x, -s * n[0], fma(-y, n[1], z * n[2])),
+        )
+
+    return target.jit(reflect)
+
+
+def opening(h, away):  # compiled with `target.jit`
+    """Return how open the surroundings are, by the distance estimate at a height above them."""
+    return clamp(number(1.5, h) * h / away, number(0, h), number(1, h))
+
+
+def make_tap(target, field):
+    """Return ``tap(place, h, k, space)``: one of the four distances that a normal is made of."""
+    real = target.real
+
+    def tap(p, h, k, space):
+        s = TAPS[k]
+        return field(
+            fma(h, real(s[0]), p[0]), fma(h, real(s[1]), p[1]), fma(h, real(s[2]), p[2]), space
+        )[0]
+
+    return target.jit(tap)
+
+
+class Surface(NamedTuple):
+    """What paths of light have to know of a surface: functions, and where paths begin."""
+
+    ahead: Any  # ``ahead(column, row, u, v, camera)``, as of `fractals.space.march.make_ahead`
+    meet: Any  # ``meet(o, d, t, spread, base, space)``, as of `make_march` there
+    facing: Any  # ``facing(place, h, d, space)``: the normal; h: half a pixel there
+    # ``color(place, trap, shot, space)``: the light that is reflected, by channel, and how much of
+    # its light the surface gives off
+    color: Any
+    # ``last(o, n, onward, h, space)``: how much of the sky is seen after the last bounce, and where
+    last: Any
+    base: Any = 0.0  # the footprint at the camera
+
+
+def make_keep(target):
+    """Return ``keep(v)``: a sample's light as a whole number."""
+    real, whole = target.real, target.int64
+
+    def keep(v):
+        return whole(clamp(v, real(0), real(BRIGHTEST)) * real(ONE))
+
+    return target.jit(keep)
+
+
+def make_shares(target):
+    """Return what adds to the shares of a pixel, which follow its three sums.
+
+    ``share(out, j, i, source, r, g, b)``: of a source; ``share_sky(out, j, i, d, light, r, g, b)``:
+    of those that the sky's light from a direction has.
+    """
+    real, keep, parts = target.real, make_keep(target), target.jit(sky_parts)
+
+    def share(out, j, i, source, r, g, b):
+        at = source + (3 - SUNLIGHT)
+        out[j, i, at] += keep(r)
+        out[j, i, at + 1] += keep(g)
+        out[j, i, at + 2] += keep(b)
+
+    share = target.jit(share)
+
+    def share_sky(out, j, i, d, light, r, g, b):
+        above, below, glow = parts(d, light)
+        clear = real(1) - below
+        zenith, horizon = above * clear, (real(1) - above) * clear
+        share(out, j, i, HORIZON, horizon * r, horizon * g, horizon * b)
+        share(out, j, i, ZENITH, zenith * r, zenith * g, zenith * b)
+        share(out, j, i, GROUND, below * r, below * g, below * b)
+        share(out, j, i, SUNLIGHT, glow * r, glow * g, glow * b)
+
+    return share, target.jit(share_sky)
+
+
+def make_surface(target, walk):
+    """Return a solid as paths of light meet it."""
+    real, field = target.real, make_field(target, walk)
+    tap, normal = make_tap(target, field), target.jit(normal_of)
+    is_open, of_trap = target.jit(opening), target.jit(surface)
+
+    def facing(place, h, d, space):
+        first = tap(place, h, 0, space), tap(place, h, 1, space)
+        return normal((*first, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+
+    def color(place, trap, shot, space):
+        return of_trap(trap, shot.light, shot.colors)
+
+    def last(o, n, onward, h, space):
+        """Return how open the surroundings are, and the direction in which the sky is seen."""
+        seen = real(0)
+        for k in range(len(OPEN)):
+            w = real(OPEN[k]) * h
+            found, _ = field(fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2]), space)
+            seen = seen + is_open(found, w)
+        return seen / real(len(OPEN)), n
+
+    parts = (target.jit(each) for each in (facing, color, last))
+    return Surface(make_ahead(target), make_march(target, walk), *parts)
+
+
+def make_path(target, met, shared):
+    """Return ``path(column, row, sample, shot, space, out, j, i)``: a path's light, by channel.
+
+    `met`: a `Surface`. `shared`: the shares of the sources are added to the element (j, i) of
+    `out`.
+    """
+    real, draw = target.real, make_draw(target)
+    ahead, meet, facing, color_of, last, first_base = met
+    sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
+    to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
+    share, share_sky = make_shares(target)
+    start = target.jit(start_of)
+
+    def path(column, row, sample, shot, space, out, j, i):
+        light, zero = shot.light, real(0)
+        u, v, p, q = draw(0, column, row, sample, shot)
+        o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
+        red, green, blue = zero, zero, zero
+        tr, tg, tb = real(1), real(1), real(1)
+        spread, base, gloss = shot.camera[CONE], real(first_base), light[GLOSS]
+        begin = start(column, row, shot.starts)
+        for k in range(shot.bounces + 1):
+            t, trap, hits = meet(o, d, begin, spread, base, space)
+            if not hits:
+                r, g, b = sky_of(d, light)
+                red, green, blue = fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue)
+                if shared:
+                    share_sky(out, j, i, d, light, tr, tg, tb)
+                break
+            if k == 0:
+                fog = haze(t, light)
+                r, g, b = sky_of(d, light)
+                red, green, blue = r * fog, g * fog, b * fog
+                if shared:
+                    share_sky(out, j, i, d, light, fog, fog, fog)
+                tr = tg = tb = real(1) - fog
+            h = fma(spread, t, base)
+            place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
+            n = facing(place, h, d, space)
+            r, g, b, own = color_of(place, trap, shot, space)
+            red = fma(tr * own, light[EMISSION], red)
+            green = fma(tg * own, light[EMISSION + 1], green)
+            blue = fma(tb * own, light[EMISSION + 2], blue)
+            if shared:
+                share(out, j, i, EMISSION, tr * own, tg * own, tb * own)
+            tr, tg, tb = tr * r, tg * g, tb * b
+            w = real(AWAY) * h
+            o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
+            spread, base = real(WIDER) * shot.camera[CONE], real(NEAR) * h
+            u, v, p, q = draw(k + 1, column, row, sample, shot)
+            s = to_sun(u, v, light)
+            if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:
+                _, _, shaded = meet(o, s, zero, spread, base, space)
+                if not shaded:
+                    r, g, b = lit(s, n, d, (tr, tg, tb), gloss)
+                    red = fma(light[SUNLIGHT], r, red)
+                    green = fma(light[SUNLIGHT + 1], g, green)
+                    blue = fma(light[SUNLIGHT + 2], b, blue)
+                    if shared:
+                        share(out, j, i, SUNLIGHT, r, g, b)
+            d, gloss, begin = reflect(n, p, q), zero, zero
+            if k == shot.bounces:
+                seen, way = last(o, n, d, h, space)
+                r, g, b = sky_of(way, light)
+                red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
+                blue = fma(tb * seen, b, blue)
+                if shared:
+                    share_sky(out, j, i, way, light, tr * seen, tg * seen, tb * seen)
+        return red, green, blue
+
+    return target.jit(path)
+
+
+def make_body(target, options, shared=False, surface_of=make_surface):
+    """Return ``body(i0, j0, di, dj, out, top, first, samples, shot, space)``: light of pixels.
+
+    Parameters
+    ----------
+    out : array of int64, shape (rows, columns, 3), or (rows, columns, 3 + SHARES) if `shared`
+        Sums, to which the light of some samples is added, and the shares of its sources.
+    top : int64
+        The row of the picture that is the first of `out`.
+    first, samples : int64
+        The first sample, and how many there are.
+    shot : Shot
+    space : fractals.space.march.Space
+        Or the data of another surface, as `surface_of(target, options)` takes them.
+    """
+    path, keep = make_path(target, surface_of(target, options), shared), make_keep(target)
+
+    def body(i0, j0, di, dj, out, top, first, samples, shot, space):
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                for sample in range(first, first + samples):
+                    red, green, blue = path(i, top + j, sample, shot, space, out, j, i)
+                    out[j, i, 0] += keep(red)
+                    out[j, i, 1] += keep(green)
+                    out[j, i, 2] += keep(blue)
+
+    return body
+
+
+def make_guide_body(target, walk):
+    """Return ``body(i0, j0, di, dj, out, top, rays, shot, space)``: the surface that pixels show.
+
+    Parameters
+    ----------
+    out : array of float32, shape (rows, columns, 8)
+        The color of the surface, or the sky, and the normal, or 0: means of a pixel's rays. The
+        length of the shortest ray, or `NOWHERE`, and its trap, or 0.
+    top : int64
+        The row of the picture that is the first of `out`.
+    rays : int32
+        Rays of a pixel, a side.
+    shot : Shot
+    space : fractals.space.march.Space
+    """
+    real, real32, ahead = target.real, target.real32, make_ahead(target)
+    march, field = make_march(target, walk), make_field(target, walk)
+    sky_of, color_of, normal = make_sky(target), target.jit(surface), target.jit(normal_of)
+    tap = make_tap(target, field)
+
+    def look(column, row, shot, space):
+        zero, one = real(0), real(1)
+        o, d = ahead(column, row, zero, zero, shot.camera)
+        t, trap, hits = march(o, d, zero, shot.camera[CONE], zero, space)
+        if not hits:
+            r, g, b = sky_of(d, shot.light)
+            r, g, b = clamp(r, zero, one), clamp(g, zero, one), clamp(b, zero, one)
+            return r, g, b, zero, zero, zero, real(NOWHERE), zero
+        h = shot.camera[CONE] * t
+        place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
+        taps = tap(place, h, 0, space), tap(place, h, 1, space)
+        n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
+        r, g, b, _ = color_of(trap, shot.light, shot.colors)
+        return r, g, b, n[0], n[1], n[2], t, trap
+
+    look = target.jit(look)
+
+    def body(i0, j0, di, dj, out, top, rays, shot, space):
+        half, side = real(0.5), real(rays)
+        share = real32(1) / real32(rays * rays)
+        for j in range(j0, out.shape[0], dj):
+            for i in range(i0, out.shape[1], di):
+                for m in range(6):
+                    out[j, i, m] = real32(0)
+                nearest, its = real(NOWHERE), real(0)
+                for v in range(rays):
+                    for u in range(rays):
+                        column = real(i) + (real(u) + half) / side
+                        row = real(top + j) + (real(v) + half) / side
+                        r, g, b, x, y, z, t, trap = look(column, row, shot, space)
+                        out[j, i, 0] += share * real32(r)
+                        out[j, i, 1] += share * real32(g)
+                        out[j, i, 2] += share * real32(b)
+                        out[j, i, 3] += share * real32(x)
+                        out[j, i, 4] += share * real32(y)
+                        out[j, i, 5] += share * real32(z)
+                        if t < nearest:
+                            nearest, its = t, trap
+                out[j, i, 6], out[j, i, 7] = real32(nearest), real32(its)
+
+    return body

@@ -1,0 +1,550 @@
+"""How a picture of a solid is traced, before it is: the camera, the light, samples and seconds."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.python import PythonBackend
+from fractals.color.palette import linear_of, load
+from fractals.errors import OptionError, SceneError, to_install
+from fractals.rendering.plan import BYTES_OF_GLOW, Keeps
+from fractals.scene.model import Scene
+from fractals.scene.picture import LARGEST, Camera, Light, View
+from fractals.space import light as lights
+from fractals.space import march
+from fractals.space.solid import MOST_STEPS, Solid
+
+PROBE = 24  # rows and columns of rays that look where the surface is
+FOCUS = 35  # percent of these that are nearer than what is sharp
+# Percent of the probe's traps: the first and the last have the first and the last color.
+QUANTILES = np.linspace(3, 97, 33)
+EVEN = 0.8  # how evenly the surface takes its colors; 0: as evenly as traps are spread
+SHADES = 256
+PALETTE = "sandstone"  # where a scene names none: of low chroma, as stone is
+FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
+GLOW = 0.12  # the sky around the sun, in the sun's light
+PER_SAMPLE = 16  # paths for each of supersampling's samples
+NEAREST = 1e-9  # distance of what is in view, for haze and focus
+# Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps,
+# but not where there are FEW of them: such a solid is a shape whose steps have an end.
+DETAIL, FEW = 1e-6, 4
+FINEST = 2.0**-53  # detail that float64 resolves
+ULPS = 8  # footprints of fewer units in the last place resolve no surface
+BYTES_OF_SUMS = 24  # of a pixel, without the shares of sources
+BYTES_OF_LIST = 2**20  # of a thread
+BAND = 2**22  # pixels whose sums are kept at once
+# A second and thread.
+RAYS = {"cpu": 6e6, "python": 3e3, "simulator": 1e5, "opencl": 1e8, "cuda": 1e9}
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What the rays of a picture's middle lines of sight meet, by a probe of few rays."""
+
+    depth: float  # half of the surface in view is nearer
+    sharp: float  # the distance that is sharp, where the scene says none
+    traps: NDArray[np.float64]  # their quantiles
+
+    @classmethod
+    def of(cls, found: NDArray[Any]) -> "Seen":
+        """Return what a probe has found, as of `fractals.space.march.make_first_body`."""
+        hits = found[..., 0] >= 0
+        if not hits.any():
+            return cls(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))
+        lengths, traps = found[..., 0][hits], found[..., 1][hits]
+        found = np.percentile(traps.astype(np.float64), QUANTILES)
+        found[-1] = max(found[-1], found[0] + 1e-6 * (1 + abs(found[0])))
+        depth, sharp = np.percentile(lengths.astype(np.float64), (50, FOCUS))
+        return cls(max(float(depth), NEAREST), max(float(sharp), NEAREST), found)
+
+
+@dataclass(frozen=True)
+class SolidPlan:
+    """How a picture of a solid is traced."""
+
+    scene: Scene
+    solid: Solid
+    device: str
+    threads: int
+    precision: str
+    clearance: float  # the distance estimate where the camera is
+    keeps: Keeps = "pixels"
+
+    method: str = "rays"
+
+    @property
+    def steps(self) -> int:
+        """Return the most steps of an orbit: as many as the detail of what is nearest takes."""
+        given = self.scene.iteration.max_iterations
+        if given != "auto":
+            return min(given, MOST_STEPS)
+        return steps_for(self.solid, FOOTPRINT * self.pixel * self.clearance)
+
+    @property
+    def least_clearance(self) -> float:
+        """Return how near the surface a camera there may be, for float64 to resolve its pixels."""
+        position, _ = place_of(self.scene.camera, self.solid)
+        return ULPS * FINEST * max(1.0, math.hypot(*position)) / (FOOTPRINT * self.pixel)
+
+    @property
+    def samples_per_pixel(self) -> int:
+        """Return how many paths a pixel has."""
+        return samples_of(self.scene)
+
+    @property
+    def samples(self) -> int:
+        """Return how many paths are traced."""
+        return math.prod(self.scene.image.size) * self.samples_per_pixel
+
+    @property
+    def file_size(self) -> int:
+        """Return the bytes of a store."""
+        width, height = self.scene.image.size
+        return width * height * 8 * numbers_of(self.scene)
+
+    @property
+    def band(self) -> int:
+        """Return how many rows of the picture are traced at once."""
+        width, height = self.scene.image.size
+        return min(height, max(1, BAND // width))
+
+    @property
+    def seconds(self) -> float:
+        """Return a rough estimate of the seconds, without compiling."""
+        rays = self.samples * (3 + 2 * self.scene.light.bounces)
+        return rays / self.scene.camera.ray_step / RAYS[self.device] / max(1, self.threads)
+
+    @property
+    def memory(self) -> int:
+        """Return about how many bytes the sums and the pixels take."""
+        width, height = self.scene.image.size
+        if self.keeps in ("raw", "store"):  # a store's file is mapped, too
+            return 2 * self.file_size + self.threads * BYTES_OF_LIST
+        kept = self.band if self.keeps == "bands" else height
+        pixels = kept * width * 3 * self.scene.image.bits // 8
+        if self.scene.develop.whole and self.keeps == "pixels":
+            pixels += width * height * BYTES_OF_GLOW
+        return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "device": self.device,
+            "method": self.method,
+            "precision": self.precision,
+            "size": list(self.scene.image.size),
+            "samples_per_pixel": self.samples_per_pixel,
+            "paths": self.samples,
+            "bounces": self.scene.light.bounces,
+            "clearance": float(f"{self.clearance:.2g}"),
+            "least_clearance": float(f"{self.least_clearance:.2g}"),
+            "seconds": float(f"{self.seconds:.2g}"),
+            "memory": self.memory,
+        }
+
+    def space(self, real: Any) -> march.Space:
+        """Return the solid as data."""
+        return march.space_of(self.solid, self.steps, real, self.scene.camera.ray_step)
+
+    def probe_camera(self, real: Any) -> NDArray[Any]:
+        """Return the camera of the probe, which sees what the picture shows.
+
+        Its few rays have the picture's footprint: traps grow with the distance from the surface.
+        """
+        width, height = self.eye_size
+        pixel = self.pixel * height / PROBE
+        numbers = [*self._place(), pixel, PROBE / 2, PROBE / 2, 0.0, 1.0, FOOTPRINT * self.pixel]
+        if self.scene.camera.panorama:
+            return np.array([*numbers, self.pixel * width / PROBE, 0.0], np.dtype(real))
+        right = slice(march.RIGHT, march.RIGHT + 3)
+        numbers[right] = [part * width / height for part in numbers[right]]
+        return np.array([*numbers, 0.0, 0.0], np.dtype(real))
+
+    def shot(self, seen: Seen, real: Any) -> lights.Shot:
+        """Return what paths need besides the solid."""
+        camera, light = self.scene.camera, self.scene.light
+        width, height = self.eye_size
+        pixel, column = self.pixel, self.pixel if camera.panorama else 0.0
+        focus = camera.focus or seen.sharp
+        numbers = [*self._place(), pixel, width / 2, height / 2]
+        numbers += [camera.lens * focus, focus, FOOTPRINT * pixel, column]
+        numbers.append(camera.stereo * focus / 2)
+        turns = lights.turns_of(light.bounces)
+        return lights.Shot(
+            np.array(numbers, np.dtype(real)),
+            np.array(self._light(seen), np.dtype(real)),
+            self._colors(seen).astype(real),
+            turns,
+            light.bounces,
+            0,
+            0,
+            march.from_camera(real),
+        )
+
+    def ends(self, seen: Seen) -> tuple[float, float]:
+        """Return the traps that have the first and the last color."""
+        return self.scene.color.range or (float(seen.traps[0]), float(seen.traps[-1]))
+
+    @property
+    def eye_size(self) -> tuple[int, int]:
+        """Return columns and rows of the picture of one eye."""
+        width, height = self.scene.image.size
+        if not self.scene.camera.stereo:
+            return width, height
+        return (width, height // 2) if self.scene.camera.panorama else (width // 2, height)
+
+    @property
+    def pixel(self) -> float:
+        """Return the size of a pixel at distance 1; of a panorama, its angle."""
+        width, height = self.scene.image.size
+        if self.scene.camera.panorama:
+            return 2 * math.pi / width
+        return 2 * math.tan(math.radians(self.scene.camera.field) / 2) / height
+
+    def _place(self) -> list[float]:
+        """Return position, and the directions ahead, to the right and up."""
+        position = np.array(place_of(self.scene.camera, self.solid)[0])
+        return [*position.tolist(), *axes_of(self.scene.camera, self.solid).ravel().tolist()]
+
+    def _light(self, seen: Seen) -> list[float]:
+        camera, sun = self.scene.camera, sun_of(self.scene, self.solid)
+        return light_numbers(self.scene, sun, camera.focus or seen.depth, self.ends(seen))
+
+    def _colors(self, seen: Seen) -> NDArray[np.float64]:
+        """Return colors for traps from the first to the last one, and how much light they give off.
+
+        A color is the light that is reflected.
+        """
+        paint = self.scene.color
+        palette = load(PALETTE) if paint.palette == "auto" else paint.make_palette()
+        share = np.arange(SHADES) / (SHADES - 1)
+        if paint.range is None:
+            low, high = self.ends(seen)
+            traps = low + share * (high - low)
+            ranks = np.interp(traps, seen.traps, np.linspace(0, 1, len(seen.traps)))
+            share = EVEN * ranks + (1 - EVEN) * share
+        given_off = emitted_at(self.scene.light, share)
+        at = paint.offset + paint.density * share
+        at = at - np.floor(at) if palette.cyclic else at.clip(0, 1)
+        gamut = self.scene.image.primaries
+        return np.column_stack([palette.linear(at, gamut).clip(0, 1), given_off])
+
+
+def light_numbers(
+    scene: Scene, sun: NDArray[np.float64], depth: float, ends: tuple[float, float]
+) -> list[float]:
+    """Return the numbers of light, as of `fractals.space.light`.
+
+    `depth`: the distance to which haze is measured. `ends`: the traps of the first and last color.
+    """
+    light, across = scene.light, across_of(sun)
+    along = np.cross(sun, across)
+    wide = math.tan(math.radians(light.sun_size) / 2)
+    rows = [sun, wide * across, wide * along, *sources_of(scene)]
+    numbers = [float(part) for row in rows for part in row]
+    return [*numbers, GLOW, light.haze / depth, light.gloss, ends[0], 1 / (ends[1] - ends[0])]
+
+
+def emitted_at(light: Light, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how much of its light the surface gives off, by its place among the colors."""
+    away = np.abs(share - light.emission_at) / light.emission_width
+    given_off: NDArray[np.float64] = (1 - away).clip(0, 1) ** 2
+    return given_off
+
+
+def samples_of(scene: Scene) -> int:
+    """Return how many paths a pixel of a scene has."""
+    given = scene.light.samples
+    return PER_SAMPLE * scene.image.supersampling**2 if given == "auto" else given
+
+
+def numbers_of(scene: Scene) -> int:
+    """Return how many numbers a pixel has in a store."""
+    return 3 + lights.SHARES if scene.light.relight else 3
+
+
+def sources_of(scene: Scene) -> NDArray[np.float64]:
+    """Return the light of the sources, as of `fractals.space.light`; shape (5, 3)."""
+    light, gamut = scene.light, scene.image.primaries
+    sun = linear_of(light.sun_color, gamut) * light.sun_power
+    given_off = linear_of(light.emission_color, gamut) * light.emission
+    return np.array([sun, *(linear_of(each, gamut) for each in light.sky), given_off])
+
+
+def unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the vector of length 1 in a direction."""
+    found: NDArray[np.float64] = vector / np.linalg.norm(vector)
+    return found
+
+
+def across_of(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a direction at right angles to another."""
+    axis = np.zeros(3)
+    axis[int(np.abs(vector).argmin())] = 1.0
+    return unit(np.cross(vector, axis))
+
+
+Triple = tuple[float, float, float]
+
+
+def place_of(camera: Camera, solid: Solid) -> tuple[Triple, Triple]:
+    """Return where a camera is, and what it looks at."""
+    return camera.position or solid.position, camera.target or solid.target
+
+
+def axes_of(camera: Camera, solid: Solid) -> NDArray[np.float64]:
+    """Return the directions ahead, to the right and up; shape (3, 3).
+
+    Where the camera looks along what should be up, another direction is up.
+    """
+    position, target = (np.array(part) for part in place_of(camera, solid))
+    ahead = unit(target - position)
+    right = np.cross(ahead, np.array(camera.up or solid.up))
+    right = unit(right) if np.linalg.norm(right) > 1e-9 else across_of(ahead)
+    up = np.cross(right, ahead)
+    angle = math.radians(camera.roll)
+    cosine, sine = math.cos(angle), math.sin(angle)
+    return np.stack([ahead, cosine * right + -sine * up, sine * right + cosine * up])
+
+
+def sun_of(scene: Scene, solid: Solid) -> NDArray[np.float64]:
+    """Return the direction to the sun."""
+    if scene.light.sun != "key":
+        return unit(np.array(scene.light.sun))
+    ahead, right, up = axes_of(scene.camera, solid)
+    return unit(0.55 * up - 0.7 * right - 0.45 * ahead)
+
+
+def make_solid_plan(scene: Scene, device: str, threads: int, keeps: Keeps = "pixels") -> SolidPlan:
+    """Return how a picture of a solid is traced.
+
+    `SceneError`: the scene has keys of other images, or its camera sees nothing.
+    """
+    solid = scene.make_any_formula()
+    assert isinstance(solid, Solid)
+    _check_keys(scene, solid)
+    if scene.develop.denoise and find_spec("pyoidn") is None:
+        raise OptionError(f"denoise=True needs Open Image Denoise: {to_install('denoise')}")
+    position, target = place_of(scene.camera, solid)
+    if math.dist(position, target) < 1e-9 * (1 + math.hypot(*position)):
+        raise SceneError("camera: position and target are the same point")
+    plan = SolidPlan(scene, solid, device, threads, "float64", 0.0, keeps)
+    clearance = distance_at(plan, position)
+    if clearance <= 0:
+        raise SceneError("camera.position: it is inside the solid: move the camera away from it")
+    plan = replace(plan, clearance=clearance)
+    return replace(plan, precision=_precision(plan))
+
+
+def steps_for(solid: Solid, detail: float = 0.0) -> int:
+    """Return the most steps of an orbit, for detail of some size; 0: the finest in float64."""
+    if solid.steps < FEW:
+        return solid.steps
+    deeper = math.log(max(detail / solid.bound, FINEST)) / math.log(DETAIL)
+    return min(MOST_STEPS, math.ceil(solid.steps * max(1.0, deeper)))
+
+
+def distance_at(plan: SolidPlan, place: Sequence[float]) -> float:
+    """Return the distance estimate at a place; outside the sphere around the solid: that to it.
+
+    Orbits take as many steps as the finest detail does.
+    """
+    beyond = math.hypot(*place) - plan.solid.bound
+    if beyond > 0:
+        return beyond
+    field = march.make_field(PythonBackend("float64").target, plan.solid.walk)
+    with np.errstate(all="ignore"):
+        steps = replace(plan, clearance=0.0).steps
+        found, _ = field(*map(float, place), space_in_python(plan.solid, steps))
+    return float(found) if math.isfinite(found) else 0.0
+
+
+def space_in_python(solid: Solid, steps: int) -> march.Space:
+    """Return a solid as data, in Python's own numbers."""
+    space = march.space_of(solid, steps, np.float64)
+    return space._replace(numbers=space.numbers.tolist())
+
+
+def _check_keys(scene: Scene, solid: Solid) -> None:
+    if scene.julia is not None:
+        raise SceneError(f"julia: '{solid.name}' is a solid, whose constants are its options")
+    if scene.view != View():
+        key = next(iter(scene.view.model_dump(exclude_defaults=True)))
+        raise SceneError(
+            f"view.{key}: a solid is seen by a camera: give position=, target= and field="
+        )
+    side = scene.image.size[1 if scene.camera.panorama else 0]
+    if scene.camera.stereo and side % 2:
+        name = "height" if scene.camera.panorama else "width"
+        raise SceneError(f"size: the {name} of a stereo pair is even, and {side} is not")
+    if scene.color.layers:
+        raise SceneError("color.layers: a solid has one layer, of its palette's colors")
+
+
+def _precision(plan: SolidPlan) -> str:
+    """Return the number type: float32 where it resolves a pixel of what is nearest.
+
+    `OptionError`: float64 does not, either.
+    """
+    given = plan.scene.iteration.precision
+    bits = 53 + math.ceil(math.log2(plan.least_clearance / plan.clearance))
+    if bits > 53:
+        raise OptionError(
+            f"the camera is so near the surface that {bits} bits are needed, and float64 has 53: "
+            "move it away, or give a smaller size="
+        )
+    if given != "auto":
+        return given
+    return "float32" if bits <= 24 else "float64"
+
+
+# --- Moves of a camera: around the solid, towards it, in flight; and what a pixel shows
+
+STEEPEST = math.radians(88)  # above or below the target to which a camera looks or goes
+SIGHT_FOOTPRINT = 1e-4  # of a ray that looks where the surface is, at distance 1
+STRIDE = 0.25  # of the distance to the surface, that a flight goes at once
+FASTEST = 2.0  # radii of the solid, of a flight by one distance
+CLOSEST = 1e-6  # of a target, in distances to the one before
+
+
+def solid_of(scene: Scene) -> Solid:
+    """Return the solid of a scene; `OptionError`: its formula is no solid."""
+    solid = scene.make_any_formula()
+    if not isinstance(solid, Solid):
+        raise OptionError(f"'{solid.name}' is no solid: it has no camera")
+    return solid
+
+
+def orbited(scene: Scene, right: float, up: float, nearer: float) -> Scene:
+    """Return a scene whose camera has gone around its target, and then towards the surface.
+
+    right, up: degrees around the target. nearer: how many times nearer the surface is then, along
+    the line of sight, so that no camera passes it.
+    """
+    solid = solid_of(scene)
+    position, target = (np.array(part) for part in place_of(scene.camera, solid))
+    far = float(np.linalg.norm(position - target))
+    back = _turned(scene, solid, unit(position - target), right, up)
+    position = target + far * back
+    if nearer != 1:
+        seen = _sight(solid, position, -back)
+        ahead = far if seen is None else seen
+        position = position - back * ahead * (1 - 1 / nearer)
+        if (position - target) @ back < CLOSEST * far:  # it would look back: go on to the surface
+            target = position - back * max(ahead / nearer, CLOSEST * far)
+    return _placed(scene, position, target)
+
+
+def flown(
+    scene: Scene, right: float, up: float, ahead: float, yaw: float = 0.0, pitch: float = 0.0
+) -> Scene:
+    """Return a scene whose camera has flown, and then looked elsewhere.
+
+    right, up, ahead: in distances to the nearest surface, which are measured again on the way, so
+    no flight passes the surface. yaw, pitch: degrees to the right and up. The target lies on the
+    surface in the middle of the picture, where there is one.
+    """
+    solid = solid_of(scene)
+    position, target = (np.array(part) for part in place_of(scene.camera, solid))
+    far = float(np.linalg.norm(target - position))
+    axes, plan = axes_of(scene.camera, solid), bare_plan(scene)
+    way = np.array([ahead, right, up]) @ axes
+    length = float(np.linalg.norm(way))
+    for _ in range(math.ceil(length / STRIDE)):
+        step = way / math.ceil(length / STRIDE)
+        position = position + step * min(nearness(plan, position), FASTEST * solid.bound)
+    sight = _turned(scene, solid, axes[0], -yaw, pitch)
+    seen = _sight(solid, position, sight)
+    place = position + sight * (far if seen is None else seen)
+    if not np.abs(place).max() < LARGEST:
+        raise OptionError("the camera would be too far away: go the other way")
+    return _placed(scene, position, place)
+
+
+def nearness(plan: SolidPlan, place: NDArray[np.float64]) -> float:
+    """Return a length within which no surface is, and which is 0 at the surface alone."""
+    bound = plan.solid.bound
+    beyond = math.hypot(*place) - bound
+    if beyond <= 0:
+        return distance_at(plan, place.tolist())
+    # At the sphere around the solid, the distance to the sphere alone would stop a flight.
+    return beyond + distance_at(plan, (place * (bound / math.hypot(*place))).tolist())
+
+
+def sharp_at(scene: Scene, column: float, row: float) -> float | None:
+    """Return the focus with which the surface at a place of the picture is sharp; None: the sky."""
+    if scene.camera.panorama:
+        return None
+    plan = bare_plan(scene)
+    width, height = plan.eye_size
+    column %= width
+    ahead, right, up = axes_of(scene.camera, plan.solid)
+    x, y = (column - width / 2) * plan.pixel, (height / 2 - row) * plan.pixel
+    sight = unit(ahead + x * right + y * up)
+    seen = _sight(plan.solid, np.array(place_of(scene.camera, plan.solid)[0]), sight)
+    return None if seen is None else float(f"{seen * float(sight @ ahead):.5g}")
+
+
+def facts_of(scene: Scene) -> dict[str, Any]:
+    """Return what controls of a solid show: its place, sun, automatic palette and options."""
+    solid = solid_of(scene)
+    position, target = place_of(scene.camera, solid)
+    return {
+        "position": list(position),
+        "target": list(target),
+        "up": list(scene.camera.up or solid.up),
+        "sun": [round(float(part), 6) for part in sun_of(scene, solid)],
+        "palette": PALETTE,
+        "knobs": [
+            {
+                "name": name,
+                "value": solid.parameters[name],
+                "least": knob.least,
+                "most": knob.most,
+                "meaning": knob.meaning,
+                "whole": isinstance(knob.least, int),
+            }
+            for name, knob in solid.knobs.items()
+            if name in solid.parameters
+        ],
+    }
+
+
+def bare_plan(scene: Scene) -> SolidPlan:
+    """Return a plan for the field alone: of a camera that may be anywhere."""
+    return SolidPlan(scene, solid_of(scene), "cpu", 1, "float64", 0.0)
+
+
+def _turned(
+    scene: Scene, solid: Solid, sight: NDArray[np.float64], right: float, up: float
+) -> NDArray[np.float64]:
+    """Return a direction, turned by degrees about what is up, and up; never quite to the zenith."""
+    axis = unit(np.array(scene.camera.up or solid.up))
+    rise = math.asin(min(1.0, max(-1.0, float(sight @ axis))))
+    level = sight - (sight @ axis) * axis
+    level = unit(level) if np.linalg.norm(level) > 1e-9 else across_of(axis)
+    turn = math.radians(right)
+    rise = min(STEEPEST, max(-STEEPEST, rise + math.radians(up)))
+    level = math.cos(turn) * level + math.sin(turn) * np.cross(axis, level)
+    found: NDArray[np.float64] = math.cos(rise) * level + math.sin(rise) * axis
+    return found
+
+
+def _sight(solid: Solid, position: NDArray[np.float64], sight: NDArray[np.float64]) -> float | None:
+    """Return how far the surface is in a direction; None: there is none."""
+    python = PythonBackend("float64").target
+    space = space_in_python(solid, steps_for(solid))
+    with np.errstate(all="ignore"):
+        walk = march.make_march(python, solid.walk)
+        t, _, hits = walk(position.tolist(), sight.tolist(), 0.0, SIGHT_FOOTPRINT, 0.0, space)
+    return float(t) if hits else None
+
+
+def _placed(scene: Scene, position: NDArray[np.float64], target: NDArray[np.float64]) -> Scene:
+    update = {"position": tuple(position.tolist()), "target": tuple(target.tolist())}
+    return scene.model_copy(update={"camera": scene.camera.model_copy(update=update)})

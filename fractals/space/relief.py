@@ -1,0 +1,480 @@
+"""A relief: the raw numbers of an escape-time scene become ground, which is lit as solids are.
+
+Heights and colors are those of the picture's samples, so there is a relief at any depth. The ground
+ends at the borders of the picture.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.devices import choose, open_chosen
+from fractals.backends.probe import memory_size
+from fractals.errors import OptionError, SceneError
+from fractals.io.escape_data import SUFFIXES, EscapeData
+from fractals.io.image import Image
+from fractals.kernels.layout import EscapeTile
+from fractals.rendering.compute_store import Computed
+from fractals.rendering.develop import Developer
+from fractals.rendering.drawing import (
+    Drawing,
+    Sink,
+    compute_data,
+    open_drawing,
+    open_plan,
+    open_recoloring,
+    run,
+)
+from fractals.rendering.families import AtOnce, Family, Refined, chosen_device
+from fractals.rendering.families.escape import Escape
+from fractals.rendering.iteration import Pairs, Stop
+from fractals.rendering.options import RenderOptions, StoreOptions
+from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
+from fractals.scene.model import Scene
+from fractals.scene.picture import Camera, Relief
+from fractals.space import ground as grounds
+from fractals.space import light as lights
+from fractals.space.ground import Ground
+from fractals.space.march import from_camera
+from fractals.space.plan import (
+    FOOTPRINT,
+    RAYS,
+    SHADES,
+    emitted_at,
+    light_numbers,
+    samples_of,
+    unit,
+)
+from fractals.space.trace import SampledRows, moved, pieces_of
+from fractals.threads import Progress, run_tiles
+
+SUN = (-0.62, 0.52, 0.58)  # where a scene says none: above, and to the upper left of the map
+FARTHEST = 70.0  # degrees from straight down: rays that look farther may pass over the ground's end
+LOW = 0.5  # percent of the smooth counts that are lower than the ground
+NEAR = 0.06  # distance estimate at half of the height, in widths of the picture
+BYTES_A_SAMPLE = 80  # of values, light and heights, and of these on the device
+BYTES_A_PIXEL = 24  # of sums
+RAYS_A_PATH = 3
+
+
+@dataclass(frozen=True)
+class ReliefPlan:
+    """How a relief is drawn: the plan of its samples, and the paths of its light."""
+
+    scene: Scene
+    inner: Plan  # of a picture whose pixels are the samples
+
+    @property
+    def device(self) -> str:
+        """Return the kind of the device."""
+        return self.inner.device
+
+    @property
+    def samples(self) -> int:
+        """Return how many samples the picture has."""
+        return self.inner.samples
+
+    @property
+    def paths(self) -> int:
+        """Return how many paths of light are traced."""
+        return math.prod(self.scene.image.size) * samples_of(self.scene)
+
+    @property
+    def seconds(self) -> float:
+        """Return a rough estimate of the seconds, without compiling."""
+        rays = self.paths * (RAYS_A_PATH + 2 * self.scene.light.bounces)
+        return self.inner.seconds + rays / RAYS[self.device] / max(1, self.inner.threads)
+
+    @property
+    def memory(self) -> int:
+        """Return about how many bytes the ground and the light take."""
+        pixels = math.prod(self.scene.image.size)
+        glow = BYTES_OF_GLOW * self.scene.develop.whole
+        return self.inner.memory + self.samples * BYTES_A_SAMPLE + pixels * (BYTES_A_PIXEL + glow)
+
+    def to_table(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        own = self.scene.relief
+        return self.inner.to_table() | {
+            "size": list(self.scene.image.size),
+            "supersampling": self.scene.image.supersampling,
+            "relief": {"heights": own.heights, "rise": own.rise, "tilt": own.tilt},
+            "samples_per_pixel": samples_of(self.scene),
+            "paths": self.paths,
+            "bounces": self.scene.light.bounces,
+            "seconds": float(f"{self.seconds:.2g}"),
+            "memory": self.memory,
+        }
+
+    def check_memory(self) -> None:
+        """Raise an `OptionError` for a picture that does not fit into the memory that is free."""
+        free = memory_size()
+        if free and self.memory > 0.9 * free:
+            raise OptionError(
+                f"the ground of this relief takes {self.memory / 2**30:.3g} GiB, because shadows "
+                f"cross the whole picture, and {free / 2**30:.3g} GiB are free: give a smaller "
+                "size= or supersampling="
+            )
+
+
+def inner_scene(scene: Scene) -> Scene:
+    """Return the scene of a relief with a pixel for each of its samples.
+
+    `SceneError`: the scene has keys that no relief has.
+    """
+    _check_keys(scene)
+    image = scene.unframed().image
+    width, height = (side * image.supersampling for side in image.size)
+    fine = image.model_copy(update={"size": (width, height), "supersampling": 1})
+    return scene.unframed().model_copy(update={"image": fine})
+
+
+def _check_keys(scene: Scene) -> None:
+    if scene.view.projection != "plane":
+        raise SceneError("relief.heights: a relief is drawn in the projection 'plane'")
+    if scene.develop.denoise:
+        raise OptionError("denoise=True is for solids: give a relief more samples=")
+    if scene.image.antialias != "grid":
+        raise SceneError("image.antialias: the samples of a relief lie in a grid: leave it out")
+    for key in ("position", "target", "up", "panorama", "stereo"):
+        if getattr(scene.camera, key) != Camera.model_fields[key].default:
+            raise SceneError(f"camera.{key}: a relief is seen as its tilt= says: leave it out")
+    if scene.camera.ray_step != 1:
+        raise SceneError("camera.ray_step: it is for solids: leave it out of a relief")
+
+
+def make_relief_plan(
+    scene: Scene, device: str, interior_shortcuts: bool = True, threads: int = 1
+) -> ReliefPlan:
+    """Return how a relief is drawn on a kind of device."""
+    return ReliefPlan(scene, make_plan(inner_scene(scene), device, interior_shortcuts, threads))
+
+
+def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = None) -> Image:
+    """Draw a relief, of raw numbers where these are given."""
+    lighting, drawing = light_ground(scene, options, raw)
+    begun, (width, height), samples = perf_counter(), scene.image.size, samples_of(scene)
+    sums, progress = np.zeros((height, width, 3), np.int64), options.on_progress
+
+    def told(done: int, total: int) -> None:
+        assert progress
+        progress(total + done, 2 * total)  # the ground was the first half
+
+    lighting.add(sums, range(height), 0, samples, told if progress else None)
+    pixels = lighting.pixels(sums, samples)
+    drawing.timings["color"] += perf_counter() - begun
+    return Image(pixels, **vars(drawing.facts) | {"scene": scene})
+
+
+def light_ground(
+    scene: Scene, options: RenderOptions, raw: EscapeData | None = None
+) -> tuple["Lighting", Drawing]:
+    """Return what lights the ground of a relief, and the drawing that made the ground."""
+    progress, inner = options.on_progress, inner_scene(scene)
+    halves = options.replace(
+        progress=(lambda done, total: progress(done, 2 * total)) if progress else None
+    )
+    make_relief_plan(scene, choose(options.device).device.kind).check_memory()
+    if raw is not None:
+        drawing = open_recoloring(inner, raw, halves)
+    else:
+        plan, backend = open_plan(inner, halves)
+        raw = compute_data(plan, backend, halves) if plan.layers.whole else None
+        drawing = open_drawing(plan, backend, halves, stored=raw)
+    values, colors = samples_for(drawing, halves.on_progress)
+    heights = heights_of(values, scene.relief)
+    return Lighting(scene, drawing.plan.device, options, heights, colors), drawing
+
+
+def samples_for(
+    drawing: Drawing, progress: Progress | None
+) -> tuple[NDArray[np.floating[Any]], NDArray[np.float32]]:
+    """Return the values of all samples that become heights, and the light that they reflect."""
+    plan, backend, source, painter = drawing.plan, drawing.backend, drawing.source, drawing.painter
+    assert painter
+    assert plan.layers.heights
+    width, height = plan.size
+    values = np.empty((height, width), backend.real)
+    colors = np.empty((height, width, 3), np.float32)
+    fill = painter.value_program(plan.layers.heights)
+    last, offset = source.max_iterations, source.count_offset
+
+    def look(tile: Tile, stop: Stop) -> dict[str, float]:
+        clock, part = backend.clock(), tile.window()
+        on_device = backend.empty(values[part].shape, backend.real)
+        tallied: list[NDArray[np.int32]] = []
+
+        def use(raw: EscapeTile, flags: Pairs) -> None:
+            clock.lap("iterate")
+            counted = backend.tally(raw.count, last)
+            tallied[:] = [np.empty(counted.shape, np.int32)]
+            fill(on_device, raw, last, offset)
+            rgb = painter.paint(tile, raw, last, offset)
+            pairs = [(counted, tallied[0]), (on_device, values[part]), (rgb, colors[part])]
+            clock.lap("color")
+            backend.all_to_host([*pairs, *flags])
+
+        source.iterate_for(tile, use, stop)
+        drawing.tally.add_columns(tallied[0], tile.width * tile.height)
+        spent = clock.end("copy")
+        if source.stage != "iterate":
+            spent[source.stage] = spent.get(source.stage, 0.0) + spent.pop("iterate")
+        return spent
+
+    run(drawing, plan.tiles, Sink(drawing.room.in_parts(look)), progress)
+    return values, colors
+
+
+def heights_of(values: NDArray[Any], relief: Relief) -> NDArray[np.float64]:
+    """Return heights, in samples, of values of samples; those of the inside are NaN.
+
+    From the plain to the inside, heights grow from 0 to the rise as ``x / (1 + x)`` does: of
+    distances, x is `NEAR` over the distance, so a height depends on its sample alone. Smooth counts
+    have no such unit: x is how far they are above the lowest, and 1 for the median of the picture.
+    """
+    known = np.isfinite(values)
+    found, outside = np.ones(values.shape), values[known].astype(np.float64)
+    if relief.heights == "distance":
+        found[known] = 1 / (1 + np.maximum(outside, 0) / (1000 * NEAR))
+    elif len(outside):
+        low, middle = np.percentile(outside, (LOW, 50))
+        above = (outside - low).clip(0)
+        found[known] = above / (above + max(middle - low, 1e-9 * (1 + abs(middle))))
+    heights: NDArray[np.float64] = found * (relief.rise * values.shape[1])
+    return heights - min(0.0, float(heights.min(initial=0.0)))
+
+
+class Lighting:
+    """Traces the light of a relief."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        device: str,
+        options: RenderOptions,
+        heights: NDArray[np.float64],
+        colors: NDArray[np.float32],
+    ) -> None:
+        """Take the heights of all samples, in samples, and the light that they reflect."""
+        choice = choose(device)
+        choice = choice._replace(device=replace(choice.device, others=()))  # one GPU
+        self.scene, self.device, self.threads = scene, device, options.threads
+        _, self.backend, _ = open_chosen(choice, device, "float32", options.threads)
+        self.developer = Developer(self.backend, scene)
+        own = grounds.ground_of(heights.astype(self.backend.real), colors)
+        self._shot = moved(self.backend, shot_of(scene, own, self.backend))
+        self._ground = moved(self.backend, own)
+
+    def pixels(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the picture of sums of some samples."""
+        scale = self.backend.real(self.developer.exposure / (samples * lights.ONE))
+        return self.developer.pixels(sums.astype(self.backend.real) * scale)
+
+    def add(
+        self, sums: NDArray[np.int64], rows: range, first: int, last: int, progress: Progress | None
+    ) -> None:
+        """Add samples to the sums of some rows, as `fractals.space.trace.Tracing`."""
+        backend = self.backend
+        run_paths = backend.compile(lights.make_body, None, False, grounds.make_surface)
+
+        def work(piece: SampledRows) -> dict[str, float]:
+            own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
+            on_device = backend.to_device(own)
+            where = np.int64(piece.rows.start), np.int64(piece.first), np.int64(piece.samples)
+            run_paths(on_device, *where, self._shot, self._ground)
+            backend.to_host(on_device, own)
+            return {}
+
+        pieces = pieces_of(self.device, self.scene, 0, rows, first, last)
+        threads = backend.threads if self.device == "cpu" else 0
+        run_tiles(pieces, work, threads, progress)
+
+
+def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
+    """Return what paths need besides the ground."""
+    light, real = scene.light, np.dtype(backend.real)
+    camera, distance = camera_of(scene, ground)
+    numbers = light_numbers(scene, sun_of(scene), scene.camera.focus or distance, (0.0, 1.0))
+    if not scene.relief.tilt:
+        numbers[lights.HAZE] = 0.0
+    given_off = emitted_at(light, np.arange(SHADES) / (SHADES - 1))
+    table = np.column_stack([np.zeros((SHADES, 3)), given_off]).astype(real)
+    turns = lights.turns_of(light.bounces)
+    return lights.Shot(
+        np.array(camera, real),
+        np.array(numbers, real),
+        table,
+        turns,
+        light.bounces,
+        0,
+        0,
+        from_camera(real),
+    )
+
+
+def sun_of(scene: Scene) -> NDArray[np.float64]:
+    """Return the direction to the sun: to the right, up on the map, and away from the ground."""
+    return unit(np.array(SUN if scene.light.sun == "key" else scene.light.sun))
+
+
+def camera_of(scene: Scene, ground: Ground) -> tuple[list[float], float]:
+    """Return the numbers of a camera over the ground, and its distance.
+
+    A tilted one looks at the middle of the ground, from so near that the ground fills the picture.
+    """
+    (width, height), n = scene.image.size, scene.image.supersampling
+    middle = np.array([width * n / 2 + 0.5, height * n / 2 + 0.5, 0.0])
+    tilt, roll = math.radians(scene.relief.tilt), math.radians(scene.camera.roll)
+    ahead = np.array([0.0, math.sin(tilt), -math.cos(tilt)])
+    right, up = np.array([1.0, 0.0, 0.0]), np.array([0.0, math.cos(tilt), math.sin(tilt)])
+    right, up = (
+        math.cos(roll) * right - math.sin(roll) * up,
+        math.sin(roll) * right + math.cos(roll) * up,
+    )
+    pixel = 2 * math.tan(math.radians(scene.camera.field) / 2) / height
+    if not scene.relief.tilt:
+        place = [middle[0], middle[1], float(ground.top) + 1.0, *ahead, *right, *up]
+        rest = [0.0, width / 2, height / 2, 0.0, 1.0, 0.0, 0.0, 0.0, float(n)]
+        return [*map(float, place), *rest], 1.0
+    sights = [
+        ahead + pixel * (x * width * right + y * height * up) / 2 for x in (-1, 1) for y in (-1, 1)
+    ]
+    lowered = [_lowered(sight) for sight in sights]
+    most, half_size = float(ground.top), np.array([width, height]) * n / 2
+
+    def fits(distance: float, levels: tuple[float, ...]) -> bool:
+        place = middle - distance * ahead
+        away = [
+            place + sight * (level - place[2]) / sight[2] - middle
+            for sight in lowered
+            for level in levels
+        ]
+        return place[2] > most and all((np.abs(each[:2]) <= half_size).all() for each in away)
+
+    near = _largest(lambda distance: fits(distance, (0.0, most)), 4.0 * width * n)
+    if not near:  # high ground: at its border the camera may see what is beyond
+        near = _largest(lambda distance: fits(distance, (0.0,)), 4.0 * width * n)
+    near = near or 1.5 * most / -ahead[2]
+    lens = scene.camera.lens * (scene.camera.focus or near)
+    place = [*(middle - near * ahead), *ahead, *right, *up]
+    rest = [pixel, width / 2, height / 2, lens, scene.camera.focus or near, FOOTPRINT * pixel]
+    return [*map(float, place), *rest, 0.0, 0.0, 0.0], near
+
+
+def _largest(fits: Callable[[float], bool], most: float) -> float:
+    """Return the largest distance up to the most that fits, or 0."""
+    low, high = most, most
+    while not fits(low):
+        low, high = 0.9 * low, low
+        if low < 1e-4 * most:
+            return 0.0
+    for _ in range(40):
+        half = (low + high) / 2
+        low, high = (half, high) if fits(half) else (low, half)
+    return low
+
+
+def _lowered(sight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a line of sight that looks no farther than `FARTHEST`."""
+    level = float(np.hypot(sight[0], sight[1]))
+    steepest = level / math.tan(math.radians(FARTHEST))
+    return np.array([sight[0], sight[1], min(sight[2], -steepest)])
+
+
+# --- Reliefs: escape time as a landscape, lit and shadowed as solids are
+
+FIRST_STEP = 4  # pixels that one of a first look covers, along each side
+FIRST_SAMPLES = 4
+ROWS = 64  # of the picture, that are lit in a step
+MOST_BYTES = 2**31
+
+
+class ReliefRefinement(AtOnce):
+    """A relief that becomes ever finer: a small one, then ever more samples of its light."""
+
+    def prepare(self) -> None:
+        """Compile what draws."""
+        draw_relief(self._small((8, 6)), self._options.replace(progress=None))
+
+    def _small(self, size: tuple[int, int]) -> Scene:
+        return self._scene.replace(size=size, supersampling=1, samples=FIRST_SAMPLES, bounces=1)
+
+    def pictures(self) -> Iterator[Refined | None]:
+        """Yield pictures, the last one exact, and None after each step."""
+        scene, (width, height) = self._scene, self._scene.image.size
+        size = -(-width // FIRST_STEP), -(-height // FIRST_STEP)
+        small = draw_relief(self._small(size), self._options)
+        yield Refined(small.pixels, FIRST_STEP, "a first look", False)
+        lighting, _ = light_ground(scene, self._options)
+        yield None
+        sums, done, whole = np.zeros((height, width, 3), np.int64), 0, samples_of(scene)
+        while done < whole:
+            last = min(whole, max(1, 2 * done))
+            for top in range(0, height, ROWS):
+                rows = range(top, min(height, top + ROWS))
+                lighting.add(sums[top : rows.stop], rows, done, last, self._options.on_progress)
+                yield None
+            done = last
+            said = f"{done} of {whole} samples"
+            yield Refined(lighting.pixels(sums, done), 1, said, done == whole)
+
+
+class Reliefs(Family):
+    """The family of reliefs; its raw numbers are those of escape time."""
+
+    title = "Reliefs: escape time as a landscape, lit by sun and sky"
+    tables = ("relief", "camera", "light")
+    suffixes = SUFFIXES
+
+    def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ReliefPlan:
+        """Return how a scene is drawn."""
+        device, threads = chosen_device(options)
+        return make_relief_plan(scene, device.kind, options.interior_shortcuts, threads)
+
+    def program(self, scene: Scene) -> str:
+        """Return what a compiled program of a scene is for."""
+        return f"{Escape().program(scene)}, relief"
+
+    def render(self, scene: Scene, options: RenderOptions) -> Image:
+        """Draw a picture."""
+        return draw_relief(scene, options)
+
+    def refine(
+        self,
+        scene: Scene,
+        options: RenderOptions,
+        backend_of: Callable[[str], Backend],
+        before: Any = None,
+    ) -> ReliefRefinement:
+        """Return a picture that becomes ever finer: samples are added up."""
+        if make_relief_plan(scene, options.device).memory > MOST_BYTES:
+            raise OptionError("this image takes too much memory: choose a smaller window")
+        return ReliefRefinement(self, scene, options)
+
+    def compute(self, scene: Scene, options: RenderOptions) -> EscapeData:
+        """Compute the raw numbers of a picture."""
+        return Escape().compute(scene, options)
+
+    def compute_to(
+        self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
+    ) -> Computed:
+        """Compute the raw numbers of a picture into a store, or resume one."""
+        return Escape().compute_to(path, scene, options, store_options)
+
+    def load(self, path: Path) -> EscapeData:
+        """Return the raw numbers of a store."""
+        return Escape().load(path)
+
+    def recolor(self, raw: EscapeData, scene: Scene, options: RenderOptions) -> Image:
+        """Draw the picture of raw numbers."""
+        return draw_relief(scene, options, raw)
+
+
+make = Reliefs  # as the catalog finds it

@@ -1,0 +1,415 @@
+"""Paths of light are traced, and their sums become pixels."""
+
+import math
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fractals.backends.base import Backend
+from fractals.backends.devices import choose, open_backend, open_chosen
+from fractals.backends.machine_code import Uncompilable
+from fractals.backends.probe import memory_size
+from fractals.errors import DifferenceError, OptionError
+from fractals.rendering.develop import Developer
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.plan import Keeps
+from fractals.scene.model import Scene
+from fractals.space import light as lights
+from fractals.space import march
+from fractals.space.march import Cone, Space, Starts
+from fractals.space.plan import (
+    PROBE,
+    QUANTILES,
+    Seen,
+    SolidPlan,
+    make_solid_plan,
+)
+from fractals.space.solid import Solid
+from fractals.threads import Progress, run_tiles
+
+CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
+FREE = 0.9  # of the memory that is free, that a picture may take
+LOOPS = {"cpu": "packs", "python": "python"}
+GUIDES = 2  # rays of a pixel for a denoiser, a side
+GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
+GUIDED = 2**14  # pixels of a launch of these
+USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
+# Of a launch.
+PATHS = {"python": 64, "cpu": 2**15, "simulator": 2**12, "opencl": 2**18, "cuda": 2**21}
+
+# Where the rays of pixels start: cones go ahead of them, which the rays of a block share. No ray
+# meets anything before its start, as far as distances are right, so it misses nothing that it would
+# have met from the camera on. Its last digits differ, as other points are tried on the way.
+SHIFTS = 3, 2, 1  # blocks of 8x8, 4x4 and 2x2 pixels
+DIAGONAL = 0.75  # of a block, half of it, in sides; a little more, for the corners of panoramas
+NEAR = 1.5  # radii of a cone: it goes as long as the surface is farther away
+WIDEST = 0.25  # radius of a cone where it leaves the solid, of the solid's
+# ``run(out, top, before, cone, camera, space)``, as of `fractals.space.march.make_starts_body`
+Run = Callable[[Any, int, Starts, Cone, Any, Any], None]
+
+NOTHING = Seen(1.0, 1.0, np.linspace(0, 1, len(QUANTILES)))  # before anything was looked at
+
+
+class SampledRows(NamedTuple):
+    """Samples of some rows of a picture."""
+
+    rows: range
+    first: int
+    samples: int
+
+
+class Level(NamedTuple):
+    """The cones of blocks of one size."""
+
+    shift: int
+    camera: NDArray[Any]  # whose pixels are the blocks
+    cone: Cone
+    space: Space
+
+
+class Instant(NamedTuple):
+    """What paths need, at one time."""
+
+    shot: lights.Shot
+    space: Space
+    levels: Sequence[Level]  # of the cones that go ahead of rays
+
+
+class Tracing:
+    """Traces samples of a picture, and shows their sums."""
+
+    def __init__(
+        self,
+        plan: SolidPlan,
+        backend: Backend,
+        seen: Seen | None = None,
+        moments: Sequence[Scene] = (),
+    ) -> None:
+        """Look at the surface, and lay out the light.
+
+        `seen`: what other pictures of a film have seen, too; without it a probe looks. `moments`:
+        scenes of a frame while the shutter is open, among which the samples are shared.
+        """
+        self.plan, self.backend = plan, backend
+        self._space = plan.space(backend.real)
+        self._tracers: list[Any] = []
+        self.developer = Developer(backend, plan.scene)
+        self.loop = LOOPS.get(plan.device, "kernel")
+        self.seen = seen or Seen.of(self.probe())
+        self.shot = plan.shot(self.seen, backend.real)
+        self._moments = self._laid_out(moments) or [self._instant(plan, self.shot, self._space)]
+        self._moved: list[Instant] = []
+        self._last: tuple[Instant, range, lights.Shot] | None = None
+
+    def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
+        """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
+        plans = []
+        for scene in scenes:
+            solid = scene.make_any_formula()
+            assert isinstance(solid, Solid)
+            plans.append(replace(self.plan, scene=scene, solid=solid))
+        # Where a power changes, the program of another solid would be needed
+        plans = [plan for plan in plans if plan.solid.walk == self.plan.solid.walk]
+        count = min(len(plans), self.plan.samples_per_pixel)
+        chosen = [plans[(2 * k + 1) * len(plans) // (2 * count)] for k in range(count)]
+        real = self.backend.real
+        return [
+            self._instant(plan, plan.shot(self.seen, real), plan.space(real)) for plan in chosen
+        ]
+
+    def _instant(self, plan: SolidPlan, shot: lights.Shot, space: Space) -> Instant:
+        return Instant(shot, space, levels_of(plan, shot.camera, space))
+
+    def probe(self) -> NDArray[Any]:
+        """Return what few rays meet, as of `fractals.space.march.make_first_body`."""
+        camera, backend = self.plan.probe_camera(self.backend.real), self.backend
+        out = np.zeros((PROBE, PROBE, 2), backend.real)
+        if self._packed():
+            tracer = self._tracer()
+            tracer.first(out, camera, self._space)
+            self._tracers.append(tracer)
+            return out
+        on_device = backend.to_device(out)
+        run = backend.compile(march.make_first_body, self.plan.solid.walk)
+        run(on_device, backend.to_device(camera), moved(backend, self._space))
+        backend.to_host(on_device, out)
+        return out
+
+    def _packed(self) -> bool:
+        """Tell whether packs of rays walk: on the CPU, unless a solid of a user can't be packed."""
+        if self.loop == "packs":
+            try:
+                self._tracers.append(self._tracer())
+            except Uncompilable as error:
+                self.loop = f"plain: {error}"
+        return self.loop == "packs"
+
+    def _tracer(self) -> Any:
+        from fractals.space.cpu_ray_lists import Tracer
+
+        try:
+            return self._tracers.pop()
+        except IndexError:
+            return Tracer(self.plan.precision, self.plan.solid.walk)
+
+    def add(
+        self, sums: NDArray[np.int64], rows: range, first: int, last: int, progress: Progress | None
+    ) -> None:
+        """Add the samples from `first` to the one before `last` to the sums of some rows.
+
+        `sums`: those of these rows, shape (rows, width, 3), or with the shares of sources, as of
+        `fractals.space.light.make_body`.
+        """
+        pieces = self._pieces(rows, first, last)
+        work = self._in_packs if self.loop == "packs" else self._by_kernel
+
+        def one(piece: SampledRows) -> dict[str, float]:
+            own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
+            work(own, piece)
+            return {}
+
+        run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
+
+    def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
+        plan, moments = self.plan, len(self._moments)
+        return pieces_of(plan.device, plan.scene, plan.steps, rows, first, last, moments)
+
+    def _shared(
+        self, moments: Sequence[Instant], piece: SampledRows
+    ) -> Iterator[tuple[Instant, int, int]]:
+        """Yield moments, and which samples of a piece are theirs: the first, and how many."""
+        whole, end = self.plan.samples_per_pixel, piece.first + piece.samples
+        if len(moments) == 1:
+            yield moments[0], piece.first, piece.samples
+            return
+        for k, moment in enumerate(moments):
+            first = max(piece.first, whole * k // len(moments))
+            last = min(end, whole * (k + 1) // len(moments))
+            if first < last:
+                yield moment, first, last - first
+
+    def _in_packs(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+        from fractals.space.cpu_ray_lists import PathRange
+
+        width, tracer = self.plan.scene.image.size[0], self._tracer()
+        begin, pixels = piece.rows.start * width, len(piece.rows) * width
+        for moment, first, samples in self._shared(self._moments, piece):
+            job = PathRange(width, begin, 0, pixels, first, samples)
+            empty = partial(np.empty, dtype=self.backend.real)
+            shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
+            tracer.trace(sums.reshape(1, pixels, -1), job, shot, moment.space)
+        self._tracers.append(tracer)
+
+    def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+        backend = self.backend
+        if not self._moved:
+            self._moved = [moved(backend, instant) for instant in self._moments]
+        shared = (True,) if sums.shape[2] > 3 else ()
+        run = backend.compile(lights.make_body, self.plan.solid.walk, *shared)
+        on_device = backend.to_device(sums)
+        for moment, first, samples in self._shared(self._moved, piece):
+            shot = self._started(moment, piece.rows)
+            run(on_device, piece.rows.start, first, samples, shot, moment.space)
+        backend.to_host(on_device, sums)
+
+    def _started(self, moment: Instant, rows: range) -> lights.Shot:
+        """Return the shot of some rows; pieces with other samples of them follow each other."""
+        last = self._last
+        if last is None or last[0] is not moment or last[1] != rows:
+            backend, width = self.backend, self.plan.scene.image.size[0]
+            run = backend.compile(march.make_starts_body, self.plan.solid.walk)
+            empty = partial(backend.empty, dtype=backend.real)
+            shot = started(moment.levels, rows, width, moment.shot, run, empty)
+            self._last = last = moment, rows, shot
+        return last[2]
+
+    def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+        """Return the light of sums of some samples."""
+        real = self.backend.real
+        scale = real(self.developer.exposure / (samples * lights.ONE))
+        found: NDArray[Any] = sums.astype(real) * scale
+        return found
+
+    def pixels(self, sums: NDArray[np.int64], samples: int, top: int = 0) -> NDArray[Any]:
+        """Return the pixels of sums of some samples, whose first row is `top`."""
+        return self.developer.pixels(self.light(sums, samples), top)
+
+    @property
+    def whole(self) -> bool:
+        """Tell whether pixels depend on the light of the whole picture."""
+        return self.plan.scene.develop.whole
+
+    def finished(self, light: NDArray[Any]) -> NDArray[Any]:
+        """Return the pixels of the light of the whole picture, without noise where that is asked.
+
+        Open Image Denoise removes the noise. It takes colors and normals of the surface, too.
+        """
+        if not self.plan.scene.develop.denoise:
+            return self.developer.pixels(light)
+        import pyoidn
+
+        guides = self.guides()
+        found = pyoidn.denoise(
+            np.ascontiguousarray(light, np.float32),
+            albedo=np.ascontiguousarray(guides[..., :3]),
+            normal=np.ascontiguousarray(guides[..., 3:6]),
+            hdr=True,
+        )
+        return self.developer.pixels(np.maximum(found, np.float32(0)))
+
+    def guides(self) -> NDArray[np.float32]:
+        """Return the surface of all pixels, as of `fractals.space.light.make_guide_body`."""
+        step = max(1, len(self._moments) // GUIDED_MOMENTS)
+        few = self._moments[step // 2 :: step]
+        found = self._guides(few[0])
+        for moment in few[1:]:
+            found += self._guides(moment)
+        return found / np.float32(len(few)) if len(few) > 1 else found
+
+    def _guides(self, moment: Instant) -> NDArray[np.float32]:
+        backend, (width, height) = self.backend, self.plan.scene.image.size
+        run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
+        shot, space = (moved(backend, part) for part in (moment.shot, moment.space))
+        found = np.empty((height, width, 8), np.float32)
+        step = 1 + GUIDED // width
+
+        def work(top: int) -> dict[str, float]:
+            rows = found[top : top + step]
+            out = backend.empty(rows.shape, np.float32)
+            run(out, np.int64(top), np.int32(GUIDES), shot, space)
+            backend.to_host(out, rows)
+            return {}
+
+        threads = backend.threads if self.plan.device == "cpu" else 0
+        run_tiles(range(0, height, step), work, threads, None)
+        return found
+
+    def check(self, seed: int) -> None:
+        """Compare the light of some pixels with that of plain Python.
+
+        `DifferenceError`: they differ.
+        """
+        plan, sums = self.plan, []
+        sample = random.Random(seed).randrange(plan.samples_per_pixel)
+        small = replace(plan, scene=plan.scene.replace(size=CHECKED))
+        python = open_backend(choose("python").device, plan.precision)
+        for kind, backend in ((plan.device, self.backend), ("python", python)):
+            tracing = Tracing(replace(small, device=kind, threads=1), backend)
+            sums.append(np.zeros((CHECKED[1], CHECKED[0], 3), np.int64))
+            tracing.add(sums[-1], range(CHECKED[1]), sample, sample + 1, None)
+        if not np.array_equal(sums[0], sums[1]):
+            raise DifferenceError(f"the light of sample {sample} differs from that of plain Python")
+
+
+def pieces_of(
+    device: str, scene: Scene, steps: int, rows: range, first: int, last: int, moments: int = 1
+) -> list[SampledRows]:
+    """Return samples of rows in pieces for launches, of which each has its own moments.
+
+    `steps`: of a distance estimate.
+    """
+    width = scene.image.size[0]
+    most = max(1, PATHS[device] * USUAL_STEPS // max(USUAL_STEPS, steps)) * moments
+    samples = last - first
+    if device == "cpu":  # rows in turn: a piece has all samples of its rows
+        tall = max(1, most // (width * samples))
+        begins = range(0, len(rows), tall)
+        return [SampledRows(rows[k : k + tall], first, samples) for k in begins]
+    tall = max(1, most // width)
+    few = max(1, most // (width * min(tall, len(rows))))
+    return [
+        SampledRows(rows[k : k + tall], begin, min(few, last - begin))
+        for k in range(0, len(rows), tall)
+        for begin in range(first, last, few)
+    ]
+
+
+def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level]:
+    """Return the cones of a picture, the widest ones first; none for a pair of pictures.
+
+    `camera`: as of `fractals.space.march`. A cone is as wide as its block, and as the lens: what
+    is sharp at a distance is seen within the lens up to twice as far, and then in a wider cone.
+    """
+    scene, solid, real = plan.scene, plan.solid, camera.dtype.type
+    if scene.camera.stereo:
+        return []
+    lens, focus = float(camera[march.LENS]), float(camera[march.FOCUS])
+    far = math.hypot(*(float(part) for part in camera[:3])) + solid.bound
+    beyond = max(0.0, lens / focus - 2 * lens / far)
+    levels = []
+    for shift in SHIFTS:
+        wider = DIAGONAL * 2**shift * plan.pixel + beyond
+        most = wider * far + lens
+        if most > WIDEST * solid.bound:
+            continue
+        numbers, step = space.numbers.copy(), scene.camera.ray_step
+        numbers[march.BOUND] = (solid.bound + most) ** 2
+        numbers[march.STEP] = step / (1 + wider)
+        numbers[march.LEAD] = 1 / NEAR
+        cone = Cone(real(NEAR * wider / step), real(NEAR * lens / step), real(lens))
+        coarse = camera.copy()
+        coarse[[march.PIXEL, march.COLUMN]] *= 2**shift
+        coarse[march.HALF : march.HALF + 2] /= 2**shift
+        levels.append(Level(shift, coarse, cone, space._replace(numbers=numbers)))
+    return levels
+
+
+def started(
+    levels: Sequence[Level], rows: range, width: int, shot: lights.Shot, run: Run, empty: Any
+) -> lights.Shot:
+    """Return a shot of some rows of a picture, whose rays start where the cones end.
+
+    `empty`: makes an array of a shape, for `run`.
+    """
+    found, shift = shot.starts, 31
+    for level in levels:
+        found = found._replace(shift=shift - level.shift)
+        shift, top = level.shift, rows.start >> level.shift
+        shape = ((rows.stop - 1) >> shift) + 1 - top, -(-width >> shift)
+        out = empty(shape)
+        run(out, top, found, level.cone, level.camera, level.space)
+        found = Starts(out, shift, top)
+    return shot._replace(starts=found)
+
+
+def moved(backend: Backend, part: Any) -> Any:
+    """Return a named tuple, or a list of some, with their arrays on the device."""
+    if isinstance(part, list):
+        return [moved(backend, each) for each in part]
+    if isinstance(part, tuple):
+        return part._make(moved(backend, each) for each in part)  # type: ignore[attr-defined]
+    return backend.to_device(part) if isinstance(part, np.ndarray) else part
+
+
+def open_tracing(
+    scene: Scene,
+    options: RenderOptions,
+    keeps: Keeps = "pixels",
+    seen: Seen | None = None,
+    moments: Sequence[Scene] = (),
+) -> Tracing:
+    """Return what traces a picture of a solid on the device asked for.
+
+    `seen`, `moments`: as of `Tracing`.
+    """
+    choice = choose(options.device)
+    if choice.device.others:
+        choice = choice._replace(device=replace(choice.device, others=()))
+        options.on_message("a solid is drawn on one GPU")
+    threads = options.threads or choice.device.cores or 1
+    plan = make_solid_plan(scene, choice.device.kind, threads, keeps)
+    free = memory_size()
+    if free and plan.memory > FREE * free:
+        raise OptionError(
+            f"the picture takes {plan.memory / 2**30:.3g} GiB, and {free / 2**30:.3g} GiB are "
+            "free: give a smaller size=, or draw it into a PNG file, which needs less"
+        )
+    device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
+    if note:
+        options.on_message(note)
+    return Tracing(replace(plan, device=device.kind), backend, seen, moments)

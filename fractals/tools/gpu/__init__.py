@@ -1,1 +1,0 @@
-"""Instruments that study GPU kernels on a machine without a GPU."""

@@ -1,0 +1,101 @@
+"""The denoiser of a solid's light: what it is told, when it is refused, and what it does."""
+
+import importlib.machinery
+import importlib.util
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import fractals
+from fractals.backends.devices import choose, open_backend
+from fractals.errors import OptionError
+from fractals.space import plan as plans
+from fractals.space.plan import make_solid_plan
+from fractals.space.trace import Tracing
+from fractals.tools.verify import verify
+
+TINY = {"formula": "mandelbulb", "size": (20, 14), "samples": 1, "bounces": 1}
+MISSING = importlib.util.find_spec("pyoidn") is None
+
+
+def traced(device, **keys):
+    scene = fractals.load_scene(**{**TINY, **keys})
+    made = make_solid_plan(scene, device, 2)
+    return Tracing(made, open_backend(choose(device).device, made.precision, 2))
+
+
+def test_guides_are_colors_and_normals():
+    """The same bits from the CPU and plain Python; the sky has no normal."""
+    small = {"size": (4, 3), "max_iterations": 4}
+    assert np.array_equal(traced("cpu", **small).guides(), traced("python", **small).guides())
+    surface = traced("cpu").guides()
+    colors, normals = surface[..., :3], surface[..., 3:6]
+    assert 0 <= colors.min() <= colors.max() <= 1
+    lengths = np.linalg.norm(normals, axis=2)
+    assert lengths.max() <= 1 + 1e-5
+    assert lengths.max() > 0.99
+    sky = traced("cpu", position=(9, 0, 0), field=60).guides()[0, 0]
+    assert sky[3:6].tolist() == [0, 0, 0]
+    assert sky[:3].min() > 0.1
+
+
+@pytest.mark.slow
+def test_the_simulator_has_the_same_guides():
+    small = {"size": (4, 3), "max_iterations": 4}
+    assert np.array_equal(traced("simulator", **small).guides(), traced("cpu", **small).guides())
+
+
+@pytest.fixture
+def blank(monkeypatch):
+    """Stand in for the library: a picture of its mean, and what it was called with."""
+    calls = []
+
+    def denoise(color, *, albedo, normal, hdr):
+        calls.append((color, albedo, normal, hdr))
+        return np.full_like(color, color.mean())
+
+    fake = types.ModuleType("pyoidn")
+    fake.__spec__ = importlib.machinery.ModuleSpec("pyoidn", None)
+    fake.denoise = denoise
+    monkeypatch.setitem(sys.modules, "pyoidn", fake)
+    return calls
+
+
+def test_light_is_denoised_before_it_is_developed(blank, tmp_path):
+    image = fractals.render(**TINY, denoise=True, vignette=1, device="cpu")
+    ((color, albedo, normal, hdr),) = blank
+    assert hdr
+    assert color.shape == albedo.shape == normal.shape == (14, 20, 3)
+    assert color.dtype == albedo.dtype == normal.dtype == np.float32
+    assert color.flags.c_contiguous
+    assert image.pixels[7, 10].min() > image.pixels[0, 0].max()
+    fractals.render_to(tmp_path / "a.png", **TINY, denoise=True, vignette=1, device="cpu")
+    assert (tmp_path / "a.png").read_bytes() == image.encode()
+    assert fractals.load_scene(tmp_path / "a.png").develop.denoise
+    with pytest.raises(OptionError, match="only a picture without denoise can be verified"):
+        verify(tmp_path / "a.png")
+
+
+def test_what_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(plans, "find_spec", lambda name: None)
+    with pytest.raises(OptionError, match="denoise=True needs Open Image Denoise: "):
+        fractals.plan(**TINY, denoise=True)
+
+
+@pytest.mark.parametrize("formula", ["mandelbrot", "flame"])
+def test_other_images_have_no_noise_of_light(formula):
+    with pytest.raises(OptionError, match="denoise=True is for solids"):
+        fractals.render(formula=formula, size=(8, 6), denoise=True, device="cpu")
+
+
+@pytest.mark.skipif(MISSING, reason="the extra denoise is not installed")
+def test_few_samples_become_as_smooth_as_many():
+    size = {"size": (120, 80), "formula": "menger"}
+    few, clean, many = (
+        fractals.render(**size, **keys, device="cpu").pixels.astype(float)
+        for keys in ({"samples": 2}, {"samples": 2, "denoise": True}, {"samples": 64})
+    )
+    before, after = (np.sqrt(np.mean((each - many) ** 2)) for each in (few, clean))
+    assert after < 0.7 * before
