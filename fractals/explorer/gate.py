@@ -1,4 +1,4 @@
-"""What strangers meet: a door for connections, and one gate for HTTP and WebSocket.
+"""Protects the server: a door limits connections, a gate checks requests of HTTP and WebSocket.
 
 The gate checks host, origin and cookie, and sets the headers of every answer.
 
