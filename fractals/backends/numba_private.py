@@ -70,7 +70,7 @@ def keep_kernel(kernel: Any, store: KernelStore, compiled: Callable[[], None]) -
             self._store.save(repr(self._index_key(sig, data.codegen)), pickled)
 
         def mark_launch_config_sensitive(self) -> bool:
-            return False  # such a kernel is not stored
+            return False  # Numba does not store kernels that depend on the launch.
 
         def flush(self) -> None:
             pass

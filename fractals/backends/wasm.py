@@ -30,7 +30,7 @@ TRIPLE = "wasm32-unknown-unknown"
 # What all browsers have since 2023
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 EXPORT, DATA, CUSTOM = 7, 11, 0  # numbers of sections
-LATER = (8, 9, 12, 10, DATA)  # sections behind that of exports: start, elements, count, code, data
+LATER = (8, 9, 12, 10, DATA)  # sections after the exports: start, elements, count, code, data
 # Functions that programs may call, also with an f for float32: LLVM's, and those of a browser
 KNOWN = {"llvm", "sqrt", "exp", "log", "sin", "cos", "tan", "atan2", "pow", "floor", "ceil"}
 # The settings of a process that makes texts for `module_of`: vectors of 16 bytes, and no

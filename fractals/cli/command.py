@@ -20,8 +20,10 @@ from fractals.rendering.options import SYNONYMS, Options
 F = TypeVar("F", bound=Callable[..., Any])
 
 # What other programs call an option of the command line alone.
-_SAID = {"at": "pixel", "output": "file out", "pan": "move", "quiet": "silent"}
-_SYNONYMS = SYNONYMS | {word: name for name, said in _SAID.items() for word in said.split()}
+_SYNONYMS_OF = {"at": "pixel", "output": "file out", "pan": "move", "quiet": "silent"}
+_SYNONYMS = SYNONYMS | {
+    word: name for name, words in _SYNONYMS_OF.items() for word in words.split()
+}
 
 
 NO_SYNONYMS: Mapping[str, str] = {}
@@ -56,7 +58,7 @@ class OutputOption(VerbOption):
         return name.lower().endswith(tuple(found)) and "#" not in name
 
 
-AS_MODEL = ""  # the meaning of an option: that of the scene's key of the same name
+AS_MODEL = ""  # the option means what the scene's key of the same name means
 
 
 def of(meaning: str | type[Options], *declared: str) -> dict[str, str | type[Options]]:

@@ -127,7 +127,7 @@ def raw_request(
     escapes = isinstance(raw, fractals.EscapeData)
     if (
         escapes and raw.exact and not make_layers(scene).lacking(raw.planes)
-    ):  # those are refused below
+    ):  # `recolor` refuses other raw numbers below.
         given = {key: value for key, value in options.items() if value is not None}
         scene = fitted(colors, scene, given)
     return raw, scene

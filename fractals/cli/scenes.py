@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
-# Keys whose text the model reads, and says what is wrong with it.
+# Keys whose text the model reads. The model's messages say what is wrong with a text.
 CHECKED_LATER = {"palette", "inside", "width", "zoom", "position", "target", "sun", "samples"}
-SPARE_DIGITS = 6  # of a new center, beyond those that tell pixels apart: one can zoom on
+SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
 NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # characters that no file's name has, on Windows too

@@ -148,8 +148,8 @@ SUBJECTS = {
     },
 }
 COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
-# What people call a verb.
-_SAID = {
+# Other words that people type for a verb.
+_SYNONYMS_OF = {
     "convert": "export",
     "film": "animate video",
     "learn": "lesson lessons teach tutorial",
@@ -159,7 +159,7 @@ _SAID = {
     "show": "info",
     "verify": "test",
 }
-SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
+SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
 
 
 class Verbs(Laidout, click.Group):

@@ -54,10 +54,10 @@ VIEWS = 6  # that a search for interesting ones returns at most
 NICE = 10  # drawing the view comes first
 LIBRARIES = 2**30  # bytes, of Numba and LLVM
 NO_MEMORY = "not enough memory: choose a smaller picture or rectangle"
-# Whether the system keeps limits of a process: macOS takes that of memory and does not keep it, and
-# Windows has none. There the process looks at itself.
+# Whether the system enforces memory limits of a process. macOS accepts a limit and does not enforce
+# it, and Windows has no limits, so on both the process watches its own memory.
 KEEPS_LIMITS = sys.platform.startswith("linux")
-# Of each kind of work: share of the free memory, seconds of CPU time, and what to do beyond these.
+# For each kind of work: share of the free memory, seconds of CPU time, and advice if they run out.
 # At most four searches, two exports, two films and two compilers run at once.
 LIMITS = {
     "find": (0.2, 600, "the search took more than 10 minutes: search a smaller rectangle"),
@@ -118,7 +118,7 @@ def limit(share: float, seconds: int, message: str) -> None:
     import resource
 
     with contextlib.suppress(ValueError, OSError):
-        # Not the address space, of which threads and drivers reserve much more than they use.
+        # Limit the data, not the address space: threads and drivers reserve more than they use.
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     if seconds:
         signal.signal(signal.SIGXCPU, end)

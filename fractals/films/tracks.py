@@ -99,7 +99,8 @@ class Track:
     path: tuple[str | int, ...]  # where the value is in the scene's table
     curves: tuple[Curve, ...]  # one, or one for each part of a point such as julia
     points: bool  # whether the value is a list of numbers
-    palettes: tuple[Palette, ...] = ()  # by number, where the curve is that of a number of them
+    # Of a track of palettes: the curve gives numbers of these.
+    palettes: tuple[Palette, ...] = ()
 
     def at(self, seconds: float) -> Any:
         """Return the value at a time."""

@@ -241,7 +241,7 @@ def open_drawing(
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
-    It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
+    The drawing colors tiles if the plan says so, or if `stored` gives raw numbers to color in place
     of iterating. With `known`, what another process has found, nothing is probed. Stored raw
     numbers that do not fit the plan are refused, and so is a picture that takes too long. Programs
     are compiled when they are first called: ``first(drawing)`` calls them. `stages`: those of the

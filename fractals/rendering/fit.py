@@ -19,8 +19,9 @@ from fractals.scene.paint import Paint
 
 SIZE = (96, 54)  # samples; the fit depends on the scene, and not on the size of its picture
 CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
-SHARES = (0.01, 0.99)  # of the values: those between them are spread over the palette
-# Turns of the palette between them at density 1. Fewer turns leave most of the palette unused.
+SHARES = (0.01, 0.99)  # quantiles of the values; the palette is spread between the two
+# Turns of the palette between the two quantiles at density 1. Fewer turns leave most of the palette
+# unused.
 LEAST_TURNS = 0.5
 # The curves of `fractals.kernels.shade.make_transfer`, in NumPy.
 CURVES: dict[str, Callable[[Any], Any]] = {

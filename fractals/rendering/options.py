@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from fractals.io.load import Source
     from fractals.scene.model import Scene
 
-# What others call a key or an option: an unknown word is looked up here first.
-_SAID = {
+# Words of other programs for a key or an option. An unknown word is looked up here first.
+_SYNONYMS_OF = {
     "antialias": "antialiasing",
     "bits": "depth",
     "center": "x",
@@ -48,7 +48,7 @@ _SAID = {
     "threads": "jobs n_jobs n_threads num_threads workers",
     "zoom": "magnification scale",
 }
-SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
+SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
 # The same of keywords in Python for which a name does not say enough.
 _KEYWORDS = {
     "backend": "device='cpu', 'gpu' or another",

@@ -82,7 +82,7 @@ def needed_orbit_bits(
         return _parameter_bits(formula, center, width, log2_spacing)
     if -log2_spacing < MIN_JULIA_BITS:
         return 0.0
-    # A larger view near this one stands for it, so that the steps of a zoom share its orbits.
+    # A larger view near this view stands for it, so the steps of a zoom share its orbits.
     larger = math.ceil(log2(width))
     samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width
     place = Fraction(2) ** larger / PLACES

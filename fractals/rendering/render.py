@@ -252,7 +252,7 @@ def read_recoloring(
     scene, *made = read_request((colors,), keywords, allowed, *options)
     if not isinstance(raw, EscapeData):
         return scene, *made
-    if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
+    if raw.exact and not make_layers(scene).lacking(raw.planes):  # `recolor` refuses others later
         scene = fit_new_coloring(scene, (colors,), keywords)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)

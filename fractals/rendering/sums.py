@@ -168,7 +168,7 @@ class SumKind(NamedTuple):
     images: str  # as messages name them
     unit: str  # what chunks are called
     keys: tuple[str, ...]  # the header's numbers, besides chunks
-    mark: tuple[str, ...]  # which of these the name of the sums tells, before the chunks
+    mark: tuple[str, ...]  # which of `keys` stand in the name of the sums, before the chunks
     keys_of_part: tuple[str, ...]
     shape: Callable[[Scene, Numbers], tuple[int, int, int]]  # of the sums
     total: Callable[[Scene, NDArray[np.int64], Numbers], Any]

@@ -440,7 +440,7 @@ class Scene(Table):
     def to_values(self) -> dict[str, Any]:
         """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
-        for key in RARE_TABLES:  # those that are as usual say nothing
+        for key in RARE_TABLES:  # tables that equal their defaults are left out
             if getattr(self, key) == type(getattr(self, key))():
                 del table[key]
         if self.view.frame is not None:

@@ -162,9 +162,9 @@ class Cluster:
 
 # Posters: strips of a PNG that the workers of a cluster draw and compress.
 #
-# ``NAME.png.parts/`` beside the picture holds them until all are there, so that the same command
+# ``NAME.png.parts/`` beside the picture holds the strips until all are there, so the same command
 # goes on after an interruption. Where a strip ends depends on the picture's size alone, so the file
-# is that of `render_to`, byte for byte.
+# equals the file of `render_to`, byte for byte.
 
 
 SUFFIX = ".parts"

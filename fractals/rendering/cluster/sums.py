@@ -54,7 +54,7 @@ def _play_by(cluster: Any, going: Going, options: RenderOptions) -> None:
     adder.check_sent()
     found = _in_order(going)
     pieces = _between(going, found)
-    # Names of parts by their first chunk; of those that are added, but not written
+    # Names of parts by their first chunk, and names of parts that are added but not yet written
     names = {first: name_of((first, last)) for first, last in pieces}
     names |= {part.first: part.name for part in found}
     written, waiting = monotonic(), list[str]()

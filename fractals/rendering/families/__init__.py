@@ -184,8 +184,8 @@ class Family(ABC):
     ) -> Refinement:
         """Return a picture that becomes ever finer, where `single_pixels` is false.
 
-        `backend_of`: opens the device for a number type. `before`: what was refined before, of any
-        family, from which this one takes what serves both; it is of no use any more then.
+        `backend_of`: opens the device for a number type. `before`: the previous refinement, of any
+        family. Sums that the new picture can use are taken from it; it must not be used afterwards.
         """
         return AtOnce(self, scene, options)
 
