@@ -86,7 +86,7 @@ def requested_scene(
     try:
         changed = scene.replace(**changes)
     except SceneError as error:
-        raise OptionError("\n".join(map(_as_option, str(error).splitlines()))) from None
+        raise OptionError(_as_options(error)) from None
     if "width" in given and relative(str(given["width"])) is None:
         check_width(changed)
     return fitted(scene, changed, given) if fits else changed
@@ -226,7 +226,7 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
         try:
             base_scene = scene.replace(**base) if base else scene
         except SceneError as error:
-            raise OptionError("\n".join(map(_as_option, str(error).splitlines()))) from None
+            raise OptionError(_as_options(error)) from None
         if at or pan:
             changes["center"] = moved_center(base_scene, at, pan)
         for key in ("width", "zoom"):
@@ -300,6 +300,11 @@ def check_width(scene: "Scene") -> None:
             f"of the whole fractal, {float(home):g}: --size is for pixels; "
             f"--zoom {scientific(home / width)} draws so wide a view"
         )
+
+
+def _as_options(error: SceneError) -> str:
+    """Return an error's message with options in place of keys; equal lines are one."""
+    return "\n".join(dict.fromkeys(map(_as_option, str(error).splitlines())))
 
 
 def _as_option(line: str) -> str:

@@ -23,7 +23,7 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords, SceneTables
-from fractals.scene.numbers import decimal_text, plain
+from fractals.scene.numbers import check_floats, decimal_text, plain
 from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
     SCALES,
@@ -102,6 +102,7 @@ class FormulaName(Table):
 
     @model_validator(mode="after")
     def _options_fit(self) -> "FormulaName":
+        check_floats(self.model_extra or {})
         self.make()
         return self
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
@@ -312,6 +313,31 @@ def plain(given: Any, depth: int = 0) -> Any:
     except OverflowError:
         return given
     return int(given) if value.is_integer() else value
+
+
+def check_floats(given: Any, where: str = "", depth: int = 0) -> None:
+    """Raise a `ValueError` for a whole number beyond all floats, in tables and lists too.
+
+    Python compares such a number with a float, but can neither convert nor format it as one.
+
+    >>> check_floats({"transforms": [{"weight": 10**400}]})
+    Traceback (most recent call last):
+        ...
+    ValueError: transforms.weight: a whole number of more than 308 digits is too large
+    """
+    if isinstance(given, int):
+        if abs(given) > sys.float_info.max:
+            said = "a whole number of more than 308 digits is too large"
+            raise ValueError(f"{where}: {said}" if where else said)
+    elif depth > PLAIN_DEPTH:
+        return
+    elif isinstance(given, Mapping):
+        for key, value in given.items():
+            name = shown(key, 40)
+            check_floats(value, f"{where}.{name}" if where else name, depth + 1)
+    elif isinstance(given, list | tuple):
+        for value in given:
+            check_floats(value, where, depth + 1)
 
 
 def whole(given: Any) -> int | None:

@@ -184,6 +184,8 @@ class _Lines:
         return self._known[text]
 
     def real(self, value: float) -> str | None:
+        if not math.isfinite(value):  # its text is no number of Python
+            raise ValueError("a number is too large")
         return self.let(f"number({value!r}, {self.like})") if value else None
 
     def fma(self, a: str | None, b: str | None, c: str | None = None) -> str | None:

@@ -33,6 +33,7 @@ from fractals.io.foreign._view import (
     placed,
     positive,
     power_of,
+    real,
 )
 
 HEIGHT = Decimal(3)  # of a view of magnification 1
@@ -125,7 +126,7 @@ def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool
         "#e": ("number", complex(math.e)),
         "#tolerance": ("number", complex(TOLERANCE)),
         "#ismand": ("number", 1 + 0j),
-        **{key: ("number", complex(float(number(count, "maxiter")))) for key in MAXITER},
+        **{key: ("number", complex(real(count, "maxiter"))) for key in MAXITER},
     }
     on_screen = used(text, PIXELS)
     known |= _screen_of(place) if on_screen else {}
@@ -344,7 +345,7 @@ def _place_of(entry: UltraEntry) -> tuple[ForeignView, dict[str, Tree]]:
     if "magnitude" in entry.settings:  # the width in Gnofract 4D
         wide = positive(one("magnitude", "4"), f"{entry.at}: magnitude")
         height = EXACT.multiply(wide, Decimal("0.75"))
-    angle = float(one("angle", "0"))
+    angle = real(one("angle", "0"), f"{entry.at}: angle")
     known["#magn"] = ("number", complex(float(magnification)))
     known["#center"] = ("number", complex(*map(float, xy)))
     known["#angle"] = ("number", complex(math.radians(angle)))

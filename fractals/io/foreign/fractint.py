@@ -239,8 +239,8 @@ def scene_of(fields: Entry, file: File, listed: bool = False) -> Imported:
 
 def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Imported:
     """Return the scene of an entry that draws rows of cells."""
-    texts, where = values_of(fields, "params", 10)
-    params = [real(text, where) for text in texts]
+    texts, where = params_of(fields)
+    params = [float(text) for text in texts]
     params += [11.0, 3311100320.0, 41.0, 0.0][len(params) :]
     try:
         cellular.checked(params)
@@ -257,15 +257,15 @@ def _cellular(fields: Entry, file: File, lost: list[str], listed: bool) -> Impor
 
 def _lyapunov(fields: Entry, file: File, lost: list[str]) -> Imported:
     """Return the scene of an entry that colors order in the population of two growth rates."""
-    params, where = values_of(fields, "params", 10)
+    params, _ = params_of(fields)
     usual = ["0", "0.5", "0"]
     params += usual[len(params) :]
-    letters = letters_of(int(real(params[0], where)))
+    letters = letters_of(int(float(params[0])))
     own = FractintType(lambda given: "", view=("0", "0", "12"))
     kin = FormulaMatch({"name": "lyapunov", "sequence": letters})
     table = placed(kin, place_of(fields, own, None, lost))
     half = max(1, limit(*fields.get("maxiter", (LIMIT, "maxiter")), lost) // 2)
-    warmup = min(int(real(params[2], where)) or half, 1_000_000)
+    warmup = min(int(float(params[2])) or half, 1_000_000)
     table["iteration"] = {"max_iterations": warmup + half}
     if float(params[1]) != 0.5:
         lost.append(f"the population that orbits begin with ({params[1][:40]}): it is 0.5 here")
@@ -293,6 +293,14 @@ def values_of(fields: Entry, key: str, most: int) -> tuple[list[str], str]:
     return [number(part, where) for part in text.split("/")] if text else [], where
 
 
+def params_of(fields: Entry) -> tuple[list[str], str]:
+    """Return the parameters of an entry, as decimal text within the range of floats."""
+    texts, where = values_of(fields, "params", 10)
+    for text in texts:
+        real(text, where)
+    return texts, where
+
+
 def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
     """Return the type of an entry, and what draws it."""
     kind, where = fields.get("type", ("mandel", "type"))
@@ -314,7 +322,7 @@ def formula_of(fields: Entry, file: File) -> tuple[FractintType, Drawn]:
             "its own orbit"
         )
     own = TYPES.get(name)
-    params, _ = values_of(fields, "params", 10)
+    params, _ = params_of(fields)
     usual = own.params.split("/") if own and own.params else []
     params = [*params, *usual[len(params) :]]
     functions = functions_of(fields, own.functions if own else ())
@@ -356,7 +364,7 @@ def _formula_of_file(
     """Return the formula that an entry names: of its own file, of one beside it, or well known."""
     where = fields.get("type", ("", "type"))[1]
     name, path = (fields.get(key, ("?",))[0] for key in ("formulaname", "formulafile"))
-    params, _ = values_of(fields, "params", 10)
+    params, _ = params_of(fields)
     functions = functions_of(fields, ("sin", "sqr", "sinh", "cosh"))
     if functions is None:
         raise SceneError(f"{where}: the functions '{fields['function'][0][:60]}' are unsupported")
@@ -378,7 +386,7 @@ def _formula_of_file(
     values = [float(value) for value in params] + [0.0] * (10 - len(params))
     pixel: Tree = ("c",)
     if inversion:
-        radius, *center = (complex(float(value)) for value in inversion)
+        radius, *center = (complex(real(value, "invert")) for value in inversion)
         middle = ("number", center[0] + 1j * center[1])
         away = ("conj", ("-", ("c",), middle))
         pixel = ("+", middle, ("/", ("number", radius), away))
@@ -418,7 +426,7 @@ def _names_of(fields: Entry) -> dict[str, complex]:
         **screen_of(fields).names(),
         "pi": complex(math.pi),
         "e": complex(math.e),
-        "maxit": complex(float(number(*fields.get("maxiter", (LIMIT, "maxiter"))))),
+        "maxit": complex(real(*fields.get("maxiter", (LIMIT, "maxiter")))),
         "ismand": complex(fields.get("ismand", ("y", ""))[0].lower() in ("y", "yes", "1")),
     }
 
@@ -441,6 +449,8 @@ def screen_of(fields: Entry) -> ScreenView:
         return ScreenView.magnified(0j, 2 / 3, 1.0, 0.0, 0.0)
     x, y, magnification, *rest = (real(value, where) for value in values)
     magnification_of(values[2], where)
+    if not magnification:
+        raise SceneError(f"{where}: a magnification of {values[2][:40]} is too small for a formula")
     factor, rotation, skew = [*rest, *(1.0, 0.0, 0.0)[len(rest) :]]
     return ScreenView.magnified(complex(x, y), magnification, factor, rotation, skew)
 

@@ -1,0 +1,77 @@
+"""Every option of every verb that takes a scene refuses odd values with an exit code and lines."""
+
+import sys
+
+import click
+import pytest
+from support.odd import MORE_TEXTS, TEXTS
+
+from fractals.cli import scenes
+from fractals.cli.verbs import COMMANDS, cli, run_verb
+from fractals.errors import OptionError
+
+WRONG = (2, 3)  # exit codes of a bad value, and of a file or a scene that is invalid
+
+
+def verbs(names=COMMANDS, group=cli, before=()):
+    """Yield the words of each verb, and the verb."""
+    for name in names:
+        verb = group.get_command(None, name)
+        if isinstance(verb, click.Group):
+            yield from verbs(verb.commands, verb, (*before, name))
+        else:
+            yield (*before, name), verb
+
+
+SCENES = {
+    " ".join(words): [max(p.opts, key=len) for p in verb.params if not getattr(p, "is_flag", True)]
+    for words, verb in verbs()
+    if any(each.name == "scenes" for each in verb.params)
+}
+
+
+@pytest.fixture
+def undrawn(monkeypatch, tmp_path):
+    """Have verbs stop where they know the scene."""
+    real = scenes.requested_scene
+
+    def stop(*arguments, **settings):
+        real(*arguments, **{**settings, "fits": False})
+        raise OptionError("not drawn")
+
+    for module in [*sys.modules.values()]:
+        if getattr(module, "requested_scene", None) is real:
+            monkeypatch.setattr(module, "requested_scene", stop)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.many
+@pytest.mark.parametrize(
+    "values",
+    [TEXTS, pytest.param(MORE_TEXTS, marks=pytest.mark.slow)],
+    ids=["few", "more"],
+)
+@pytest.mark.parametrize("verb", SCENES)
+def test_an_odd_value_of_any_option_is_told_in_lines(undrawn, capsys, tmp_path, verb, values):
+    for option in SCENES[verb]:
+        for value in values:
+            code = run_verb([*verb.split(), f"{option}={value}"])
+            said = capsys.readouterr().err.splitlines()
+            case = option, value[:40], code, said
+            assert code in WRONG, case
+            assert 1 <= len(said) <= 3, case  # one for each wrong part of a list
+            assert all(line.startswith("fractals: ") for line in said), case
+            assert not any("internal error" in line for line in said), case
+            assert len({*said}) == len(said), case
+    assert not [*tmp_path.iterdir()]
+
+
+def test_the_verbs_that_take_scenes_are_found():
+    assert {"render", "film", "explore", "find nucleus", "gpu predict"} <= SCENES.keys()
+    assert "--density" in SCENES["render"]
+
+
+def test_an_error_that_nobody_expects_would_be_seen(undrawn, capsys, monkeypatch):
+    monkeypatch.setattr(scenes, "scene_changes", lambda *_: {}["x"])
+    assert run_verb(["render", "--density=2"]) not in WRONG
+    assert "internal error" in capsys.readouterr().err
