@@ -207,7 +207,7 @@ class FrameView:
         place = Travel(
             self.center, self.width_text, self.rotation, self.turn / 100, moved=not fresh
         )
-        return moves_of(origin).moved(origin, place)
+        return moves_of(origin).moved(origin, travel)
 
 
 def in_colors(scene: Scene, color: Color) -> Scene:
