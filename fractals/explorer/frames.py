@@ -204,7 +204,7 @@ class FrameView:
         fresh = (
             not (self.scale or self.turn) and self.center == FrameView.of(origin, self.size).center
         )
-        place = Travel(
+        travel = Travel(
             self.center, self.width_text, self.rotation, self.turn / 100, moved=not fresh
         )
         return moves_of(origin).moved(origin, travel)
