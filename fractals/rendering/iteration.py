@@ -364,10 +364,7 @@ class ViewProbe:
                 prepare(limit)
 
     def count_offset(self, limit: int) -> float:
-        """Return the count offset of the view, from probes of several widths."""
-        plan = self.plan
-        if not plan.depth:
-            return 0.0
+        """Return the count offset of a view that has a depth, from probes of several widths."""
         own = self._escaped
         # Only the iteration is done in threads, which would wait for each other in the rest.
         begun: dict[int, Begun] = {}
@@ -381,7 +378,9 @@ class ViewProbe:
         found = dict(zip(begun, smooth, strict=True))
         if own is not None:
             found[0] = own
-        return count_offset({k: lowest_and_median(part) for k, part in found.items()}, plan.depth)
+        return count_offset(
+            {k: lowest_and_median(part) for k, part in found.items()}, self.plan.depth
+        )
 
 
 FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
@@ -585,12 +584,7 @@ class Direct(GridMethod):
                 self.max_iterations, self.probing = found, probe.seconds
                 return
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
-            cpu = open_one_core(plan.precision)
-            # With the program that pictures of the CPU have; the counts are the same.
-            steps = limits_of("cpu").steps_per_check
-            other = Direct(cpu, replace(plan, steps_per_check=steps))
-            self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
-            self.probing = other.probing
+            self._look_on_cpu()
         else:
             probe, before = self._probe(), self.max_iterations
             if not self.run.called:
@@ -600,11 +594,21 @@ class Direct(GridMethod):
             limit = self.max_iterations
             if limit > LONG and plan.depth and not plan.probed:
                 limit = min(limit, probe.shallow_limit())
-            self.count_offset = probe.count_offset(limit)
+            if plan.depth:
+                self.count_offset = probe.count_offset(limit)
             self.probing = probe.seconds
             if not self.part and self.max_iterations == before:
                 return
         self._compile()
+
+    def _look_on_cpu(self) -> None:
+        """Set the same from a probe on the CPU, whose counts are the same."""
+        cpu = open_one_core(self.plan.precision)
+        # With the program that pictures of the CPU have
+        steps = limits_of("cpu").steps_per_check
+        other = Direct(cpu, replace(self.plan, steps_per_check=steps))
+        self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
+        self.probing = other.probing
 
     def _compile(self, limit: int = 0) -> None:
         """Compile the program, and bring its inputs to the device.
@@ -653,7 +657,15 @@ class Direct(GridMethod):
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))
-            return Begun(backend, tile)
+        else:
+            self._run_parts(tile, shape, grid, last, stop)
+        return Begun(backend, tile)
+
+    def _run_parts(
+        self, tile: EscapeTile, shape: tuple[int, int], grid: SampleGrid, last: int, stop: Stop
+    ) -> None:
+        """Iterate samples in several launches, between which the work may end."""
+        backend = self.backend
         more = state_size(self.formula, self.derivative) - first_size(self.derivative)
         rest = backend.empty((more, *shape), backend.real) if more else self.no_planes
         for begin in range(0, last, self.part):
@@ -665,4 +677,3 @@ class Direct(GridMethod):
             backend.synchronize()
             if backend.kind == "cpu" and not (tile.count == until).any():
                 break
-        return Begun(backend, tile)

@@ -276,7 +276,8 @@ class Perturbation(GridMethod):
         if self.statistics.planes:
             counts, _ = probe.counts(last)
             self.note = self._slow_note(float(counts.mean()))
-        self.count_offset = probe.count_offset(last)
+        if plan.depth:
+            self.count_offset = probe.count_offset(last)
         self.probing = probe.seconds
         self._on_steps = None  # what it refers to may hold this source: its arrays would stay
 

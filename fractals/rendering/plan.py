@@ -315,8 +315,11 @@ class Plan:
     def check_memory(self) -> None:
         """Raise an `OptionError` for a picture that does not fit into the memory that is free."""
         free = memory_size()
-        if not free or self.memory <= 0.9 * free:  # the rest is for the compiler and the tables
-            return
+        if free and self.memory > 0.9 * free:  # the rest is for the compiler and the tables
+            self._refuse_memory(free)
+
+    def _refuse_memory(self, free: int) -> None:
+        """Raise the error for a picture that does not fit into this many bytes."""
         needs = f"{self.memory / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free"
         if self.orbit_memory > self.memory / 2:
             raise OptionError(

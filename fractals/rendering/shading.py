@@ -1,7 +1,7 @@
 """Escape data -> pixels on a backend: programs of layers and groups, masks, jittered samples."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -25,6 +25,8 @@ from fractals.scene.paint import PictureMask
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 # Returns `place`, `values` and `table` of a layer, as of `_Painted`.
+# Open groups of layers, from outside, and their buffers
+OpenGroups = list[tuple[ResolvedGroup, Any]]
 Placing = Callable[
     ["Painter", ResolvedLayer, PlaceOptions, Values | None], tuple[Run, Run | None, Any]
 ]
@@ -317,7 +319,7 @@ class Painter:
         position = backend.empty(samples, np.float32)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
         weights = places.weights or [opacity for _, opacity in self._opacities]
-        open_groups: list[tuple[ResolvedGroup, Any]] = []  # from outside, and their buffers
+        open_groups: OpenGroups = []
         for k, painted in enumerate(self._painted):
             if painted.values:
                 inputs = painted.inputs_for(max_iterations, count_offset)
@@ -330,17 +332,33 @@ class Painter:
                 n = 0 if kept else self.plan.supersampling
                 painted.painting(n, self._encode)(colors if kept else rgb, position)
                 continue
-            for group in painted.chain[len(open_groups) :]:
-                assert self._clear
-                open_groups.append((group, backend.empty((*samples, 4), np.float32)))
-                self._clear(open_groups[-1][1])
+            self._open_groups(painted, open_groups, samples)
             painted.paint(open_groups[-1][1], position, painted.lookup, weights[painted.weights])
             above = self._painted[k + 1].chain if k + 1 < len(self._painted) else ()
-            while open_groups and open_groups[-1][0] not in above:
-                group, inner = open_groups.pop()
-                merge, opacities = self._merges[group]
-                merge(open_groups[-1][1] if open_groups else colors, inner, weights[opacities])
+            self._close_groups(above, open_groups, colors, weights)
         return colors
+
+    def _open_groups(
+        self, painted: _Painted, open_groups: OpenGroups, samples: tuple[int, int]
+    ) -> None:
+        """Begin the groups of a layer that are not open."""
+        assert self._clear
+        for group in painted.chain[len(open_groups) :]:
+            open_groups.append((group, self.backend.empty((*samples, 4), np.float32)))
+            self._clear(open_groups[-1][1])
+
+    def _close_groups(
+        self,
+        above: Sequence[ResolvedGroup],
+        open_groups: OpenGroups,
+        colors: Any,
+        weights: Sequence[Any],
+    ) -> None:
+        """Blend the groups that the next layer is not in over what is below them."""
+        while open_groups and open_groups[-1][0] not in above:
+            group, inner = open_groups.pop()
+            merge, opacities = self._merges[group]
+            merge(open_groups[-1][1] if open_groups else colors, inner, weights[opacities])
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:
         """Return escape data with dz along the axes of the picture."""
