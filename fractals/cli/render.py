@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 FIRST = "gallery:lantern"  # what render draws where nothing is asked for
 
-# `fractals recolor`.
-
 
 @verb(
     "recolor",

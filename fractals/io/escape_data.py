@@ -158,8 +158,6 @@ class Tally:
         )
 
 
-# --- Raw numbers
-
 # Checks raw numbers of any origin before compiled code, which has no bounds checks, reads them.
 
 

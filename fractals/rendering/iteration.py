@@ -141,9 +141,6 @@ def _mean(ordered: Floats, first: float, last: float) -> float:
     return float(part.sum()) / len(part)  # `mean` takes twice as long
 
 
-# TileGrid: the positions of a tile's samples, as arrays on a device.
-
-
 class TileGrid:
     """The grid of a plan's samples on a device: columns and rows, or explicit positions.
 
@@ -227,9 +224,6 @@ class Begun:
             self._backend.to_host(*flags)
             again = True
         return again
-
-
-# ViewProbe: iterates a few samples of a view, for the limit of iterations and the count offset.
 
 
 Positions = NDArray[np.float64]
@@ -554,9 +548,6 @@ class GridMethod:
         planes = self.statistics.planes
         statistics = backend.empty((planes, *shape), backend.real) if planes else no_planes
         return EscapeTile(backend.empty(shape, np.int32), x, y, dx, dy, statistics)
-
-
-# Direct iteration of tiles: each sample by itself.
 
 
 FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it

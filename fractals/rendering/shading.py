@@ -159,24 +159,41 @@ class Painter:
             )
         # Of each group what blends it over what is below, and the number of its opacities
         self._merges: dict[ResolvedGroup, tuple[Run, int]] = {}
+        self._mean: Run | None = None
+        self._to_linear: Run | None = None
+        self._decode: Any = None
+        if several or filtered or self.layers.groups:
+            self._compile_mixing(several, filtered)
+        if self.projected:
+            self._samples = Samples(self.plan)
+        self._turn: Run | None = None
+        if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
+            self._compile_turn()
+
+    def _compile_mixing(self, several: bool, filtered: bool) -> None:
+        """Compile what mixes layers, and samples at random places of pixels."""
+        backend = self.backend
         for group in self.layers.groups:
             body = blend.make_nested_body if group.outer else blend.make_group_body
             opacities = self._weighted(group.over.picture_mask, group.over.opacity)
             self._merges[group] = backend.compile(body, group.blend), opacities
-        self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
-        self._to_linear = backend.compile(shade.make_decode_body) if several and filtered else None
-        self._decode = backend.to_device(palette.decoding(), kept=True) if several else None
+        if several:
+            self._decode = backend.to_device(palette.decoding(), kept=True)
+            if filtered:
+                self._to_linear = backend.compile(shade.make_decode_body)
+            else:
+                self._mean = backend.compile(blend.make_mean_body)
         if filtered:
             self._filter = backend.compile(shade.make_filter_body, PERIOD)
             self._shifts = backend.to_device(shifts())
-        if self.projected:
-            self._samples = Samples(self.plan)
-        self._turn = None
-        if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
-            self._turn = backend.compile(shade.make_turned_body, self.projected)
-            linear = [float(part) for part in matrix(self.plan.view)]
-            self._matrix = backend.to_device(np.array(linear, backend.real))
-            self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
+
+    def _compile_turn(self) -> None:
+        """Compile what turns dz to the axes of the picture."""
+        backend = self.backend
+        self._turn = backend.compile(shade.make_turned_body, self.projected)
+        linear = [float(part) for part in matrix(self.plan.view)]
+        self._matrix = backend.to_device(np.array(linear, backend.real))
+        self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
 
     @property
     def constants(self) -> Any:
