@@ -12,7 +12,8 @@ const BEFORE_REGEX = /(^|[(,=:[!&|?{};+\-*%<>~^]|\breturn|\btypeof|=>)\s*$/;
 /** Return the JSX of some code from a place to an end, and the place after it. @param {string} text @param {number} at
  * @param {boolean} inside whether the code ends at the brace that closes it @returns {[string, number]} */
 function code(text, at, inside) {
-  let made = "", depth = 0;
+  let made = "",
+    depth = 0;
   const copy = (/** @type {number} */ end) => {
     made += text.slice(at, end);
     at = end;
@@ -22,11 +23,22 @@ function code(text, at, inside) {
     return found < 0 ? text.length : found + mark.length;
   };
   while (at < text.length) {
-    const letter = text[at], next = text[at + 1];
+    const letter = text[at],
+      next = text[at + 1];
     if (letter === "/" && next === "/") copy(after("\n", at));
     else if (letter === "/" && next === "*") copy(after("*/", at + 2));
-    else if (letter === '"' || letter === "'") copy(at + (/** @type {any} */ (text.slice(at).match(/^(["'])(?:\\.|(?!\1).)*\1/s))?.[0].length ?? 1));
-    else if (letter === "/" && BEFORE_REGEX.test(made.slice(-40))) copy(at + (/** @type {any} */ (text.slice(at).match(/^\/(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n[])+\/\w*/))?.[0].length ?? 1));
+    else if (letter === '"' || letter === "'")
+      copy(
+        at +
+          /** @type {any} */ (text.slice(at).match(/^(["'])(?:\\.|(?!\1).)*\1/s)?.[0].length ?? 1),
+      );
+    else if (letter === "/" && BEFORE_REGEX.test(made.slice(-40)))
+      copy(
+        at +
+          /** @type {any} */ (
+            text.slice(at).match(/^\/(?:\\.|\[(?:\\.|[^\]])*\]|[^/\\\n[])+\/\w*/)?.[0].length ?? 1
+          ),
+      );
     else if (letter === "`") {
       const tagged = /(^|[^\w.$])html$/.test(made.slice(-6));
       const [part, end] = tagged ? markup(text, at + 1) : plain(text, at + 1);
@@ -61,7 +73,8 @@ function plain(text, at) {
 /** Return the JSX of a template of htm. @param {string} text @param {number} at @returns {[string, number]} */
 function markup(text, at) {
   const open = /** @type {string[]} */ ([]);
-  let made = "`${<>", tag = false;
+  let made = "`${<>",
+    tag = false;
   const value = () => {
     const [part, end] = code(text, at + 2, true);
     at = end;

@@ -23,6 +23,10 @@ Scenes are given by name, file, table or `Scene`, and by keywords:
 (9, 16, 3)
 """
 
+from time import time as _now
+
+_BEGAN = _now()  # when this process imported the package: files that change later are not what runs
+
 TYPE_CHECKING = False  # that of `typing`, whose import takes most of the time before `cli.run`
 
 __version__ = "0.1.0"
@@ -61,6 +65,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.find import find_nucleus as find_nucleus
     from fractals.rendering.find import find_period as find_period
     from fractals.rendering.fit import fit_colors as fit_colors
+    from fractals.rendering.moves import Suggestion as Suggestion
     from fractals.rendering.plan import Plan as Plan
     from fractals.rendering.plan import Tile as Tile
     from fractals.rendering.plan import plan as plan
@@ -72,7 +77,6 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.scene.keywords import RenderKeywords as RenderKeywords
     from fractals.scene.model import Scene as Scene
     from fractals.scene.picture import View as View
-    from fractals.tools.interesting import Suggestion as Suggestion
     from fractals.tools.interesting import find_interesting as find_interesting
 
 _HOMES = {  # the module of each public name
@@ -97,13 +101,14 @@ _HOMES = {  # the module of each public name
         "rendering.compute_store": "Computed compute_to",
         "rendering.find": "find_misiurewicz find_nucleus find_period",
         "rendering.fit": "fit_colors",
+        "rendering.moves": "Suggestion",
         "rendering.plan": "Plan Tile plan",
         "rendering.families": "Rendered",
         "rendering.render": "compute recolor recolor_to render render_to",
         "scene.keywords": "RenderKeywords",
         "scene.model": "Scene",
         "scene.picture": "View",
-        "tools.interesting": "Suggestion find_interesting",
+        "tools.interesting": "find_interesting",
     }.items()
     for name in names.split()
 }

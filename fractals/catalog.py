@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import inspect
 import itertools
 import os
 import tomllib
@@ -187,6 +188,25 @@ def unknown(kind: str, name: str) -> OptionError:
     return OptionError(
         f"unknown {kind if kind != 'gallery' else 'scene'} '{shown(name, 80)}'{hint}"
     )
+
+
+def owner(option: str, chosen: str = "") -> tuple[str, str] | None:
+    """Return the kind and the name of a formula or a coloring that has an option, or None.
+
+    `chosen`: the name that comes first. Without one, or where that lacks the option, any formula.
+    """
+    for kind, kinds in (("formula", FORMULAS), ("coloring", ("coloring",))):
+        if any(chosen in names(each) for each in kinds) and option in _options(kind, chosen):
+            return kind, chosen
+    usual = sorted(names("formula"), key=lambda name: name != "multibrot")
+    return next((("formula", name) for name in usual if option in _options("formula", name)), None)
+
+
+def _options(kind: str, name: str) -> Iterable[str]:
+    """Return the names of the options of a formula or a coloring."""
+    if kind == "coloring":
+        return tuple(load(kind, name)().options)
+    return tuple(inspect.signature(load_formula(name)).parameters)
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

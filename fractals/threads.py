@@ -7,6 +7,7 @@ ARCHITECTURE.md lists what else changes in the process of a caller.
 """
 
 import contextlib
+import contextvars
 import ctypes
 import functools
 import itertools
@@ -98,15 +99,26 @@ class Queue:
                 self.cells[Queue.DONE] += 1
 
 
+def within(progress: Progress | None, before: int, own: int, whole: int) -> Progress | None:
+    """Return the progress function of a part of some work: of `own` steps after those before.
+
+    `whole`: the steps of all parts.
+    """
+    if progress is None:
+        return None
+    return lambda done, total: progress(before * total + own * done, whole * total)
+
+
 def run_tiles(
     tiles: Sequence[T],
-    work: Callable[[T], Mapping[str, float]],
+    work: Callable[[T], Mapping[str, float] | None],
     threads: int,
     progress: Progress | None = None,
     queue: Queue | None = None,
 ) -> dict[str, float]:
     """Do the work of every tile and return the seconds of each stage, summed over tiles.
 
+    The work of a tile returns its own, or None where nobody asks which stages it has.
     With 0 threads the work is done in the calling one (a GPU's context and the simulator belong to
     it); otherwise as by `run_loops`. `queue` is one that the work asks whether it was stopped.
     """
@@ -115,14 +127,14 @@ def run_tiles(
     def loop() -> dict[str, float]:
         spent: dict[str, float] = {}
         for k in queue.numbers():
-            add(spent, work(tiles[k]))
+            add(spent, work(tiles[k]) or {})
         return spent
 
     if threads:
         return run_loops(queue, [loop] * threads, progress)
     spent: dict[str, float] = {}
     for done, tile in enumerate(tiles, 1):
-        add(spent, work(tile))
+        add(spent, work(tile) or {})
         _kept.check()
         if progress:
             progress(done, len(tiles))
@@ -154,7 +166,7 @@ def run_loops(
     with _each_on_a_core(threads):
         try:
             for own, loop in zip(tasks, loops, strict=True):
-                own.put(functools.partial(worker, loop))
+                own.put(functools.partial(contextvars.copy_context().run, worker, loop))
             while len(results) < len(loops):
                 with contextlib.suppress(Empty):
                     results.append(ended.get(timeout=WAKE))
@@ -199,7 +211,7 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
     with _on_other_cores([_workers(threads).threads[k] for k in helpers]):
         try:
             for own in tasks:
-                own.put(worker)
+                own.put(functools.partial(contextvars.copy_context().run, worker))
             worker()
             done = 0
             while done < len(tiles):

@@ -20,7 +20,7 @@ from fractals.cli.keys import KEYS
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.image import PictureFile
-from fractals.kernels.primitives import fma
+from fractals.kernels.primitives import fma, number
 from fractals.rendering import drawing, options
 from fractals.rendering.options import RenderOptions
 from fractals.scene.keywords import RenderKeywords
@@ -320,8 +320,10 @@ def test_a_formula_of_ones_own_is_compiled_once_in_a_process(tmp_path, monkeypat
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))  # empty: the first picture compiles
     monkeypatch.setattr(backend, "FUSED", False)  # plain loops, which compile sooner
 
+    little = 1e-9 * np.random.default_rng().random()  # so no run before has kept its code
+
     def step(x, y, a, b):
-        return fma(x, x, fma(-y, y, a)), fma(x + x, -y, b)
+        return fma(x, x, fma(-y, y, a)), fma(x + x, -y, b + number(little, x))
 
     def draw(**keys):
         with event.install_recorder("numba:compile") as recorder:

@@ -117,8 +117,7 @@ def test_no_file_imports_a_wing(path):
     """The catalog finds their plug-ins by name, and a kernel names the CPU's way to run it."""
     for name in modules_imported_by(path):
         there = name.split(".")[1]
-        left = there == "space" and room(path) in ("explorer", "films", "tools")
-        assert left or there not in WINGS or there == room(path), f"{name_of(path)} imports {name}"
+        assert there not in WINGS or there == room(path), f"{name_of(path)} imports {name}"
 
 
 def test_what_is_named_in_texts_exists():

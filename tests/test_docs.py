@@ -6,12 +6,14 @@ import itertools
 import re
 import shlex
 from pathlib import Path
+from typing import get_args
 
 import click
 import pytest
 
 import fractals
 from fractals.cli.verbs import cli
+from fractals.scene.paint import Blend
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = (
@@ -125,6 +127,15 @@ def test_paths_exist(name):
             assert anchor in anchors(target.read_text("utf-8")), path
 
 
+def test_the_contents_of_the_log_lead_to_each_section():
+    intro, contents, *_ = re.split("^## ", text_of("benchmarks/LOG.md"), flags=re.MULTILINE)
+    links = re.findall(r"\]\(#(.*?)\)", contents)
+    assert len(links) == len(set(links))
+    sections = anchors(text_of("benchmarks/LOG.md")) - {"contents"} - anchors(intro)
+    assert set(links) == sections
+    assert "zarr" in contents
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -185,6 +196,46 @@ def test_wrong_paths_are_found():
     assert not exists("no_such/", ROOT)
     assert exists("rendering/render.py", ROOT)
     assert "no-such" not in anchors(text_of("README.md"))
+
+
+UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+)
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+WORDS = [f"{ten}-{unit}" for ten in TENS.split() for unit in UNITS.split()[:10]]
+NUMBERS = {word.removesuffix("-zero"): k for k, word in enumerate(UNITS.split() + WORDS)}
+KINDS = ("formulas", "palettes", "colorings", "solids", "variations", "attractors")
+
+
+def numbers_before(noun, text):
+    """Return the numbers in front of a noun, or of a link that begins with it."""
+    words = re.findall(rf"([\w-]+)\s+\[?{noun}\b", text, re.IGNORECASE)
+    numbers = [int(word) if word.isdecimal() else NUMBERS.get(word.lower()) for word in words]
+    return [number for number in numbers if number is not None]
+
+
+@pytest.mark.parametrize("document", ["README.md", "CHANGELOG.md"])
+def test_numbers_of_things_are_those_of_the_program(document):
+    text = re.sub(r"!\[.*?\]", "", text_of(document), flags=re.DOTALL)  # what a picture shows
+    lessons = len([*(ROOT / "lessons").glob("step_*.md")])
+    counts = {kind: len(fractals.names(kind)) for kind in KINDS}
+    counts |= {"lessons": lessons, "steps": lessons, "blend modes": len(get_args(Blend)) - 1}
+    found = {kind: numbers_before(kind, text) for kind in counts}
+    assert found["palettes"], "no number was found, so nothing is tested"
+    for kind, numbers in found.items():
+        assert {*numbers} <= {counts[kind]}, f"{document}: {numbers} {kind}, not {counts[kind]}"
+
+
+def test_the_chinese_readme_has_the_number_of_lessons():
+    assert numbers_before("steps", text_of("README.md")) == [22]
+    assert "二十二个小步骤" in text_of("README.zh.md")
+
+
+def test_numbers_in_words_are_read():
+    text = "Fifteen [solids](a.md), 42\n  [palettes](b.md), twenty-two solids, thirty solids"
+    assert numbers_before("solids", text) == [15, 22, 30]
+    assert numbers_before("palettes", text + ", own palettes") == [42]
 
 
 def python_in(text):

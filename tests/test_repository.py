@@ -117,7 +117,7 @@ def test_workflows_run_steps_that_exist(path):
     commands = commands_of(text.partition("\n  publish:\n")[0])
     assert commands
     for command in commands:
-        assert re.fullmatch(r"\.ci/run( \w+)+", command), command
+        assert re.fullmatch(r"\.ci/run( --near=HEAD\^1|( \w+)+)", command), command
     assert set(steps_called("\n".join(commands))) <= steps_defined()
     assert "permissions:\n  contents: read\n" in text
 
@@ -135,7 +135,7 @@ def test_actions_are_pinned_and_keep_no_token(path):
         if name.startswith("./"):
             assert (ROOT / name).exists()
             continue
-        assert re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", name), name
+        assert re.fullmatch(r"actions/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", name), name
         if "/checkout@" in name:
             more = [line.strip() for line in lines[k + 1 : k + 3]]
             assert more == ["with:", "persist-credentials: false"], lines[k]
@@ -143,17 +143,34 @@ def test_actions_are_pinned_and_keep_no_token(path):
 
 def test_an_action_has_one_version_in_all_workflows():
     text = "".join(path.read_text("utf-8") for path in WORKFLOWS)
-    found = set(re.findall(r"uses: (actions/\S+ # \S+)", text))
-    assert len(found) == len({name.split("@")[0] for name in found}) > 3
+    found = set(re.findall(r"uses: (actions/[\w-]+)\S*(@\S+ # \S+)", text))
+    assert len(found) == len({name for name, _ in found}) > 3
 
 
-def test_a_pull_request_runs_every_step():
+def test_main_and_a_release_run_every_step():
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    calls = re.findall(r"^_(?:step|beside) (.*)", script, re.MULTILINE)
-    default = [step for call in calls for step in call.split()]
+    (default,) = (line.split() for line in re.findall(r'^    steps="(.*)"$', script, re.MULTILINE))
+    ordered = re.findall(r"\$\(_chosen (.*?)\)", script)
+    assert sorted(" ".join(ordered).split()) == sorted([*default, "numba"])
     checks = (GITHUB / "workflows" / "checks.yml").read_text("utf-8")
     assert sorted(steps_called(checks)) == sorted([*default, *ELSEWHERE])
     assert steps_defined() - set(default) == {"version", *ELSEWHERE}
+
+
+def test_a_pull_request_runs_what_is_near_and_nothing_else_does():
+    checks = (GITHUB / "workflows" / "checks.yml").read_text("utf-8")
+    near, *others = re.split(r"^  (?=\w+:)", checks.split("\njobs:\n")[1], flags=re.MULTILINE)[1:]
+    assert "    if: github.event_name == 'pull_request'\n" in near
+    assert "fetch-depth: 2 " in near
+    assert commands_of(near) == [".ci/run --near=HEAD^1"]
+    assert len(others) > 6
+    for job in others:
+        assert "    if: github.event_name != 'pull_request'\n" in job
+        assert "actions/cache@" not in job, "all but pull requests compile anew"
+    keys = re.findall(r" key: (.*)", checks)
+    assert len(keys) == 2
+    assert keys[0] == keys[1]
+    assert all((ROOT / folder).is_dir() for folder in re.findall(r"'(fractals/\w+)/\*\*'", keys[0]))
 
 
 @pytest.mark.parametrize("mark", ["lessons", "browser", "cluster"])
@@ -260,7 +277,9 @@ def test_the_image_holds_no_source():
 @pytest.fixture
 def played(tmp_path, monkeypatch):
     """Return a function that runs .ci/run with steps that only print, of which some fail."""
-    (tmp_path / "uv").symlink_to("/bin/true")
+    uv = tmp_path / "uv"  # prints what the environment says for the program that chooses steps
+    uv.write_text('#!/bin/sh\ncase "$*" in *near.py*) echo "$CHOSEN"; echo "$*" >&2;; esac\n')
+    uv.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     script = (ROOT / ".ci" / "run").read_text("utf-8")
     ahead, rest = script.split("\n_step() {", 1)
@@ -293,6 +312,23 @@ def test_steps_side_by_side_print_in_order_and_none_fails_in_silence(played):
     assert done.stdout.endswith("== tests\nin tests\n")
 
 
+@pytest.mark.parametrize(
+    ("given", "asked"), [("--near", ""), ("--near=HEAD^1", " HEAD^1"), ("--near=a b", " a b")]
+)
+def test_steps_of_what_has_changed(played, monkeypatch, given, asked):
+    monkeypatch.setenv("CHOSEN", "lint types tests browser docs numba")
+    done = played(given)
+    assert (done.returncode, done.stderr) == (0, f"run python tests/support/near.py{asked}\n")
+    printed = re.findall(r"== (\w+)\nin \1\n", done.stdout)
+    assert printed == ["lint", "types", "tests", "browser", "docs", "numba"]
+    monkeypatch.setenv("CHOSEN", "all")
+    assert played(given).stdout == played().stdout
+
+
+def test_a_step_of_what_has_changed(played):
+    assert played("--near", "docs").stdout.startswith("\n== docs\nin docs\n")
+
+
 def test_steps_by_name(played):
     done = played("docs", "lint", "types", failing=("lint",))
     said = re.sub(r"docs took \d+ s\n", "", done.stdout, count=1)
@@ -309,7 +345,7 @@ def test_pythons_are_the_oldest_and_the_newest_of_the_metadata():
     versions = [line.rsplit(" ", 1)[1] for line in project["classifiers"] if "Python :: 3" in line]
     for name in ("checks.yml", "weekly.yml"):
         text = (GITHUB / "workflows" / name).read_text("utf-8")
-        assert re.findall(r'"(3\.\d+)"', text) == [versions[0], versions[-1]]
+        assert {*re.findall(r'"(3\.\d+)"', text)} == {versions[0], versions[-1]}
 
 
 def test_the_installation_form_asks_for_devices():

@@ -3,16 +3,19 @@
 import math
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.backends.compilation import compile_clock
 from fractals.kernels import Target
+from fractals.threads import Progress, run_tiles
 
+T = TypeVar("T")
 MakeBody = Callable[..., Callable[..., None]]
 Prepare = Callable[[], Callable[..., NDArray[np.int64]]]
 
@@ -126,23 +129,45 @@ class Clock(Protocol):
         """End the last stage, of which all work is done, and return the seconds of each."""
 
 
-class HostClock:
-    """A `Clock` of a backend whose calls return when their work is done."""
+STAGES = ("compile", "reference", "iterate", "color", "copy", "encode")
+
+
+class Stages:
+    """Seconds of the stages of a call, or of a tile's work in one thread.
+
+    Time passes in one stage after the other: none is left out, and none counts twice. What is
+    compiled within a stage belongs to "compile".
+    """
 
     def __init__(self) -> None:
-        self._seconds: dict[str, float] = {}
-        self._last = perf_counter()
+        self.seconds = dict.fromkeys(STAGES, 0.0)
+        self._clock = compile_clock()
+        self._last, self._compiled = perf_counter(), self._clock.seconds()
 
     def lap(self, stage: str) -> None:
-        """Add the time since the last lap to a stage."""
-        now = perf_counter()
-        self._seconds[stage] = self._seconds.get(stage, 0.0) + now - self._last
-        self._last = now
+        """End a stage here: the time since the last stage belongs to it."""
+        self.share({stage: 1.0})
+
+    def share(self, spent: Mapping[str, float]) -> None:
+        """Divide the time since the last stage in proportion to what threads spent on stages.
+
+        Where they spent nothing, the time belongs to the stage that follows.
+        """
+        whole = sum(spent.values())
+        if not whole:
+            return
+        now, compiled = perf_counter(), self._clock.seconds()
+        passed, compiling = now - self._last, compiled - self._compiled
+        self._last, self._compiled = now, compiled
+        self.seconds["compile"] += compiling
+        for stage, seconds in spent.items():
+            self.seconds[stage] += (passed - compiling) * seconds / whole
 
     def end(self, stage: str) -> dict[str, float]:
-        """Add the time since the last lap to a stage, and return the seconds of each."""
+        """End the last stage of a tile, and return the seconds of each but "compile"."""
         self.lap(stage)
-        return self._seconds
+        del self.seconds["compile"]  # it is no work of the tile, and other threads wait for it
+        return self.seconds
 
 
 class Backend(Protocol):
@@ -212,6 +237,16 @@ class Backend(Protocol):
         """Raise `DeviceLostError` if the device has failed: called before each picture."""
 
 
+def run_pieces(
+    backend: Backend,
+    pieces: Sequence[T],
+    work: Callable[[T], None],
+    progress: Progress | None = None,
+) -> None:
+    """Do the work of pieces: on the CPU by all threads, and on a GPU launch after launch."""
+    run_tiles(pieces, work, backend.threads if backend.kind == "cpu" else 0, progress)
+
+
 def tally_of(count: NDArray[np.int32], max_iterations: int) -> NDArray[np.int32]:
     """Return what `Backend.tally` does, of all columns together."""
     least, greatest = int(count.min()), int(count.max())
@@ -237,7 +272,7 @@ class HostMemory:
     """
 
     steps = 0
-    clock = HostClock
+    clock = Stages  # calls return when their work is done
 
     def __init__(self) -> None:
         self._kept = threading.local()

@@ -6,12 +6,12 @@ a folder that is closed to others today may have been open when a file was plant
 """
 
 import contextlib
-import hashlib
 import os
 import re
 import secrets
 import stat
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -89,12 +89,69 @@ def empty_cache(name: str) -> int:
     return deleted
 
 
-def source_digest() -> str:
-    """Return a digest of the text of the whole package."""
-    digest = hashlib.sha256()
-    for source in sorted(Path(__file__).parents[1].rglob("*.py")):
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:16]
+# The bounds of compiled code. Without them the folder would keep what edits, other versions of this
+# package or of Numba, and formulas that nobody draws any more have left.
+KEEP = 30 * 86400  # seconds; a file that nobody read for longer is removed
+MOST = 2**29  # bytes of all files; a program takes 30 KB to 1 MB
+DAY = 86400  # seconds after which a file's time is set anew when it is read
+SOME = 2**26  # bytes that a process writes between two looks at the folder
+
+
+class _Bound:
+    """Keeps a folder of compiled code within its bounds."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._left = 0  # bytes that may be written before the folder is looked through
+
+    def wrote(self, folder: Path, size: int) -> None:
+        """Note that `size` bytes were written, and remove what is old where it is time to look."""
+        with self._lock:
+            self._left -= size
+            if self._left >= 0:
+                return
+            self._left = SOME
+        remove_old(folder)
+
+
+_bound = _Bound()
+
+
+def sweep(folder: Path, written: int) -> None:
+    """Remove old compiled code, at the first call of a process and now and then later."""
+    _bound.wrote(folder, written)
+
+
+def remove_old(folder: Path) -> None:
+    """Remove compiled code that nobody read for `KEEP` seconds, and the oldest beyond `MOST` bytes.
+
+    `folder`: that of `compiled_folder`, of which only folders named as in `PATTERNS` are looked
+    through. Files that can't be removed, as those in use on Windows, stay.
+    """
+    now, found = time.time(), []
+    for top in folder.glob("fractals-" + "[0-9a-f]" * 16):
+        for inner, _, names in [] if top.is_symlink() else os.walk(top, topdown=False):
+            with contextlib.suppress(OSError):
+                if now - os.lstat(inner).st_mtime > KEEP:
+                    os.rmdir(inner)  # fails where there are files
+            for path in (os.path.join(inner, name) for name in names):
+                with contextlib.suppress(OSError):
+                    info = os.lstat(path)
+                    found.append((info.st_mtime, info.st_size, path))
+    total = sum(size for _, size, _ in found)
+    for changed, size, path in sorted(found):
+        if now - changed <= KEEP and total <= MOST:
+            break
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+            total -= size
+
+
+def used(path: Path) -> None:
+    """Note that a file was read, by the time of its last change, so that it stays."""
+    with contextlib.suppress(OSError):  # another process may have removed it
+        if time.time() - path.lstat().st_mtime > DAY:
+            os.utime(path)
 
 
 class _Messages:

@@ -1,10 +1,12 @@
 """Where compiled programs are kept: in this process, and on the disk between processes.
 
-Numba's cache does not notice an edit in another file than the kernel's, so the folder on the disk
-is named after the text of the whole package: an edit anywhere starts an empty one. In it each
-program has a folder of its own, so that two processes that fill it at once only ever write the same
-thing. Each file begins with a digest of its place and its content, because a power failure or a
-full disk leaves damaged files, and damaged machine code, or another program's, must not be run.
+Numba's cache does not notice an edit in another file than the kernel's. Here a program is known by
+its identity and by the text of all modules that it is made of (`fractals.backends.sources`), so an
+edit compiles anew the programs that it may change, and no others. Each program has a folder of its
+own, so that processes that fill it at once only ever write the same thing, also those of different
+versions of the package. Each file begins with a digest of its place and its content, because a
+power failure or a full disk leaves damaged files, and damaged machine code, or another program's,
+must not be run.
 """
 
 import dataclasses
@@ -12,11 +14,9 @@ import functools
 import hashlib
 import importlib.metadata
 import os
-import shutil
 import sys
 import tempfile
 import threading
-import time
 import types
 import weakref
 from collections import OrderedDict
@@ -33,16 +33,17 @@ from fractals.backends.cache_folder import (
     reason,
     report,
     short_name,
-    source_digest,
+    sweep,
     trusted_folder,
+    used,
     write_own,
 )
+from fractals.backends.sources import Sources, sources_of
 from fractals.errors import shown
 from fractals.kernels.formula import Formula
 
 T = TypeVar("T")
 
-KEEP = 30 * 86400  # seconds; folders that nobody used for longer are removed
 # In memory; a picture takes 3 to 10, each as code and as a `Run`, and some 30 KB of memory.
 MAX_PROGRAMS = 192
 # Modules whose names mean the same in every process: changes come with new versions of Python and
@@ -63,11 +64,12 @@ class Store:
     reported to the user.
 
     `folder`: within a folder of `trusted_folder`. `text`: all that tells the program from others.
+    `sources`: what it is made of.
     """
 
-    def __init__(self, folder: str, text: str = "") -> None:
+    def __init__(self, folder: str, text: str = "", sources: Sources | None = None) -> None:
         self.folder = folder
-        self._text = text
+        self._text, self._sources = text, sources
 
     def _path(self, key: str) -> Path:
         return Path(self.folder, f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.code")
@@ -92,6 +94,7 @@ class Store:
             digest, data = content[len(MARK) : end], content[end:]
             if not content.startswith(MARK) or digest != self._digest(key, data):
                 raise ValueError("damaged, or copied from elsewhere")
+            used(path)
         except FileNotFoundError:
             return None
         except (OSError, ValueError):
@@ -113,15 +116,29 @@ class Store:
             return None
 
     def save(self, key: str, data: bytes) -> None:
-        """Keep data in a file that appears whole or not at all."""
+        """Keep data in a file that appears whole or not at all.
+
+        Nothing is kept once the text has changed that the program is made of.
+        """
+        if self._sources and _outdated(self._sources):
+            return
         path = self._path(key)
+        base = path.parent.parent
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             check_own_folder(path.parent)
             write_own(path, MARK + self._digest(key, data) + data)
+            sweep(base.parent, len(data))
         except OSError as error:
-            base = Path(self.folder).parent
             report(f"compiled code can't be kept in '{base}': {reason(error)}")
+
+
+def _outdated(sources: Sources) -> bool:
+    """Tell, and report, whether a module may be another than the one that runs here."""
+    changed = sources.changed()
+    if changed:
+        report(f"compiled code is not kept until you start again: '{changed}' has changed")
+    return bool(changed)
 
 
 class _Same:
@@ -172,12 +189,12 @@ def program(
     """Return what ``make(store)`` makes, or made before in this process.
 
     `make`: given the program's folder on the disk, or None where its code must not be kept there,
-    or `stored` is false. `identity`: all that tells the program from others: how it is compiled,
-    its body, and its options. Functions of this package are known by their names and by what they
-    enclose. A function from elsewhere is known by its bytecode and all values that it refers to,
-    and a program that contains one is not kept on the disk, as the name of the folder there says
-    nothing of an edit in it. `scope`: an object that the program can only be used with, in this
-    process.
+    or `stored` is false. The program is made of the module of `make`, and of all that this imports.
+    `identity`: all that tells the program from others: how it is compiled, its body, and its
+    options. Functions of this package are known by their names, by what they enclose and by the
+    text of their modules. A function from elsewhere is known by its bytecode and all values that it
+    refers to; a program is not kept on the disk if one of these has no text. `scope`: an object
+    that the program can only be used with, in this process.
     """
     parts = _Parts()
     text = _text(identity, parts)
@@ -185,13 +202,17 @@ def program(
         (text, *map(_Same, (scope, *parts.unknown))) if scope is not None or parts.unknown else text
     )
     kept = stored and not parts.unknown
-    return _programs.get(key, lambda: make(_store(identity, text) if kept else None))
+    maker = make.__module__
+    return _programs.get(key, lambda: make(_store(maker, identity, text) if kept else None))
 
 
-def is_stored(*identity: Any) -> bool:
-    """Tell whether there is code of a program on the disk, for any signature."""
+def is_stored(maker: str, *identity: Any) -> bool:
+    """Tell whether there is code of a program on the disk, for any signature.
+
+    `maker`: the module of the `make` of the program.
+    """
     parts = _Parts()
-    store = _store(identity, _text(identity, parts))
+    store = _store(maker, identity, _text(identity, parts))
     return store is not None and not parts.unknown and any(Path(store.folder).glob("*.code"))
 
 
@@ -207,15 +228,17 @@ def forget_programs() -> None:
     _programs.clear()
 
 
-def _store(identity: tuple[Any, ...], text: str) -> Store | None:
+def _store(maker: str, identity: tuple[Any, ...], text: str) -> Store | None:
     path = folder()
-    if path is None:
+    sources = sources_of(text, maker)
+    if path is None or sources is None or _outdated(sources):
         return None
+    text = f"{text} made of {sources.digest}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     # For people who look into the folder; the text tells programs apart.
     names = [getattr(part, "__qualname__", part) for part in identity]
     name = short_name("-".join([part for part in names if isinstance(part, str)]))
-    return Store(os.path.join(path, f"{name}-{digest}"), text)
+    return Store(os.path.join(path, f"{name}-{digest}"), text, sources)
 
 
 class _Parts:
@@ -230,10 +253,11 @@ def _text(value: Any, parts: _Parts, seen: tuple[Any, ...] = ()) -> str:
     """Return a text that is equal for values that compile to the same program, and only for them.
 
     A dataclass (a formula, a coloring, the options of a program) is its class and its fields in
-    their order; a function of the package is its name and what it encloses, as its code is part of
-    the package. The text is the same in every process, unless `parts` gets values that have no such
-    text, such as an array or a module of the user: they are named by their identity. `seen` are the
-    functions under way: one that calls itself is named by its place there.
+    their order; a function of the package is its name and what it encloses. What belongs to a
+    module of the package is named "module:name": by these names its source is found. The text is
+    the same in every process, unless `parts` gets values that have no such text, such as an array
+    or a module of the user: they are named by their identity. `seen` are the functions under way:
+    one that calls itself is named by its place there.
     """
     if isinstance(value, PLAIN):
         return f"{type(value).__name__} {value!r}"  # 0.0 == -0.0, and NaN != NaN
@@ -243,7 +267,7 @@ def _text(value: Any, parts: _Parts, seen: tuple[Any, ...] = ()) -> str:
             parts.foreign = True
             return _text_of_foreign(value, parts, seen)
         line = value.__code__.co_firstlineno  # of two lambdas
-        kind = f"{value.__module__}.{value.__qualname__}:{line}"
+        kind = f"{value.__module__}:{value.__qualname__}:{line}"
         within = [cell.cell_contents for cell in value.__closure__ or ()]
     elif isinstance(value, tuple | list):
         kind, within = _kind(type(value)), value
@@ -274,7 +298,7 @@ def _text(value: Any, parts: _Parts, seen: tuple[Any, ...] = ()) -> str:
 
 @functools.cache
 def _kind(kind: type[Any]) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
+    return f"{kind.__module__}:{kind.__qualname__}"
 
 
 @functools.cache
@@ -283,15 +307,17 @@ def _field_names(kind: type[Any]) -> list[str]:
 
 
 def _text_of_other(value: Any, parts: _Parts) -> str:
-    name = f"{getattr(value, '__module__', None)}.{getattr(value, '__qualname__', None)}"
+    name = f"{getattr(value, '__module__', None)}:{getattr(value, '__qualname__', None)}"
     if isinstance(value, types.ModuleType):
-        name = value.__name__
+        # The modules within a package of ours are not all among those that it imports.
+        ours = value.__name__.partition(".")[0] == "fractals" and hasattr(value, "__path__")
+        name = "" if ours else f"{value.__name__}:"
     elif not isinstance(value, type | types.BuiltinFunctionType):
         name = ""
     module = str(getattr(value, "__module__", "")).partition(".")[0]
     known = isinstance(value, type) or module in ("builtins", "math", "operator", "fractals")
     parts.foreign = parts.foreign or (callable(value) and not known)
-    if name.partition(".")[0] in KNOWN_MODULES:
+    if name.partition(":")[0].partition(".")[0] in KNOWN_MODULES:
         return name
     parts.unknown.append(value)
     return f"object {id(value)}"
@@ -349,25 +375,20 @@ def _text_of_code(code: types.CodeType) -> str:
 
 @functools.cache
 def folder() -> str | None:
-    """Return the folder for the package as it is now; None where none can be used.
+    """Return the folder for these versions of Python and Numba; None where none can be used.
 
     It is in `compiled_folder`. Why there is none is reported.
     """
     try:
-        path = trusted_folder(compiled_folder() / f"fractals-{_fingerprint()}")
+        path = trusted_folder(compiled_folder() / f"fractals-{_versions()}")
         with tempfile.TemporaryFile(dir=path):
             pass
-        os.utime(path)
-        for other in path.parent.glob("fractals-" + "[0-9a-f]" * 16):
-            if time.time() - other.lstat().st_mtime > KEEP:
-                shutil.rmtree(other, ignore_errors=True)
     except OSError as error:
         report(f"compiled code is not kept, so every start compiles anew: {reason(error)}")
         return None
     return str(path)
 
 
-def _fingerprint() -> str:
+def _versions() -> str:
     versions = " ".join(map(importlib.metadata.version, ("numba", "llvmlite")))
-    versions += f" {sys.version}"
-    return hashlib.sha256(f"{versions} {source_digest()}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{versions} {sys.version}".encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""Tells when a thread begins to compile, or keeps it from that, and keeps Ctrl-C from a compiler.
+"""Tells when a thread compiles and how long, or keeps it from that, and Ctrl-C from a compiler.
 
 LLVM calls back into Python. A KeyboardInterrupt that is raised there is lost, or leaves a lock
 locked, for which all threads then wait. So while the main thread compiles, this module's handler of
@@ -9,7 +9,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from time import perf_counter
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -21,11 +23,14 @@ class _Announcer(threading.local):
     """What this thread calls when it compiles; once."""
 
     say: Callable[[], None] | None = None
+    within: ExitStack | None = None  # a first launch
 
     def begin(self) -> None:
         if say := self.say:
             self.say = None
             say()
+        if self.within:
+            self.within.enter_context(counted())
 
 
 class Uncompiled(Exception):
@@ -38,7 +43,60 @@ class _Keeper(threading.local):
     on = False
 
 
+class CompileClock:
+    """Adds up the seconds in which at least one of the threads that share it compiles.
+
+    So the time counts once where two compile at once, or one waits for the other's program.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._threads, self._since, self._ended = 0, 0.0, 0.0
+
+    def begin(self) -> None:
+        """Begin to compile, in the calling thread."""
+        with self._lock:
+            if not self._threads:
+                self._since = perf_counter()
+            self._threads += 1
+
+    def end(self) -> None:
+        """End to compile, in the calling thread."""
+        with self._lock:
+            self._threads -= 1
+            if not self._threads:
+                self._ended += perf_counter() - self._since
+
+    def seconds(self) -> float:
+        """Return the seconds so far."""
+        with self._lock:
+            return self._ended + (perf_counter() - self._since if self._threads else 0.0)
+
+
 _announcer, _keeper = _Announcer(), _Keeper()
+# Of the calling thread. Threads that work for it run in copies of its context, and share the clock.
+_clock: ContextVar[CompileClock] = ContextVar("clock")
+
+
+def compile_clock() -> CompileClock:
+    """Return the clock of the calling thread, and of those that work for it."""
+    clock = _clock.get(None)
+    if clock is None:
+        _clock.set(clock := CompileClock())
+    return clock
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """Count the time as compiling, where somebody asks for it."""
+    if (clock := _clock.get(None)) is None:
+        yield
+        return
+    clock.begin()
+    try:
+        yield
+    finally:
+        clock.end()
 
 
 @contextmanager
@@ -86,8 +144,18 @@ def compiling() -> Iterator[None]:
     announce()
     if _keeper.on:
         raise Uncompiled
-    with uninterrupted():
+    with counted(), uninterrupted():
         yield
+
+
+@contextmanager
+def first_launch() -> Iterator[None]:
+    """Count the time from `announce` on as compiling; raise a KeyboardInterrupt only in the end."""
+    with uninterrupted(), ExitStack() as _announcer.within:
+        try:
+            yield
+        finally:
+            _announcer.within = None
 
 
 @contextmanager

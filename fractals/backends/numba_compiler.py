@@ -80,8 +80,8 @@ def _quick_compiler(compiler: Any) -> Iterator[None]:
     New declarations are looked for only where there are some, calls of an operator with the same
     types are typed once, the variables of a statement are listed quicker, and Python's garbage
     collector waits, because next to nothing of what a compiler makes is garbage before the program
-    is done. LLVM's instructions are fewer, but not where a part of the program is foreign, as Numba
-    keeps what it compiles for that.
+    is done. LLVM gets fewer instructions. Programs with foreign functions keep Numba's own code,
+    because Numba caches what it compiles for them.
 
     The names of `_quick_refresh`, `typed_once`, `variables_of` and `process`,
     `CPUContext.call_conv` and `numba.np.arrayobj.make_array`; Numba 0.61.2 to 0.68.1.

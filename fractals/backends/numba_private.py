@@ -70,7 +70,7 @@ def keep_kernel(kernel: Any, store: KernelStore, compiled: Callable[[], None]) -
             self._store.save(repr(self._index_key(sig, data.codegen)), pickled)
 
         def mark_launch_config_sensitive(self) -> bool:
-            return False  # such a kernel is not stored
+            return False  # Numba does not store kernels that depend on the launch.
 
         def flush(self) -> None:
             pass
@@ -79,6 +79,16 @@ def keep_kernel(kernel: Any, store: KernelStore, compiled: Callable[[], None]) -
 
 
 # --- Kernels for a GPU
+
+
+def version_of_cuda() -> str:
+    """Return the version of numba-cuda; nothing of a package that stands for it.
+
+    `numba_cuda.__version__`; numba-cuda 0.30.4.
+    """
+    with contextlib.suppress(ImportError):
+        return str(importlib.import_module("numba_cuda").__version__)
+    return ""
 
 
 def has_libnvvm() -> bool:

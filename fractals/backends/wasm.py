@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fractals.backends import code_cache
 from fractals.backends.base import HostMemory
-from fractals.backends.compilation import with_room
+from fractals.backends.compilation import counted, with_room
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.backends.machine_code import Laid, Layout, Program, Uncompilable, layout_of
 from fractals.errors import FractalsError
@@ -30,7 +30,7 @@ TRIPLE = "wasm32-unknown-unknown"
 # What all browsers have since 2023
 FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
 EXPORT, DATA, CUSTOM = 7, 11, 0  # numbers of sections
-LATER = (8, 9, 12, 10, DATA)  # sections behind that of exports: start, elements, count, code, data
+LATER = (8, 9, 12, 10, DATA)  # sections after the exports: start, elements, count, code, data
 # Functions that programs may call, also with an f for float32: LLVM's, and those of a browser
 KNOWN = {"llvm", "sqrt", "exp", "log", "sin", "cos", "tan", "atan2", "pow", "floor", "ceil"}
 # The settings of a process that makes texts for `module_of`: vectors of 16 bytes, and no
@@ -350,7 +350,8 @@ class _Texts:
         foreign = code_cache.is_foreign(make_body, *options)
         try:
             own = functools.partial(text_of, **kinds)
-            text: str = with_room(own, make_body, number, options, layout, foreign)
+            with counted():
+                text: str = with_room(own, make_body, number, options, layout, foreign)
         except NumbaError:
             if kinds["loop"]:  # a loop over elements, which any formula has
                 raise

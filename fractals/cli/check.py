@@ -117,7 +117,8 @@ def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
     """Show where compiled programs and reference orbits are cached, and their sizes.
 
     Emptied caches are filled again: the next picture of each kind compiles, and the next picture of
-    a deep view computes its reference orbit. NUMBA_CACHE_DIR and FRACTALS_CACHE_DIR set other
+    a deep view computes its reference orbit. Compiled programs that no picture used for 30 days are
+    removed, and the oldest beyond 512 MiB. NUMBA_CACHE_DIR and FRACTALS_CACHE_DIR set other
     folders. The user's file of defaults is shown too. An installer or a Dockerfile may fill the
     cache of compiled programs, so that no first picture waits; it serves the user that fills it, on
     processors of the same kind.

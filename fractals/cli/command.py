@@ -20,8 +20,13 @@ from fractals.rendering.options import SYNONYMS, Options
 F = TypeVar("F", bound=Callable[..., Any])
 
 # What other programs call an option of the command line alone.
-_SAID = {"at": "pixel", "output": "file out", "pan": "move", "quiet": "silent"}
-_SYNONYMS = SYNONYMS | {word: name for name, said in _SAID.items() for word in said.split()}
+_SYNONYMS_OF = {"at": "pixel", "output": "file out", "pan": "move", "quiet": "silent"}
+_SYNONYMS = SYNONYMS | {
+    word: name for name, words in _SYNONYMS_OF.items() for word in words.split()
+}
+
+
+NO_SYNONYMS: Mapping[str, str] = {}
 
 
 class VerbOption(click.Option):
@@ -53,7 +58,7 @@ class OutputOption(VerbOption):
         return name.lower().endswith(tuple(found)) and "#" not in name
 
 
-AS_MODEL = ""  # the meaning of an option: that of the scene's key of the same name
+AS_MODEL = ""  # the option means what the scene's key of the same name means
 
 
 def of(meaning: str | type[Options], *declared: str) -> dict[str, str | type[Options]]:
@@ -148,19 +153,21 @@ class Laidout(click.Command):
         """Parse arguments; an unknown option is an `OptionError` with a suggestion."""
         Called.verb = self
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, list(args))
         except click.NoSuchOption as error:
             known = [name for each in self.get_params(ctx) for name in (*each.opts,)]
-            raise OptionError(unknown_option(error.option_name, known, ctx.command_path)) from None
+            raise OptionError(
+                unknown_option(error.option_name, known, ctx.command_path, args)
+            ) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the options, each section under its own head."""
+        """List the options, each section under its own head; those of most verbs come last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for each in self.get_params(ctx):
             record = each.get_help_record(ctx) if isinstance(each, click.Option) else None
             if record:
                 sections.setdefault(getattr(each, "section", "Options"), []).append(record)
-        for head, records in sections.items():
+        for head, records in sorted(sections.items(), key=lambda each: each[0] == "General"):
             with formatter.section(head):
                 formatter.write_dl(records)
 
@@ -168,14 +175,18 @@ class Laidout(click.Command):
 class VerbGroup(Laidout, click.Group):
     """A verb of several parts, such as the searches of `find`; see `verb_group`."""
 
-    def __init__(self, *arguments: Any, noun: str, plural: str, **settings: Any) -> None:
+    def __init__(
+        self, *arguments: Any, noun: str, plural: str, said: Mapping[str, str], **settings: Any
+    ) -> None:
         super().__init__(*arguments, **settings)
         self.noun, self.plural = noun, plural
+        self.synonyms = {word: name for name, words in said.items() for word in words.split()}
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a part, or say which one may have been meant."""
+        """Find a part, by its name or a synonym, or say which one may have been meant."""
+        args = [self.synonyms.get(args[0], args[0]), *args[1:]] if args else args
         if args and args[0] not in self.commands:
             hint = did_you_mean(args[0][:50], self.commands)
             *others, last = self.commands
@@ -242,11 +253,12 @@ def verb(name: str, *examples: str, **settings: Any) -> Callable[[Callable[..., 
 
 
 def verb_group(
-    name: str, noun: str, plural: str, *examples: str
+    name: str, noun: str, plural: str, *examples: str, said: Mapping[str, str] = NO_SYNONYMS
 ) -> Callable[[Callable[[], None]], VerbGroup]:
     """Return a decorator that makes a verb of several parts; the function's docstring is the help.
 
-    A part is called `noun` in messages; the list of parts has the title `plural`.
+    A part is called `noun` in messages; the list of parts has the title `plural`. `said`: other
+    words for parts, by their names.
     """
 
     def decorate(function: Callable[[], None]) -> VerbGroup:
@@ -261,6 +273,7 @@ def verb_group(
             cls=VerbGroup,
             noun=noun,
             plural=plural,
+            said=said,
             add_help_option=False,
             no_args_is_help=False,
             invoke_without_command=True,
@@ -275,21 +288,52 @@ def epilog(examples: Sequence[str]) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  fractals {line}".rstrip() for line in examples)
 
 
-def unknown_option(name: str, known: Sequence[str], verb_name: str) -> str:
+def unknown_option(
+    name: str, known: Sequence[str], verb_name: str, arguments: Sequence[str] = ()
+) -> str:
     """Return the message of an option that a verb lacks, with the option that may be meant.
 
     >>> unknown_option("--colormap", ["--palette", "--coloring"], "fractals render")
     "unknown option '--colormap'; did you mean '--palette'?"
+    >>> unknown_option("--power", ["--formula"], "fractals render", ["--power", "5"])
+    "unknown option '--power'; did you mean '--formula multibrot,power=5'?"
     """
     word = name.lstrip("-").lower().replace("-", "_")
-    meant = "--" + _SYNONYMS.get(word, "").replace("_", "-")
-    if meant not in known:
+    meant = _as_part(word, known, arguments, given=True)
+    synonym = "--" + _SYNONYMS.get(word, "").replace("_", "-")
+    meant = meant or (synonym if synonym in known else "")
+    meant = meant or _as_part(word, known, arguments, given=False)
+    if not meant:
         import difflib
 
         longs = [each for each in known if each.startswith("--")]
         meant = next(iter(difflib.get_close_matches(name[:50], longs, n=1, cutoff=0.7)), "")
     hint = f"did you mean '{meant}'?" if meant else f"'{verb_name} --help' lists the options"
     return f"unknown option '{name}'; {hint}"
+
+
+def _as_part(word: str, known: Sequence[str], arguments: Sequence[str], given: bool) -> str:
+    """Return an option of a formula or a coloring as it is typed: behind its name; or "".
+
+    `given`: of one that the arguments name; otherwise of any formula, where they name none.
+    """
+
+    def value_of(option: str) -> str:
+        for k, text in enumerate(arguments):
+            if text.startswith(f"{option}="):
+                return text.partition("=")[2]
+            if text == option:
+                return "".join(arguments[k + 1 : k + 2])
+        return ""
+
+    texts = list(filter(None, map(value_of, ("--formula", "--coloring"))))
+    for text in texts if given else [""] * (not texts):
+        chosen = text.partition(",")[0]
+        kind, name = catalog.owner(word, chosen) or ("", "")
+        if f"--{kind}" in known and (name == chosen or not given):
+            value = value_of(f"--{word.replace('_', '-')}") or "..."
+            return shown(f"--{kind} {text or name},{word}={value}", 100)
+    return ""
 
 
 # What a shell completes: names of the catalog, files and fixed words; `fractals completion`.

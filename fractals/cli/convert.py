@@ -15,6 +15,8 @@ from fractals.cli import shared
 from fractals.cli.command import FILE, SCENE, option, verb, words
 from fractals.cli.messages import (
     ProgressLine,
+    as_argument,
+    as_typed,
     choices,
     print_facts,
     print_json,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 KINDS = {
     kind: name for kind, name in catalog.KINDS.items() if name not in ("raw", "family", "scatter")
 } | {"gallery": "gallery"}
+PLURALS = {kind.removesuffix("s"): kind for kind in KINDS}  # words that are understood, too
 STRIP = 24  # characters of a palette's strip on a terminal
 
 
@@ -58,6 +61,7 @@ def list_command(
     if what is None:
         write_out(context.get_help() + "\n")
         return
+    what = PLURALS.get(what, what)
     if what not in KINDS:
         hint = did_you_mean(what[:50], KINDS) or f"; choose {choices(list(KINDS)[:-1])}"
         raise OptionError(f"unknown kind '{shown(what, 40)}'{hint}")
@@ -179,16 +183,21 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
     "convert",
     "convert sea.png sea.toml             # the scene inside a picture",
     "convert place.kfr place.toml         # a scene of another program",
-    "convert sea.fz sea.npz               # raw numbers, for NumPy",
+    "convert sea.fz -o sea.npz            # raw numbers, for NumPy",
 )
 @click.argument("source", metavar="IN", shell_complete=SCENE)
-@click.argument("target", metavar="OUT", shell_complete=FILE)
+@click.argument("target", metavar="[OUT]", required=False, shell_complete=FILE)
+@shared.formulas_option
+@shared.output_option("File to write, in place of OUT; - is stdout.", "io.load.SCENE_SUFFIXES")
 @shared.overwrite_option
 @shared.json_option
-def convert_command(source: str, target: str, overwrite: bool, as_json: bool) -> None:
+def convert_command(
+    source: str, target: str | None, output: str | None, overwrite: bool, as_json: bool
+) -> None:
     """Convert a scene, a palette or raw numbers to another format, and report what was lost.
 
-    IN is anything that render draws, a palette, or - for stdin. The suffix of OUT is its format
+    IN is anything that render draws, a palette, or - for stdin. The suffix of OUT, or of -o, is its
+    format
     (fractals list formats); - writes TOML to stdout. A palette becomes the palette of a scene, and
     a scene gives its palette to a palette file. Raw numbers (.fz, .npz, .exr) are converted into
     each other. Other programs have no maximum of iterations "auto": the number found is written.
@@ -198,7 +207,14 @@ def convert_command(source: str, target: str, overwrite: bool, as_json: bool) ->
     from fractals.io.files import check_output, written
     from fractals.scene.model import toml_text, validate
 
-    if source.lower().endswith(SUFFIXES) and target.lower().endswith(SUFFIXES):
+    if target is not None and output is not None:
+        raise OptionError(
+            f"OUT '{shown(target, 80)}' and --output are both given: give one of them"
+        )
+    target = output if target is None else target
+    if target is None:
+        raise OptionError("name the file to write: fractals convert IN -o OUT")
+    if is_raw(source) and target.lower().endswith(SUFFIXES):
         convert_raw(source, target, overwrite, as_json)
         return
     suffix = ".toml" if target == "-" else Path(target).suffix.lower()
@@ -236,7 +252,7 @@ def limit_of(source: str, scene: "Scene") -> int:
     from fractals.io.files import read_store_header
     from fractals.rendering.render import find_max_iterations
 
-    if source.lower().endswith(".fz"):
+    if is_raw(source) and source.lower().endswith(".fz"):
         known = read_store_header(Path(source)).get("max_iterations")
         if isinstance(known, int):
             return known
@@ -253,7 +269,7 @@ def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
     if built_in and not os.path.exists(source):
         return {"color": {"palette": source}}
-    table = load.read_table(source, lost)
+    table = load.read_table(source, lost, shared.formulas())
     return {"color": {"palette": table}} if "stops" in table else table
 
 
@@ -290,6 +306,7 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
 
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
 @click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
+@shared.formulas_option
 @option("Output", "--schema", "Print the JSON Schema of scenes, for editors.")
 @shared.json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
@@ -299,7 +316,6 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
     Of a file with several entries (.par, .ufm) the names are listed, and FILE#NAME shows one. Of a
     file of a palette the palette is shown.
     """
-    from fractals.io.escape_data import SUFFIXES
     from fractals.scene.model import Scene, toml_text
 
     if schema:
@@ -309,7 +325,7 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
         raise OptionError("show requires a SCENE, such as sea.png or seahorse, or --schema")
     if show_entries(file, as_json) or show_palette(file, as_json):
         return
-    raw = file.lower().endswith(SUFFIXES)
+    raw = is_raw(file)
     scene = show_raw(file) if raw else requested_scene((file,), {})
     table = scene.to_table()
     if resolved := {} if raw else resolved_of(file):
@@ -332,10 +348,11 @@ def show_entries(file: str, as_json: bool) -> bool:
     """List the entries of a file that has more than one; return whether it has."""
     from fractals.io import formats
 
-    found = formats.entries(file)
+    found = formats.entries(file, shared.formulas())
     if len(found) < 2:
         return False
-    text = "".join(f"{file}#{name}  {about}\n" for name, about in found)
+    lines = [f"{as_argument(f'{file}#{name}')}  {as_typed(about)}\n" for name, about in found]
+    text = "".join(lines)
     print_facts(dict(found), text, as_json)
     return True
 
@@ -348,13 +365,22 @@ def show_palette(file: str, as_json: bool) -> bool:
     form = formats.find(formats.split(file)[0].name)
     if form is None:
         return False
-    imported = formats.read(file)
+    imported = formats.read(file, shared.formulas())
     if not is_palette(dict(imported.table)):
         return False
     tell_lost([f"{file}: {line}" for line in imported.lost])
     table = {"color": {"palette": validate(imported.table, file).to_table()["color"]["palette"]}}
     print_facts(table, toml_text(table), as_json)
     return True
+
+
+def is_raw(file: str) -> bool:
+    """Tell whether a name is that of a file of raw numbers, and not of an entry of another file."""
+    from fractals.io import formats
+    from fractals.io.escape_data import SUFFIXES
+
+    path, entry = formats.split(file)
+    return not entry and path.name.lower().endswith(SUFFIXES)
 
 
 def show_raw(file: str) -> "Scene":

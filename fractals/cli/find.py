@@ -37,11 +37,19 @@ target_option = shared.output_option(
     "find nucleus seahorse -o mini.toml",
     "find misiurewicz seahorse --at 200,120 -o eye.toml",
     "find interesting seahorse -o views/",
+    said={
+        "nucleus": "minibrot minibrots nuclei",
+        "period": "periods",
+        "julia": "julias",
+        "misiurewicz": "spiral spirals eye eyes",
+        "interesting": "view views",
+    },
 )
 def find_command() -> None:
     """Find minibrots, their periods, embedded Julia sets, spirals and interesting views.
 
-    They are found inside the view of a scene, at any depth.
+    They are found inside the view of a scene, at any depth. 'find minibrot' is 'find nucleus',
+    'find spiral' is 'find misiurewicz', and 'find views' is 'find interesting'.
 
     A minibrot is a small copy of the set. A search takes the minibrot with the lowest period in
     the view: the largest one. With --at X,Y it searches a view of the same size around that pixel,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fractals.backends.compilation import compile_clock
 from fractals.cli.signals import is_compiling
 from fractals.errors import MAX_LINES, FractalsError, escaped
 
@@ -196,6 +197,22 @@ def write_out(data: str | bytes) -> None:
         raise StdoutError(f"stdout can't be written: {error.strerror}") from None
 
 
+def as_argument(text: str) -> str:
+    """Return a text as it is typed, with the quotes that a shell needs.
+
+    >>> as_argument("many.par#one"), as_argument("many.par#a*b")
+    ('many.par#one', "'many.par#a*b'")
+    """
+    import shlex
+    import subprocess
+
+    text = f"./{text}" if text.startswith("-") else text
+    if os.name == "nt":
+        return subprocess.list2cmdline([text])
+    plain = text.replace("#", "")  # which begins a comment at the beginning of a word alone
+    return text if shlex.quote(plain) == plain and text[0] != "#" else shlex.quote(text)
+
+
 def print_json(table: Any) -> None:
     """Print data as JSON on stdout."""
     write_out(json.dumps(table, indent=2) + "\n")
@@ -266,6 +283,7 @@ class ProgressLine:
     def __init__(self, pixels: int = 0, program: str = "", task: str = "") -> None:
         self.pixels, self.program, self.task = pixels, program, task
         self._begun = self._last = monotonic()
+        self._compiled = compile_clock().seconds()
         self._bar: Any = None
         self._task: Any = None
         self._ended = threading.Event()
@@ -294,11 +312,12 @@ class ProgressLine:
             self._ended.set()  # what draws is compiled
         share = done / max(total, 1)
         seconds = monotonic() - self._begun
-        left = f", {about(seconds / share - seconds)} left" if 0 < share < 1 else ""
+        drawing = max(0.0, seconds - compile_clock().seconds() + self._compiled)
+        left = f", {about(drawing / share - drawing)} left" if 0 < share < 1 else ""
         line = f"{100 * share:.0f} % done after {duration(seconds)}{left}"
         if not done:
             line = f"preparing the first tile, {duration(seconds)} so far"
-        speed = f"{self.pixels * share / max(seconds, 1e-9) / 1e6:.2f} Mpixel/s"
+        speed = f"{self.pixels * share / max(drawing, 1e-9) / 1e6:.2f} Mpixel/s"
         if done < total:
             self.show("", done, total, line, f"tiles  {speed}")
 

@@ -108,7 +108,7 @@ def raw_request(
     """Return the raw numbers of a file, and the scene whose colors they are drawn in."""
     from fractals.io.formats import PICTURES
     from fractals.io.load import with_colors
-    from fractals.rendering.families import load_raw
+    from fractals.rendering.families import family_of, load_raw
     from fractals.scene.geometry import make_layers
 
     if raw_file.lower().endswith(PICTURES):
@@ -119,12 +119,13 @@ def raw_request(
     raw = load_raw(raw_file)
     lines: list[str] = []
     parts = [part for source in sources for part in merged_parts(source)]
-    colors = with_colors(raw.scene, *parts, lost=lines)
+    looks = family_of(raw.scene).looks
+    colors = with_colors(raw.scene, looks, *parts, lost=lines, formulas=shared.formulas())
     scene = requested_scene((colors,), options, lines, fits=False)
     escapes = isinstance(raw, fractals.EscapeData)
     if (
         escapes and raw.exact and not make_layers(scene).lacking(raw.planes)
-    ):  # those are refused below
+    ):  # `recolor` refuses other raw numbers below.
         given = {key: value for key, value in options.items() if value is not None}
         scene = fitted(colors, scene, given)
     return raw, scene

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fractals import catalog
+from fractals.cli import shared
 from fractals.cli.messages import tell, tell_lost
 from fractals.cli.values import (
     PRINT_DPI,
@@ -36,11 +37,12 @@ if TYPE_CHECKING:
 
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
-# Keys whose text the model reads, and says what is wrong with it.
+# Keys whose text the model reads. The model's messages say what is wrong with a text.
 CHECKED_LATER = {"palette", "inside", "width", "zoom", "position", "target", "sun", "samples"}
-SPARE_DIGITS = 6  # of a new center, beyond those that tell pixels apart: one can zoom on
+SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
+NO_NAME = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # characters that no file's name has, on Windows too
 # Of what stdin holds, by its first bytes.
 SUFFIXES = {
     b"\x89PNG": ".png",
@@ -75,7 +77,8 @@ def requested_scene(
     if parts.count("-") > 1:
         raise OptionError("'-' is given twice: stdin holds one scene")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
-    scene = load_scene(*([defaults] if defaults else []), *read, lost=lost)
+    own = [defaults] if defaults else []
+    scene = load_scene(*own, *read, lost=lost, formulas=shared.formulas())
     changes = scene_changes(scene, given, lost)
     tell_lost(lost)
     if not (changes or given.get("fit")):
@@ -124,14 +127,42 @@ def _fitted_values(paint: "Paint") -> str:
 
 
 def merged_parts(source: Any) -> list[Any]:
-    """Return the sources that ``a+b`` merges; a file of the whole name comes first.
+    """Return the sources that ``a+b`` merges.
+
+    Names of files and of entries may have a + too: each source is the longest text that is a file,
+    an entry of one, or the name of a scene.
 
     >>> merged_parts("seahorse+colors.toml")
     ['seahorse', 'colors.toml']
     """
     if not isinstance(source, str) or "+" not in source or os.path.exists(source):
         return [source]
+    from fractals.io import formats
+
+    ends = [*(match.start() for match in re.finditer(r"\+", source)), len(source)]
+    end = next((end for end in reversed(ends) if is_whole(source[:end])), None)
+    if end is not None:
+        rest = source[end + 1 :]
+        return [source[:end], *(merged_parts(rest) if rest else [])]
+    path, entry = formats.split(source)
+    if entry and path.is_file():
+        return [source]  # the message then names the file's entries
     return [part for part in source.split("+") if part]
+
+
+def is_whole(source: str) -> bool:
+    """Tell whether a text is a file, an entry of a file, or the name of a scene."""
+    from fractals.io import formats
+
+    if source == "-" or os.path.isfile(source):
+        return True
+    name = source.removeprefix("gallery:")
+    if name in catalog.names("gallery") or source in catalog.names("solid"):
+        return True
+    path, entry = formats.split(source)
+    if not entry:
+        return path.suffix.lower() == ".fz" and path.is_dir()
+    return path.is_file() and formats.has_entry(path, entry)
 
 
 def read_stdin(lost: list[str]) -> dict[str, Any]:
@@ -361,15 +392,15 @@ def check_png(path: str | Path, overwrite: bool, name: str = "--output") -> None
 def source_name(source: str) -> str:
     """Return the name of a source without its folder and suffix.
 
-    >>> source_name("a/sea.png"), source_name("many.par#one"), source_name("gallery:silk")
-    ('sea', 'one', 'silk')
+    Characters of an entry that no name of a file may have become underscores.
+
+    >>> source_name("a/sea.png"), source_name("many.par#one/two"), source_name("gallery:silk")
+    ('sea', 'one_two', 'silk')
     """
-    last = merged_parts(source)[-1]
-    last = last.removeprefix("gallery:")
-    path = Path(last)
-    many, mark, entry = path.name.rpartition("#")
-    name = entry if mark and many and not os.path.exists(last) else path.stem
-    return name if path.name else "mandelbrot"
+    from fractals.io import formats
+
+    path, entry = formats.split(merged_parts(source)[-1].removeprefix("gallery:"))
+    return NO_NAME.sub("_", entry or path.stem) or "mandelbrot"
 
 
 def option_name(value: str, key: str) -> str:

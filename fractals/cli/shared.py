@@ -33,12 +33,14 @@ from fractals.rendering.options import (
     Options,
     RenderOptions,
     ReplaceOptions,
+    SourceOptions,
 )
 
 # The user's file of defaults, TOML: device, threads, and keys of scenes.
 #
 #     device = "cpu"
 #     threads = 4
+#     formulas = ["~/fractint/formula"]
 #     [image]
 #     size = [2560, 1440]
 #     [color]
@@ -48,7 +50,9 @@ from fractals.rendering.options import (
 
 
 TABLES = ("image", "iteration", "color")
-KEYS = ("device", "threads", "author", *TABLES)
+OWN = ("device", "threads", "formulas")  # that are no keys of scenes
+KEYS = (*OWN, "author", *TABLES)
+FORMULAS = "fractals.formulas"  # the key of click's context
 MAX_THREADS = 1024
 DEVICE_NAME = re.compile(r"auto|cpu|gpu|(cuda|opencl)(:\d+|:all)?|simulator|python", re.ASCII)
 
@@ -80,6 +84,9 @@ def _read(file: Path) -> dict[str, Any]:
             f"{shown(file)}: threads: '{shown(threads, 40)}' is not a whole number from 1 to "
             f"{MAX_THREADS}"
         )
+    folders = table.get("formulas", [])
+    if not (isinstance(folders, list) and all(isinstance(each, str) for each in folders)):
+        raise SceneError(f'{shown(file)}: formulas: give a list of folders, such as ["~/formula"]')
     return table
 
 
@@ -99,15 +106,16 @@ def scene_table() -> dict[str, Any]:
 
     A palette's file is looked up beside the file of defaults, then in the current folder.
     """
+    from fractals.io.beside import Place
     from fractals.io.load import embed_files
     from fractals.scene.model import validate
 
     file = path()
-    table = {key: value for key, value in read(file).items() if key not in ("device", "threads")}
+    table = {key: value for key, value in read(file).items() if key not in OWN}
     if not table:
         return {}
     try:
-        embedded = dict(embed_files(table, file.parent, None))
+        embedded = dict(embed_files(table, Place(file.parent), None))
     except (InputError, OptionError) as error:
         raise SceneError(f"{shown(file)}: {error}") from None
     validate(embedded, file)
@@ -253,7 +261,43 @@ def cluster_options_of(options: type[Options]) -> Callable[[F], F]:
 
 
 cluster_options = cluster_options_of(FileOptions)
-scene_arguments = click.argument("scenes", nargs=-1, metavar="[SCENE]...", shell_complete=SCENE)
+
+
+def _keep_folders(context: click.Context, _option: click.Parameter, given: tuple[str, ...]) -> None:
+    context.meta[FORMULAS] = given
+
+
+formulas_option = option(
+    "General",
+    "--formulas FOLDER",
+    SourceOptions,
+    multiple=True,
+    expose_value=False,
+    callback=_keep_folders,
+)
+scene_arguments = together(
+    click.argument("scenes", nargs=-1, metavar="[SCENE]...", shell_complete=SCENE),
+    formulas_option,
+)
+
+
+def formulas() -> tuple[Path, ...]:
+    """Return the folders with files that files name: of --formulas, then of the defaults."""
+    from fractals.io.beside import folders_of
+
+    context = click.get_current_context(silent=True)
+    given = folders_of(context.meta.get(FORMULAS, ())) if context else ()
+    file = path()
+    try:
+        own = folders_of(tuple(_from(file, each) for each in read(file).get("formulas", ())))
+    except OptionError as error:
+        raise SceneError(f"{shown(file)}: {error}") from None
+    return (*given, *own)
+
+
+def _from(file: Path, folder: str) -> Path:
+    """Return a folder that a file names; a relative one lies beside the file."""
+    return file.parent / Path(folder).expanduser()
 
 
 def output_option(

@@ -145,6 +145,10 @@ def parse_formula(text: str) -> Any:
     """
     from fractals.scene.model import STATEMENT, expression_name
 
+    called = re.fullmatch(r"\s*(\w+)\s*\((.*=.*)\)\s*", text)
+    if called and any(called[1] in catalog.names(kind) for kind in catalog.FORMULAS):
+        meant = shown(f"{called[1]},{called[2]}", 80)
+        raise OptionError(f"--formula: options follow a comma; did you mean '{meant}'?")
     # A comma within a solid's statements is one of if(condition, a, b).
     name, *pairs = OPTION.split(text) if STATEMENT.match(text) else text.split(",")
     table: dict[str, Any] = {"name": name.strip()}

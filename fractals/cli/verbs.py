@@ -143,8 +143,8 @@ SUBJECTS = {
     },
 }
 COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
-# What people call a verb.
-_SAID = {
+# Other words that people type for a verb.
+_SYNONYMS_OF = {
     "convert": "export",
     "film": "animate video",
     "learn": "lesson lessons teach tutorial",
@@ -154,7 +154,7 @@ _SAID = {
     "show": "info",
     "verify": "test",
 }
-SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
+SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
 
 
 class Verbs(Laidout, click.Group):
@@ -191,7 +191,9 @@ class Verbs(Laidout, click.Group):
         with formatter.section("Environment"):
             formatter.write_dl(list(environment()))
         with formatter.section("File of defaults"):
-            formatter.write_dl([(str(shared.path()), "device, threads, and keys of scenes.")])
+            formatter.write_dl(
+                [(str(shared.path()), "device, threads, formulas (folders), and keys of scenes.")]
+            )
 
 
 def unknown_verb(name: str) -> OptionError:

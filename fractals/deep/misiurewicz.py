@@ -49,7 +49,7 @@ CELLS = (4, 16)
 # log2 of a view's radius, in plane units, below which only the first cells are searched: orbits are
 # long there.
 SHALLOW = -100
-# Steps of a search in one of the many small cells: in those that lie inside the set no orbit ends.
+# Steps of a search in one small cell. In cells inside the set no orbit ends, and there are many.
 MAX_CELL_STEPS = 1000
 # Size of the circle's image under the orbit between which pairs of steps are compared. Points of
 # which the image is smaller are compared later in the orbit, where their image has grown. A larger

@@ -4,7 +4,6 @@ import asyncio
 import math
 import secrets
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -24,19 +23,14 @@ from fractals.explorer.session import Session
 from fractals.explorer.work import reversed_keys, reversed_tracks
 from fractals.films import encode
 from fractals.films.film import SHORTEST, SPEED, Film, film
-from fractals.films.motion import flight_of, width_text
 from fractals.films.tracks import scene_of
 from fractals.films.writing import check_loop, video_of
+from fractals.rendering.families import moves_of
+from fractals.rendering.moves import LEAST_GAP
 from fractals.scene.geometry import home_width_of, place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import log2
-from fractals.space.plan import orbited, solid_of
-from fractals.space.plan import place_of as camera_place
-from fractals.space.solid import Solid
+from fractals.scene.numbers import log2, width_text
 
-OCTAVES_A_SECOND, SECONDS_A_KEY = 1.0, 4.0  # through places: speed, and least time between two
-FLIGHT_SPEED = 0.5  # of a solid's camera, in distances to the nearest surface a second
-LEAST_GAP = 0.02  # seconds between two places
 MAX_FILMS = 2  # of all clients together
 LONGEST = 60.0  # seconds of a film whose length nobody has chosen
 LONG = 24 * 3600  # seconds of drawing, beyond which no film is begun
@@ -196,21 +190,21 @@ def filmed_scene(
     width, height = (side // 2 * 2 for side in message.size)
     scene = session.scene(message.frame, message.author).unframed()
     scene = scene.replace(size=(width, height), supersampling=SAMPLES, film=None)
-    solid = isinstance(scene.make_any_formula(), Solid)
-    if solid and message.what != "places":
-        keys = camera_keys(_ends(scene, message), message.seconds)
+    moves = moves_of(scene)
+    if message.what != "places":
+        ends = moves.ends(scene, message.octaves if message.what == "onward" else None)
+        if ends is None:
+            return scene, [], []
+        keys = moves.keys_through(ends, message.seconds)
         keys = eased(keys, [ease_of(message)] * 2, [0, 1])
         keys = reversed_keys(keys) if message.backwards else keys
         return scene.replace(film={"keys": keys, "fps": message.fps}), [], []
-    if message.what != "places":
-        return scene, [], []
     places = [outside.of_link(link) for link in message.places]
     own = (scene.formula, scene.julia)
     same = [k for k, place in enumerate(places) if (place.formula, place.julia) == own]
     if len(same) < 2:
         raise OptionError("a film requires two places of the formula that is shown")
-    through = camera_keys if solid else keys_through
-    keys = through([places[k] for k in same], message.seconds)
+    keys = moves.keys_through([places[k] for k in same], message.seconds)
     if message.times:
         keys = timed(keys, message.times, same)
     keys = eased(keys, message.eases, same)
@@ -239,61 +233,13 @@ def eased(
 
 
 def depths_of(timeline: Film) -> list[float]:
-    """Return log2(zoom) at DEPTHS times of a film, evenly from begin to end; [] of a solid."""
-    if isinstance(timeline.scene.make_any_formula(), Solid):
+    """Return log2(zoom) at DEPTHS times of a film, evenly from begin to end; [] of a camera."""
+    if not moves_of(timeline.scene).in_plane:
         return []
     motion = timeline.motion
     whole = motion.parts[-1].ends
     times = [whole * k / (DEPTHS - 1) for k in range(DEPTHS)]
     return [round(-log2(motion.part_at(at).moment_at(at).width), 4) for at in times]
-
-
-def keys_through(places: Sequence[Scene], seconds: float | None) -> list[dict[str, Any]]:
-    """Return the keys of a film through places, in their order; it takes `seconds`."""
-    keys: list[dict[str, Any]] = []
-    at, before, turned = 0.0, None, 0.0
-    for scene in places:
-        width, center = place_of(scene, scene.make_any_formula())
-        rotation = scene.view.rotation
-        if before is not None:
-            at += max(SECONDS_A_KEY, abs(log2(width / before)) / OCTAVES_A_SECOND)
-            rotation = turned + (rotation - turned + 180) % 360 - 180  # the shorter way round
-        exact = scene.view.center or tuple(str(Decimal(float(part))) for part in center)
-        keys.append({"at": at, "center": exact, "width": width_text(width), "rotation": rotation})
-        before, turned = width, rotation
-    factor = seconds / at if seconds else 1.0
-    return [{**key, "at": round(key["at"] * factor, 3)} for key in keys]
-
-
-def camera_keys(places: Sequence[Scene], seconds: float | None) -> list[dict[str, Any]]:
-    """Return the keys of a film in which a solid's camera flies through places."""
-    keys: list[dict[str, Any]] = []
-    for place in places:
-        solid = solid_of(place)
-        position, target = camera_place(place.camera, solid)
-        camera = {"position": position, "target": target, "field": place.camera.field}
-        camera |= {"roll": place.camera.roll, "lens": place.camera.lens}
-        keys.append({"camera": camera, **({"speed": FLIGHT_SPEED} if keys else {"at": 0.0})})
-    flight = flight_of(places[0].replace(film={"keys": keys}))
-    assert flight
-    factor = seconds / flight.times[-1] if seconds else 1.0
-    factor = max(factor, LEAST_GAP / min(b - a for a, b in pairwise(flight.times)))
-    return [
-        {"camera": key["camera"], "at": round(at * factor, 3)}
-        for key, at in zip(keys, flight.times, strict=True)
-    ]
-
-
-def _ends(scene: Scene, message: protocol.FilmKeys) -> list[Scene]:
-    """Return the first and the last place of a flight from the whole solid to here, or on."""
-    if message.what == "onward":
-        return [scene, orbited(scene, 0, 0, 2.0**message.octaves)]
-    home = scene.camera.model_copy(update={"position": None, "target": None})
-    whole = scene.model_copy(update={"camera": home})
-    solid = solid_of(scene)
-    if camera_place(home, solid) == camera_place(scene.camera, solid):
-        raise OptionError("this is the whole solid: go nearer first, or film from here on")
-    return [whole, scene]
 
 
 def timed(

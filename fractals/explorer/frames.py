@@ -10,26 +10,22 @@ from decimal import Decimal
 from fractions import Fraction
 
 from fractals.errors import OptionError
-from fractals.scene.geometry import Matrix, finest, home_width_of, matrix, place_of
+from fractals.rendering.families import moves_of
+from fractals.rendering.moves import SPARE_DIGITS, Place
+from fractals.scene.geometry import Matrix, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_places, log2, significant
+from fractals.scene.numbers import decimal_places, decimals, log2, significant
 from fractals.scene.paint import Color
-from fractals.space.plan import flown, orbited
-from fractals.space.solid import Solid
 
 SIXTEENTHS = 16  # of a pixel
 STEPS = 64  # of an octave
-# Decimals of a center beyond those of a sample's size. Two are a hundredth of a sample.
-SPARE_DIGITS = 2
 MAX_OCTAVES = 40  # between frames whose map is sent: doubles hold it
 MAX_EXPONENT = 20_000  # decimal exponent of a width, down: a view takes minutes long before
 WIDEST = 5  # decimal exponent of a width, up
 MAX_FRAMES = 256  # of a client
 
-HALF_TURN = 180.0  # degrees that a drag over a whole solid turns it by
 STILL = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)  # the map of a move that moves nothing
 FLIGHT = 1000  # the unit of a flight is this part of the distance to the nearest surface
-NEAREST = 2.0**40  # how many times nearer to its surface a camera goes
 
 Offset = tuple[Fraction, Fraction]
 # Keys that end with the first move, and with other colors: the picture is the user's own then.
@@ -47,7 +43,7 @@ class Move:
     scale: int = 0
     turn: int = 0
     about: Offset | None = None  # a point of the plane, in place of `at`
-    # of a solid's camera: to the right, up and ahead, in thousandths of the distance to the
+    # of a camera: to the right, up and ahead, in thousandths of the distance to the
     # nearest surface; then to the right and up, in hundredths of a degree
     fly: tuple[int, int, int, int, int] = (0, 0, 0, 0, 0)
 
@@ -185,7 +181,8 @@ class FrameView:
         right, up, ahead, yaw, pitch = fly
         scene = self.scene().model_copy(update=dict.fromkeys(SAID, ""))
         lengths = (right / FLIGHT, up / FLIGHT, ahead / FLIGHT)
-        return FrameView.of(flown(scene, *lengths, yaw / 100, pitch / 100), self.size)
+        after = moves_of(scene).flown(scene, *lengths, yaw / 100, pitch / 100)
+        return FrameView.of(after, self.size)
 
     def _about(self, after: "FrameView", move: Move) -> Offset:
         """Return the center after a move whose fixed point is a point of the plane."""
@@ -207,33 +204,8 @@ class FrameView:
         fresh = (
             not (self.scale or self.turn) and self.center == FrameView.of(origin, self.size).center
         )
-        if isinstance(origin.make_any_formula(), Solid):
-            return origin if fresh else self._orbited(origin)
-        if fresh and view.width is not None and view.center is not None:
-            return origin
-        width = self.width
-        least = finest(view, width, self.size) / self.size[0] / image.supersampling
-        places = decimals(least) + SPARE_DIGITS
-        x, y = (decimal_places(part, places) for part in self.center)
-        if fresh:
-            x, y = view.center or (x, y)
-        update = {
-            "center": (x, y),
-            "width": self.width_text,
-            "zoom": None,
-            "frame": None,
-            "rotation": self.rotation,
-        }
-        return origin.model_copy(update={"view": view.model_copy(update=update)})
-
-    def _orbited(self, origin: Scene) -> Scene:
-        """Return the scene of a solid: a drag goes around it, and a zoom goes towards it."""
-        home = home_width_of(origin, origin.make_any_formula())
-        x, y = (float(part / home) * HALF_TURN for part in self.center)
-        roll = (origin.camera.roll - self.turn / 100) % 360  # of the camera: clockwise
-        camera = origin.camera.model_copy(update={"roll": roll})
-        moved = origin.model_copy(update={"camera": camera})
-        return orbited(moved, x, y, min(float(home / self.width), NEAREST))
+        place = Place(self.center, self.width_text, self.rotation, self.turn / 100, moved=not fresh)
+        return moves_of(origin).moved(origin, place)
 
 
 def in_colors(scene: Scene, color: Color) -> Scene:
@@ -273,11 +245,6 @@ class FrameHistory:
         self.newest = frame
 
 
-def decimals(size: Fraction) -> int:
-    """Return the decimals of a number that tell points this far apart from each other."""
-    return max(0, math.ceil(-log2(size) * math.log10(2)))
-
-
 def octaves(place: FrameView) -> float:
     """Return log2 of the zoom from the formula's home view."""
     return log2(home_width_of(place.origin, place.origin.make_any_formula()) / place.width)
@@ -286,11 +253,9 @@ def octaves(place: FrameView) -> float:
 def map_between(base: FrameView, after: FrameView) -> list[float] | None:
     """Return the map from pixels of one frame to those of another, as of PROTOCOL.md."""
     one, two = (place.origin.make_any_formula() for place in (base, after))
-    if isinstance(one, Solid) and isinstance(two, Solid):
-        if one.name != two.name:
-            return None
-        if one is not two or base.origin.camera != after.origin.camera:
-            return list(STILL)  # what is seen stays until the new picture is drawn
+    alike = base.origin.family == after.origin.family
+    if alike and moves_of(after.origin).stays(base.origin, after.origin):
+        return list(STILL)
     if one is not two or base.origin.julia != after.origin.julia:
         return None
     if abs(octaves(base) - octaves(after)) > MAX_OCTAVES:

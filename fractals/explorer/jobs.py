@@ -25,16 +25,15 @@ from typing import Any
 from fractals.backends.probe import memory_size
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import protocol
-from fractals.explorer.frames import FrameView, decimals, octaves
+from fractals.explorer.frames import FrameView, octaves
 from fractals.explorer.scheduler import IDLE, DrawingTask, Steps, internal
 from fractals.explorer.session import Session
 from fractals.io.files import FolderLock
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.options import RenderOptions
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, validate
-from fractals.scene.numbers import decimal_places, significant
-from fractals.space.solid import Solid
+from fractals.scene.numbers import decimal_places, decimals, significant
 
 # --- Compilers: processes that compile the programs of a scene, while the drawing thread goes on
 #
@@ -122,14 +121,14 @@ class Compilers:
 
         Raise a `FractalsError` if the client has compiled too much, or the process fails.
         """
-        # All pages of a visitor are one: who connects again gains nothing.
+        # All pages of a visitor count as one owner, so a visitor who reconnects gains nothing.
         owner = getattr(work.key[0], "visitor", "") or work.key[0]
         label = own_label(scene)
         if label and work.priority != IDLE:  # thumbnails are of the server's own bookmarks
             self.count(owner, label)
         order = self.order(owner, scene, what)
         ready, work.ready, work.replaced = work.ready, lambda: order.done, order.kill
-        if work.stale():  # since before
+        if work.stale():  # The view changed before `replaced` was set.
             order.kill()
         yield None
         work.ready = ready
@@ -267,7 +266,7 @@ class Workers:
 
 # --- Jobs and their files
 
-# The private folder of a server's exported files, and those that killed servers have left.
+# The private folder of a server's exported files, and the folders that killed servers left behind.
 
 
 PREFIX = "fractals-export-"
@@ -324,7 +323,7 @@ MAX_EXPORTS, MAX_SEARCHES = 2, 4  # of all clients together
 MAX_SAMPLES = 2**33  # of an export
 KEPT_SECONDS = 600.0  # until an exported file is removed
 RETURN_SECONDS = 60.0  # for which a film waits for its page
-TIDY_SECONDS = 60.0  # between two looks for such files
+TIDY_SECONDS = 60.0  # between two searches for files of killed servers
 SHARED = ("png", "mp4", "webm")  # formats that a cluster draws
 QUOTA = 2**31  # bytes of exported files that are kept
 
@@ -372,7 +371,7 @@ class Jobs:
         """`workers`: of a cluster that draws; None: this machine draws alone."""
         self.device, self.threads, self.workers = device, threads, workers
         self.running: list[Job] = []
-        self.films: dict[str, Job] = {}  # those that run, and those that ended lately, by name
+        self.films: dict[str, Job] = {}  # by name: running films, and films that ended lately
         self.files: dict[str, ExportedFile] = {}
         self._folder: ExportFolder | None = None
 
@@ -404,8 +403,7 @@ class Jobs:
         """Search a frame, or a rectangle of it."""
         self.check(session, message.job, "find", MAX_SEARCHES)
         scene = searched(session, message)
-        solid = isinstance(scene.make_any_formula(), Solid)
-        if not solid or message.what != "interesting":
+        if moves_of(scene).in_plane or message.what != "interesting":
             scene.make_formula()  # raises for images where nothing is searched
         wanted = {"do": "find", "what": message.what, "fraction": message.fraction}
 
@@ -604,7 +602,7 @@ class Jobs:
 def searched(session: Session, message: protocol.Find) -> Scene:
     """Return the scene of a frame, or of a rectangle of it."""
     scene, place = session.scene(message.frame), session.frames.place(message.frame)
-    if message.rect is None or isinstance(scene.make_any_formula(), Solid):
+    if message.rect is None or not moves_of(scene).in_plane:
         return scene
     x0, y0, x1, y1 = message.rect
     if not (x0 < x1 and y0 < y1):

@@ -20,13 +20,10 @@ from fractals.explorer.frames import (
 )
 from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
-from fractals.rendering.families import family_of, unused
+from fractals.rendering.families import family_of, moves_of, unused
 from fractals.rendering.options import RenderOptions
 from fractals.scene.model import Scene, validate
 from fractals.scene.picture import View
-from fractals.space.plan import facts_of
-from fractals.space.relief import sun_of
-from fractals.space.solid import Solid
 
 # The scenes that a client opens: its own, of the gallery, of a formula, Julia sets of a point.
 
@@ -142,12 +139,10 @@ def _show(
         "map": map_between(base, place) if base else None,
         "camera": None,
         "space": None,
-        "sun": sun_of(scene).tolist() if scene.relief.heights != "none" else None,
+        "sun": None,
+        **moves_of(scene).controls(scene),
         **{key: getattr(scene, key) for key in SAID},
     }
-    if isinstance(scene.make_any_formula(), Solid):
-        camera = scene.camera.model_dump(mode="json", exclude_none=True)
-        answer |= {"camera": camera, "space": facts_of(scene)}
     if message.t == "open":
         answer["scene"] = scene.to_table()
         # Of a text from elsewhere: the page's own scenes keep keys until they are used again.

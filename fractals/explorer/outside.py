@@ -14,7 +14,15 @@ from typing import Any
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io import exif, formats, png
 from fractals.io.escape_data import RESOLVED
-from fractals.io.files import MAX_JSON_BYTES, SCENE_KEY, parse_json, parse_scene, parse_toml
+from fractals.io.files import (
+    MAX_JSON_BYTES,
+    PAGES,
+    SCENE_KEY,
+    parse_json,
+    parse_scene,
+    parse_toml,
+    scene_in_page,
+)
 from fractals.io.foreign import MAX_BYTES, Imported
 from fractals.scene.model import Scene, painted, validate
 from fractals.scene.numbers import LONG_INTEGER, MAX_BITS
@@ -193,6 +201,8 @@ def _read(name: str, entry: str, data: bytes) -> Imported:
                 raise SceneError(f"{shown(name, 80)}: this picture carries no scene")
             return drawn
         return Imported(_without_resolved(parse_scene(text)))
+    if suffix in PAGES:
+        return Imported(_without_resolved(scene_in_page(io.BytesIO(data), suffix)))
     if suffix == ".json":
         return Imported(_without_resolved(_table(parse_json(data))))
     form = formats.find(name)

@@ -25,14 +25,12 @@ from fractals.explorer.session import Session
 from fractals.explorer.view import ViewValues
 from fractals.io.png import Pixels
 from fractals.rendering.drawing import draw_tile, open_drawing, sampled
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
-from fractals.space.plan import sharp_at
-from fractals.space.solid import Solid
 from fractals.tools import surprise as surprises
 
 OTHER_PROGRAMS = ("kfr", "fraktaler3", "flame")  # formats that hold a scene, and not a palette
@@ -58,8 +56,8 @@ def pick(session: Session, message: protocol.Pick) -> None:
 
     def steps(work: DrawingTask) -> Steps:
         view = session.values
-        if isinstance(scene.make_any_formula(), Solid):
-            answer["focus"] = sharp_at(scene, *(part / SIXTEENTHS for part in message.at))
+        column, row = (part / SIXTEENTHS for part in message.at)
+        answer.update(moves_of(scene).looked_at(scene, column, row))
         if view is None or view.frame != message.frame:
             session.say("picked", **answer)
             return

@@ -122,13 +122,13 @@ class Rate:
         self._left, self._last = burst, monotonic()
 
     def spend(self) -> bool:
-        """Count once; tell whether that is still within the bounds."""
+        """Count one event, and return whether the rate allows it."""
         now = monotonic()
         self._left = min(self.burst, self._left + self.rate * (now - self._last))
         self._last = now
-        within = self._left >= 1
-        self._left -= within
-        return within
+        allowed = self._left >= 1
+        self._left -= allowed
+        return allowed
 
 
 class Session:

@@ -143,7 +143,7 @@ def refinement_of(
 class RefinedView(ShownView):
     """A client's view of a picture that becomes ever finer."""
 
-    most_kept: int = 2**30  # bytes of sums that all such views keep together, once they are drawn
+    most_kept: int = 2**30  # bytes of sums that all drawn views of this kind keep together
 
     refinement: Refinement = field(init=False)
 
@@ -192,8 +192,8 @@ class RefinedView(ShownView):
 # --- MovedView: whole pictures of a view that moves, from rows and columns of the one before
 #
 # As in XaoS (Hubička, 1996), a row or column within a pixel of where the new picture needs one is
-# shown again. What is missing is computed, as much as the time allows, at its own place: errors do
-# not add up. The exact picture has none of these pixels.
+# shown again. Missing rows and columns are computed at their exact places, as many as the time
+# allows, so errors do not add up. The exact picture contains no reused pixels.
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -222,8 +222,8 @@ COARSE_STEPS = (2, 4, 8)  # pixels a sample of the coarse picture
 STATUS_SECONDS = 0.5  # between two messages while a reference orbit is computed
 TILE_SECONDS = 0.02  # of a thread: stale work ends within about this time
 SIDES = (256, 128, 64, 32)  # pixels of a tile
-SLOW_SIDES = (32, 16, 8, 4)  # where others would wait too long; they iterate more slowly
-SLOW_SECONDS = 0.25  # of such a tile
+SLOW_SIDES = (32, 16, 8, 4)  # for slow views, whose larger tiles would keep other views waiting
+SLOW_SECONDS = 0.25  # of a tile of SLOW_SIDES
 
 
 @dataclass(kw_only=True, eq=False)
@@ -300,7 +300,7 @@ class ClientView(MovedView):
         if before:
             self.rate, self.known = before.rate, before.known
             backend = self.engine.backend(self.scene.iteration.number_type)
-            if before.drawing.backend is not backend:  # that of a GPU which has failed
+            if before.drawing.backend is not backend:  # the drawing ran on a GPU that failed
                 before = None
         # A client has no values of a frame that is new, even at the same place.
         known = before and before.complete and before.frame == self.frame
@@ -340,7 +340,7 @@ class ClientView(MovedView):
     def _open_anew(self) -> None:
         plan = self._plan(self.scene)
         backend = self.engine.backend(plan.precision)
-        self.raw, self.raw_is_exact = None, True  # those of a GPU that failed are of its drawing
+        self.raw, self.raw_is_exact = None, True  # raw numbers belong to the old drawing
         self.drawing = open_drawing(plan, backend, self._options())
         self.single = sampled(self.drawing)
         self.values = ViewValues(self.single)
@@ -389,7 +389,8 @@ class ClientView(MovedView):
         pixels = np.empty((down, across, 3), np.uint8)
         painter = None
         if not (self.shader or plan.layers.whole or self.moved):
-            plan = self._plan(toned_alone(self.scene))  # that of the samples may have old colors
+            # The plan of the samples may have old colors.
+            plan = self._plan(toned_alone(self.scene))
             painter = Painter(backend, plan, np.uint8)
 
         def take(tile: Tile, stop: Stop) -> dict[str, float]:

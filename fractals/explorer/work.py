@@ -23,10 +23,9 @@ from fractals.explorer.questions import value_at
 from fractals.explorer.scheduler import IDLE, DrawingTask, Engine
 from fractals.explorer.shown import RefinedView
 from fractals.explorer.view import ClientView
-from fractals.rendering.families import family_of
+from fractals.rendering.families import family_of, moves_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene, validate
-from fractals.space.solid import Solid
 
 # Compiles the programs of a scene in this process.
 
@@ -51,15 +50,14 @@ def compile_programs(scene: Scene, what: str, device: str) -> dict[str, Any]:
 
 
 EVERY = 0.2  # seconds between two messages of progress, and two looks at what was used
-WAY = 60  # places on the way of a solid's camera to a view
 VIEWS = 6  # that a search for interesting ones returns at most
 NICE = 10  # drawing the view comes first
 LIBRARIES = 2**30  # bytes, of Numba and LLVM
 NO_MEMORY = "not enough memory: choose a smaller picture or rectangle"
-# Whether the system keeps limits of a process: macOS takes that of memory and does not keep it, and
-# Windows has none. There the process looks at itself.
+# Whether the system enforces memory limits of a process. macOS accepts a limit and does not enforce
+# it, and Windows has no limits, so on both the process watches its own memory.
 KEEPS_LIMITS = sys.platform.startswith("linux")
-# Of each kind of work: share of the free memory, seconds of CPU time, and what to do beyond these.
+# For each kind of work: share of the free memory, seconds of CPU time, and advice if they run out.
 # At most four searches, two exports, two films and two compilers run at once.
 LIMITS = {
     "find": (0.2, 600, "the search took more than 10 minutes: search a smaller rectangle"),
@@ -120,7 +118,7 @@ def limit(share: float, seconds: int, message: str) -> None:
     import resource
 
     with contextlib.suppress(ValueError, OSError):
-        # Not the address space, of which threads and drivers reserve much more than they use.
+        # Limit the data, not the address space: threads and drivers reserve more than they use.
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     if seconds:
         signal.signal(signal.SIGXCPU, end)
@@ -170,23 +168,13 @@ def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
     """Return what a search has found."""
     from fractals.deep.misiurewicz import find_misiurewicz
     from fractals.deep.nucleus import find_nucleus, find_period
-    from fractals.films.motion import way_to
     from fractals.tools.interesting import find_interesting
 
     said = Said()
     if what == "interesting":
         found = find_interesting(scene, count=VIEWS, centers=False, device="cpu", threads=1)
-        if isinstance(scene.make_any_formula(), Solid):
-            views = [
-                {
-                    "score": each.score,
-                    "camera": each.scene.camera.model_dump(mode="json", exclude_none=True),
-                    "way": way_to(scene, each.scene, WAY),
-                }
-                for each in found
-            ]
-            return {"views": views}
-        views = [{"score": each.score, **each.scene.to_table()["view"]} for each in found]
+        moves = moves_of(scene)
+        views = [{"score": each.score, **moves.between(scene, each.scene)} for each in found]
         return {"views": views}
     if what == "period":
         return {"period": find_period(scene, None, said)}

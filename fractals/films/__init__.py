@@ -2,7 +2,7 @@
 
     film.py      `fractals.film`, and Film: what it returns
     plan.py      Timeline: a film's parts, the method of each, and forecasts
-    motion.py    the exact view of each frame; parts between keys; flights of a camera
+    motion.py    the exact view of each frame; parts between keys
     tracks.py    values of the scene over time
     frames.py    frames that are drawn one by one, or recolored; planes for encoders, and flashes
     strip.py     what the strip of a zoom holds: layout, samples, memory; where texels are held

@@ -49,9 +49,9 @@ from fractals.threads import run_tiles
 # --- More samples of texels in noise: where a picture has details finer than the texels
 #
 # A block of texels is noisy if neighbours differ in a way that no even slope explains. Its texels
-# become means of more samples, in linear light. What is decided about a block depends on its own
-# texels and on those of an area about it. Both have a fixed place in a band, so neither threads
-# nor the order of bands change a texel, and nothing is to be seen at the borders of bands.
+# become means of more samples, in linear light. The decision about a block depends on the texels of
+# the block and of an area around it. Both have a fixed place in a band, so neither threads nor the
+# order of bands change a texel, and the borders of bands are invisible.
 
 BLOCK = 4  # texels along each side
 AREA = 8  # blocks along each side
@@ -62,7 +62,7 @@ FAINT = 0.04  # the same in dense areas
 # Share of noisy blocks in an area from which its texels take more samples, at one texel a pixel;
 # it is less where more texels are asked for, and so a higher quality.
 DENSE = 0.5
-SIDES = 2, 4  # samples of a texel along each side, of noisy blocks and of those in dense areas
+SIDES = 2, 4  # samples of a texel along each side: in noisy blocks, in noisy blocks of dense areas
 SECTORS = 64  # of a turn
 LEAST_SHARE = 2.0**-16  # of the rim: pixels nearer to the fixed point count as there
 WIDE = 32 * AREA  # blocks that a thread looks at together
@@ -250,8 +250,8 @@ class Refiner:
 MIN_BITS, MIN_TURN = 3, 16  # of a band: log2 of its rows, and columns of its coarsest level
 # Share of a column of the coarsest level that may lack, so that it is not a twelfth too much.
 LACKING = 0.3
-# Levels by which bands below the deepest rim are finer than frames need, so that texels of the last
-# frames are means of four samples, as those of the frames before are of more.
+# Levels by which bands below the deepest rim are finer than frames need. So texels of the last
+# frames are means of four samples; texels of earlier frames are means of more.
 FINER = 1
 # Level at the rim. With 0 a band more is held, and frames are 0.2 dB closer to many samples; with
 # 0.25 they are 0.2 dB farther from them. Four texels of a level cover the side of a pixel.

@@ -289,7 +289,8 @@ def open_session(
             f"{this_machine()} is refused: it does not see '{job['folder']}', where the bands of a "
             "zoom are"
         )
-    work = FilmFolder(Path(job["folder"]).parent, video.suffix, header["film"])  # of who asks
+    # The folder of the machine that asks.
+    work = FilmFolder(Path(job["folder"]).parent, video.suffix, header["film"])
     return FilmSession(film, range(*header["frames"]), video, work)
 
 

@@ -38,7 +38,7 @@ TAGS = {
     "-color_trc": "bt709",
 }
 MAX_MESSAGE = 2**16  # bytes of what ffmpeg says on stderr
-ANSWER = 60.0  # seconds in which ffmpeg says what it is and has
+ANSWER = 60.0  # seconds within which ffmpeg must tell its version or encoders
 SILENCE = 15.0  # seconds without a frame or an end, after which a message says so
 SLOWER = 4.0  # times the usual seconds for its frames, which an encoder may take besides
 

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
-from fractals.films.motion import make_places, width_text
+from fractals.films.motion import make_places
 from fractals.films.plan import FLAT, Timeline
 from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
@@ -28,14 +28,14 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_text, log2
+from fractals.scene.numbers import decimal_text, log2, width_text
 
 SPEED = 1.5  # octaves a second of a zoom without a length
-SHORTEST = 2.0  # seconds of such a zoom
-PREVIEW = 4  # times smaller is a preview
+SHORTEST = 2.0  # seconds of a zoom without a length
+PREVIEW = 4  # a preview's sides are so many times shorter
 LEAST = 16  # pixels of a preview's side
 SPARE = 12  # decimals of a center beyond those of the narrowest width
-CONTRAST = 1.6  # density of cube roots over that of logarithms
+CONTRAST = 1.6  # density of the transfer cbrt over the density of log, for equal contrast
 SHOWN = 12  # characters of a center in a message
 NOTEBOOK = (256, 24, 12.0)  # pixels across, frames and fps of the loop in a notebook
 

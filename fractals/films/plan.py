@@ -109,8 +109,8 @@ COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 SHARED_LOOKS = 9  # frames of a film from which pictures take what they share
 LOOKS = 5  # frames of a part whose plans are averaged for the forecast
-# Parts of a film for which this is done, because each frame takes up to 50 ms. A film of more parts
-# takes the forecast of every few parts for those that follow, too.
+# Parts of a film that are forecast by themselves; each plan takes up to 50 ms. In a film of more
+# parts, the parts between two forecasts take the earlier forecast.
 FORECASTS = 40
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 PICTURES = "each is a picture of its own"  # the reason of families without single pixels
@@ -130,7 +130,7 @@ class PartPlan:
     part: FilmPart
     method: str  # "strip", "frames" or "recolor"
     reason: str  # why, for the user
-    samples: int  # that are iterated; where seconds are measured, with those added in noise
+    samples: int  # iterated samples; where seconds are measured, with samples added in noise
     # iterating, coloring: forecasts: seconds for the samples, and for the frames that are made of
     # them
     iterating: float
@@ -402,7 +402,7 @@ def _is_at(center: Sequence[str], place: FilmView) -> bool:
 # The seconds that the parts of a film take, from some samples of them.
 
 
-BANDS = 6  # of a strip, of which some samples are iterated
+BANDS = 6  # of a strip; the forecast iterates some samples of each
 PIECES, ACROSS, DOWN = 8, 64, 8  # of a band: how many, and their samples
 STRIP_COLORED = (
     40e6  # samples a second that a thread colors, blurs and averages for a strip (measured)
@@ -495,7 +495,7 @@ def make_frames(
 # Timeline: the parts of a scene's film, their methods, and what all frames share.
 
 
-MEASURED = 50  # parts, of which each takes up to some seconds
+MEASURED = 50  # most parts to measure; each may take some seconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -163,10 +163,10 @@ def recipe_of(layers: Layers, moving: bool) -> Recipe:
 
 PART, LEAST_PART = 2**18, 32  # texels of a band that are drawn at a time, and fewest rows
 WHOLE = 2**28  # bytes of a strip, below which all of it is held
-# Levels by which kept samples are finer than the texels that are made of them. With 2 frames are as
-# close to pictures of many samples as those of a strip that keeps colors; with 1 they lose 2 dB.
+# Levels by which kept samples are finer than the texels that are made of them. With 2, frames are
+# as close to pictures of many samples as frames of a strip that keeps colors; 1 loses 2 dB.
 FINER = 2
-MAX_SPANS = 200  # segments of which the forecast of memory knows the octaves
+MAX_SPANS = 200  # segments whose octaves the forecast of memory computes
 MAX_SPEEDS = 2000  # frames whose speeds are computed for the shutter
 
 Way = NDArray[np.float32]
@@ -301,7 +301,7 @@ class Shutter:
         open_for = strip.shutter / part.rate
         speeds = np.array([part.speed(k) for k in numbers])
         self._down = open_for * speeds[order] * self.layout.octave
-        # Rows further in are those of a later frame where a film zooms in.
+        # Where a film zooms in, a later frame shows rows further in.
         sign = (-1 if strip.scene.view.mirror else 1) * (1 if part.octaves < 0 else -1)
         turns = np.array([part.turn_speed(k) for k in numbers]) / 360
         self._across = sign * open_for * turns[order] * self.layout.columns

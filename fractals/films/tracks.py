@@ -10,7 +10,9 @@ from typing import Any
 from fractals.color.gradient import between
 from fractals.color.palette import Palette, load
 from fractals.errors import FractalsError, OptionError, SceneError, shown
-from fractals.films.motion import MAX_RAMP, RAMP, Easing, Flight, easing_of, flight_of
+from fractals.films.motion import MAX_RAMP, RAMP, Easing, easing_of
+from fractals.rendering.families import moves_of
+from fractals.rendering.moves import Way
 from fractals.scene.film import PALETTES, FilmSettings, Key
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene, nest, validate
@@ -97,7 +99,8 @@ class Track:
     path: tuple[str | int, ...]  # where the value is in the scene's table
     curves: tuple[Curve, ...]  # one, or one for each part of a point such as julia
     points: bool  # whether the value is a list of numbers
-    palettes: tuple[Palette, ...] = ()  # by number, where the curve is that of a number of them
+    # Of a track of palettes: the curve gives numbers of these.
+    palettes: tuple[Palette, ...] = ()
 
     def at(self, seconds: float) -> Any:
         """Return the value at a time."""
@@ -273,30 +276,30 @@ def _numbers(value: Any, path: tuple[str | int, ...] = ()) -> dict[tuple[str | i
 
 
 def _camera_tracks(scene: Scene) -> Iterator[Track]:
-    """Yield the tracks of a solid's camera that flies through the film's keys."""
-    flight = flight_of(scene)
-    if not flight:
+    """Yield the tracks of a camera that goes through the film's keys."""
+    way = moves_of(scene).way(scene)
+    if not way:
         return
     assert scene.film
-    times, places = zip(*flight.moments(_ways(scene.film, flight)), strict=True)
-    for first, name in ((0, "position"), (3, "target")):
-        curves = [Curve(times, [float(place[first + m]) for place in places]) for m in range(3)]
+    times, places = zip(*way.moments(_eases(scene.film, way)), strict=True)
+    for name, first in places[0].items():
+        curves = [Curve(times, [place[name][m] for place in places]) for m in range(len(first))]
         yield Track(f"camera.{name}", ("camera", name), tuple(curves), True)
-    for name, values in flight.numbers.items():
-        yield Track(f"camera.{name}", ("camera", name), (Curve(flight.times, values),), False)
+    for name, values in way.numbers.items():
+        yield Track(f"camera.{name}", ("camera", name), (Curve(way.times, values),), False)
 
 
-def _ways(film: FilmSettings, flight: Flight) -> list[Callable[[float], float]]:
+def _eases(film: FilmSettings, way: Way) -> list[Callable[[float], float]]:
     """Return how far a camera has come, as a function of the time, both from 0 to 1, by stretch.
 
     Soft and constant motions go on through a key without a jump of the speed. Soft ones gather
     speed at the film's begin, and lose it at its end.
     """
-    times, lengths = flight.times, [float(each.lengths[-1]) for each in flight.stretches]
+    times, lengths = way.times, way.lengths
     totals = [0.0, *itertools.accumulate(lengths)]
     whole, last = Curve(times, totals), len(lengths) - 1
 
-    def way(k: int, ease: str) -> Callable[[float], float]:
+    def eased(k: int, ease: str) -> Callable[[float], float]:
         begin, long = times[k], times[k + 1] - times[k]
         if ease not in ("soft", "constant"):
             return easing_of(ease)
@@ -307,7 +310,7 @@ def _ways(film: FilmSettings, flight: Flight) -> list[Callable[[float], float]]:
         length = lengths[k] or 1.0
         return lambda share: (whole(begin + time(share) * long) - totals[k]) / length
 
-    return [way(k, key.ease) for k, key in enumerate(film.keys[1:])]
+    return [eased(k, key.ease) for k, key in enumerate(film.keys[1:])]
 
 
 def _check_structure(

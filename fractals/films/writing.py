@@ -44,7 +44,7 @@ class Saved:
     """Facts about a film's file."""
 
     path: Path
-    # frames, resumed: all frames, and those that were there before
+    # frames, resumed: all frames, and the frames that an interrupted run had written
     frames: int
     resumed: int
     seconds: float  # that it took

@@ -2,7 +2,7 @@
 
 A row holds the map, where orbits start, the options and their ranges, the home view, and who
 described the map. `fractals.catalog` offers the rows beside the files of this folder. Maps that are
-chains of powers and absolute values can be drawn at any depth (`expression.deepened`).
+chains of powers and absolute values can be drawn at any depth (`own.deepened`).
 """
 
 from collections.abc import Callable, Mapping

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -263,7 +264,7 @@ class EscapeData:
     scene : Scene
         What was computed.
     timings : dict of str to float
-        Seconds of each stage.
+        Seconds of each stage; see `fractals.Image`.
     statistics : dict of str to ndarray, shape (height, width)
         Orbit statistics of the colorings, by names such as "stripes,density=5.sum".
     device : str
@@ -487,7 +488,9 @@ class EscapeData:
                 f"'{path}' keeps z and dz to the last digit, which numbers from an EXR don't have: "
                 "recolor the EXR, or compute the scene"
             )
+        begun = perf_counter()
         catalog.load("raw", suffix[1:])().save(self, Path(path), overwrite)
+        self.timings["encode"] = perf_counter() - begun
 
     @staticmethod
     def load(path: str | Path) -> "EscapeData":

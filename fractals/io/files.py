@@ -1,5 +1,6 @@
 """Files read within bounds and written whole or not at all; the scene in a PNG; locked folders."""
 
+import base64
 import contextlib
 import ctypes
 import hashlib
@@ -13,6 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
+from xml.sax.saxutils import unescape
 
 from fractals.errors import FractalsError, SceneError, shown
 from fractals.io import png
@@ -34,6 +36,11 @@ MAX_INTEGER = 1000  # characters; Python itself limits decimal integers to 4300,
 # Of Windows: access denied, sharing violation, file with a mapped part. It neither removes nor
 # replaces such files.
 IN_USE = (5, 32, 1224)
+# What stands before and behind the scene of pages (see `fractals.io.page`) and of lines.
+PAGES = {
+    ".html": (b'id="scene" href="data:application/toml;base64,', b'"'),
+    ".svg": (b"<desc>", b"</desc>"),
+}
 PATH_SHOWN = 4096  # characters of a path in a message
 TOML_HEADER = re.compile(r"^[ \t]*+\[{1,2}[^\[\],\n]*+\]", re.MULTILINE)
 # The texts and comments of a TOML file. Possessive (++, *+), and closed by the file's end too, so
@@ -256,8 +263,36 @@ def text_of(data: bytes, errors: str = "strict") -> str:
 
 
 def read_embedded(path: Path) -> dict[str, Any]:
-    """Return the table of the scene inside a picture, or raise a `SceneError`."""
-    return _parsed(path, lambda: parse_json(read_scene_text(path)))
+    """Return the table of the scene inside a picture or a page, or raise a `SceneError`."""
+    if (suffix := path.suffix.lower()) not in PAGES:
+        return _parsed(path, lambda: parse_json(read_scene_text(path)))
+
+    def parse() -> dict[str, Any]:
+        try:
+            with path.open("rb") as file:
+                return scene_in_page(file, suffix)
+        except NoSceneError as error:
+            raise NoSceneError(f"{shown(path, PATH_SHOWN)}: {error}") from None
+
+    return _parsed(path, parse)
+
+
+def scene_in_page(file: BinaryIO, suffix: str) -> dict[str, Any]:
+    """Return the table of the scene in a page, or in a drawing of lines, that this program wrote.
+
+    `NoSceneError`: there is none. `ValueError`: it is damaged.
+    """
+    before, after = PAGES[suffix]
+    kept = b""
+    while piece := file.read(png.PIECE):
+        kept = kept[-len(before) :] + piece
+        _, found, rest = kept.partition(before)
+        if found:
+            text = (rest + read_most(file, MAX_JSON_BYTES)).partition(after)[0]
+            if suffix == ".html":
+                return parse_toml(base64.b64decode(text, validate=True).decode())
+            return parse_scene(unescape(text.decode()))
+    raise NoSceneError("this file carries no scene; only those written by fractals do")
 
 
 def parse_json(text: str | bytes) -> Any:

@@ -2,23 +2,30 @@
 
 import contextlib
 import functools
-import itertools
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from fractals import catalog
 from fractals.errors import InputError, SceneError, escaped, listed, shown
 from fractals.io import png
-from fractals.io.files import PATH_SHOWN, lifted_limit, read_bytes, read_toml
-from fractals.io.foreign import MAX_BYTES, Beside, Format, Imported, unset
+from fractals.io.beside import Beside
+from fractals.io.escape_data import SUFFIXES
+from fractals.io.files import (
+    PAGES,
+    PATH_SHOWN,
+    lifted_limit,
+    read_bytes,
+    read_toml,
+)
+from fractals.io.foreign import MAX_BYTES, Format, Imported, unset
 
+FILMS = (".mp4", ".mkv", ".mov", ".webm")
 # Drawn here, with a scene inside
 PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".avif", ".tif", ".tiff")
-OWN = (".toml", ".json", *PICTURES, ".fz")
-MAX_BESIDE = 10_000  # files of a folder that are looked at
+OWN = (".toml", ".json", *PICTURES, *PAGES, *SUFFIXES)
 # By which a text in a picture is known as another program's.
 SIGNS = {
     "kfr": re.compile(rb"^(Re|Im|Zoom|FractalType|HybridFormula):", re.MULTILINE),
@@ -36,9 +43,12 @@ OTHERS = {
     ".ulb": "classes of Ultra Fractal are not read; its .ufm, .upr and .ugr are",
     ".upx": "of the parameters of Ultra Fractal, .upr is read: save them there in such a file",
     ".l": "L-systems are not drawn here",
+    ".ppm": "pictures of this type carry no scene: draw a .png, or keep a .toml",
+    **dict.fromkeys(FILMS, "films carry no scene: name the file that it was made of"),
     ".kfs": "settings of Kalles Fraktaler hold no place and no colors: name its .kfr or .kfp",
     ".xaf": "animations of XaoS are not read; its .xpf is",
 }
+WORDS = re.compile(r"(?:(?:^|\s+)@?\w+=\S*)+$")  # that set what an entry asks for
 MAX_MESSAGE = 2000  # characters; the longest messages name the entries of a file
 MAX_LOST = 50  # lines; a location of Kalles Fraktaler has 100 keys at most
 
@@ -52,11 +62,12 @@ def formats() -> tuple[Format, ...]:
 def suffixes(writing: bool = False) -> str:
     """Return what the name of a file may end in, that is read or written, as text.
 
-    .jpeg and .tiff are left out, so that the line fits: they go without saying.
+    .jpeg, .tiff and .flam3 are left out, so that the line fits: they go without saying.
     """
-    own = OWN[:2] if writing else [suffix for suffix in OWN if suffix not in (".jpeg", ".tiff")]
-    found = {suffix for each in formats() if each.write or not writing for suffix in each.suffixes}
-    return " ".join([*own, *sorted(found - set(own))])
+    known = [each for each in formats() if each.write or not writing]
+    others = {suffix for each in known for suffix in each.suffixes} - {*OWN}
+    suffixes = [*(OWN[:2] if writing else OWN), *sorted(others)]
+    return " ".join(suffix for suffix in suffixes if suffix not in (".jpeg", ".tiff", ".flam3"))
 
 
 def find(name: str, writing: bool = False) -> Format | None:
@@ -122,8 +133,10 @@ def _sized(file: BinaryIO) -> dict[str, Any]:
         return {"image": {"size": list(picture.size)}}
 
 
-def read(source: str) -> Imported:
+def read(source: str, folders: Sequence[Path] = ()) -> Imported:
     """Return what a file says, such as ``"place.kfr"`` or, of many things, ``"many.par#name"``.
+
+    `folders`: where files that it names are looked for, too; see `Beside`.
 
     `SceneError`: no format is known by the suffix, the file can't be read, or it is invalid.
     """
@@ -141,11 +154,10 @@ def read(source: str) -> Imported:
         if other := OTHERS.get(path.suffix.lower()):
             raise SceneError(f"{shown(source, 300)}: {other}")
         raise SceneError(
-            f"{shown(source, 300)}: not a scene: name a gallery scene, or a file that ends in "
-            f"{suffixes()}"
+            f"{shown(source, 300)}: no scene of the gallery, and no file that ends in {suffixes()}"
         )
     data = read_bytes(path, MAX_BYTES)
-    more = (_beside(path.parent),) if form.reads_beside else ()
+    more = (Beside(path.parent, folders),) if form.reads_beside else ()
     with _named(path):
         found = form.read(data, entry, *more)
     return _shown(found)
@@ -186,7 +198,7 @@ def _is_one_color(table: Mapping[str, Any]) -> bool:
     return len({stop if isinstance(stop, str) else str(stop[-1]) for stop in stops}) == 1
 
 
-def entries(source: str) -> list[tuple[str, str]]:
+def entries(source: str, folders: Sequence[Path] = ()) -> list[tuple[str, str]]:
     """Return the names in a file of many things, each with words about it; [] of other files.
 
     `SceneError`: the file can't be read, or is invalid.
@@ -195,58 +207,39 @@ def entries(source: str) -> list[tuple[str, str]]:
     form = find(path.name)
     if entry or form is None or form.entries is None:
         return []
-    more = (_beside(path.parent),) if form.reads_beside else ()
+    more = (Beside(path.parent, folders),) if form.reads_beside else ()
     data = read_bytes(path, MAX_BYTES)
     with _named(path):
         found = form.entries(data, *more)
     return [(escaped(name), shown(about, MAX_MESSAGE)) for name, about in found]
 
 
-def _beside(folder: Path) -> Beside:
-    """Return what reads files of a folder by their names, whose case does not matter.
-
-    The names come from a file, which may be a stranger's: no path leads out of the folder.
-    """
-
-    @functools.cache
-    def names() -> dict[str, str]:
-        try:
-            with os.scandir(folder) as found:
-                own = [
-                    e.name
-                    for e in itertools.islice(found, MAX_BESIDE)
-                    if e.is_file(follow_symlinks=False)
-                ]
-        except OSError:
-            return {}
-        return {name.lower(): name for name in sorted(own)}
-
-    def read(name: str) -> bytes | None:
-        own = names().get(name.lower())
-        if own is None:
-            return None
-        return read_bytes(folder / own, MAX_BYTES)
-
-    return read
+def has_entry(path: Path, entry: str) -> bool:
+    """Tell whether a file has an entry of this name, without words such as ``p1=2`` after it."""
+    names = {name.lower() for name, _ in entries(str(path))}
+    wanted = escaped(entry).lower()
+    return bool({wanted, WORDS.sub("", wanted)} & {*names, ""})
 
 
-def split(source: str) -> tuple[Path, str]:
-    """Return the path and the entry of ``"many.par#name"``; a file of this whole name comes first.
+def split(source: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, str]:
+    """Return the path and the entry of ``"many.par#name"``.
 
-    The path ends at the first # behind a known suffix, because names of entries may hold more.
+    The path is the longest one that exists, up to the end or to a #, because folders, files and
+    entries may have # in their names. If none does, it ends at the first # behind a known suffix.
 
     >>> split("many.par#name") == (Path("many.par"), "name")
     True
     >>> split("#1/many.par#name#3") == (Path("#1/many.par"), "name#3")
     True
     """
-    path, mark, entry = source.rpartition("#")
-    if not mark or os.path.exists(source):
+    marks = [match.start() for match in re.finditer("#", source)]
+    if not marks or exists(source):
         return Path(source), ""
-    for match in re.finditer("#", source):
-        if find(source[: match.start()]) is not None:
-            return Path(source[: match.start()]), source[match.end() :]
-    return Path(path), entry
+    for at in reversed(marks):
+        if exists(source[:at]) and not os.path.isdir(source[:at]):
+            return Path(source[:at]), source[at + 1 :]
+    at = next((at for at in marks if find(source[:at]) is not None), marks[-1])
+    return Path(source[:at]), source[at + 1 :]
 
 
 def claimant(table: Mapping[str, Any]) -> Format | None:

@@ -71,7 +71,12 @@ class Image(PictureFacts, metaclass=_Opens):
     size : tuple of int
         Width and height in pixels.
     timings : dict of str to float
-        Seconds of each stage: compile, reference, iterate, color, copy, encode.
+        Seconds of each stage, 0 of those that the picture does not have: "compile", whatever is
+        compiled within another stage; "reference", the reference orbit of a deep view and its
+        limit of iterations; "iterate", iterating, throwing points or tracing light; "color"; "copy"
+        of a GPU's numbers, and reading and writing raw numbers; "encode", writing the file. They
+        add up to the time that passed from the begin of the call to its end: what threads do at the
+        same time shares that time.
     device : str
         The kind of device that drew: "cpu", "cuda", "simulator" or "python".
     precision : str

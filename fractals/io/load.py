@@ -3,8 +3,7 @@
 import csv
 import importlib.util
 import os
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -13,8 +12,10 @@ from fractals.color import palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import InputError, OptionError, SceneError, shown, to_install
 from fractals.io import formats
-from fractals.io.escape_data import RESOLVED, checked
+from fractals.io.beside import HERE, Place, folders_of
+from fractals.io.escape_data import RESOLVED, SUFFIXES, EscapeData, checked
 from fractals.io.files import (
+    PAGES,
     PATH_SHOWN,
     NoSceneError,
     check_output,
@@ -38,29 +39,23 @@ CMAP = "cmap:"
 MAX_NAME = 4096  # characters; longer names are no files
 
 
-def find_palette(
-    name: str, folder: Path = Path(), from_file: bool = False
-) -> tuple[Palette | None, tuple[str, ...]]:
+def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[str, ...]]:
     """Return the palette of a name, and what of its file was lost, a line each.
 
-    A name is a built-in palette; a file in `folder` or in the current folder, and ``#entry`` after
-    it names one of several palettes; or a color map of the package cmap. ``cmap:`` before a name
-    selects the color map where a built-in palette has the same name. An unknown name returns None.
+    A name is a built-in palette; a file, see `Place.find`, and ``#entry`` after it names one of
+    several palettes; or a color map of the package cmap. ``cmap:`` before a name selects the color
+    map where a built-in palette has the same name. An unknown name returns None.
 
-    `from_file`: whether a file, which may be a stranger's, contains the name: see `beside`.
-    Messages then quote nothing of the palette's file. `OptionError`: a name after ``cmap:`` is
-    unknown, or the package is not installed. `InputError`: the file can't be read, or is invalid;
-    names the file, and the line where that is known.
+    Where a file contains the name, messages quote nothing of the palette's file. `OptionError`: a
+    name after ``cmap:`` is unknown, or the package is not installed. `InputError`: the file can't
+    be read, or is invalid; names the file, and the line where that is known.
     """
     if name.lower() in catalog.names("palettes"):  # never cmap's map whose name differs by case
         return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
-    if parts := split_entry(name):
-        if from_file:
-            return _read_beside(folder, *parts)
-        path = folder / parts[0] if os.path.isfile(folder / parts[0]) else parts[0]
-        return read_palette(path, parts[1])
+    if parts := split_entry(name, place):
+        return (_read_beside if place.from_file else read_palette)(place.find(parts[0]), parts[1])
     if name.startswith(CMAP) or cmap_installed():
         if found := from_cmap(name.removeprefix(CMAP)):
             return found, ()
@@ -69,46 +64,30 @@ def find_palette(
     return None, ()
 
 
-def beside(folder: Path, path: Path) -> Path:
-    """Return where a file lies that a scene's file names, if that is in `folder` or inside it.
-
-    `InputError`: the path, or a symbolic link on it, leads elsewhere.
-    """
-    root = os.path.realpath(folder)
+def _read_beside(path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
     try:
-        inside = Path(os.path.realpath(folder / path)).is_relative_to(root)
-    except (OSError, ValueError):  # a zero byte
-        inside = False
-    if path.anchor or ".." in path.parts or not inside:
-        raise InputError(
-            f"'{shown(path)}' is not in the folder of the scene that names it: copy it there, or "
-            "name it yourself (palette= or coloring=)"
-        )
-    return folder / path
-
-
-def _read_beside(folder: Path, path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
-    found = beside(folder, path)
-    try:
-        return read_palette(found, entry)
+        return read_palette(path, entry)
     except InputError:
-        label = shown(found)
-        if not os.path.isfile(found):
+        label = shown(path)
+        if not os.path.isfile(path):
             raise InputError(f"{label}: no such file") from None
         raise InputError(
             f"{label}: not a palette that can be read; fractals show {label} says why"
         ) from None
 
 
-def split_entry(name: str) -> tuple[Path, str] | None:
+def split_entry(name: str, place: Place = HERE) -> tuple[Path, str] | None:
     """Return the file and the entry that ``file.ugr#entry`` names; None where it is no file.
 
     >>> split_entry("a/b.ugr#Dusk 3"), split_entry("ember")
     ((PosixPath('a/b.ugr'), 'Dusk 3'), None)
     """
-    ends = "|".join(map(re.escape, _suffixes()))
-    parts = re.fullmatch(rf"(.*?(?:{ends}))(?:#(.*))?", name, re.IGNORECASE | re.DOTALL)
-    return (Path(parts[1]), parts[2] or "") if parts else None
+
+    def exists(path: str) -> bool:
+        return os.path.isfile(place.folder / path) or (not place.from_file and os.path.isfile(path))
+
+    path, entry = formats.split(name, exists)
+    return (path, entry) if path.name.lower().endswith(_suffixes()) else None
 
 
 def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
@@ -183,45 +162,42 @@ MAX_BYTES = 16 * 2**20
 MAX_COLUMNS = 20
 
 
-def embed(film: Mapping[str, Any], folder: Path, from_file: bool) -> dict[str, Any]:
+def embed(film: Mapping[str, Any], place: Place) -> dict[str, Any]:
     """Return a film's table with tracks as points, and with the path of its sound.
 
-    `folder` is that of the scene's file. `from_file`: the table was read from a file, so only files
-    in `folder` are opened. `SceneError`: a file is missing, lies elsewhere, or holds no points.
+    `SceneError`: a file is missing, lies elsewhere, or holds no points.
     """
     embedded = dict(film)
     tracks = flattened(film.get("tracks"))
     if isinstance(tracks, Mapping):
         embedded["tracks"] = {
-            name: read_points(_found(points, folder, from_file))
+            name: read_points(_found(points, place))
             if isinstance(points, str) and points.lower().endswith(TABLE_SUFFIXES)
-            else _with_palettes(points, folder, from_file)
+            else _with_palettes(points, place)
             if PALETTES.fullmatch(name)
             else points
             for name, points in tracks.items()
         }
     sound = film.get("sound")
     if isinstance(sound, Mapping) and isinstance(sound.get("file"), str):
-        embedded["sound"] = {**sound, "file": str(_found(sound["file"], folder, from_file))}
+        embedded["sound"] = {**sound, "file": str(_found(sound["file"], place))}
     return embedded
 
 
-def _found(name: str, folder: Path, from_file: bool) -> Path:
-    if from_file:
-        try:
-            return beside(folder, Path(name))
-        except InputError as error:
-            raise SceneError(str(error).replace("palette= or coloring=", "sound=")) from None
-    return folder / name if os.path.isfile(folder / name) else Path(name)
+def _found(name: str, place: Place) -> Path:
+    try:
+        return place.find(name, "sound=")
+    except InputError as error:
+        raise SceneError(str(error)) from None
 
 
-def _with_palettes(points: Any, folder: Path, from_file: bool) -> Any:
+def _with_palettes(points: Any, place: Place) -> Any:
     """Return the points of a track of palettes, with the palettes of files as values."""
 
     def found(value: Any) -> Any:
         if not isinstance(value, str) or value in ("auto", *catalog.names("palette")):
             return value
-        return find_palette(value, folder, from_file)[0] or value
+        return find_palette(value, place)[0] or value
 
     if not isinstance(points, list | tuple):
         return points
@@ -281,47 +257,41 @@ PICTURE_SUFFIXES = {
 
 
 def embed_files(
-    table: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool = False
+    table: Mapping[str, Any], place: Place, lost: list[str] | None
 ) -> Mapping[str, Any]:
     """Return a scene's table with palettes, trap pictures and tracks as values.
 
-    Files are searched for in `folder`, which holds the scene's file, then in the current folder.
-
-    `lost`: receives a line for each part of a palette file that has no equivalent. `from_file`:
-    whether the table was read from a file, which may be a stranger's: then only files in `folder`,
-    and in folders inside it, are opened. `SceneError`: a file can't be read, or is invalid.
+    `lost`: receives a line for each part of a palette file that has no equivalent. `SceneError`: a
+    file can't be read, or is invalid.
     """
     if isinstance(table.get("film"), Mapping):
-        table = {**table, "film": embed(table["film"], folder, from_file)}
+        table = {**table, "film": embed(table["film"], place)}
     color = table.get("color")
     if not isinstance(color, Mapping) or nested_deeper(color, MAX_NESTING + 1):  # an error later
         return table
-    embedded = _embed_paint(color, folder, lost, from_file)
-    return {**table, "color": embedded}
+    return {**table, "color": _embed_paint(color, place, lost)}
 
 
-def _embed_paint(
-    paint: Mapping[str, Any], folder: Path, lost: list[str] | None, from_file: bool
-) -> dict[str, Any]:
+def _embed_paint(paint: Mapping[str, Any], place: Place, lost: list[str] | None) -> dict[str, Any]:
     embedded = dict(paint)
     name = paint.get("palette")
     if isinstance(name, str) and name not in ("auto", *catalog.names("palette")):
-        found, lines = find_palette(name, folder, from_file)
+        found, lines = find_palette(name, place)
         if lost is not None:
             lost += [f"{shown(name)}: {line}" for line in lines]
         embedded["palette"] = found or name
     coloring = paint.get("coloring")
     if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
-        picture = read_trap_image(coloring["picture"], folder, from_file)
+        picture = read_trap_image(coloring["picture"], place)
         embedded["coloring"] = {**coloring, "picture": picture}
     mask = paint.get("picture_mask")
     mask = {"picture": mask} if isinstance(mask, str) else mask
     if isinstance(mask, Mapping) and isinstance(mask.get("picture"), str):
-        picture = read_trap_image(mask["picture"], folder, from_file, trap_image.encode_mask)
+        picture = read_trap_image(mask["picture"], place, trap_image.encode_mask)
         embedded["picture_mask"] = {**mask, "picture": picture}
     if isinstance(paint.get("layers"), list | tuple):
         embedded["layers"] = [
-            _embed_paint(layer, folder, lost, from_file) if isinstance(layer, Mapping) else layer
+            _embed_paint(layer, place, lost) if isinstance(layer, Mapping) else layer
             for layer in paint["layers"]
         ]
     return embedded
@@ -329,8 +299,7 @@ def _embed_paint(
 
 def read_trap_image(
     name: str,
-    folder: Path = Path(),
-    from_file: bool = False,
+    place: Place = HERE,
     encode: Callable[[trap_image.Pixels], str] = trap_image.encode,
 ) -> str:
     """Return a picture as a scene keeps it: a built-in name, or the text that `encode` returns.
@@ -340,11 +309,7 @@ def read_trap_image(
     if name == trap_image.BUILT_IN or name.startswith(trap_image.KEPT):
         trap_image.decode(name)
         return name
-    path = Path(name)
-    if from_file:
-        path = beside(folder, path)
-    elif os.path.isfile(folder / name):
-        path = folder / name
+    path = place.find(name)
     label = shown(path)
     if path.suffix.lower() not in PICTURE_SUFFIXES:
         ends = " ".join(PICTURE_SUFFIXES)
@@ -409,15 +374,21 @@ def check_suffix(path: str | Path) -> str:
 
 GALLERY = "gallery:"
 Source = str | Path | Mapping[str, Any] | Scene
+Folders = str | Path | Sequence[str | Path]
 
 
 def load_scene(
-    *sources: Source, lost: list[str] | None = None, **keys: Unpack[SceneKeywords]
+    *sources: Source,
+    lost: list[str] | None = None,
+    formulas: Folders = (),
+    **keys: Unpack[SceneKeywords],
 ) -> Scene:
     """Return the scene that `sources` describe, merged from left to right.
 
-    A palette or a picture that a file names is read only from the file's own folder, because the
-    file may be a stranger's. Names in tables and keywords are the caller's, and unrestricted.
+    A palette or a picture that a file names is read only from the file's own folder and from
+    `formulas`, because the file may be a stranger's. A formula or a map that parameters of another
+    program name is also looked for in folders such as ``../formula`` beside theirs. Names in tables
+    and keywords are the caller's, and unrestricted.
 
     Parameters
     ----------
@@ -427,6 +398,8 @@ def load_scene(
         always the gallery's scene, even where a file has the same name.
     lost : list of str, optional
         Receives a line for each setting of another program's file that has no equivalent.
+    formulas : path or sequence of paths
+        Folders with formulas, maps, palettes and pictures that files name.
     **keys
         Keys of the scene without their table, such as ``size`` or ``palette``; they are merged
         last.
@@ -456,25 +429,30 @@ def load_scene(
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]
     merged: dict[str, Any] = {}
+    more = folders_of(formulas)
     for source in sources:
-        folder = Path(source).parent if isinstance(source, str | Path) else Path()
-        table = read_table(source, lost) if isinstance(source, str | Path) else source
-        if isinstance(table, Scene):
-            table = table.to_values()
-        else:
-            table = embed_files(table, folder, lost, from_file=isinstance(source, str | Path))
+        place = HERE
+        if isinstance(source, str | Path):
+            place = Place(formats.split(str(source))[0].parent, True, more)
+        table = read_table(source, lost, more) if isinstance(source, str | Path) else source
+        table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
         merged = merge(merged, table)
     for key, value in keys.items():
-        merged = merge(merged, embed_files(nest(key, value), Path(), lost))
+        merged = merge(merged, embed_files(nest(key, value), HERE, lost))
     return validate(merged, *(s for s in sources if isinstance(s, str | Path)))
 
 
-def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -> Scene:
+def with_colors(
+    scene: Scene,
+    names: Iterable[str],
+    *sources: Source,
+    lost: list[str] | None = None,
+    formulas: Folders = (),
+) -> Scene:
     """Return a scene with the looks of `sources`, merged over its own.
 
-    These are colors, layers, display, develop, and the light of a solid's sun, sky and emission.
-
-    Of escape time, also with its relief, and what lights and shows that.
+    names: the tables that are looks, as the scene's family says. Of a light that is no look, the
+    sun's, the sky's and the emission's are.
 
     A `Scene` has every color, so the colors before it are replaced.
     """
@@ -482,12 +460,9 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
         return scene
     parts = (scene, *sources)
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
-    merged = load_scene(*parts[last:], lost=lost)
+    merged = load_scene(*parts[last:], lost=lost, formulas=formulas)
     table, own = merged.to_values(), scene.to_values()
-    names = ["display", "develop"]
-    if scene.make_any_formula().family == "escape":
-        names += ["relief", "camera", "light"]
-    looks = {"color": table["color"]} | {key: table.get(key, {}) for key in names}
+    looks = {key: table.get(key, {}) for key in names}
     if "light" not in looks:
         light = {key: value for key, value in own.get("light", {}).items() if key not in SOURCES}
         given = table.get("light", {})
@@ -495,9 +470,14 @@ def with_colors(scene: Scene, *sources: Source, lost: list[str] | None = None) -
     return validate({**own, **looks}, "")
 
 
-def read_table(source: str | Path, lost: list[str] | None = None) -> dict[str, Any]:
-    """Return the table of a gallery scene's name, or of a file; see `load_scene`."""
-    table = _read_any(source, lost)
+def read_table(
+    source: str | Path, lost: list[str] | None = None, folders: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """Return the table of a gallery scene's name, or of a file; see `load_scene`.
+
+    `folders`: where files that it names are looked for, too.
+    """
+    table = _read_any(source, lost, folders)
     table.pop(RESOLVED, None)  # what "auto" was in a picture; it is found again
     return table
 
@@ -510,11 +490,14 @@ def read_resolved(path: Path) -> dict[str, Any]:
         return {}
 
 
-def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
-    name, path = str(source), Path(source)
-    suffix = path.suffix.lower()
+def _read_any(
+    source: str | Path, lost: list[str] | None, folders: Sequence[Path]
+) -> dict[str, Any]:
+    name = str(source)
+    path, entry = formats.split(name)
+    suffix = "" if entry else path.suffix.lower()
     if isinstance(source, str):
-        named = name in catalog.names("gallery") or (not suffix and not os.path.exists(name))
+        named = name in catalog.names("gallery") or not (path.suffix or os.path.exists(path))
         if named and name not in catalog.names("gallery") and name in catalog.names("solid"):
             return {"formula": name}
         if named or name.startswith(GALLERY):
@@ -523,13 +506,17 @@ def _read_any(source: str | Path, lost: list[str] | None) -> dict[str, Any]:
         return read_json(path)
     if suffix in formats.PICTURES:
         return _read_picture(name, lost)
+    if suffix in PAGES:
+        return read_embedded(path)
     if suffix == ".fz":
         return dict(read_store_header(path)["scene"])
+    if suffix in SUFFIXES:
+        return EscapeData.load(path).scene.to_values()
     if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
         table = read_toml(path)
         if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
             return table
-    return _told(name, formats.read(name), lost)
+    return _told(name, formats.read(name, folders), lost)
 
 
 def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fractals.errors import OptionError, to_install
+from fractals.errors import OptionError, escaped, to_install
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
@@ -34,8 +34,8 @@ def page_of(scene: Scene, picture: bytes, live: bytes | None = None, reason: str
     width, height = scene.image.size
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
     page = Template(template).substitute(
-        title=html.escape(scene.title or scene.make_any_formula().title),
-        about=html.escape(by + scene.note),
+        title=html.escape(escaped(scene.title or scene.make_any_formula().title)),
+        about=html.escape("\n".join(map(escaped, (by + scene.note).split("\n")))),
         how=html.escape(LIVE if live else STILL.format(reason)),
         width=width,
         height=height,

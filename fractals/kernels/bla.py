@@ -373,8 +373,8 @@ def make_stages_body(target, formula, floatexp):
         periodic = not floatexp or size(reference(orbit, tiny, first))[0] == 0
         cutting = True
         while cutting and stage < stages.shape[0]:
-            # The parts of the lowest stage are the points of the orbit, those of another the
-            # entries below.
+            # The parts of the lowest stage are points of the orbit; the parts of a higher stage
+            # are entries of the stage below.
             begin, count = end, int64(last - first)
             if stage > lowest:
                 count = stages[stage - 1, STAGE_END] - stages[stage - 1, STAGE_BEGIN] - goes_on

@@ -187,7 +187,7 @@ def make_holomorphic_entries(target, formula, curved):
     derive, degree, larger = target.jit(formula.derivative), formula.degree, make_larger(target)
     # The square term of (Z + z)**d, relative to its linear term, is this times z / Z.
     curve = (degree - 1) / 2
-    # An entry leaves out the cubic term; that of a formula of degree 2 is 0.
+    # An entry leaves out the cubic term, which is 0 for a formula of degree 2.
     cubic = NEAR_REBASING
     if degree > 2:
         cubic = math.sqrt(6 * TOLERANCE / ((degree - 1) * (degree - 2)))

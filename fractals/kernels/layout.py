@@ -175,8 +175,8 @@ class PerturbView(NamedTuple):
     # Width of the view over ``2**exponent``, in plane units; dz is a derivative times the width
     width: float
     first_end: int  # index in the reference of the last point of the orbit of the center
-    # rebase_start, rebase_end: indices of the first and last point of the orbit to which samples
-    # are rebased: that of 0. It is the first orbit itself, but for a Julia set.
+    # rebase_start, rebase_end: indices of the first and last point of the orbit of 0, to which
+    # samples are rebased. It is the first orbit itself, except in a Julia set.
     rebase_start: int
     rebase_end: int
     first_launch: bool  # whether samples begin; otherwise they go on from `PerturbWork.state`
@@ -194,7 +194,7 @@ class PerturbView(NamedTuple):
 class PerturbTables(NamedTuple):
     """The reference, and the tables that skip steps along it."""
 
-    # array, shape (points, 2 or more): For a Julia set the orbit of 0 follows that of the center.
+    # array, shape (points, 2 or more): In a Julia set the orbit of 0 comes after the center's.
     orbit: Any
     tiny: Any  # array, shape (points, TINY_SIZE)
     stages: Any  # array of int64, shape (stages, 2)

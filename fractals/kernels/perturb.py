@@ -71,7 +71,7 @@ class PerturbOptions:
     floatexp: bool
     # Whether each sample has a position of its own (`fractals.kernels.layout`)
     explicit_positions: bool = False
-    # Whether each position has an exponent of its own, which also is that of the view's width
+    # Whether each position has an exponent of its own, which the view's width then has, too
     per_sample_exponent: bool = False
     # Whether some point of the reference is near the escape radius: see
     # `fractals.kernels.floatexp.Ops.within`
@@ -290,7 +290,7 @@ def make_la_steps(ops, options):
                 W = plus(number_at(entries, entry, LA_Z), z)
                 if entry == stages[stage, STAGE_END] or less(size(W), size(z)):
                     z = W
-                    if julia and stage < view.rebase_bottom:  # those of the first orbit
+                    if julia and stage < view.rebase_bottom:  # a stage of the first orbit
                         m, stage = view.rebase_start, int64(-1)
                     else:
                         stage = int64(view.rebase_top)  # the longest skips may be valid again
@@ -589,7 +589,7 @@ def make_steps(ops, options):
             Z = reference(orbit, tiny, m)
             W = plus(Z, z)
             x, y = plain(W)
-            if moves:  # that of the reference, and what the difference from it changed by
+            if moves:  # the reference's move, plus the change of the difference z
                 move = plus(move_at(orbit, m), plus(z, (-last[0], -last[1], last[2])))
             exact = W, before, move
             w = update(w, x, y, u, v, parameter[0], parameter[1], point, exact)

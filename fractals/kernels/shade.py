@@ -27,7 +27,7 @@ def make_turned_body(target, projected):
     x, y, dx, dy : array of real
         Of an `EscapeTile`.
     matrix : array of real, shape (4,)
-        ``scene.geometry.matrix``: from steps in the picture to steps in the plane.
+        `fractals.scene.geometry.matrix`: from steps in the picture to steps in the plane.
     arms : array of real, shape (2, samples)
         With `projected`, an exponential map, the samples' offsets from the center. Lengths are
         then in widths of the picture.

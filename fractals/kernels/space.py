@@ -104,6 +104,30 @@ def rotated(x, y, z, m):
     )
 
 
+def three(values, at):
+    """Return three numbers of an array, such as a color."""
+    return values[at], values[at + 1], values[at + 2]
+
+
+def scaled(factor, v):
+    """Return a point or a color, times a number."""
+    return factor * v[0], factor * v[1], factor * v[2]
+
+
+def added(v, factor, w):
+    """Return the sum of a point or a color and another one, times a number."""
+    return fma(factor, w[0], v[0]), fma(factor, w[1], v[1]), fma(factor, w[2], v[2])
+
+
+def mixed(part, v, w):
+    """Return the mean of two points or colors: v where `part` is 0, w where it is 1."""
+    return (
+        fma(part, w[0] - v[0], v[0]),
+        fma(part, w[1] - v[1], v[1]),
+        fma(part, w[2] - v[2], v[2]),
+    )
+
+
 def fold_tetrahedron(x, y, z):
     """Return the point's image in the cone of the corner (1, 1, 1) of a tetrahedron."""
     x, y = mirrored(x, y)
@@ -187,6 +211,10 @@ FUNCTIONS = (
     fold_tetrahedron,
     fold_octahedron,
     fold_icosahedron,
+    three,
+    scaled,
+    added,
+    mixed,
 )
 
 

@@ -24,7 +24,7 @@ WEIGHT = 2047  # of a texel that lies in the pixel: 16 of them times 65535 fit i
 SIDES = 0.86953, 0.87219, 0.34942, 0.16834
 # Where texels are large. The corner where four of them meet is 0.71 from their middles.
 LEAST_EDGE = 0.85
-TOP, EMPTY = 65534, 65535  # largest code of a kept number, and that of none
+TOP, EMPTY = 65534, 65535  # largest code of a kept number, and the code of a missing number
 
 
 class StripShape(NamedTuple):

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, Unpack
 
 import numpy as np
 
+from fractals.backends.base import Stages
 from fractals.errors import FractalsError, OptionError
 from fractals.io.escape_data import PictureFacts
 from fractals.io.files import HEADER
@@ -31,7 +31,6 @@ from fractals.io.store import (
     tile_rows,
 )
 from fractals.rendering.drawing import (
-    STAGES,
     Drawing,
     Sink,
     compute_tile,
@@ -47,7 +46,7 @@ from fractals.rendering.render import read_fitted_request
 from fractals.rendering.resume_data import ResumeData, known_of, load_known, save_known
 from fractals.scene.keywords import StoreKeywords
 from fractals.scene.model import Scene
-from fractals.threads import Progress
+from fractals.threads import Progress, add
 
 
 @dataclass
@@ -59,7 +58,7 @@ class Computed(PictureFacts):
     scene : Scene
         Of the store: a resumed store keeps the colors that it was begun with.
     timings : dict of str to float
-        Seconds of each stage; "copy" includes writing.
+        Seconds of each stage; see `fractals.Image`.
     device, precision, method : str
         What computed the numbers; see `EscapeData`.
     tiles, before : int
@@ -121,11 +120,12 @@ def compute_data_to(
 ) -> Computed:
     """Compute escape data into a store; see `compute_to`."""
     cluster, overwrite, part = store_options.cluster, store_options.overwrite, store_options.part
+    stages = Stages()
     if part is not None:
         if overwrite or cluster is not None:
             other = "cluster" if cluster is not None else "overwrite"
             raise OptionError(f"part and {other} exclude each other: give one of them")
-        return _compute_part(path, scene, options, checked_part(part))
+        return _compute_part(path, scene, options, checked_part(part), stages)
     with claimed(path):
         store = open_store(path) if (path / HEADER).exists() and not overwrite else None
         if store:
@@ -139,8 +139,8 @@ def compute_data_to(
         missing = store.missing() if store else None
         if store and not missing:
             parts_of(store).clear()
-            timings = dict.fromkeys(STAGES, 0.0)
-            return _computed(plan, timings, store, store.tiles)
+            stages.lap("copy")
+            return _computed(plan, stages, store, store.tiles)
         if store:
             check_version(store)
         else:
@@ -149,7 +149,7 @@ def compute_data_to(
         plan = replace(plan, tiles=tuple(work))
         # Each thread has its numbers twice: computed, and being written.
         replace(plan, threads=2 * max(1, backend.threads)).check_memory()
-        drawing = open_drawing(plan, backend, options, known=known)
+        drawing = open_drawing(plan, backend, options, known=known, stages=stages)
         store = store or _create(path, drawing)
         _check_found(store, drawing)
         if cluster is None:
@@ -158,14 +158,13 @@ def compute_data_to(
             _write_by(cluster, drawing, store, options)
         parts_of(store).clear()
         before = store.tiles - sum(map(len, work.values()))
-        return _computed(plan, drawing.timings, store, before)
+        return _computed(plan, stages, store, before)
 
 
 def _write_by(cluster: Any, drawing: Drawing, store: RawStore, options: RenderOptions) -> None:
     """Have tiles computed by a cluster, and write them into the planes."""
     from fractals.rendering.cluster.job import make_job, run_job
 
-    begun = perf_counter()
     parts = parts_of(store)
 
     def merge() -> None:
@@ -176,7 +175,7 @@ def _write_by(cluster: Any, drawing: Drawing, store: RawStore, options: RenderOp
         return store.missing()
 
     run_job(cluster, make_job("tiles", store.header, parts, missing, drawing, merge), options)
-    drawing.timings["iterate"] += perf_counter() - begun
+    drawing.stages.lap("iterate")
 
 
 def _create(path: Path, drawing: Drawing) -> RawStore:
@@ -214,13 +213,12 @@ def _write_tiles(
     def take(tile: Tile, stop: Stop) -> dict[str, float]:
         shape = tile.height * n, tile.width * n
         planes = {name: np.empty(shape, dtype) for name, dtype in store.planes.items()}
-        seconds = compute_tile(drawing, tile, planes, stop)
-        begun = perf_counter()
+        seconds, writing = compute_tile(drawing, tile, planes, stop), Stages()
         for k in work[tile] if not stop() else ():
             rows = store.window(k)
             own = slice(rows.start - tile.y * n, rows.stop - tile.y * n)
             writer.write(k, {name: plane[own] for name, plane in planes.items()})
-        seconds["copy"] += perf_counter() - begun
+        add(seconds, writing.end("copy"))
         return seconds
 
     try:
@@ -238,7 +236,7 @@ def checked_part(part: tuple[int, int]) -> tuple[int, int]:
 
 
 def _compute_part(
-    path: Path, scene: Scene, options: RenderOptions, part: tuple[int, int]
+    path: Path, scene: Scene, options: RenderOptions, part: tuple[int, int], stages: Stages
 ) -> Computed:
     """Compute each n-th tile of a store as parts; the first process to come creates the store."""
     store = open_store(path) if (path / HEADER).exists() else None
@@ -249,7 +247,7 @@ def _compute_part(
         scene = store.scene
         known = load_known(parts_of(store))
     plan, backend = open_plan(scene, options, "store")
-    drawing = open_drawing(plan, backend, options) if known is None else None
+    drawing = open_drawing(plan, backend, options, stages=stages) if known is None else None
     if store is None:
         assert drawing
         with new_store(path) as folder:
@@ -264,16 +262,16 @@ def _compute_part(
     own = [k for k in missing if k % n == i]
     left = len(missing) - len(own)
     if not own:
-        timings = dict.fromkeys(STAGES, 0.0)
-        return _computed(plan, timings, store, store.tiles - len(missing), left)
+        stages.lap("copy")
+        return _computed(plan, stages, store, store.tiles - len(missing), left)
     work = _tiles(plan, store.rows, own)
     plan = replace(plan, tiles=tuple(work))
     replace(plan, threads=2 * max(1, backend.threads)).check_memory()
     known = load_known(parts_of(store))
-    drawing = open_drawing(plan, backend, options, known=known)
+    drawing = open_drawing(plan, backend, options, known=known, stages=stages)
     _check_found(store, drawing)
     _write_tiles(drawing, store, work, PartWriter(store), options.on_progress)
-    return _computed(plan, drawing.timings, store, store.tiles - len(missing), left)
+    return _computed(plan, stages, store, store.tiles - len(missing), left)
 
 
 def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, Sequence[int]]:
@@ -291,8 +289,10 @@ def _tiles(plan: Plan, rows: int, missing: Sequence[int] | None) -> dict[Tile, S
 
 
 def _computed(
-    plan: Plan, timings: dict[str, float], store: RawStore, before: int, missing: int = 0
+    plan: Plan, stages: Stages, store: RawStore, before: int, missing: int = 0
 ) -> Computed:
     facts = plan.device, plan.precision, plan.method
     tiles = store.tiles
-    return Computed(store.scene, timings, *facts, tiles=tiles, before=before, missing=missing)
+    return Computed(
+        store.scene, stages.seconds, *facts, tiles=tiles, before=before, missing=missing
+    )

@@ -1,20 +1,19 @@
 """Develop: linear light of any family becomes pixels, as the table [develop] of a scene says."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, run_pieces
 from fractals.color import palette
 from fractals.errors import OptionError
 from fractals.kernels import develop as developing
 from fractals.kernels.develop import Development, DevelopOptions
 from fractals.kernels.elementary import exp
 from fractals.scene.model import Scene
-from fractals.threads import run_tiles
 
 OCTAVES = 5  # Gaussians of a glow, each half as wide as the next
 LEAST = 2.0  # cells of the standard deviation of a Gaussian: with fewer, cells would be seen
@@ -153,12 +152,10 @@ class Developer:
         """Have bands of rows be worked on, on all threads."""
         step = ROWS if self._backend.kind == "cpu" else rows
 
-        def one(first: int) -> Mapping[str, float]:
+        def one(first: int) -> None:
             work(first, min(step, rows - first))
-            return {}
 
-        threads = self._backend.threads if self._backend.kind == "cpu" else 0
-        run_tiles(range(0, rows, step), one, threads, None)
+        run_pieces(self._backend, range(0, rows, step), one)
 
 
 def light_table(exposure: float) -> NDArray[np.float32]:

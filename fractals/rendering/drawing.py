@@ -16,13 +16,12 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from time import perf_counter
 from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Prepare, Work
+from fractals.backends.base import Backend, Prepare, Stages, Work
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.deep import orbit_cache
@@ -73,18 +72,18 @@ def make_source(
     `watch` is called with the number of steps while a reference orbit is computed. With `known`,
     what another process has found, nothing is probed.
     """
-    begun = perf_counter()
+    looked = Stages()
     if known is None and (limit := _limit_by_other_method(backend, plan, find_orbit, watch)):
         plan = replace(plan, max_iterations=limit, settled=True)
-    begun = perf_counter() - begun
     source: SampleSource
+    before = looked.end("iterate")["iterate"]
     if plan.deep:
         from fractals.rendering.perturb import Perturbation
 
         source = Perturbation(backend, plan, find_orbit, watch, known)
     else:
         source = Direct(backend, plan, known)
-    source.probing += begun
+    source.probing += before
     return source
 
 
@@ -115,7 +114,6 @@ def _limit_by_small_picture(
     return make_source(backend, probed, find_orbit, watch).max_iterations
 
 
-STAGES = ("compile", "reference", "iterate", "color", "copy")
 Planes = Mapping[str, NDArray[Any]]
 
 
@@ -127,10 +125,14 @@ class Drawing:
     backend: Backend  # runs the programs, and holds the arrays of the device
     source: SampleSource  # ``source.iterate(tile)``: the raw numbers of a tile, on the device
     painter: Painter | None = None  # makes pixels of them; None where only they are computed
-    # Seconds of each stage so far. `run` adds to them.
-    timings: dict[str, float] = field(default_factory=lambda: dict.fromkeys(STAGES, 0.0))
+    stages: Stages = field(default_factory=Stages)  # `run` ends some
     tally: Tally = field(default_factory=Tally)  # the counts of the tiles that were drawn
     room: Room = field(default_factory=Room)  # how large tiles may be
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """Return the seconds of each stage so far."""
+        return self.stages.seconds
 
     @property
     def summary(self) -> Summary:
@@ -176,11 +178,16 @@ def open_plan(
 
 
 def open_recoloring(
-    scene: Scene, raw: EscapeData, options: RenderOptions, keeps: Keeps = "pixels"
+    scene: Scene,
+    raw: EscapeData,
+    options: RenderOptions,
+    keeps: Keeps = "pixels",
+    stages: Stages | None = None,
 ) -> Drawing:
     """Return a drawing that colors raw numbers; see `open_plan` and `open_drawing`."""
+    stages = stages or Stages()
     plan, backend = _open_plan(scene, options, keeps, iterates=False)
-    return open_drawing(plan, backend, options, stored=raw)
+    return open_drawing(plan, backend, options, stored=raw, stages=stages)
 
 
 def _open_plan(
@@ -237,21 +244,22 @@ def open_drawing(
     stored: EscapeData | None = None,
     known: ResumeData | None = None,
     first: Callable[[Drawing], Any] = _draw_one_sample,
+    stages: Stages | None = None,
 ) -> Drawing:
     """Return a drawing whose programs are compiled and whose inputs are on the device.
 
-    It colors tiles where its plan does, or where they are read from `stored` raw numbers in place
+    The drawing colors tiles if the plan says so, or if `stored` gives raw numbers to color in place
     of iterating. With `known`, what another process has found, nothing is probed. Stored raw
     numbers that do not fit the plan are refused, and so is a picture that takes too long. Programs
-    are compiled when they are first called: ``first(drawing)`` calls them.
+    are compiled when they are first called: ``first(drawing)`` calls them. `stages`: those of the
+    call, if it has begun.
     """
-    begun = perf_counter()
-    timings = dict.fromkeys(STAGES, 0.0)
+    stages = stages or Stages()
     source: SampleSource
     values = None
     if stored is not None:
         source = Recoloring(backend, plan, stored)
-        values = partial(_whole_values, Drawing(plan, backend, source, None, timings))
+        values = partial(_whole_values, Drawing(plan, backend, source, None, stages))
     else:
         # A store gets the same orbit each time, however long one is kept.
         find: FindOrbit = orbit_cache.find_same if plan.keeps == "store" else orbit_cache.find
@@ -262,15 +270,15 @@ def open_drawing(
             source = make_source(backend, plan, find, watch, known)
         if source.note:
             options.on_message(source.note)
-        timings["reference"] = source.reference
-        timings["reference" if plan.deep else "iterate"] += source.probing
+        if plan.deep:
+            stages.lap("reference")
     painter = None
     if plan.colors or stored is not None:
         painter = Painter(backend, plan, plan.scene.image.dtype, values)
-    drawing = Drawing(plan, backend, source, painter, timings, room=Room(options.on_message))
+    drawing = Drawing(plan, backend, source, painter, stages, room=Room(options.on_message))
     with compilation_explained(plan):
         first(drawing)
-    timings["compile"] = perf_counter() - begun - sum(timings.values())
+    stages.lap(source.stage)
     if plan.deep and stored is None and not options.force:
         check_time(plan, source)
     for line in take_messages():
@@ -461,15 +469,16 @@ def developed(drawing: Drawing, pixels: NDArray[Any]) -> Pixels:
         return pixels
     assert drawing.painter
     assert drawing.painter.developer
-    begun = perf_counter()
     found = drawing.painter.developer.pixels(pixels)
-    drawing.timings["color"] += perf_counter() - begun
+    drawing.stages.lap("color")
     return found
 
 
-def compute_data(plan: Plan, backend: Backend, options: RenderOptions) -> EscapeData:
-    """Compute the raw numbers of a plan; see `open_plan`."""
-    drawing = open_drawing(replace(plan, keeps="raw"), backend, options)
+def compute_data(
+    plan: Plan, backend: Backend, options: RenderOptions, stages: Stages | None = None
+) -> EscapeData:
+    """Compute the raw numbers of a plan; see `open_plan` and `open_drawing`."""
+    drawing = open_drawing(replace(plan, keeps="raw"), backend, options, stages=stages)
     planes = empty_planes(drawing)
     run(drawing, plan.tiles, plane_sink(drawing, planes), options.on_progress)
     return escape_data(drawing, planes, plan.scene)
@@ -521,16 +530,13 @@ def run(
     progress: Progress | None = None,
     stop: Stop | None = None,
 ) -> None:
-    """Have a sink take tiles in the backend's threads, and add to the drawing's timings.
+    """Have a sink take tiles in the backend's threads, and end stages of the drawing.
 
     The time that passes is divided in proportion to what the stages took in all threads. An error,
     or Ctrl-C, ends the work of the other threads early. Where `stop` returns True, the tiles that
     are left are skipped; compiled loops, which do not ask it, are not used then.
     """
-    begun = perf_counter()
     loops = () if stop else sink.loops(tiles)
-    looped = perf_counter()
-    drawing.timings["compile"] += looped - begun
     queue = Queue(len(tiles))
     if loops:
         spent = run_loops(queue, [partial(loop, queue) for loop in loops], progress)
@@ -543,9 +549,7 @@ def run(
             return {} if stopped() else sink.take(tile, stopped)
 
         spent = run_tiles(tiles, take, drawing.backend.threads, progress, queue)
-    passed, total = perf_counter() - looped, sum(spent.values())
-    for stage, seconds in spent.items():
-        drawing.timings[stage] += passed * seconds / total
+    drawing.stages.share(spent)
     drawing.room.tell()
 
 

@@ -19,8 +19,9 @@ from fractals.scene.paint import Paint
 
 SIZE = (96, 54)  # samples; the fit depends on the scene, and not on the size of its picture
 CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
-SHARES = (0.01, 0.99)  # of the values: those between them are spread over the palette
-# Turns of the palette between them at density 1. Fewer turns leave most of the palette unused.
+SHARES = (0.01, 0.99)  # quantiles of the values; the palette is spread between the two
+# Turns of the palette between the two quantiles at density 1. Fewer turns leave most of the palette
+# unused.
 LEAST_TURNS = 0.5
 # The curves of `fractals.kernels.shade.make_transfer`, in NumPy.
 CURVES: dict[str, Callable[[Any], Any]] = {
@@ -39,7 +40,8 @@ def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[
     """
     if not CHOSEN & keywords.keys() or "color" in keywords:
         return scene
-    what = chosen(load_scene(*sources), scene, keywords)
+    before = load_scene(*sources, formulas=keywords.get("formulas", ()))
+    what = chosen(before, scene, keywords)
     if what == "coloring":
         own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - keywords.keys(), "auto")
         scene = scene.replace(**own)

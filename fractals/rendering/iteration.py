@@ -38,8 +38,8 @@ from fractals.threads import share
 Counts = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-# Samples of the view, across and down, that are iterated before the picture; and those that tell
-# the limit of a view that is not deep.
+# Samples across and down that are iterated before the picture: of a view's probe, and of the probe
+# that finds the limit of a view that is not deep.
 PROBE_SIZE = (32, 18)
 LIMIT_SIZE = (48, 27)
 # Share of a deep view's samples: the limit is high enough if fewer escape by one 4 times as high.
@@ -47,7 +47,8 @@ CHANGED = 1 / 256
 # Share of the samples of other views. On the border about as many samples escape in 2n to 4n steps
 # as later, or fewer. So a limit of 4 times what this share exceeds leaves a quarter of it inside.
 LATE = 1 / 200
-# Share of the samples: the limit by the zoom is kept if no more escape beyond it.
+# Share of the samples. If at most this share escapes beyond the limit that the zoom suggests, the
+# plan keeps that limit.
 KEPT = 1 / 500
 # Shares of the sorted smooth counts whose means stand for the lowest and for the median. Means of
 # many samples change smoothly along a zoom; the least count jumps.
@@ -380,7 +381,7 @@ class ViewProbe:
 FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
 WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
-FindOrbit = Callable[..., Reference]  # one of those in `fractals.deep.orbit_cache`
+FindOrbit = Callable[..., Reference]  # a function of `fractals.deep.orbit_cache`
 Stop = Callable[[], bool]  # True: whoever asked for a tile no longer needs it
 # ``use(raw, flags)`` takes the escape data of a tile, and copies `flags` with what it makes of them
 Use = Callable[[EscapeTile, Pairs], None]
@@ -394,7 +395,7 @@ def never() -> bool:
 class SampleSource(Protocol):
     """Computes raw numbers of tiles: ready when it is made, and changed by no tile."""
 
-    max_iterations: int  # most steps; where the plan is probed, those that were found
+    max_iterations: int  # most steps; for a limit "auto" the limit that the probe found
     count_offset: float  # as of `fractals.io.escape_data.EscapeData`
     reference: float  # seconds that the reference orbit took
     probing: float  # seconds that probing the view took
@@ -551,7 +552,8 @@ class GridMethod:
 
 
 FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
-LONG = 2**22  # a limit beyond it says "no limit": no sample of a probe is iterated so far
+# Users write larger limits to mean "no limit". A probe must not follow them: it would take minutes.
+LONG = 2**22
 PLAIN_PART = 2**16  # steps of a sample in the CPU's plain loop between two calls of `stop`
 
 

@@ -20,6 +20,7 @@ from typing import (
     get_origin,
 )
 
+from fractals import catalog
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
 from fractals.scene.numbers import Real, plain, whole
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from fractals.io.load import Source
     from fractals.scene.model import Scene
 
-# What others call a key or an option: an unknown word is looked up here first.
-_SAID = {
+# Words of other programs for a key or an option. An unknown word is looked up here first.
+_SYNONYMS_OF = {
     "antialias": "antialiasing",
     "bits": "depth",
     "center": "x",
@@ -47,7 +48,7 @@ _SAID = {
     "threads": "jobs n_jobs n_threads num_threads workers",
     "zoom": "magnification scale",
 }
-SYNONYMS = {word: name for name, said in _SAID.items() for word in said.split()}
+SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
 # The same of keywords in Python for which a name does not say enough.
 _KEYWORDS = {
     "backend": "device='cpu', 'gpu' or another",
@@ -57,7 +58,6 @@ _KEYWORDS = {
     "dtype": "precision='float32' or 'float64'",
     "height resolution shape": "size=(width, height) in pixels; width is that of the view",
     "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
-    "power": "formula={'name': 'multibrot', 'power': 4}",
     "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
 }
 KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
@@ -187,7 +187,18 @@ class Bar:
         sys.stderr.flush()
 
 
-class DeviceOptions(Options):
+class SourceOptions(Options):
+    """Where files are found that the sources of a scene name."""
+
+    formulas: tuple[str, ...] = option(
+        (),
+        "Folders with formulas, maps, palettes and pictures that files name.",
+        command="Folder with formulas, maps, palettes and pictures that files name; can be "
+        "repeated.",
+    )
+
+
+class DeviceOptions(SourceOptions):
     """What draws, and what is reported."""
 
     device: str = option(
@@ -325,7 +336,7 @@ class SaveOptions(FileOptions):
     keep_strip: bool = option(False, "Keep the folder NAME.film/ of the work.")
 
 
-class SearchOptions(Options):
+class SearchOptions(SourceOptions):
     """How far a search of a minibrot or of a spiral's eye goes."""
 
     max_period: int | None = option(
@@ -444,7 +455,7 @@ def read_request(
     from fractals.io.load import load_scene
 
     keys, *made = split_keywords(keywords, allowed, *options)
-    return load_scene(*sources, **keys), *made
+    return load_scene(*sources, formulas=keywords.get("formulas", ()), **keys), *made
 
 
 def split_keywords(
@@ -458,10 +469,12 @@ def split_keywords(
     known = allowed.__annotations__
     for name in keywords:
         if name not in known:
-            hint = f"; give {KEYWORDS[name]}" if name in KEYWORDS else ""
+            hint = _as_table(name, keywords, given=True)
+            hint = hint or (f"; give {KEYWORDS[name]}" if name in KEYWORDS else "")
             if SYNONYMS.get(name) in known:
                 hint = hint or f"; did you mean '{SYNONYMS[name]}'?"
-            raise OptionError(f"unknown keyword '{name}'{hint or did_you_mean(name, known)}")
+            hint = hint or _as_table(name, keywords, given=False) or did_you_mean(name, known)
+            raise OptionError(f"unknown keyword '{name}'{hint}")
     keys, made = dict(keywords), []
     for each in options:
         names = each.fields.keys() & keys.keys()
@@ -469,6 +482,20 @@ def split_keywords(
     if keys.get("precision", "") is None:
         del keys["precision"]
     return keys, *made
+
+
+def _as_table(name: str, keywords: Mapping[str, Any], given: bool) -> str:
+    """Return the hint at the table that an option of a formula or a coloring belongs in, or "".
+
+    `given`: of one that the keywords name; otherwise of any formula, where they name none.
+    """
+    texts = [text for key in ("formula", "coloring") if isinstance(text := keywords.get(key), str)]
+    for chosen in texts if given else [""] * (not texts):
+        kind, own = catalog.owner(name, chosen) or ("", "")
+        if kind and (own == chosen or not given):
+            value = shown(repr(keywords[name]), 20)
+            return f"; give {kind}={{'name': '{own}', '{name}': {value}}}"
+    return ""
 
 
 def with_keywords(allowed: type, *options: type[Options]) -> Callable[[F], F]:

@@ -63,7 +63,7 @@ Indices = NDArray[np.int64]
 BLOCK_LEVELS = 12
 BLOCK = 1 << (BLOCK_LEVELS - 1)
 MEMORY = HostMemory()
-MAX_KEPT = 2**23  # bytes of a table whose memory is kept for that of another orbit
+MAX_KEPT = 2**23  # bytes of a table, up to which another orbit's table reuses its memory
 # Bytes of tables that are kept for the next picture of the same orbits.
 MAX_LAST_TABLES = 2**26
 
@@ -90,7 +90,7 @@ class TableMaker:
     cpu: Backend = field(compare=False)
     threads: int = field(compare=False)  # how many threads fill them; 0: the calling one
     formula: Formula
-    julia: bool  # whether the second orbit is that of 0
+    julia: bool  # whether the second orbit is the orbit of 0
     extended: bool  # whether each difference has an exponent of its own
     escape_radius: float
     exponent: int  # exponent of two by which differences are divided
@@ -232,8 +232,8 @@ FIRST_LIMIT = 2**22
 # Iterations of a reference orbit that ends only if it escapes. More of it is computed if samples of
 # the probe turn out to need it.
 MIN_LIMIT = 2**14
-# Iterations under a limit that says "no limit", up to which such an orbit is computed and the probe
-# iterated while no sample escapes.
+# If users ask for no limit and no sample of the probe escapes, the probe and a reference orbit that
+# ends only by escape stop after this many iterations.
 PATIENCE = 2**20
 
 
@@ -279,7 +279,8 @@ class Perturbation(GridMethod):
         if plan.depth:
             self.count_offset = probe.count_offset(last)
         self.probing = probe.seconds
-        self._on_steps = None  # what it refers to may hold this source: its arrays would stay
+        # The callback may hold this source, whose arrays would stay in memory.
+        self._on_steps = None
 
     def _use(self, references: list[Reference]) -> None:
         """Iterate along these orbits from now on: sets all that `_iterate` reads."""
@@ -323,7 +324,7 @@ class Perturbation(GridMethod):
         return run, run_probe, (backend.to_device(np.array(point, backend.real)),)
 
     def _compile_probe(self, probe: ViewProbe) -> None:
-        if self.run_probe.loop != "packets":  # those are compiled already
+        if self.run_probe.loop != "packets":  # loops over packets are compiled already
             probe.compile()
 
     def _tables(self, references: list[Reference], near_radius: bool) -> Tables:
@@ -458,8 +459,8 @@ class Perturbation(GridMethod):
         """
         ends_at_period = self.formula.holomorphic and not self.julia
         references = self._orbits(FIRST_LIMIT if ends_at_period else MIN_LIMIT)
-        # A cycle attracts such a reference. It never escapes, which says nothing of how long the
-        # orbits of other samples are.
+        # A cycle attracts a reference that repeats. Such a reference never escapes, so it does not
+        # tell how long the orbits of other samples are.
         if references[0].repeats:
             references = self._orbits(MIN_LIMIT)
         self._use(references)

@@ -31,7 +31,7 @@ from fractals.scene.picture import View
 # Tile, and how a picture is divided into tiles and bands.
 
 
-MIN_TILE = 2**14  # samples, on the CPU: the overhead of a tile is that of about 100 samples
+MIN_TILE = 2**14  # samples, on the CPU: a tile costs as much besides as 100 samples
 # Of samples, in a strip: in flatter strips counts differ more, and SIMD lanes wait for the longest.
 MIN_ROWS = 16
 BYTES_A_TILE = 200  # of a Tile object

@@ -93,7 +93,7 @@ def _julia_orbit_bits(
     log2_spacing: float,
 ) -> float:
     """Return the same for a Julia set."""
-    # A larger view near this one stands for it, so that the steps of a zoom share its orbits.
+    # A larger view near this view stands for it, so the steps of a zoom share its orbits.
     larger = math.ceil(log2(width))
     samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width
     place = Fraction(2) ** larger / PLACES

@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO, Unpack
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.escape_data import EscapeData, resolved_values
@@ -104,16 +104,16 @@ def read_fitted_request(
     return scene, *made
 
 
-def draw_image(plan: Plan, backend: Backend, options: RenderOptions) -> Image:
-    """Draw the picture of a plan; see `open_plan`."""
-    if not plan.layers.whole:
-        return finish(open_drawing(plan, backend, options), options)
-    # The colors of each pixel depend on all samples: iterate all of them, then color.
-    raw = compute_data(plan, backend, options)
-    image = finish(open_drawing(plan, backend, options, stored=raw), options)
-    for stage, seconds in raw.timings.items():
-        image.timings[stage] += seconds
-    return image
+def draw_image(
+    plan: Plan, backend: Backend, options: RenderOptions, stages: Stages | None = None
+) -> Image:
+    """Draw the picture of a plan; see `open_plan` and `open_drawing`."""
+    raw = None
+    if plan.layers.whole:
+        # The colors of each pixel depend on all samples: iterate all of them, then color.
+        stages = stages or Stages()
+        raw = compute_data(plan, backend, options, stages)
+    return finish(open_drawing(plan, backend, options, raw, stages=stages), options)
 
 
 def finish(drawing: Drawing, options: RenderOptions) -> Image:
@@ -134,7 +134,9 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     Returns
     -------
     EscapeData
-        Counts, z, and what the colorings of the scene need, as arrays of all samples.
+        Counts, z, and what the colorings of the scene need, as arrays of all samples. Of flames,
+        attractors, Buddhabrots and solids: their sums, as one array. ``save`` writes either to a
+        file.
 
     Raises
     ------
@@ -245,11 +247,12 @@ def read_recoloring(
     *options: type,
 ) -> tuple[Scene, *tuple[Any, ...]]:
     """Return the scene and the options that `recolor` was called with, as `read_request` does."""
-    colors = with_colors(raw.scene, *sources)
+    looks, folders = family_of(raw.scene).looks, keywords.get("formulas", ())
+    colors = with_colors(raw.scene, looks, *sources, formulas=folders)
     scene, *made = read_request((colors,), keywords, allowed, *options)
     if not isinstance(raw, EscapeData):
         return scene, *made
-    if raw.exact and not make_layers(scene).lacking(raw.planes):  # those are refused later
+    if raw.exact and not make_layers(scene).lacking(raw.planes):  # `recolor` refuses others later
         scene = fit_new_coloring(scene, (colors,), keywords)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)
@@ -321,13 +324,13 @@ def draw_to(
     cluster: Any,
 ) -> Rendered:
     """Draw the picture of an escape-time scene into a file; see `render_to`."""
-    target = PictureFile(path, scene.image, overwrite)
+    stages, target = Stages(), PictureFile(path, scene.image, overwrite)
     plan, backend = open_plan(scene, options, _keeps(target))
     if cluster is not None:
-        return _render_by(cluster, path, target, plan, backend, options)
+        return _render_by(cluster, path, target, plan, backend, options, stages)
     if not target.streams or plan.layers.whole or scene.develop.bloom:
-        return written_to(target, draw_image(plan, backend, options), options)
-    drawing = open_drawing(plan, backend, options)
+        return written_to(target, draw_image(plan, backend, options, stages), options)
+    drawing = open_drawing(plan, backend, options, stages=stages)
     with target.open() as file:
         return _stream(file, drawing, options)
 
@@ -393,13 +396,14 @@ def _render_by(
     plan: Plan,
     backend: Backend,
     options: RenderOptions,
+    stages: Stages,
 ) -> Rendered:
     """Have a picture drawn by a cluster."""
     from fractals.rendering.cluster.job import check_poster, draw_poster
 
     named = check_poster(path, target, plan.layers.whole)
     check_bands(plan.scene)
-    drawing = open_drawing(plan, backend, options)
+    drawing = open_drawing(plan, backend, options, stages=stages)
     draw_poster(named, target, drawing, options, cluster)
     return Rendered(**vars(drawing.facts) | {"summary": None})  # the workers have counted
 
@@ -410,21 +414,19 @@ def _keeps(target: PictureFile) -> Keeps:
 
 def _stream(file: BinaryIO, drawing: Drawing, options: RenderOptions) -> Rendered:
     """Draw a picture into an open file as a PNG."""
-    plan, timings = drawing.plan, drawing.timings
+    plan = drawing.plan
     picture = plan.scene.image
     found = drawing.source.max_iterations, drawing.source.count_offset
     resolved = resolved_values(plan.scene, *found)
     writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits, resolved))
     bands = Bands(plan, drawing.backend, writer, drawing.dtype)
     drawers = drawing.backend.threads  # 0: the calling thread draws, so that others compress
-    timings["encode"] = 0.0
     with ended_on_error(bands):
         helpers = None if drawers else Helpers(bands, options.threads or core_count())
         run(drawing, plan.tiles, _band_sink(drawing, bands), options.on_progress)
-        begun = perf_counter()
         (helpers or Helpers(bands, drawers)).join()
     writer.end()
-    timings["encode"] += perf_counter() - begun
+    drawing.stages.lap("encode")
     return Rendered(**vars(drawing.facts))
 
 

@@ -549,7 +549,7 @@ class Antialiasing:
         max_iterations: int,
         count_offset: float,
     ) -> None:
-        """Take `numbers`, which returns escape data of samples as `Method.iterate_some` does."""
+        """Take `numbers`, which returns escape data as `SampleSource.iterate_some` does."""
         self.backend, self.plan, self.painter = backend, plan, painter
         self.numbers, self.max_iterations, self.count_offset = numbers, max_iterations, count_offset
 

@@ -30,15 +30,16 @@ import os
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
-from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals import __version__
-from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.backends.base import Stages
+from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown
 from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
@@ -51,6 +52,7 @@ from fractals.io.files import (
 from fractals.io.parts import StoreParts, encode
 from fractals.io.store import (
     PARTS,
+    SUFFIX,
     checksum,
     claimed,
     clear,
@@ -62,13 +64,33 @@ from fractals.io.store import (
 from fractals.rendering.compute_store import Computed, checked_part
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene, validate
-from fractals.threads import Progress
+from fractals.threads import Progress, within
 
 
 class PictureSums:
     """The sums of a picture: equal where all parts are, and an array for NumPy."""
 
+    store: ClassVar[str]  # the module that holds, as `KIND`, how these sums are kept
     sums: NDArray[np.int64]
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the sums to a new store, which `recolor` shows and `compute_to` goes on with.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ending in ``.fz``.
+        overwrite : bool
+            True: an existing store is replaced.
+
+        Raises
+        ------
+        OptionError
+            The suffix is another one.
+        FractalsError
+            The store exists, or can't be written.
+        """
+        save_sums(self, Path(path), overwrite)
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):
@@ -146,7 +168,7 @@ class SumKind(NamedTuple):
     images: str  # as messages name them
     unit: str  # what chunks are called
     keys: tuple[str, ...]  # the header's numbers, besides chunks
-    mark: tuple[str, ...]  # which of these the name of the sums tells, before the chunks
+    mark: tuple[str, ...]  # which of `keys` stand in the name of the sums, before the chunks
     keys_of_part: tuple[str, ...]
     shape: Callable[[Scene, Numbers], tuple[int, int, int]]  # of the sums
     total: Callable[[Scene, NDArray[np.int64], Numbers], Any]
@@ -271,6 +293,20 @@ def write_total(path: Path, adder: Adder, total: Any, kind: SumKind) -> None:
     remove_others(path, name)
 
 
+def save_sums(total: Any, path: Path, overwrite: bool) -> None:
+    """Write a total to a new store."""
+    if path.suffix.lower() != SUFFIX:
+        raise OptionError(f"'{path}': the sums of a picture are saved as a store, NAME{SUFFIX}")
+    if (path / HEADER).exists() and not overwrite:
+        raise FractalsError(f"'{path}' exists already: {ANOTHER}")
+    kind: SumKind = import_module(total.store).KIND
+    # What counts a total's numbers needs no program of a device.
+    adder = kind.open(total.scene, RenderOptions(device="python", force=True))
+    with claimed(path):
+        clear(path)
+        write_total(path, adder, total, kind)
+
+
 def remove_others(path: Path, name: str) -> None:
     """Remove the sums that the header of a store does not name."""
     with writing(path):
@@ -288,7 +324,7 @@ class Going:
     adder: Adder
     total: Any  # what is added up so far
     parts: StoreParts
-    timings: dict[str, float] = field(default_factory=lambda: {"iterate": 0.0, "copy": 0.0})
+    stages: Stages = field(default_factory=Stages)
 
     def join(self, part: "Part") -> None:
         """Add the part that follows the chunks so far."""
@@ -296,9 +332,9 @@ class Going:
 
     def write(self) -> None:
         """Write what is added up so far."""
-        begun = perf_counter()
+        self.stages.lap("iterate")
         write_total(self.path, self.adder, self.total, self.kind)
-        self.timings["copy"] += perf_counter() - begun
+        self.stages.lap("copy")
 
 
 Play = Callable[[Going, RenderOptions], None]
@@ -317,11 +353,12 @@ def compute_sums_to(
     Where the scene asks for more than the store has, the store is continued. `play` plays the
     chunks that are missing: `play_here`, or what a cluster does.
     """
+    stages = Stages()
     if store_options.part is not None:
         if store_options.overwrite or store_options.cluster is not None:
             other = "overwrite" if store_options.cluster is None else "cluster"
             raise OptionError(f"part and {other} exclude each other: give one of them")
-        return _compute_part(path, scene, options, checked_part(store_options.part), kind)
+        return _compute_part(path, scene, options, checked_part(store_options.part), kind, stages)
     with claimed(path):
         there = (path / HEADER).exists() and not store_options.overwrite
         store = SumStore(path, read_store_header(path), kind) if there else None
@@ -335,10 +372,11 @@ def compute_sums_to(
         before, last = total.chunks, adder.plan.chunks
         if store is None or (total.scene, total.chunks) != (store.scene, store.numbers["chunks"]):
             write_total(path, adder, total, kind)
-        going = Going(path, kind, adder, total, parts_of(path, adder))
+        going = Going(path, kind, adder, total, parts_of(path, adder), stages)
         play(going, options)
         if all(part.last <= last for part in parts_there(going)):
             going.parts.clear()  # others are of a higher quality
+        stages.lap("copy")
         return _computed(going, before)
 
 
@@ -346,15 +384,16 @@ def play_here(going: Going, options: RenderOptions) -> None:
     """Play the chunks of a store that are missing, and write it now and then."""
     adder, plan = going.adder, going.adder.plan
     found = [part for part in parts_there(going) if part.last <= plan.chunks]
+    begin = going.total.chunks
     while going.total.chunks < plan.chunks:
-        begun, first = perf_counter(), going.total.chunks
+        first = going.total.chunks
         if part := next((each for each in found if each.first == first), None):
             going.join(part)
         else:
             starts = [each.first for each in found if each.first > first]
             last = min(plan.chunks, first + chunks_at_once(plan), *starts)
-            going.total = adder.add(going.total, last, options.on_progress)
-        going.timings["iterate"] += perf_counter() - begun
+            progress = within(options.on_progress, first - begin, last - first, plan.chunks - begin)
+            going.total = adder.add(going.total, last, progress)
         going.write()
 
 
@@ -362,7 +401,7 @@ def _computed(going: Going, before: int) -> Computed:
     plan, total = going.adder.plan, going.total
     return Computed(
         total.scene,
-        going.timings,
+        going.stages.seconds,
         plan.device,
         plan.precision,
         plan.method,
@@ -387,7 +426,12 @@ class Part(NamedTuple):
 
 
 def _compute_part(
-    path: Path, scene: Scene, options: RenderOptions, part: tuple[int, int], kind: SumKind
+    path: Path,
+    scene: Scene,
+    options: RenderOptions,
+    part: tuple[int, int],
+    kind: SumKind,
+    stages: Stages,
 ) -> Computed:
     """Play the chunks of a part; the first process to come creates the store."""
     adder = kind.open(scene, options)
@@ -397,20 +441,22 @@ def _compute_part(
     adder, whole = kind.resume(SumStore(path, read_store_header(path), kind), adder)
     plan, (i, n) = adder.plan, part
     first, end = (whole.chunks + (plan.chunks - whole.chunks) * k // n for k in (i, i + 1))
-    going = Going(path, kind, adder, replace(adder.none(), chunks=first), parts_of(path, adder))
+    none, parts = replace(adder.none(), chunks=first), parts_of(path, adder)
+    going = Going(path, kind, adder, none, parts, stages)
     name = f"{i:06d}-{n:06d}.sums"
     there = read_part(going, name)
     if there and there.first == first and there.last <= end:
         going.join(there)
-    before, timings = going.total.chunks - first, going.timings
+    before = going.total.chunks - first
     while going.total.chunks < end:
-        begun, last = perf_counter(), min(end, going.total.chunks + chunks_at_once(plan))
-        going.total = adder.add(going.total, last, options.on_progress)
-        played = perf_counter()
+        done = going.total.chunks
+        last = min(end, done + chunks_at_once(plan))
+        progress = within(options.on_progress, done - first, last - done, end - first)
+        going.total = adder.add(going.total, last, progress)
+        stages.lap("iterate")
         content = content_of(adder, going.total, first)
         going.parts.keep(name, encode(name, going.parts.work, *content))
-        timings["iterate"] += played - begun
-        timings["copy"] += perf_counter() - played
+        stages.lap("copy")
     going.total = adder.only(going.total, first)
     missing = _missing(parts_there(going), whole.chunks, plan.chunks)
     return replace(_computed(going, before), tiles=plan.chunks - whole.chunks, missing=missing)

@@ -12,13 +12,12 @@ view alone, so pictures of any size and quality have the same samples.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, run_pieces
 from fractals.scatter import buddhabrot
 from fractals.scatter import game as games
 from fractals.scatter.buddhabrot import (
@@ -28,7 +27,6 @@ from fractals.scatter.buddhabrot import (
     Buddhabrot,
     Orbits,
 )
-from fractals.threads import run_tiles
 
 FIRST = 5  # the level at which dividing begins: 32 x 32 cells, or the most that a scene allows
 SAMPLES = 24  # of a cell, in the pilot
@@ -155,15 +153,13 @@ class Cells:
         sums = backend.to_device(np.zeros(4, np.int64))
         rows = AT_ONCE if backend.threads else len(found)
 
-        def work(top: int) -> Mapping[str, float]:
+        def work(top: int) -> None:
             out = found[top : top + rows]
             on_device, game = backend.to_device(out), self._game._replace(first=top * COLUMNS)
             run(on_device, orbits, numbers, game, window, sums)
             backend.to_host(on_device, out)
-            return {}
 
-        threads = backend.threads if backend.kind == "cpu" else 0
-        run_tiles(range(0, len(found), rows), work, threads)
+        run_pieces(backend, range(0, len(found), rows), work)
         right, down, points, steps, drawn = found.reshape(-1, LOOKED)[: len(asked)].T
         levels, rows_of, columns_of = cells[asked[:, 0]].T
         up = LEVELS - levels

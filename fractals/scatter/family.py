@@ -3,10 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, BinaryIO
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
@@ -50,16 +49,17 @@ class Scatterer(Family):
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
-        return draw_image(open_player(scene, options, "pixels"), options)
+        stages = Stages()
+        return draw_image(open_player(scene, options, "pixels"), options, stages)
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a frame: each scene plays its share of the frame's points."""
-        player = open_player(scenes[0], options, "pixels")
+        stages, player = Stages(), open_player(scenes[0], options, "pixels")
         found = [player.plan.moment(scene) for scene in scenes[1:]]
         moments = [moment for moment in found if moment]
         if len(moments) == len(found):
             player = Player(player.plan, player.backend, None, moments)
-        return draw_image(player, options)
+        return draw_image(player, options, stages)
 
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
         """Return the checksum of the sums of some short trajectories, and the device's kind."""
@@ -76,7 +76,7 @@ class Scatterer(Family):
         cluster: Any,
     ) -> Rendered:
         """Draw a picture into a file, band by band where it does not fit into memory."""
-        target = PictureFile(path, scene.image, overwrite)
+        stages, target = Stages(), PictureFile(path, scene.image, overwrite)
         if cluster is not None:
             from fractals.rendering.cluster.sums import render_by
 
@@ -87,14 +87,14 @@ class Scatterer(Family):
                 named, play = check_poster(path, target, False), bands_by(cluster, options)
                 player = open_player(scene, options, "bands")
                 with target.open() as file:
-                    return Rendered(**write_bands(file, player, options, named, play))
+                    return Rendered(**write_bands(file, player, options, stages, named, play))
             return render_by(cluster, path, target, scene, options, self)
         if not target.streams:
             return written_to(target, self.render(scene, options), options)
         player = open_player(scene, options, "bands")
         with target.open() as file:
             beside = Path(path) if isinstance(path, str | Path) else None
-            return Rendered(**write_bands(file, player, options, beside))
+            return Rendered(**write_bands(file, player, options, stages, beside))
 
     def refine(
         self,
@@ -141,19 +141,14 @@ class Scatterer(Family):
             )
         if not raw.chunks:
             raise OptionError("no point is counted yet: compute the store first")
-        player = open_player(scene, options)
+        stages, player = Stages(), open_player(scene, options)
         check_hits(
             raw, player.plan, "recolor changes the display alone", "compute the new scene anew"
         )
         plan = replace(player.plan, reserve=raw.margin)
-        return shown(Player(plan, player.backend), raw)
-
-
-def shown(player: Player, hits: Hits) -> Image:
-    """Return the picture of hits."""
-    plan, begun = player.plan, perf_counter()
-    pixels = Show(plan, player.backend).pixels(hits)
-    return Image(pixels, **facts_of(plan, hits, {"color": perf_counter() - begun}))
+        pixels = Show(plan, player.backend).pixels(raw)
+        stages.lap("color")
+        return Image(pixels, **facts_of(plan, raw, stages))
 
 
 make = Scatterer  # as the catalog finds it

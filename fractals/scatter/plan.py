@@ -500,6 +500,7 @@ class Exposure(NamedTuple):
 class Hits(PictureSums):
     """What the points of a scatter image add up to."""
 
+    store = "fractals.scatter.store"
     scene: Scene
     # Red, green, blue, count; shape (rows, columns, 4), or without rows where they were freed
     sums: NDArray[np.int64]

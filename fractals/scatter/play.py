@@ -3,7 +3,7 @@
 import functools
 import math
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals import catalog
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, run_pieces
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.probe import Device, memory_size
 from fractals.color import palette as palettes
@@ -33,7 +33,7 @@ from fractals.scatter.plan import (
     make_scatter_plan,
 )
 from fractals.scene.model import Scene
-from fractals.threads import Progress, run_tiles
+from fractals.threads import Progress
 
 # --- Sums of more than one palette: another one is shown before its points are thrown again
 #
@@ -306,7 +306,7 @@ class MachineCounter:
                 self._empty()
             self._points += points
 
-        def work(job: tuple[Throw, range]) -> Mapping[str, float]:
+        def work(job: tuple[Throw, range]) -> None:
             throw, part = job
             player, last = self._free.pop()  # of the list, one step under the interpreter's lock
             if last and not np.array_equal(last.window.colors, throw.window.colors):
@@ -315,9 +315,8 @@ class MachineCounter:
             data = self._samples.of(throw.data, game, len(part)) if self._samples else throw.data
             self._machine.play(player, data, game, throw.window, len(part))
             self._free.append((player, throw))
-            return {}
 
-        run_tiles(_jobs(throws, self._at_once), work, len(self._free), progress)
+        run_pieces(self._player.backend, _jobs(throws, self._at_once), work, progress)
 
     def found(self) -> tuple[NDArray[np.int64], int]:
         """Return the sums until now, and how many points are in view."""
@@ -401,7 +400,7 @@ class KernelCounter:
         plan, backend = self._plan, self._backend
         throws = [self._on_device(throw) for throw in throws]
 
-        def work(job: tuple[Throw, range]) -> Mapping[str, float]:
+        def work(job: tuple[Throw, range]) -> None:
             throw, part = job
             columns = math.gcd(len(part), CHUNK)
             seen = np.zeros((len(part) // columns, columns), np.int32)
@@ -409,10 +408,8 @@ class KernelCounter:
             self._run(on_device, throw.data, plan.game(part[0]), throw.window, self._sums)
             backend.to_host(on_device, seen)
             self._hits.append(int(seen.sum()))
-            return {}
 
-        threads = backend.threads if plan.device == "cpu" else 0
-        run_tiles(_jobs(throws, CHUNK * self._chunks_at_once()), work, threads, progress)
+        run_pieces(backend, _jobs(throws, CHUNK * self._chunks_at_once()), work, progress)
 
     def _chunks_at_once(self) -> int:
         """Return how many chunks a launch plays, which must not take long."""

@@ -1,16 +1,15 @@
 """From hits to a picture, as in flam3: log density, its estimate, a filter, and tones."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages, run_pieces
 from fractals.backends.devices import choose
 from fractals.color.palette import linear_of, parse_color, srgb_from_linear
 from fractals.errors import DeviceMemoryError
@@ -35,7 +34,7 @@ from fractals.scatter.play import Player, open_player, room_of
 from fractals.scatter.store import KIND as OF_STORES
 from fractals.scatter.store import HitAdder
 from fractals.scene.model import Display, Scene
-from fractals.threads import Progress, core_count, run_tiles
+from fractals.threads import Progress, core_count, within
 
 BLOCK = 32  # rows and columns for which the estimate knows one longest reach
 EXACT = 100  # hits up to which each number of hits has a spread of its own
@@ -115,15 +114,13 @@ class Show:
 
     def _fill(self, run: Callable[..., None], out: Any, *arguments: Any) -> None:
         """Have an array be filled in bands of rows: by all threads, or by short launches."""
-        on_cpu = self._plan.device == "cpu"
-        height, side = out.shape[0], SHOWN_SIDE if on_cpu else LAUNCHED_SIDE
+        side = SHOWN_SIDE if self._backend.kind == "cpu" else LAUNCHED_SIDE
+        height = out.shape[0]
 
-        def work(top: int) -> Mapping[str, float]:
+        def work(top: int) -> None:
             run(out, *arguments, kernels.Rows(top, min(height, top + side)))
-            return {}
 
-        threads = self._backend.threads if on_cpu else 0
-        run_tiles(range(0, height, side), work, threads, self._progress)
+        run_pieces(self._backend, range(0, height, side), work, self._progress)
 
 
 def tone_of(scene: Scene, real: Any, white: int, most: float) -> kernels.Tone:
@@ -195,7 +192,6 @@ class Band(NamedTuple):
     rows: range
     pixels: NDArray[Any]
     hits: Hits  # of the picture, as far as bands have shown
-    timings: dict[str, float]  # so far
 
 
 PlayBand = Callable[[Player, Kept, "Progress | None"], Hits]
@@ -209,32 +205,30 @@ class Games:
 
     def begin(self) -> Progress | None:
         """Return the progress function of the next game."""
-        if (progress := self._progress) is None:
-            return None
-        before, self._begun = self._begun, self._begun + 1
-        return lambda done, total: progress(before * total + done, self.games * total)
+        self._begun += 1
+        return within(self._progress, self._begun - 1, 1, self.games)
 
     def skip(self) -> None:
         """Count a game that was played before an interruption."""
         self._begun += 1
 
 
-def draw_image(player: Player, options: RenderOptions) -> Image:
-    """Return the picture that a player draws."""
+def draw_image(player: Player, options: RenderOptions, stages: Stages) -> Image:
+    """Return the picture that a player draws; `stages`: of the call."""
     plan = player.plan
     width, height = plan.scene.image.size
     deep = plan.scene.image.bits == 16
     pixels = np.empty((height, width, 3), np.uint16 if deep else np.uint8)
-    for band in draw_bands(player, options):
+    for band in draw_bands(player, options, stages):
         pixels[band.rows.start : band.rows.stop] = band.pixels
-    return Image(pixels, **facts_of(plan, band.hits, band.timings))
+    return Image(pixels, **facts_of(plan, band.hits, stages))
 
 
-def facts_of(plan: ScatterPlan, hits: Hits, timings: dict[str, float]) -> dict[str, Any]:
+def facts_of(plan: ScatterPlan, hits: Hits, stages: Stages) -> dict[str, Any]:
     """Return the facts of a picture's making, as of `fractals.io.escape_data.PictureFacts`."""
     return {
         "scene": plan.scene,
-        "timings": timings,
+        "timings": stages.seconds,
         "device": plan.device,
         "precision": plan.precision,
         "method": plan.method,
@@ -246,6 +240,7 @@ def facts_of(plan: ScatterPlan, hits: Hits, timings: dict[str, float]) -> dict[s
 def draw_bands(
     player: Player,
     options: RenderOptions,
+    stages: Stages,
     kept: Kept | None = None,
     play: PlayBand | None = None,
 ) -> Iterator[Band]:
@@ -254,15 +249,13 @@ def draw_bands(
     A band that does not fit into the memory of a GPU is drawn in halves. `kept`: what is kept of
     the bands, which goes on. `play` plays a band by other machines.
     """
-    plan, timings = player.plan, {"iterate": 0.0, "color": 0.0}
+    plan = player.plan
     height = plan.scene.image.size[1]
     if plan.bands > 1:
         check_bands(plan.scene)
         options.on_message(cost_of(plan))
     games, in_view = Games(options.on_progress, plan.games), 0
-    begun = perf_counter()
     totals = _totals(player, games, kept) if plan.orbits and plan.bands > 1 else None
-    timings["iterate"] += perf_counter() - begun
     waiting = [plan.rows_of(k) for k in reversed(range(plan.bands))]
     while waiting:
         rows = waiting.pop()
@@ -271,16 +264,15 @@ def draw_bands(
         if (found := kept.load(name) if kept else None) and "pixels" in found and "hits" in found:
             games.skip()
             in_view = totals.hits if totals else in_view + int(found["hits"])
-            yield Band(rows, found["pixels"], own.hits(_none(own), own.chunks, in_view), timings)
+            yield Band(rows, found["pixels"], own.hits(_none(own), own.chunks, in_view))
             continue
-        begun = perf_counter()
         try:
             one = Player(own, player.backend, player.data(), player.moments)
             if play and kept:
                 hits = play(one, kept, games.begin())
             else:
                 hits = one.play(own.no_hits(), own.chunks, games.begin())
-            played = perf_counter()
+            stages.lap("iterate")
             pixels = Show(own, player.backend).pixels(hits, totals)
         except DeviceMemoryError:
             if plan.scene.develop.bloom or not (halves := _halves(rows, plan)):
@@ -295,15 +287,14 @@ def draw_bands(
                 "are thrown for each, which changes no pixel"
             )
             continue
-        timings["iterate"] += played - begun
-        timings["color"] += perf_counter() - played
+        stages.lap("color")
         if len(rows) < height:
             seen = _own_hits(own, hits)
             if kept:
                 kept.save(name, pixels=pixels, hits=np.int64(seen))
             in_view = totals.hits if totals else in_view + seen
             hits = replace(hits, hits=in_view, sums=_none(own))
-        yield Band(rows, pixels, hits, timings)
+        yield Band(rows, pixels, hits)
 
 
 def _totals(player: Player, games: Games, kept: Kept | None) -> Totals:
@@ -336,6 +327,7 @@ def write_bands(
     file: BinaryIO,
     player: Player,
     options: RenderOptions,
+    stages: Stages,
     path: Path | None = None,
     play: PlayBand | None = None,
 ) -> dict[str, Any]:
@@ -344,34 +336,34 @@ def write_bands(
     `path`: of the file, if bands can be kept beside it. `play`: as of `draw_bands`.
     """
     if path is None or player.plan.bands == 1:
-        return _write_bands(file, player, options, None, None)
+        return _write_bands(file, player, options, stages, None, None)
     plan = player.plan
     facts = {"scene": plan.scene.to_toml(), "precision": plan.precision, "margin": plan.margin}
     if plan.orbits:
         facts["sums"] = SUMS
     with kept_beside(path) as kept:
         player.plan = replace(plan, band=kept.begin(facts, plan.band))
-        return _write_bands(file, player, options, kept, play)
+        return _write_bands(file, player, options, stages, kept, play)
 
 
 def _write_bands(
     file: BinaryIO,
     player: Player,
     options: RenderOptions,
+    stages: Stages,
     kept: Kept | None,
     play: PlayBand | None,
 ) -> dict[str, Any]:
     plan = player.plan
     picture = plan.scene.image
     writer = png.PngWriter(file, png_beginning(plan.scene, picture.size, picture.bits))
-    tall, number, encoding = png.strip_rows(picture.size, picture.bits), 0, 0.0
+    tall, number = png.strip_rows(picture.size, picture.bits), 0
     threads = options.threads or core_count()
-    for band in draw_bands(player, options, kept, play):
-        begun = perf_counter()
+    for band in draw_bands(player, options, stages, kept, play):
         number = png.put_rows(writer, number, band.pixels, tall, picture.compression, threads)
-        encoding += perf_counter() - begun
+        stages.lap("encode")
     writer.end()
-    return facts_of(plan, band.hits, band.timings | {"encode": encoding})
+    return facts_of(plan, band.hits, stages)
 
 
 def _halves(rows: range, plan: ScatterPlan) -> list[range]:

@@ -122,6 +122,7 @@ class SceneKeywords(SceneTables, total=False):
 class RecolorKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.recolor`."""
 
+    formulas: tuple[str, ...]
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]
@@ -182,6 +183,7 @@ class SaveKeywords(TypedDict, total=False):
 class SearchKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_nucleus`."""
 
+    formulas: tuple[str, ...]
     max_period: SupportsIndex | None
     progress: Callable[[str, int, int], None] | None
 
@@ -195,6 +197,7 @@ class SpiralKeywords(SearchKeywords, total=False):
 class SuggestKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_interesting`."""
 
+    formulas: tuple[str, ...]
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]
@@ -206,6 +209,7 @@ class SuggestKeywords(SceneKeywords, total=False):
 class ExploreKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.explore`."""
 
+    formulas: tuple[str, ...]
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]

@@ -88,6 +88,7 @@ def _limit(given: Any) -> Any:
 RARE_TABLES = ("scatter", "display", "relief", "camera", "light", "develop")
 
 
+POINT_SET = re.compile(r"(?:^|;)\s*[xy]\s*=(?!=)", re.ASCII)  # statements that set x or y
 STATEMENT = re.compile(r"\s*[A-Za-z_]\w*\s*=(?!=)", re.ASCII)
 
 
@@ -138,6 +139,19 @@ class FormulaName(Table):
 def expression_name(text: str) -> str:
     """Return which formula reads a user's own text: statements give a solid its next point."""
     return "solid_expression" if STATEMENT.match(text) else "expression"
+
+
+def taken_for(formula: Any) -> str:
+    """Return a line about statements that could be those of a solid or of a program, or ""."""
+    if getattr(formula, "name", "") != "solid_expression":
+        return ""
+    step = (getattr(formula, "model_extra", None) or {}).get("step", "")
+    if not isinstance(step, str) or not step or POINT_SET.search(step):
+        return ""
+    return (
+        "formula: statements that set neither x nor y were taken for those of a solid; "
+        "'program,step=...' takes them for a program of z in the plane"
+    )
 
 
 def _formula(given: Any) -> Any:
@@ -424,7 +438,7 @@ class Scene(Table):
     def to_values(self) -> dict[str, Any]:
         """Return plain values, except for a `Formula` object."""
         table = self.model_dump(mode="json", exclude_none=True, exclude={"formula"})
-        for key in RARE_TABLES:  # those that are as usual say nothing
+        for key in RARE_TABLES:  # tables that equal their defaults are left out
             if getattr(self, key) == type(getattr(self, key))():
                 del table[key]
         if self.view.frame is not None:

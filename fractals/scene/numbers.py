@@ -112,6 +112,19 @@ def significant(value: Fraction, digits: int = 6, least: int = -4) -> str:
     return text[0] + ("." + text[1:] if text[1:] else "") + f"e{exponent}"
 
 
+WIDTH_DIGITS = 17  # significant, of a view's width
+
+
+def width_text(width: Fraction) -> str:
+    """Return a view's width as text, with as many digits as float64 tells apart."""
+    return significant(width, WIDTH_DIGITS, -7)
+
+
+def decimals(size: Fraction) -> int:
+    """Return the decimals of a number that tell points this far apart from each other."""
+    return max(0, math.ceil(-log2(size) * math.log10(2)))
+
+
 # Python refuses to read and to write integers of more than 4300 digits, which 14,000 bits have.
 MAX_BITS = 14_000
 LONG_INTEGER = "an integer has too many digits: write it as text, in quotes"

@@ -14,6 +14,7 @@ from fractals.backends.cpu.simd.memory import spread as fill
 from fractals.backends.cpu.simd.pack import any_lane, first_lanes, lane_count, splat
 from fractals.kernels.primitives import fma, number, select
 from fractals.kernels.random import make_take
+from fractals.kernels.space import added, scaled, three
 from fractals.space import light as lights
 from fractals.space import march
 from fractals.space.cpu_ray_lists import (
@@ -196,7 +197,7 @@ def make_body(target, shared):
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
     take = make_take(target, march.EYE + 1)
-    is_open, start = jit(lights.opening), jit(march.start_of)
+    is_open, start, gather = jit(lights.opening), jit(march.start_of), jit(lights.gathered)
 
     def triple(values, row, i):
         return values[row, i], values[row + 1, i], values[row + 2, i]
@@ -214,21 +215,15 @@ def make_body(target, shared):
 
     def give(own, p, through, light):
         """Add what comes through of a light to that of a path."""
-        red, green, blue = triple(own, LIGHT, p)
-        red, green = fma(through[0], light[0], red), fma(through[1], light[1], green)
-        put(own, LIGHT, p, (red, green, fma(through[2], light[2], blue)))
-
-    def off(w, n, o):
-        """Return the point that is `w` away from another one, in a direction."""
-        return fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2])
+        put(own, LIGHT, p, gather(triple(own, LIGHT, p), through, light))
 
     def give_sky(own, p, through, d, light, sums, at):
         """Give the sky's light from a direction to a path, whose pixel is `at`."""
         give(own, p, through, sky_of(d, light))
         if shared:
-            share_sky(sums, 0, at, d, light, *through)
+            share_sky(sums, 0, at, d, light, through)
 
-    send, give, off = jit(send), jit(give), jit(off)
+    send, give = jit(send), jit(give)
     give_sky = jit(give_sky)
 
     def aim(rays, own, ids, n, job, shot):
@@ -284,7 +279,7 @@ def make_body(target, shared):
                 through = fog, fog, fog
             ids[0, kept] = p
             put(own, THROUGH, kept, through)
-            put(own, PLACE, kept, off(t, d, triple(rays, ORIGIN, i)))
+            put(own, PLACE, kept, added(triple(rays, ORIGIN, i), t, d))
             put(own, CAME, kept, d)
             own[FOOT, kept] = fma(spread, t, rays[BASE, i])
             own[COLOR, kept] = rays[TRAP, i]
@@ -305,7 +300,7 @@ def make_body(target, shared):
             taps = own[TAP, i], own[TAP + 1, i], own[TAP + 2, i], own[TAP + 3, i]
             n = normal(taps, d[0], d[1], d[2])
             put(own, NORMAL, i, n)
-            put(own, PLACE, i, off(real(FROM_SURFACE) * h, n, triple(own, PLACE, i)))
+            put(own, PLACE, i, added(triple(own, PLACE, i), real(FROM_SURFACE) * h, n))
         for i in range(live):
             p = ids[0, i]
             column, row, sample = ids[COLUMN, p], ids[ROW, p], ids[SAMPLE, p]
@@ -316,12 +311,12 @@ def make_body(target, shared):
         for i in range(live):
             p, h = ids[0, i], own[FOOT, i]
             r, g, b, w = color_of(own[COLOR, i], light, shot.colors)
-            red, green, blue = triple(own, THROUGH, i)
-            given_off = light[EMISSION], light[EMISSION + 1], light[EMISSION + 2]
-            give(own, p, (red * w, green * w, blue * w), given_off)
+            through = triple(own, THROUGH, i)
+            given_off = scaled(w, through)
+            give(own, p, given_off, three(light, EMISSION))
             if shared:
-                share(sums, 0, ids[PIXEL, p], EMISSION, red * w, green * w, blue * w)
-            put(own, THROUGH, i, (red * r, green * g, blue * b))
+                share(sums, 0, ids[PIXEL, p], EMISSION, given_off)
+            put(own, THROUGH, i, (through[0] * r, through[1] * g, through[2] * b))
             s, n = triple(own, TO_SUN, i), triple(own, NORMAL, i)
             if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > real(0):
                 send(rays, count, triple(own, PLACE, i), s, real(0), real(NEAR) * h)
@@ -331,15 +326,15 @@ def make_body(target, shared):
 
     def shine(rays, own, ids, count, gloss, light, sums):
         """Give the sun's light to what is not in the shadow."""
-        sun = light[SUNLIGHT], light[SUNLIGHT + 1], light[SUNLIGHT + 2]
+        sun = three(light, SUNLIGHT)
         for k in range(count):
             if not rays[HITS, k] > real(0):
                 i = ids[1, k]
                 s, n, d = triple(own, TO_SUN, i), triple(own, NORMAL, i), triple(own, CAME, i)
-                r, g, b = lit(s, n, d, triple(own, THROUGH, i), gloss)
-                give(own, ids[0, i], (r, g, b), sun)
+                reflected = lit(s, n, d, triple(own, THROUGH, i), gloss)
+                give(own, ids[0, i], reflected, sun)
                 if shared:
-                    share(sums, 0, ids[PIXEL, ids[0, i]], SUNLIGHT, r, g, b)
+                    share(sums, 0, ids[PIXEL, ids[0, i]], SUNLIGHT, reflected)
 
     def rise(rays, own, live, away):
         """Set out taps above the surface."""
@@ -355,8 +350,7 @@ def make_body(target, shared):
         """Give the sky's light to what the last bounce met."""
         for i in range(live):
             seen = own[SEEN, i] / real(len(OPEN))
-            r, g, b = triple(own, THROUGH, i)
-            through, d = (r * seen, g * seen, b * seen), triple(own, NORMAL, i)
+            through, d = scaled(seen, triple(own, THROUGH, i)), triple(own, NORMAL, i)
             give_sky(own, ids[0, i], through, d, light, sums, ids[PIXEL, ids[0, i]])
 
     def bounce_on(rays, own, live):

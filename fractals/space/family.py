@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io import png
 from fractals.io.files import check_output, read_store_header
@@ -32,7 +32,10 @@ from fractals.space.store import (
     relit,
 )
 from fractals.space.trace import NOTHING, Tracing, open_tracing
-from fractals.threads import Progress, core_count
+from fractals.threads import core_count, within
+
+if TYPE_CHECKING:
+    from fractals.rendering.moves import Moves
 
 # Of an EXR: the light of pixels; and of the surface the color, the normal, the depth and the trap.
 CHANNELS = (
@@ -194,6 +197,13 @@ class Solids(Family):
     layered = (".exr",)
     suffixes = (SUFFIX,)
 
+    @property
+    def moves(self) -> "Moves":
+        """Return how views move: a camera does."""
+        from fractals.space.moves import CameraMoves
+
+        return CameraMoves()
+
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> SolidPlan:
         """Return how a scene is drawn."""
         device, threads = chosen_device(options)
@@ -221,18 +231,17 @@ class Solids(Family):
 
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a picture, or a frame of a film: each moment has its share of the samples."""
-        scene, timings = scenes[0], {"iterate": 0.0, "color": 0.0}
+        scene, stages = scenes[0], Stages()
         tracing = open_tracing(scene, options, seen=shared, moments=scenes[1:])
         width, height = scene.image.size
         whole, real = tracing.whole, tracing.backend.real
         pixels = np.empty((height, width, 3), real if whole else scene.image.dtype)
-        for rows, part in bands(tracing, options, timings):
+        for rows, part in bands(tracing, options, stages):
             pixels[rows.start : rows.stop] = part
         if whole:
-            begun = perf_counter()
             pixels = tracing.finished(pixels)
-            timings["color"] += perf_counter() - begun
-        return Image(pixels, **facts_of(tracing, timings))
+            stages.lap("color")
+        return Image(pixels, **facts_of(tracing, stages))
 
     def compared(self, scene: Scene, options: RenderOptions) -> tuple[int, str]:
         """Return the checksum of the light of a small picture, and the device's kind."""
@@ -260,20 +269,19 @@ class Solids(Family):
         if layered:
             assert isinstance(path, str | Path)
             return self._write_light(Path(path), scene, options, overwrite)
-        target = PictureFile(path, scene.image, overwrite)
+        stages, target = Stages(), PictureFile(path, scene.image, overwrite)
         if not target.streams or scene.develop.whole:
             return written_to(target, self.render(scene, options), options)
-        tracing, timings = open_tracing(scene, options, "bands"), {"iterate": 0.0, "color": 0.0}
-        picture, number, encoding = scene.image, 0, 0.0
+        tracing = open_tracing(scene, options, "bands")
+        picture, number = scene.image, 0
         tall, threads = png.strip_rows(picture.size, picture.bits), options.threads or core_count()
         with target.open() as file, kept_of(path, tracing.plan) as kept:
             writer = png.PngWriter(file, png_beginning(scene, picture.size, picture.bits))
-            for _, part in bands(tracing, options, timings, tall, kept=kept):
-                begun = perf_counter()
+            for _, part in bands(tracing, options, stages, tall, kept=kept):
                 number = png.put_rows(writer, number, part, tall, picture.compression, threads)
-                encoding += perf_counter() - begun
+                stages.lap("encode")
             writer.end()
-        return Rendered(**facts_of(tracing, timings | {"encode": encoding}))
+        return Rendered(**facts_of(tracing, stages))
 
     def _write_light(
         self, path: Path, scene: Scene, options: RenderOptions, overwrite: bool
@@ -281,21 +289,21 @@ class Solids(Family):
         """Write the light of a picture, and the surface that it shows, as an EXR."""
         from fractals.io.raw import exr
 
+        stages = Stages()
         exr.library()  # before anything is drawn
         check_output(path, overwrite)
-        tracing, timings = open_tracing(scene, options), {"iterate": 0.0, "color": 0.0}
+        tracing = open_tracing(scene, options)
         width, height = scene.image.size
         light = np.empty((height, width, 3), np.float32)
-        for rows, part in bands(tracing, options, timings, light=True):
+        for rows, part in bands(tracing, options, stages, light=True):
             light[rows.start : rows.stop] = part
-        begun = perf_counter()
         surface = tracing.guides()
-        timings["iterate"] += perf_counter() - begun
-        begun = perf_counter()
+        stages.lap("iterate")
         layers = np.concatenate([light, surface], axis=2)
         channels = {name: np.ascontiguousarray(layers[..., k]) for k, name in enumerate(CHANNELS)}
         exr.save_picture(path, channels, scene, overwrite)
-        return Rendered(**facts_of(tracing, timings | {"encode": perf_counter() - begun}))
+        stages.lap("encode")
+        return Rendered(**facts_of(tracing, stages))
 
     def refine(
         self,
@@ -325,6 +333,11 @@ class Solids(Family):
         open_tracing(scene, options).check(seed)
         return self.render(scene, options)
 
+    def fingerprint(self, scene: Scene, options: RenderOptions) -> bytes:
+        """Return the pixels of one path of light each, which are equal on every device."""
+        pixels: bytes = self.render(scene.replace(samples=1), options).pixels.tobytes()
+        return pixels
+
     def compute(self, scene: Scene, options: RenderOptions) -> LightSums:
         """Add up the light of a picture."""
         adder = KIND.open(scene, options)
@@ -349,14 +362,16 @@ class Solids(Family):
 
     def recolor(self, raw: LightSums, scene: Scene, options: RenderOptions) -> Image:
         """Show the light of samples, developed in another way, and of other sources."""
+        stages = Stages()
         sums, samples = raw.even()
         sums = relit(replace(raw, sums=sums), scene)
-        tracing, begun = open_tracing(scene.replace(samples=samples), options), perf_counter()
+        tracing = open_tracing(scene.replace(samples=samples), options)
         if tracing.whole:
             pixels = tracing.finished(tracing.light(sums, samples))
         else:
             pixels = tracing.pixels(sums, samples)
-        return Image(pixels, **facts_of(tracing, {"color": perf_counter() - begun}))
+        stages.lap("color")
+        return Image(pixels, **facts_of(tracing, stages))
 
 
 @contextmanager
@@ -373,7 +388,7 @@ def kept_of(path: str | Path | BinaryIO, plan: SolidPlan) -> Iterator[Kept | Non
 def bands(
     tracing: Tracing,
     options: RenderOptions,
-    timings: dict[str, float],
+    stages: Stages,
     tall: int = 1,
     light: bool = False,
     kept: Kept | None = None,
@@ -386,39 +401,31 @@ def bands(
     (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
     step = min(height, max(1, plan.band // tall) * tall)
     for top in range(0, height, step):
-        rows, begun = range(top, min(height, top + step)), perf_counter()
+        rows = range(top, min(height, top + step))
         name = f"rows-{rows.start}-{rows.stop}"
         if (found := kept.load(name) if kept else None) and "pixels" in found:
             yield rows, found["pixels"]
             continue
         sums = np.zeros((len(rows), width, 3), np.int64)
-        progress = _part_of(options.on_progress, rows, height)
+        progress = within(options.on_progress, top, len(rows), height)
         tracing.add(sums, rows, 0, samples, progress)
-        traced = perf_counter()
+        stages.lap("iterate")
         if light or tracing.whole:
             part = tracing.light(sums, samples)
         else:
             part = tracing.pixels(sums, samples, rows.start)
-        timings["iterate"] += traced - begun
-        timings["color"] += perf_counter() - traced
+        stages.lap("color")
         if kept:
             kept.save(name, pixels=part)
         yield rows, part
 
 
-def _part_of(progress: Progress | None, rows: range, height: int) -> Progress | None:
-    """Return the progress function of some rows of a picture."""
-    if progress is None or len(rows) == height:
-        return progress
-    return lambda done, total: progress(rows.start * total + len(rows) * done, height * total)
-
-
-def facts_of(tracing: Tracing, timings: dict[str, float]) -> dict[str, Any]:
+def facts_of(tracing: Tracing, stages: Stages) -> dict[str, Any]:
     """Return the facts of a picture's making, as of `fractals.io.escape_data.PictureFacts`."""
     plan = tracing.plan
     return {
         "scene": plan.scene,
-        "timings": timings,
+        "timings": stages.seconds,
         "device": plan.device,
         "precision": plan.precision,
         "method": plan.method,

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.kernels.primitives import clamp, fma, select, sqrt
+from fractals.kernels.space import added
 from fractals.space.light import Surface, surface
 from fractals.space.march import (
     HALF,
@@ -175,7 +176,7 @@ def make_meet(target):
 
     def above(t, o, d, ground):
         """Return how far the ray is above the ground."""
-        x, y, z = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
+        x, y, z = added(o, t, d)
         return z - height(x, y, ground)
 
     above = target.jit(above)
@@ -236,8 +237,8 @@ def make_facing(target):
 
     def tap(place, h, k, ground):
         s = TAPS[k]
-        x, y = fma(h, real(s[0]), place[0]), fma(h, real(s[1]), place[1])
-        return fma(h, real(s[2]), place[2]) - height(x, y, ground)
+        x, y, z = added(place, h, (real(s[0]), real(s[1]), real(s[2])))
+        return z - height(x, y, ground)
 
     tap = target.jit(tap)
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fractals.kernels.elementary import exp, sincos
 from fractals.kernels.primitives import clamp, fma, number, select, sqrt
 from fractals.kernels.random import MASK, make_random
+from fractals.kernels.space import added, mixed, scaled, three
 from fractals.space.march import (
     CONE,
     TAPS,
@@ -122,17 +123,9 @@ def make_sky(target):
 
     def sky(d, light):
         above, below, glow = parts(d, light)
-        r = fma(above, light[ZENITH] - light[HORIZON], light[HORIZON])
-        g = fma(above, light[ZENITH + 1] - light[HORIZON + 1], light[HORIZON + 1])
-        b = fma(above, light[ZENITH + 2] - light[HORIZON + 2], light[HORIZON + 2])
-        r = fma(below, light[GROUND] - r, r)
-        g = fma(below, light[GROUND + 1] - g, g)
-        b = fma(below, light[GROUND + 2] - b, b)
-        return (
-            fma(glow, light[SUNLIGHT], r),
-            fma(glow, light[SUNLIGHT + 1], g),
-            fma(glow, light[SUNLIGHT + 2], b),
-        )
+        color = mixed(above, three(light, HORIZON), three(light, ZENITH))
+        color = mixed(below, color, three(light, GROUND))
+        return added(color, glow, three(light, SUNLIGHT))
 
     return target.jit(sky)
 
@@ -164,12 +157,9 @@ def make_to_sun(target):
     def to_sun(u, v, light):
         sine, cosine = sincos(real(TURN) * v)
         far = sqrt(u)
-        x, y = far * cosine, far * sine
-        return one_long(
-            fma(light[ACROSS], x, fma(light[ALONG], y, light[SUN])),
-            fma(light[ACROSS + 1], x, fma(light[ALONG + 1], y, light[SUN + 1])),
-            fma(light[ACROSS + 2], x, fma(light[ALONG + 2], y, light[SUN + 2])),
-        )
+        sun = added(three(light, SUN), far * sine, three(light, ALONG))
+        x, y, z = added(sun, far * cosine, three(light, ACROSS))
+        return one_long(x, y, z)
 
     return target.jit(to_sun)
 
@@ -190,10 +180,15 @@ def sunlight(s, n, d, through, gloss):  # compiled with `target.jit`
     shine = shine * shine
     shine = shine * shine * gloss
     facing = fma(s[0], n[0], fma(s[1], n[1], s[2] * n[2]))
+    return added((shine, shine, shine), facing, through)
+
+
+def gathered(color, through, light):  # compiled with `target.jit`
+    """Return the color of a path with more light, of which each channel comes through in part."""
     return (
-        fma(through[0], facing, shine),
-        fma(through[1], facing, shine),
-        fma(through[2], facing, shine),
+        fma(through[0], light[0], color[0]),
+        fma(through[1], light[1], color[1]),
+        fma(through[2], light[2], color[2]),
     )
 
 
@@ -231,9 +226,8 @@ def make_tap(target, field):
 
     def tap(p, h, k, space):
         s = TAPS[k]
-        return field(
-            fma(h, real(s[0]), p[0]), fma(h, real(s[1]), p[1]), fma(h, real(s[2]), p[2]), space
-        )[0]
+        x, y, z = added(p, h, (real(s[0]), real(s[1]), real(s[2])))
+        return field(x, y, z, space)[0]
 
     return target.jit(tap)
 
@@ -265,27 +259,26 @@ def make_keep(target):
 def make_shares(target):
     """Return what adds to the shares of a pixel, which follow its three sums.
 
-    ``share(out, j, i, source, r, g, b)``: of a source; ``share_sky(out, j, i, d, light, r, g, b)``:
-    of those that the sky's light from a direction has.
+    ``share(out, j, i, source, color)``: of a source; ``share_sky(out, j, i, d, light, color)``: of
+    those that the sky's light from a direction has.
     """
     real, keep, parts = target.real, make_keep(target), target.jit(sky_parts)
 
-    def share(out, j, i, source, r, g, b):
+    def share(out, j, i, source, color):
         at = source + (3 - SUNLIGHT)
-        out[j, i, at] += keep(r)
-        out[j, i, at + 1] += keep(g)
-        out[j, i, at + 2] += keep(b)
+        out[j, i, at] += keep(color[0])
+        out[j, i, at + 1] += keep(color[1])
+        out[j, i, at + 2] += keep(color[2])
 
     share = target.jit(share)
 
-    def share_sky(out, j, i, d, light, r, g, b):
+    def share_sky(out, j, i, d, light, color):
         above, below, glow = parts(d, light)
         clear = real(1) - below
-        zenith, horizon = above * clear, (real(1) - above) * clear
-        share(out, j, i, HORIZON, horizon * r, horizon * g, horizon * b)
-        share(out, j, i, ZENITH, zenith * r, zenith * g, zenith * b)
-        share(out, j, i, GROUND, below * r, below * g, below * b)
-        share(out, j, i, SUNLIGHT, glow * r, glow * g, glow * b)
+        share(out, j, i, HORIZON, scaled((real(1) - above) * clear, color))
+        share(out, j, i, ZENITH, scaled(above * clear, color))
+        share(out, j, i, GROUND, scaled(below, color))
+        share(out, j, i, SUNLIGHT, scaled(glow, color))
 
     return share, target.jit(share_sky)
 
@@ -308,7 +301,8 @@ def make_surface(target, walk):
         seen = real(0)
         for k in range(len(OPEN)):
             w = real(OPEN[k]) * h
-            found, _ = field(fma(w, n[0], o[0]), fma(w, n[1], o[1]), fma(w, n[2], o[2]), space)
+            x, y, z = added(o, w, n)
+            found, _ = field(x, y, z, space)
             seen = seen + is_open(found, w)
         return seen / real(len(OPEN)), n
 
@@ -327,64 +321,57 @@ def make_path(target, met, shared):
     sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
     share, share_sky = make_shares(target)
-    start = target.jit(start_of)
+    start, gather = target.jit(start_of), target.jit(gathered)
 
     def path(column, row, sample, shot, space, out, j, i):
         light, zero = shot.light, real(0)
         u, v, p, q = draw(0, column, row, sample, shot)
         o, d = ahead(real(column) + u, real(row) + v, p, q, shot.camera)
-        red, green, blue = zero, zero, zero
-        tr, tg, tb = real(1), real(1), real(1)
+        color, through = (zero, zero, zero), (real(1), real(1), real(1))
         spread, base, gloss = shot.camera[CONE], real(first_base), light[GLOSS]
         begin = start(column, row, shot.starts)
         for k in range(shot.bounces + 1):
             t, trap, hits = meet(o, d, begin, spread, base, space)
             if not hits:
-                r, g, b = sky_of(d, light)
-                red, green, blue = fma(tr, r, red), fma(tg, g, green), fma(tb, b, blue)
+                color = gather(color, through, sky_of(d, light))
                 if shared:
-                    share_sky(out, j, i, d, light, tr, tg, tb)
+                    share_sky(out, j, i, d, light, through)
                 break
             if k == 0:
                 fog = haze(t, light)
-                r, g, b = sky_of(d, light)
-                red, green, blue = r * fog, g * fog, b * fog
+                color = scaled(fog, sky_of(d, light))
                 if shared:
-                    share_sky(out, j, i, d, light, fog, fog, fog)
-                tr = tg = tb = real(1) - fog
+                    share_sky(out, j, i, d, light, (fog, fog, fog))
+                clear = real(1) - fog
+                through = clear, clear, clear
             h = fma(spread, t, base)
-            place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
+            place = added(o, t, d)
             n = facing(place, h, d, space)
             r, g, b, own = color_of(place, trap, shot, space)
-            red = fma(tr * own, light[EMISSION], red)
-            green = fma(tg * own, light[EMISSION + 1], green)
-            blue = fma(tb * own, light[EMISSION + 2], blue)
+            given_off = scaled(own, through)
+            color = gather(color, given_off, three(light, EMISSION))
             if shared:
-                share(out, j, i, EMISSION, tr * own, tg * own, tb * own)
-            tr, tg, tb = tr * r, tg * g, tb * b
-            w = real(AWAY) * h
-            o = fma(w, n[0], place[0]), fma(w, n[1], place[1]), fma(w, n[2], place[2])
+                share(out, j, i, EMISSION, given_off)
+            through = through[0] * r, through[1] * g, through[2] * b
+            o = added(place, real(AWAY) * h, n)
             spread, base = real(WIDER) * shot.camera[CONE], real(NEAR) * h
             u, v, p, q = draw(k + 1, column, row, sample, shot)
             s = to_sun(u, v, light)
             if inner(s[0], s[1], s[2], n[0], n[1], n[2]) > zero:
                 _, _, shaded = meet(o, s, zero, spread, base, space)
                 if not shaded:
-                    r, g, b = lit(s, n, d, (tr, tg, tb), gloss)
-                    red = fma(light[SUNLIGHT], r, red)
-                    green = fma(light[SUNLIGHT + 1], g, green)
-                    blue = fma(light[SUNLIGHT + 2], b, blue)
+                    reflected = lit(s, n, d, through, gloss)
+                    color = gather(color, reflected, three(light, SUNLIGHT))
                     if shared:
-                        share(out, j, i, SUNLIGHT, r, g, b)
+                        share(out, j, i, SUNLIGHT, reflected)
             d, gloss, begin = reflect(n, p, q), zero, zero
             if k == shot.bounces:
                 seen, way = last(o, n, d, h, space)
-                r, g, b = sky_of(way, light)
-                red, green = fma(tr * seen, r, red), fma(tg * seen, g, green)
-                blue = fma(tb * seen, b, blue)
+                through = scaled(seen, through)
+                color = gather(color, through, sky_of(way, light))
                 if shared:
-                    share_sky(out, j, i, way, light, tr * seen, tg * seen, tb * seen)
-        return red, green, blue
+                    share_sky(out, j, i, way, light, through)
+        return color
 
     return target.jit(path)
 
@@ -447,7 +434,7 @@ def make_guide_body(target, walk):
             r, g, b = clamp(r, zero, one), clamp(g, zero, one), clamp(b, zero, one)
             return r, g, b, zero, zero, zero, real(NOWHERE), zero
         h = shot.camera[CONE] * t
-        place = fma(t, d[0], o[0]), fma(t, d[1], o[1]), fma(t, d[2], o[2])
+        place = added(o, t, d)
         taps = tap(place, h, 0, space), tap(place, h, 1, space)
         n = normal((*taps, tap(place, h, 2, space), tap(place, h, 3, space)), d[0], d[1], d[2])
         r, g, b, _ = color_of(trap, shot.light, shot.colors)

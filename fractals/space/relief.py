@@ -8,13 +8,12 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages, run_pieces
 from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError, SceneError
@@ -50,12 +49,14 @@ from fractals.space.plan import (
     emitted_at,
     light_numbers,
     samples_of,
-    unit,
+    sun_over_ground,
 )
 from fractals.space.trace import SampledRows, moved, pieces_of
-from fractals.threads import Progress, run_tiles
+from fractals.threads import Progress, within
 
-SUN = (-0.62, 0.52, 0.58)  # where a scene says none: above, and to the upper left of the map
+if TYPE_CHECKING:
+    from fractals.rendering.moves import Moves
+
 FARTHEST = 70.0  # degrees from straight down: rays that look farther may pass over the ground's end
 LOW = 0.5  # percent of the smooth counts that are lower than the ground
 NEAR = 0.06  # distance estimate at half of the height, in widths of the picture
@@ -160,16 +161,12 @@ def make_relief_plan(
 def draw_relief(scene: Scene, options: RenderOptions, raw: EscapeData | None = None) -> Image:
     """Draw a relief, of raw numbers where these are given."""
     lighting, drawing = light_ground(scene, options, raw)
-    begun, (width, height), samples = perf_counter(), scene.image.size, samples_of(scene)
-    sums, progress = np.zeros((height, width, 3), np.int64), options.on_progress
-
-    def told(done: int, total: int) -> None:
-        assert progress
-        progress(total + done, 2 * total)  # the ground was the first half
-
-    lighting.add(sums, range(height), 0, samples, told if progress else None)
+    (width, height), samples = scene.image.size, samples_of(scene)
+    sums = np.zeros((height, width, 3), np.int64)
+    second = within(options.on_progress, 1, 1, 2)  # the ground was the first half
+    lighting.add(sums, range(height), 0, samples, second)
     pixels = lighting.pixels(sums, samples)
-    drawing.timings["color"] += perf_counter() - begun
+    drawing.stages.lap("color")
     return Image(pixels, **vars(drawing.facts) | {"scene": scene})
 
 
@@ -177,17 +174,15 @@ def light_ground(
     scene: Scene, options: RenderOptions, raw: EscapeData | None = None
 ) -> tuple["Lighting", Drawing]:
     """Return what lights the ground of a relief, and the drawing that made the ground."""
-    progress, inner = options.on_progress, inner_scene(scene)
-    halves = options.replace(
-        progress=(lambda done, total: progress(done, 2 * total)) if progress else None
-    )
+    stages, inner = Stages(), inner_scene(scene)
+    halves = options.replace(progress=within(options.on_progress, 0, 1, 2))
     make_relief_plan(scene, choose(options.device).device.kind).check_memory()
     if raw is not None:
-        drawing = open_recoloring(inner, raw, halves)
+        drawing = open_recoloring(inner, raw, halves, stages=stages)
     else:
         plan, backend = open_plan(inner, halves)
-        raw = compute_data(plan, backend, halves) if plan.layers.whole else None
-        drawing = open_drawing(plan, backend, halves, stored=raw)
+        raw = compute_data(plan, backend, halves, stages) if plan.layers.whole else None
+        drawing = open_drawing(plan, backend, halves, stored=raw, stages=stages)
     values, colors = samples_for(drawing, halves.on_progress)
     heights = heights_of(values, scene.relief)
     return Lighting(scene, drawing.plan.device, options, heights, colors), drawing
@@ -284,24 +279,24 @@ class Lighting:
         backend = self.backend
         run_paths = backend.compile(lights.make_body, None, False, grounds.make_surface)
 
-        def work(piece: SampledRows) -> dict[str, float]:
+        def work(piece: SampledRows) -> None:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
             on_device = backend.to_device(own)
             where = np.int64(piece.rows.start), np.int64(piece.first), np.int64(piece.samples)
             run_paths(on_device, *where, self._shot, self._ground)
             backend.to_host(on_device, own)
-            return {}
 
         pieces = pieces_of(self.device, self.scene, 0, rows, first, last)
-        threads = backend.threads if self.device == "cpu" else 0
-        run_tiles(pieces, work, threads, progress)
+        run_pieces(backend, pieces, work, progress)
 
 
 def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
     """Return what paths need besides the ground."""
     light, real = scene.light, np.dtype(backend.real)
     camera, distance = camera_of(scene, ground)
-    numbers = light_numbers(scene, sun_of(scene), scene.camera.focus or distance, (0.0, 1.0))
+    numbers = light_numbers(
+        scene, sun_over_ground(scene), scene.camera.focus or distance, (0.0, 1.0)
+    )
     if not scene.relief.tilt:
         numbers[lights.HAZE] = 0.0
     given_off = emitted_at(light, np.arange(SHADES) / (SHADES - 1))
@@ -317,11 +312,6 @@ def shot_of(scene: Scene, ground: Ground, backend: Backend) -> lights.Shot:
         0,
         from_camera(real),
     )
-
-
-def sun_of(scene: Scene) -> NDArray[np.float64]:
-    """Return the direction to the sun: to the right, up on the map, and away from the ground."""
-    return unit(np.array(SUN if scene.light.sun == "key" else scene.light.sun))
 
 
 def camera_of(scene: Scene, ground: Ground) -> tuple[list[float], float]:
@@ -431,7 +421,16 @@ class Reliefs(Family):
 
     title = "Reliefs: escape time as a landscape, lit by sun and sky"
     tables = ("relief", "camera", "light")
+    looks = Escape.looks
     suffixes = SUFFIXES
+    uses_colorings = True
+
+    @property
+    def moves(self) -> "Moves":
+        """Return how views move: as those of escape time do."""
+        from fractals.space.moves import ReliefMoves
+
+        return ReliefMoves()
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ReliefPlan:
         """Return how a scene is drawn."""

@@ -31,7 +31,7 @@ from fractals.scene.model import Scene
 from fractals.scene.space import SOURCES
 from fractals.space.plan import numbers_of, samples_of, sources_of
 from fractals.space.trace import CHECKED, Tracing, open_tracing
-from fractals.threads import Progress
+from fractals.threads import Progress, add
 
 SUMS = 2  # version of what samples add up to: raised where rays of a picture change
 CHANGED = ("light.samples",)  # keys that change no sum of a sample
@@ -42,6 +42,7 @@ TABLES = ("camera", "light", "iteration")  # that hold keys which do, besides co
 class LightSums(PictureSums):
     """The light of a solid's picture, added up."""
 
+    store = __name__
     scene: Scene
     sums: NDArray[np.int64]  # red, green, blue and shares; shape (rows, columns, numbers)
     chunks: int  # rows that have all samples
@@ -240,8 +241,9 @@ def compute_light_to(
     computed = compute_sums_to(path, scene, options, store_options, KIND, play)
     if store_options.part is None and samples_of(computed.scene) < samples_of(scene):
         # It was begun with fewer samples, which all rows have by now
-        more = store_options.replace(overwrite=False)
+        more, first = store_options.replace(overwrite=False), computed
         computed = compute_sums_to(path, scene, options, more, KIND, play)
+        add(computed.timings, first.timings)
     return computed
 
 

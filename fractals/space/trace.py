@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, run_pieces
 from fractals.backends.devices import choose, open_backend, open_chosen
 from fractals.backends.machine_code import Uncompilable
 from fractals.backends.probe import memory_size
@@ -30,7 +30,7 @@ from fractals.space.plan import (
     make_solid_plan,
 )
 from fractals.space.solid import Solid
-from fractals.threads import Progress, run_tiles
+from fractals.threads import Progress
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
@@ -168,12 +168,10 @@ class Tracing:
         pieces = self._pieces(rows, first, last)
         work = self._in_packs if self.loop == "packs" else self._by_kernel
 
-        def one(piece: SampledRows) -> dict[str, float]:
-            own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
-            work(own, piece)
-            return {}
+        def one(piece: SampledRows) -> None:
+            work(sums[piece.rows.start - rows.start : piece.rows.stop - rows.start], piece)
 
-        run_tiles(pieces, one, self.backend.threads if self.plan.device == "cpu" else 0, progress)
+        run_pieces(self.backend, pieces, one, progress)
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
         plan, moments = self.plan, len(self._moments)
@@ -278,15 +276,13 @@ class Tracing:
         found = np.empty((height, width, 8), np.float32)
         step = 1 + GUIDED // width
 
-        def work(top: int) -> dict[str, float]:
+        def work(top: int) -> None:
             rows = found[top : top + step]
             out = backend.empty(rows.shape, np.float32)
             run(out, np.int64(top), np.int32(GUIDES), shot, space)
             backend.to_host(out, rows)
-            return {}
 
-        threads = backend.threads if self.plan.device == "cpu" else 0
-        run_tiles(range(0, height, step), work, threads, None)
+        run_pieces(backend, range(0, height, step), work)
         return found
 
     def check(self, seed: int) -> None:

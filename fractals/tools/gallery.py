@@ -5,14 +5,14 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from fractals import catalog
 from fractals.errors import FractalsError
 from fractals.io.files import read_json, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
-from fractals.rendering.render import compute, render
+from fractals.rendering.families import family_of
+from fractals.rendering.options import RenderOptions
+from fractals.rendering.render import render
 from fractals.scene.model import Scene
 
 PAGE, HASHES = "README.md", "counts.json"
@@ -99,20 +99,10 @@ def hash_of(name: str, device: str = "auto", threads: int | None = None) -> str:
     """
     scene = load(name)
     across, down = scene.image.size
-    size = SMALL, round(SMALL * down / across)
-    if scene.make_any_formula().family == "solid":
-        lit = scene.replace(size=size, samples=1)
-        image = render(lit, device=device, threads=threads, on_message=lambda line: None)
-        return hashlib.sha256(image.pixels.tobytes()).hexdigest()[:16]
-    small = scene.replace(
-        size=size,
-        supersampling=1,
-        antialias="grid",
-        coloring="count",
-        layers=[],
-    )
-    counts = compute(small, device=device, threads=threads, on_message=lambda line: None).count
-    return hashlib.sha256(np.ascontiguousarray(counts, "<i4").tobytes()).hexdigest()[:16]
+    small = scene.replace(size=(SMALL, round(SMALL * down / across)))
+    options = RenderOptions(device=device, threads=threads, on_message=lambda line: None)
+    data = family_of(scene).fingerprint(small, options)
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def check(

@@ -10,14 +10,13 @@ from fractals import catalog
 from fractals.color import palette
 from fractals.errors import FractalsError
 from fractals.io.png import Pixels
-from fractals.rendering.families import family_of
+from fractals.rendering.composition import composition_of
+from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
 from fractals.scene.model import Scene
-from fractals.space.solid import Solid
 from fractals.tools import interesting, sheet
-from fractals.tools.interesting import composition_of
 
 COUNT = 12  # scenes of a sheet
 COMPOSED = 0.5  # least score of a composition; others are taken where these are too few
@@ -47,7 +46,7 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
     scenes. Places near by are searched on the device.
     """
     chance = random.Random(seed)
-    if not (family_of(scene).single_pixels or scene.relief.heights != "none"):
+    if not family_of(scene).uses_colorings:
         yield from _of_numbers(scene, chance, device)
         return
     deep = make_plan(scene).deep
@@ -87,8 +86,8 @@ def _of_numbers(scene: Scene, chance: random.Random, device: str) -> Iterator[tu
     table = scene.to_table()["formula"]
     if not isinstance(table, dict):
         table = {"name": table, **formula.parameters}
-    solid = isinstance(formula, Solid)
-    places = _places(scene, device) if solid else []
+    # Parts of a plane are found by counts of iterations, which these images lack.
+    places = [] if moves_of(scene).in_plane else _places(scene, device)
     for k in range(MAX_TRIES):
         name = names[k % len(names)]
         if places and k % 3 == 0:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fractals.color.palette import linear_from_srgb, srgb_from_linear
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.errors import FractalsError, OptionError, SceneError, escaped
 from fractals.io import png
 from fractals.io.files import (
     MAX_JSON_BYTES,
@@ -320,7 +320,7 @@ def write_page(pyramid: Pyramid, scene: Scene | None) -> None:
     title = (scene and scene.title) or "A picture"
     parts = [f"by {scene.author}" if scene and scene.author else "", f"{width}x{height} pixels"]
     values = {
-        "title": html.escape(title),
+        "title": html.escape(escaped(title)),
         "text": html.escape(", ".join(filter(None, parts))),
         "image": json.dumps(pyramid.element()),
     }

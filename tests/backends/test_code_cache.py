@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from math import floor
 from pathlib import Path
@@ -194,16 +195,17 @@ def test_a_program_with_a_function_from_elsewhere_is_told():
     assert code_cache.is_foreign("cpu", [{"steps": (foreign_step,)}])
 
 
-def test_an_edit_anywhere_starts_an_empty_folder(monkeypatch, tmp_path):
-    package = tmp_path / "package"
-    (package / "backends").mkdir(parents=True)
-    source = package / "formula.py"
-    source.write_text("a = 1\n")
-    monkeypatch.setattr(cache_folder, "__file__", str(package / "backends" / "cache_folder.py"))
-    before = code_cache._fingerprint()
-    assert code_cache._fingerprint() == before
-    source.write_text("a = 2\n")
-    assert code_cache._fingerprint() != before
+def test_the_folder_is_named_by_the_versions_of_what_compiles(monkeypatch):
+    """Edits of the package stay in it: see `test_cache_keys.py`."""
+    before = code_cache._versions()
+    assert code_cache._versions() == before
+    for name in ("numba", "llvmlite"):
+        with monkeypatch.context() as changed:
+            versions = {"numba": "1", "llvmlite": "2", name: "3"}
+            changed.setattr("importlib.metadata.version", versions.get)
+            assert code_cache._versions() != before
+    monkeypatch.setattr(sys, "version", "4")
+    assert code_cache._versions() != before
 
 
 def test_without_a_writable_folder_nothing_is_cached(monkeypatch, tmp_path):
@@ -366,6 +368,95 @@ def test_a_full_disk_fails_no_program(tmp_path, monkeypatch):
 
 
 on_unix = pytest.mark.skipif(os.name == "nt", reason="folders have no modes")
+
+
+# --- The bounds of the folder
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Return files of compiled code, by how many days ago each was read last: name -> path."""
+    days = {"new": 0, "weeks": 29, "month": 31, "old version": 31, "older": 400}
+    made = {}
+    for name, age in days.items():
+        digest = ("a" if name == "old version" else "b") * 16
+        path = tmp_path / f"fractals-{digest}" / f"{name}-program" / "1.code"
+        path.parent.mkdir(parents=True)
+        path.write_bytes(bytes(1000))
+        made[name] = path
+        for each in (path, path.parent):
+            os.utime(each, (time.time() - age * 86400,) * 2)
+    return made
+
+
+def left(kept):
+    return {name for name, path in kept.items() if path.exists()}
+
+
+def test_files_that_nobody_read_for_a_month_are_removed(kept, tmp_path):
+    other = tmp_path / "fractals-of-mine" / "old"
+    other.parent.mkdir()
+    other.write_text("of another program")
+    os.utime(other, (0, 0))
+    cache_folder.remove_old(tmp_path)
+    assert left(kept) == {"new", "weeks"}
+    assert other.exists()
+
+
+def test_the_oldest_files_beyond_the_bound_are_removed(kept, tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_folder, "KEEP", 10**9)
+    monkeypatch.setattr(cache_folder, "MOST", 3500)
+    cache_folder.remove_old(tmp_path)
+    assert left(kept) in ({"new", "weeks", name} for name in ("month", "old version"))
+    monkeypatch.setattr(cache_folder, "MOST", 0)
+    cache_folder.remove_old(tmp_path)
+    assert left(kept) == set()
+
+
+def test_empty_folders_of_programs_are_removed_later(kept, tmp_path):
+    """Another process may be about to write into one that is new."""
+    cache_folder.remove_old(tmp_path)
+    folder = kept["older"].parent
+    assert folder.exists()
+    os.utime(folder, (0, 0))
+    cache_folder.remove_old(tmp_path)
+    assert not folder.exists()
+    assert kept["new"].exists()
+
+
+@on_unix
+def test_what_links_lead_to_is_not_removed(kept, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "old").write_text("")
+    os.utime(outside / "old", (0, 0))
+    (tmp_path / ("fractals-" + "c" * 16)).symlink_to(outside)
+    (kept["new"].parent / "link").symlink_to(outside)
+    (kept["new"].parent.parent / "folder").symlink_to(outside)
+    cache_folder.remove_old(tmp_path)
+    assert (outside / "old").exists()
+
+
+def test_reading_keeps_a_file(tmp_path):
+    store = code_cache.Store(str(tmp_path / "program"))
+    store.save("key", b"code")
+    path = store._path("key")
+    os.utime(path, (time.time() - 29 * 86400,) * 2)
+    assert store.load("key", bytes) == b"code"
+    assert time.time() - path.stat().st_mtime < 86400
+
+
+def test_the_folder_is_looked_through_at_the_first_save_and_now_and_then(tmp_path, monkeypatch):
+    bound, looked = cache_folder._Bound(), []
+    monkeypatch.setattr(cache_folder, "remove_old", looked.append)
+    monkeypatch.setattr(cache_folder, "_bound", bound)
+    (tmp_path / "fractals").mkdir()
+    store = code_cache.Store(str(tmp_path / "fractals" / "program"))
+    for _ in range(3):
+        store.save("key", b"code")
+    assert looked == [tmp_path]
+    store.save("key", bytes(cache_folder.SOME))
+    assert looked == [tmp_path, tmp_path]
 
 
 @on_unix

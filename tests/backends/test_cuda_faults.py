@@ -395,6 +395,7 @@ def test_an_interrupt_in_a_launch_ends_the_process(tmp_path):
 
 # an interrupt between a socket's creation and its name leaves it to the collector, which closes it
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+@pytest.mark.many
 @pytest.mark.parametrize("seed", [1, 2, *slow(*range(3, 13))])
 def test_the_gpu_draws_on_after_interrupts(monkeypatch, seed):
     """At any moment of a picture: nothing is locked, and no memory stays behind."""

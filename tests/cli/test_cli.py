@@ -213,7 +213,7 @@ BAD = [
     (("render", "seahorse", "views/"), 2, "views/: no such folder; to write it, type -o views/"),
     (("render", "seahorse", "a.toml"), 3, "a.toml: no such file"),  # render writes no scene
     (("render", "seahorse", "a.png", "-o", "b.png"), 3, "a.png: no such file"),
-    (("render", "seahorse", "a.par#b.png"), 3, "a.par#b.png: no such file"),
+    (("render", "seahorse", "a.par#b.png"), 3, "a.par: no such file"),
     (("compute", "seahorse", "sea.fz"), 2, "type -o sea.fz"),
     (("compute", "seahorse", "sea.npz"), 2, "type -o sea.npz"),
     (("recolor", "sea.fz", "a.png"), 2, "type -o a.png"),
@@ -226,7 +226,7 @@ BAD = [
     (("surprise", "seahorse", "a.png"), 2, "type -o a.png"),
     (("gallery", "seahorse", "views/"), 2, "type -o views/"),
     (("gpu", "divergence", "seahorse", "map.png"), 2, "type -o map.png"),
-    (("render", "foo.bar"), 3, "not a scene"),
+    (("render", "foo.bar"), 3, "no scene of the gallery, and no file that ends in"),
     (("render", "-o", "missing/a.png"), 1, "does not exist"),
     (("render", "-o", "a.xyz"), 2, "unknown type of picture"),
     (("render", "--siz", "4"), 2, "did you mean '--size'?"),

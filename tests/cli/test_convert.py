@@ -89,6 +89,16 @@ def test_places_become_scenes_and_come_back(run):
     )
 
 
+def test_the_output_is_an_option_too(run):
+    assert run("convert", "seahorse", "-o", "s.json")[0] == 0
+    assert run("convert", "seahorse", "s.toml")[0] == 0
+    assert load_scene("s.json") == load_scene("s.toml") == load_scene("seahorse")
+    assert run("convert", "seahorse", "-o", "-")[1] == run("convert", "seahorse", "-")[1]
+    for words, said in ((("a.toml", "-o", "b.toml"), "are both given"), ((), "IN -o OUT")):
+        code, out, err = run("convert", "seahorse", *words)
+        assert (code, out, said in err) == (2, b"", True)
+
+
 @pytest.mark.parametrize("name", ["deep.kfr", "deep.f3.toml"])
 def test_auto_is_written_as_the_number_that_is_found(run, name):
     place = {"center": ("-1.9999999999999999999999", "0"), "width": "1e-20"}

@@ -70,7 +70,10 @@ def test_what_reads_a_scene_shows_the_scene(run, write):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("palete = 1", "'palete' can't have a default; known keys: device, threads, author"),
+        (
+            "palete = 1",
+            "'palete' can't have a default; known keys: device, threads, formulas, author",
+        ),
         ("devise = 1", "'devise' can't have a default; did you mean 'device'?"),
         ("[view]\nwidth = 1", "'view' can't have a default"),
         ("threads = 0", "threads: '0' is not a whole number from 1 to 1024"),

@@ -5,7 +5,9 @@ import shlex
 import click
 import pytest
 
+import fractals
 from fractals.cli.verbs import COMMANDS, SUBJECTS, cli
+from fractals.errors import OptionError
 
 SEARCHES = ("nucleus", "period", "julia")
 INSTRUMENTS = ("divergence", "access", "instructions", "predict")
@@ -122,6 +124,49 @@ def test_unknown_options_have_a_suggestion(run, given, meant):
     assert err == f"fractals: unknown option '{given}'; did you mean '{meant}'?\n"
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (("--power", "5"), "--formula multibrot,power=5"),
+        (("--formula", "multibrot", "--power", "5"), "--formula multibrot,power=5"),
+        (("--formula=multibrot", "--power=7"), "--formula multibrot,power=7"),
+        (("--memory", "0.3", "--formula", "phoenix"), "--formula phoenix,memory=0.3"),
+        (("--coloring", "orbit_trap", "--shape", "cross"), "--coloring orbit_trap,shape=cross"),
+        (("--formula", "mandelbrot", "--sunpower", "5"), "--sun-power"),
+    ],
+)
+def test_an_option_of_a_formula_belongs_behind_its_name(run, given, meant):
+    code, out, err = run("render", *given)
+    assert (code, out) == (2, b"")
+    assert err.endswith(f"; did you mean '{meant}'?\n")
+
+
+def test_so_does_one_that_is_called(run):
+    code, _, err = run("render", "--formula", "multibrot(power=5)")
+    assert (code, "options follow a comma; did you mean 'multibrot,power=5'?" in err) == (2, True)
+    assert run("render", "--formula", "z^2 + sin(c)", "--dry-run")[0] == 0
+
+
+def test_a_keyword_of_a_formula_belongs_in_its_table():
+    for keywords, meant in (
+        ({"formula": "multibrot", "power": 5}, "formula={'name': 'multibrot', 'power': 5}"),
+        ({"power": 3}, "formula={'name': 'multibrot', 'power': 3}"),
+        ({"formula": "phoenix", "memory": 0.3}, "formula={'name': 'phoenix', 'memory': 0.3}"),
+        ({"coloring": "orbit_trap", "shape": "x"}, "coloring={'name': 'orbit_trap', 'shape': 'x'}"),
+    ):
+        with pytest.raises(OptionError) as caught:
+            fractals.render(**keywords)
+        assert str(caught.value).endswith(f"; give {meant}")
+
+
+def test_words_of_the_help_are_words_of_the_command(run):
+    for word in ("minibrot", "minibrots", "periods", "spirals", "views"):
+        assert run("find", word, "--help")[0] == 0
+    assert run("find", "minibrot", "seahorse")[1] == run("find", "nucleus", "seahorse")[1]
+    for word in ("formula", "formulas", "scene", "formats"):
+        assert run("list", word)[0] == 0
+
+
 def test_an_option_like_no_other_names_the_help(run):
     assert "'fractals find period --help' lists the options" in run("find", "period", "--xyzzy")[2]
 
@@ -133,7 +178,7 @@ def test_an_option_like_no_other_names_the_help(run):
         (("draw",), "did you mean 'render'?"),
         (("xyzzy",), "'fractals --help' lists the verbs"),
         (("find", "nucles"), "did you mean 'nucleus'?"),
-        (("list", "palette"), "did you mean 'palettes'?"),
+        (("list", "palets"), "did you mean 'palettes'?"),
         (("gallery", "seahrse"), "did you mean 'seahorse'?"),
         (("render", "--formula", "burning-ship"), "did you mean 'burning_ship'?"),
         (("render", "--coloring", "orbit-trap"), "did you mean 'orbit_trap'?"),

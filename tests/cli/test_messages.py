@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from support.command_line import SMALL, one_line
@@ -63,7 +64,7 @@ def test_a_long_path_is_cut_and_not_the_words_about_it(run, tmp_path):
     code, _, err = run("show", folder / "a.txt")
     assert code == 3
     assert err.rstrip().endswith(".xpf")
-    assert ": not a scene: name a gallery scene, or a file that ends in .toml .json .png" in err
+    assert ": no scene of the gallery, and no file that ends in .toml .json .png" in err
     assert len(err) <= 212
 
 
@@ -193,6 +194,17 @@ def test_progress_off_a_terminal(capfd, monkeypatch):
     assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 3 minutes left\n"
 
 
+def test_what_compiling_took_is_no_forecast(capfd, monkeypatch):
+    """The rest of a picture is drawn without it, in whatever stage it was compiled."""
+    monkeypatch.setattr(messages, "EVERY", 10.0)
+    clock, compiled = iter([0.0, 20.0, 20.0]), iter([5.0, 23.0])
+    monkeypatch.setattr(messages, "monotonic", lambda: next(clock))
+    compile_clock = SimpleNamespace(seconds=lambda: next(compiled))
+    monkeypatch.setattr(messages, "compile_clock", lambda: compile_clock)
+    messages.ProgressLine(pixels=100)(10, 100)
+    assert capfd.readouterr().err == "fractals: 10 % done after 20 s, about 18 s left\n"
+
+
 def test_before_the_first_tile_no_share_is_named(capfd, monkeypatch):
     monkeypatch.setattr(messages, "EVERY", 10.0)
     clock = iter([0.0, 30.0, 30.0])
@@ -267,7 +279,8 @@ def literals(path):
 def library_texts():
     """Yield texts of files with options that may be messages: of several words, no page of docs."""
     for path in sorted(PACKAGE.rglob("*.py")):
-        if "cli" not in path.relative_to(PACKAGE).parts and OPTION.search(path.read_text("utf-8")):
+        of_commands = {"cli", "lessons"} & set(path.relative_to(PACKAGE).parts)
+        if not of_commands and OPTION.search(path.read_text("utf-8")):
             for text in literals(path):
                 if " " in text.strip() and not text.startswith("# "):
                     yield path.relative_to(PACKAGE), text

@@ -257,7 +257,7 @@ def test_gallery_alone_draws_nothing(run):
 
 
 def test_gallery_has_a_size_and_obeys_threads(run, monkeypatch):
-    from fractals.tools import sheet
+    from fractals.tools import gallery
 
     asked = []
 
@@ -265,7 +265,7 @@ def test_gallery_has_a_size_and_obeys_threads(run, monkeypatch):
         asked.append((scene.image.size, options["threads"], options["device"]))
         return fractals.render("mandelbrot", {"image": {"size": [2, 2]}}, device="python")
 
-    monkeypatch.setattr(sheet, "render", render)
+    monkeypatch.setattr(gallery, "render", render)
     assert run("gallery", "seahorse", "--size", "50%", "--threads", "1", "--cpu")[0] == 0
     assert asked == [((960, 540), 1, "cpu")]
     code, _, err = run("gallery", "seahorse", "--width", "32")

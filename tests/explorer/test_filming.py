@@ -14,9 +14,9 @@ from support.scenes import slow_but
 import fractals
 from fractals.errors import FractalsError
 from fractals.explorer import filming, jobs
-from fractals.explorer.filming import keys_through
 from fractals.explorer.work import reversed_keys
 from fractals.films import encode
+from fractals.rendering.moves import Moves
 
 SEAHORSE = {"view": {"center": ["-0.7453", "0.1127"], "width": "0.05"}}
 DEEPER = {
@@ -449,10 +449,10 @@ def test_keys_turn_the_shorter_way_round():
         fractals.load_scene({"view": {**SEAHORSE["view"], "rotation": degrees}})
         for degrees in (170, -170, 0)
     ]
-    keys = keys_through(scenes, None)
+    keys = Moves().keys_through(scenes, None)
     assert [key["rotation"] for key in keys] == [170, 190, 360]
     assert [key["at"] for key in keys] == [0, 4, 8]
-    assert [key["at"] for key in keys_through(scenes, 2.0)] == [0, 1, 2]
+    assert [key["at"] for key in Moves().keys_through(scenes, 2.0)] == [0, 1, 2]
     turned = reversed_keys(keys)
     assert [key["rotation"] for key in turned] == [360, 190, 170]
     assert [key["at"] for key in turned] == [0, 4, 8]

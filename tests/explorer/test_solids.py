@@ -8,10 +8,12 @@ import pytest
 from support.explorer import SIZE
 
 import fractals
-from fractals.errors import OptionError
+from fractals.errors import OptionError, SceneError
 from fractals.explorer import outside
 from fractals.explorer.pages import formula_scene
-from fractals.space.plan import flown, make_solid_plan, nearness
+from fractals.rendering.families import moves_of
+from fractals.space.camera import flown, nearness
+from fractals.space.plan import make_solid_plan
 
 SCENE = {"formula": "mandelbulb", "light": {"samples": 3, "bounces": 1}, "camera": {"field": 50}}
 
@@ -106,6 +108,15 @@ def test_no_flight_passes_a_surface():
     flat = fractals.load_scene("seahorse")
     with pytest.raises(OptionError, match="'mandelbrot' is no solid"):
         flown(flat, 0, 0, 1)
+
+
+def test_a_film_goes_no_nearer_than_a_camera_can():
+    scene = fractals.load_scene(SCENE)
+    moves = moves_of(scene)
+    one, two = (moves.ends(scene, octaves)[1] for octaves in (40, 3000))
+    assert one == two
+    with pytest.raises(SceneError, match=r"camera\.position: .* is not from"):
+        moves.keys_through(moves.ends(scene, -3000), None)
 
 
 def test_a_film_flies_through_places_and_from_the_whole_solid(server):

@@ -10,6 +10,7 @@ import pytest
 from support.scenes import slow_but
 
 import fractals
+from fractals.backends.base import Stages
 from fractals.errors import OptionError
 from fractals.explorer import scheduler
 from fractals.explorer.scheduler import (
@@ -172,7 +173,7 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
         plan=SimpleNamespace(supersampling=supersampling, method=method),
         backend=SimpleNamespace(threads=0),
         room=Room(),
-        timings={"compile": 0.0},
+        stages=Stages(),
     )
     work = DrawingTask((Owner(), "view"), endless, VIEW)
 
@@ -263,7 +264,7 @@ def test_tiles_of_replaced_work_are_skipped():
         plan=SimpleNamespace(supersampling=1, method="direct"),
         backend=SimpleNamespace(threads=0),
         room=Room(),
-        timings={"compile": 0.0},
+        stages=Stages(),
     )
     drawn = []
 

@@ -9,10 +9,11 @@ from support.shapes import solid_scene, tracing_of
 import fractals
 from fractals.backends.devices import choose, open_backend
 from fractals.cli.verbs import run_verb
-from fractals.films.motion import flight_of
 from fractals.space import plan as plans
 from fractals.space import trace
-from fractals.space.plan import bare_plan, make_solid_plan, nearness
+from fractals.space.camera import bare_plan, nearness
+from fractals.space.flight import flight_of
+from fractals.space.plan import make_solid_plan
 from fractals.space.trace import Tracing
 
 PLACES = (

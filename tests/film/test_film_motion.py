@@ -16,14 +16,13 @@ from fractals.films.motion import (
     fixed_point,
     make_motion,
     power_of_two,
-    width_text,
     with_view,
 )
 from fractals.films.tracks import Tracks
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.render import find_max_iterations
 from fractals.scene.geometry import matrix, place_of
-from fractals.scene.numbers import log2
+from fractals.scene.numbers import log2, width_text
 
 DEEP = "1e-1000"
 

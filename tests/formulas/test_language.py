@@ -353,3 +353,16 @@ def test_a_derivative_of_shared_trees_is_the_derivative():
         (p - q) / (2 * h) for p, q in zip(first(x + h, y, a, b), first(x - h, y, a, b), strict=True)
     ]
     assert second(x, y, a, b) == pytest.approx(wanted, rel=1e-7)
+
+
+@pytest.mark.parametrize(("text", "value"), [("tan(1 + 400*i)", 1j), ("tanh(i - 400)", -1)])
+def test_tangents_are_right_far_from_the_axis(text, value):
+    tree = parse(text)
+    found = complex(*codegen.compiled("value", "x", {}, (tree,))(0.0))
+    assert abs(found - value) < 1e-15
+
+
+def test_a_power_of_no_number_is_none():
+    step = codegen.compiled("value", "x, y", {"z": "xy"}, (parse("z^(0.5 + i)"),))
+    assert np.isnan(step(float("nan"), float("nan"))).all()
+    assert step(0.0, 0.0) == (0, 0)

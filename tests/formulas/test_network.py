@@ -27,6 +27,7 @@ def outputs(weights, x, y):
     return w[44:].reshape(2, 4) @ hidden[:4]
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("seed", [1, 9])
 def test_a_step_is_the_network(seed):
     formula = networks.network(seed=seed)

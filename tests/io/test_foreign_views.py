@@ -336,7 +336,7 @@ def test_fractint_losses_are_listed(keys, words):
         ("a { invert=1/0 }", "a: line 1: invert: 2 values, and not 3: others depend on the screen"),
         ("frm:a { z = c", "line 1: the entry 'a' is never closed"),
         ("a { center-mag=0/0 }", "a: line 1: center-mag: 2 values, and 3 are the fewest"),
-        ("a { center-mag=0/0/0 }", "a: line 1: center-mag: '0' is not greater than 0"),
+        ("a { center-mag=0/0/0 }", "a: line 1: center-mag: a magnification of 0 shows nothing"),
         ("a { corners=1/1/0/2 }", "a: line 1: corners: the corners lie on one another"),
         ("a { corners=1/2/3 }", "a: line 1: corners: 3 values, and not 4 or 6"),
         ("a { corners=1/x/3/4 }", "a: line 1: corners: 'x' is not a decimal number"),

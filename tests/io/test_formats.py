@@ -136,7 +136,7 @@ def test_a_name_with_a_mark_may_be_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("a.foo", b"", "a file that ends in .toml .json .png"),
+        ("a.foo", b"", "no file that ends in .toml .json .png"),
         ("missing.kfr", None, "no such file"),
         ("a.kfr", b"Re 0\n", "line 1: 'Re 0' is not 'Key: value'"),
         ("a.kfr#x", b"Re: 0\n", "holds one thing"),

@@ -22,7 +22,7 @@ Mandel(XAXIS) { ; the set
   |z| <= 4
 }
 Cubic { z = 0: z = z^3 + pixel + p1 * fn1(1), |z| < 9 }
-Random { z = rand: z = z*z + pixel, |z| < 4 }
+Random { z = srand(9): z = z*z + pixel, |z| < 4 }
 Half { z = pixel, z = z }
 """
 
@@ -39,7 +39,7 @@ def test_formulas_are_listed_with_what_can_not_be_drawn(many):
     assert [name for name, _ in found] == ["Mandel", "Cubic", "Random", "Half"]
     about = dict(found)
     assert about["Mandel"] == about["Cubic"] == "a formula"
-    assert "unsupported: line 9: the formula 'Random': 'rand' is random" in about["Random"]
+    assert "unsupported: line 9: the formula 'Random': 'srand' is random" in about["Random"]
     assert "no ':' between" in about["Half"]
 
 

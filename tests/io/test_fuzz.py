@@ -20,6 +20,7 @@ def fuzz(tmp_path_factory):
     return Fuzz(tmp_path_factory.mktemp("fuzz"))
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_input_is_read_or_refused(fuzz, part):
     print(f"FRACTALS_FUZZ_SEED={SEED}")  # noqa: T201

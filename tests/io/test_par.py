@@ -9,10 +9,12 @@ from support.fractint import LIMIT, differing, mod, norm, read, run
 
 import fractals
 from fractals.errors import SceneError
+from fractals.formulas.language.syntax import text_of
 from fractals.io import formats
 from fractals.io.foreign import fractint
 from fractals.io.foreign._entries import KNOWN
 from fractals.io.foreign._fractint import letters_of
+from fractals.io.foreign._screen import ScreenView
 from fractals.io.load import load_scene
 from fractals.scene import geometry
 
@@ -38,7 +40,7 @@ def test_the_ship_is_mirrored_in_the_formula():
         ("mandel bailoutest=foo", "'foo' is none of mod, real, imag, or, and, manh, manr"),
         ("mandel invert=1", "invert: 1 values, and not 3: others depend on the screen"),
         ("formula formulafile=a.frm formulaname=Moth", "the formula 'Moth' is not in this file"),
-        ("formula formulafile=a.frm formulaname=Moth", "not in a file 'a.frm' beside it"),
+        ("formula formulafile=a.frm formulaname=Moth", "no file 'a.frm' is beside it"),
     ],
 )
 def test_other_types_are_refused(entry, words):
@@ -60,7 +62,7 @@ def test_a_formula_of_a_file_by_its_name(name, formula):
     scene, lost = read(f"formula formulafile=deep.frm formulaname={name} center-mag=-1.7/0/2")
     assert scene.make_formula().name == formula
     assert lost == (
-        f"the formula '{name}' of 'deep.frm', which is not beside this file: the one that usually "
+        f"the formula '{name}' of 'deep.frm', which is not found: the one that usually "
         "has this name is drawn",
     )
 
@@ -152,6 +154,63 @@ FORMULAS = [
 ]  # fmt: skip
 
 
+def checked_square(p):
+    """Return whether the column and the row of a pixel of 640x480, by the first view, are odd."""
+    column, row = (p.real + 2) * 639 / 4, (1.5 - p.imag) * 479 / 3
+    return (int(np.floor(column + 0.5)) + int(np.floor(row + 0.5))) % 2
+
+
+# What is predefined in the first view, and by the keys of an entry.
+FORMULAS += [
+    (
+        "z = pixel:\n z = z*z + pixel + real(magxmag)/9 + imag(magxmag)/8 + rotskew + center\n"
+        " |z| < 4",
+        "",
+        lambda p: run(p, lambda z: z * z + p + (2 / 3) / 9 + 1 / 8, lambda z: norm(z) >= 4),
+    ),
+    (  # a half turn, as Fractint writes it
+        "z = pixel:\n z = z*z + real(magxmag)/9 + imag(magxmag)/8 + rotskew/999 + center\n"
+        " |z| < 4",
+        "center-mag=0.1/0.2/-0.5",
+        lambda p: run(
+            0.2 + 0.4j - p, lambda z: z * z + 0.5 / 9 + 1 / 8 + 180 / 999 + 0.1 + 0.2j,
+            lambda z: norm(z) >= 4),
+    ),
+    (
+        "z = pixel:\n z = z*z + real(magxmag)/9 + imag(magxmag)/8 + rotskew + center\n"
+        " |z| < 4",
+        "corners=-2/2/-1/2",
+        lambda p: run(
+            p, lambda z: z * z + (2 / 3) / 9 + 1 / 8 + 0.5j, lambda z: norm(z) >= 4),
+    ),
+    (
+        "z = pixel:\n z = z*z + pixel + whitesq/9\n |z| < 4",
+        "",
+        lambda p: run(p, lambda z: z * z + p + checked_square(p) / 9, lambda z: norm(z) >= 4),
+    ),
+    (  # columns to the right, rows down, in the picture
+        "z = pixel:\n z = z*z + pixel + (real(scrnpix)/real(scrnmax) + imag(scrnpix)/imag(scrnmax))"
+        "/9\n |z| < 4",
+        "center-mag=0/0/-0.5",
+        lambda p: run(
+            -p, lambda z: z * z - p + (
+                np.floor((p.real + 8 / 3) * 639 / (16 / 3) + 0.5) / 640
+                + np.floor((2 - p.imag) * 479 / 4 + 0.5) / 480) / 9,
+            lambda z: norm(z) >= 4),
+    ),
+    (  # what is never set is 0, and a side that no sample takes need not be
+        "z = pixel + never\n IF (p1 == 0)\n k = 0.5\n ENDIF:\n z = z*z + pixel + never + k\n"
+        " |z| < 4",
+        "",
+        lambda p: run(p, lambda z: z * z + p + 0.5, lambda z: norm(z) >= 4),
+    ),
+]  # fmt: skip
+LOST = {
+    "whitesq": "the pixels of the screen (whitesq): 640x480 in this view",
+    "scrnpix": "the pixels of the screen (scrnpix, scrnmax): 640x480 in this view",
+}
+
+
 def step_of(c):
     return complex(np.floor(c.real * 4), np.floor(c.imag * 4)) / 4
 
@@ -163,7 +222,7 @@ def rounded(z):
 @pytest.mark.parametrize(("text", "keys", "count"), FORMULAS, ids=range(len(FORMULAS)))
 def test_a_formula_in_the_same_file(text, keys, count):
     scene, lost = read(f"formula formulaname=Own {keys}", f"frm:own(XAXIS) {{{text}\n}}")
-    assert lost == ()
+    assert lost == tuple(line for name, line in LOST.items() if name in text)
     assert load_scene(scene.to_table()) == scene  # the scene needs no file but itself
     different, compared = differing(scene, count)
     assert compared > 60
@@ -174,9 +233,9 @@ def test_a_formula_in_the_same_file(text, keys, count):
     ("text", "words"),
     [
         ("z = pixel\n z = z*z, |z| < 4", "it has no ':'"),
-        ("z = pixel: z = rand*z, |z| < 4", "'rand' is random"),
-        ("z = pixel*whitesq: z = z*z, |z| < 4", "'whitesq' depends on the screen"),
-        ("n = n + 1, z = pixel: z = z*z, |z| < 4", "'n' has no value where it is read"),
+        ("z = pixel: z = srand(3)*z, |z| < 4", "'srand' is random"),
+        ("n = n + 1, z = pixel: z = z*z, |z| < 4", "'n' is read before it is set: there it has"),
+        ("t = z, z = pixel: z = z*z + t, |z| < 4", "what the sample before left in it"),
         ("z = pixel: z = z*z ?, |z| < 4", "unknown character '?'"),
         ("z = pixel: if (z < 1)\n z = z*z\n |z| < 4", "not the end"),
         ("z = pixel: z = (z*z, |z| < 4", "not ','"),
@@ -214,7 +273,7 @@ def test_a_formula_of_a_file_beside_the_entry(tmp_path):
     path = entry_file(
         tmp_path, "a { type=formula formulafile=c:/fractint/MANY.frm formulaname=second maxiter=9 }"
     )
-    with pytest.raises(SceneError, match="not in a file"):
+    with pytest.raises(SceneError, match=r"no file '.*' is in its folder, \.\./formula, "):
         load_scene(path)
     text = "comment { text }\nfirst { z = pixel: z = z*z, |z| < 4 }\n"
     (tmp_path / "many.frm").write_text(text + "Second (XAXIS) {; words\nz = 0:\n z = z*z + pixel\n"
@@ -231,7 +290,7 @@ def test_files_elsewhere_are_not_read(tmp_path, name):
     (tmp_path / "secret.frm").write_text("own { z = pixel: z = z*z + pixel, |z| < 4 }")
     (folder / "linked.frm").symlink_to(tmp_path / "secret.frm")
     path = entry_file(folder, f"a {{ type=formula formulafile={name} formulaname=own }}")
-    with pytest.raises(SceneError, match="not in a file"):
+    with pytest.raises(SceneError, match=r"no file '.*' is in its folder, \.\./formula, "):
         load_scene(path)
 
 
@@ -247,7 +306,10 @@ def test_colors_of_a_file_beside_the_entry(tmp_path):
         "#070809",
     ]
     load_scene(path + "#b", lost=lost)
-    assert "the palette in the file 'none.map', which is not beside this one" in lost[0]
+    assert (
+        "the palette in the file 'none.map', which is not in its folder, ../map, ../maps, maps/"
+        in lost[0]
+    )
 
 
 def test_names_of_entries_may_hold_the_mark(tmp_path):
@@ -286,6 +348,9 @@ def corners_of(scene):
         ("center-mag=-0.5/0.25/0.5/2", (-0.5 + 0.25j + complex(-4 / 3, 2),)),
         ("center-mag=1/0/0.5/-0.5", (1 + complex(16 / 3, 2), 1 + complex(-16 / 3, 2))),
         ("center-mag=0/0/1/0.5/90", (complex(1, 8 / 3),)),
+        ("center-mag=1/2/-0.5", (complex(1 + 8 / 3, 0), complex(1 - 8 / 3, 0))),
+        ("center-mag=0/0/-1/0.5/90", (complex(-1, -8 / 3),)),
+        ("center-mag=0/0/1/0", (complex(-4 / 3, 1), complex(4 / 3, 1))),
     ],
 )
 def test_stretched_and_mirrored_views_keep_their_corners(keys, wanted):
@@ -294,6 +359,58 @@ def test_stretched_and_mirrored_views_keep_their_corners(keys, wanted):
     height = float(load_scene(table).view.width) * 9 / 16
     scene = load_scene(table).replace(size=(640, 480), width=repr(height * 4 / 3))
     assert corners_of(scene)[: len(wanted)] == pytest.approx(list(wanted), abs=1e-12)
+
+
+def test_random_numbers_are_even_and_the_same_in_each_picture():
+    scene, lost = read("formula formulaname=Own", "frm:Own { z = 0: z = z + rand, |z| < 1e4 }")
+    assert lost == ("rand, which is random in each picture: the same numbers in each here",)
+    scene = scene.replace(size=(40, 30), supersampling=1, max_iterations=400)
+    raw, again = (fractals.compute(scene, device="cpu") for _ in range(2))
+    assert (raw.z == again.z).all()
+    sums = raw.z / (raw.count / 12) ** 0.5  # of some 140 numbers from 0 to 1 and their variance
+    assert raw.count.mean() == pytest.approx(100 * 2**0.5, abs=1)
+    for part in (sums.real, sums.imag):
+        assert part.mean() == pytest.approx((3 * 100 * 2**0.5) ** 0.5, rel=0.01)
+    across = sums.real - sums.imag  # the sum of both parts is that at which orbits end
+    assert across.std() == pytest.approx(2**0.5, rel=0.1)
+    assert abs(np.corrcoef(across[:, 1:].flat, across[:, :-1].flat)[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize(
+    "given", [(0.5, 1, 0, 0), (2, -1.5, 30, 0), (-1, 0.5, 100, 20), (3, 1, 0, -9)]
+)
+def test_corners_of_the_screen_are_pixels(given):
+    """Fractint finds the same numbers from the corners, with a positive magnification."""
+    view = ScreenView.magnified(0.3 - 0.2j, *given)
+    names = {"round": rounded, "floor": step_of_one, "i": 1j}
+    trees = {name: text_of(tree) for name, tree in view.pixels().items()}
+    opposite = view.top_left + view.bottom_right - view.bottom_left
+    for corner, pixel in (
+        (view.top_left, 0),
+        (view.bottom_right, 639 + 479j),
+        (view.bottom_left, 479j),
+        (opposite, 639),
+    ):
+        place = view.center + corner
+        names |= {"c": place, "re": lambda z: z.real, "im": lambda z: z.imag}
+        assert eval(trees["scrnpix"], {}, names) == pixel
+        assert eval(trees["whitesq"], {}, names) == (pixel.real + pixel.imag) % 2
+    magnification, factor, rotation, skew = given
+    turn = 180 * (magnification < 0)
+    found = view.names()
+    assert found["magxmag"] == pytest.approx(complex(abs(magnification), factor))
+    assert found["rotskew"] == pytest.approx(complex((rotation + turn + 180) % 360 - 180, skew))
+
+
+def step_of_one(z):
+    return complex(np.floor(z.real), np.floor(z.imag))
+
+
+def test_what_a_first_view_gives_is_drawn(data):
+    found = dict(formats.entries(str(data / "formats" / "open" / "first-view.frm")))
+    assert [name for name, about in found.items() if about == "a formula"] == ["rot", "mag", "a/b"]
+    assert "'z' is read before it is set" in found["noz"]
+    assert "it has no ':'" in found["noloop"]
 
 
 def test_a_skew_is_lost():

@@ -317,7 +317,7 @@ def test_wrong_words_are_told(many, given, words):
         ("z = z ~ 2", "line 5: the formula 'A': unknown character '~'"),
         ("z = 1\nz = foo(z)", "line 6: the formula 'A': 'foo' is unsupported"),
         ("z = #random", "line 5: the formula 'A': '#random' is random"),
-        ("z = #screenpixel", "'#screenpixel' depends on the screen"),
+        ("z = #dpixel", "'#dpixel' depends on the screen"),
         ("z = #nothing", "'#nothing' is unsupported"),
         ("@start = 3", "'@start' is set, and can only be read"),
         ("color c = rgb(1, 0, 0)", "'color' is unsupported"),
@@ -409,3 +409,40 @@ def test_a_newer_formula_in_a_file_of_fractint(tmp_path):
     path.write_text(MANY[MANY.index("Steps") :])
     assert formats.entries(str(path)) == [(name, "a formula") for name in ("Steps", "Words", "Old")]
     assert fractals.load_scene(f"{path}#Steps").formula.name == "program"
+
+
+SCREEN = """Own {
+init:
+  z = #pixel
+  if #whitesq
+    z = 0
+  endif
+loop:
+  z = z*z + #pixel + #x/#width/9 + imag(#screenpixel)/#height/9
+bailout:
+  |z| < 9
+default:
+  center = (-0.5, 0.25)
+  angle = 180
+}
+"""
+
+
+def test_the_pixels_of_the_screen_are_those_of_the_first_view():
+    """The screen is turned with the view: the first pixel is at the bottom right of the plane."""
+    found = ultra_fractal.read_ufm(SCREEN.encode(), "")
+    names = "#x, #width, #height, #screenpixel, #whitesq"
+    assert found.lost == (
+        f"the pixels of the screen ({names}): 640x480 in the formula's first view",
+    )
+    scene = fractals.load_scene(found.table, size=(16, 12), supersampling=1, max_iterations=40)
+    counts = fractals.compute(scene, device="python").count
+    assert len(np.unique(counts)) > 6
+    for row, column in np.ndindex(12, 16):
+        x, y = (column + 0.5) / 4 - 2, 1.5 - (row + 0.5) / 4
+        pixel = complex(-0.5 - x, 0.25 - y)
+        place = [math.floor((x + 2) * 639 / 4 + 0.5), math.floor((1.5 - y) * 479 / 3 + 0.5)]
+        z, count = 0 if sum(place) % 2 else pixel, 0
+        while count < 40 and (not count or abs(z) ** 2 < 9):
+            z, count = z * z + pixel + place[0] / 640 / 9 + place[1] / 480 / 9, count + 1
+        assert counts[row, column] == count

@@ -378,6 +378,7 @@ def test_colors_of_a_file():
     )  # fmt: skip
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("seed", [1180946604, 7, 1082198693, 427368893])
 def test_colors_of_random_numbers(seed):
     """The first numbers of a seed decide the length of segments, those of the next the colors."""

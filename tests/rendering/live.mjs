@@ -9,10 +9,17 @@ import { TileDrawer, valuesOf } from "../../fractals/io/page/tiles.js";
 
 const [path, zoom, n, ...colors] = process.argv.slice(2);
 const drawer = new TileDrawer(new Uint8Array(inflateSync(readFileSync(path))));
-const { facts, bytes } = drawer, { side } = facts;
+const { facts, bytes } = drawer,
+  { side } = facts;
 function draw(/** @type {number} */ width, /** @type {number[]} */ colors) {
   const steps = drawer.draw({
-    colors, center: facts.center, pixel: width / facts.size[0], left: -side / 2, top: -side / 2, step: 1, n: Number(n),
+    colors,
+    center: facts.center,
+    pixel: width / facts.size[0],
+    left: -side / 2,
+    top: -side / 2,
+    step: 1,
+    n: Number(n),
     ...valuesOf(facts, width),
   });
   for (;;) {
@@ -22,4 +29,5 @@ function draw(/** @type {number} */ width, /** @type {number[]} */ colors) {
 }
 draw(facts.width, facts.colors);
 const pixels = draw(facts.width / Number(zoom), colors.length ? colors.map(Number) : facts.colors);
-for (const part of [bytes.slice(facts.count, facts.count + 4 * side ** 2), pixels]) writeSync(1, part);
+for (const part of [bytes.slice(facts.count, facts.count + 4 * side ** 2), pixels])
+  writeSync(1, part);

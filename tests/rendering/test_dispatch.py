@@ -498,6 +498,26 @@ def test_a_part_that_ends_five_workers_is_an_error(dispatched):
         dispatched(Deadly("a"))
 
 
+def test_a_part_that_ended_a_worker_is_tried_alone(dispatched):
+    """Parts of one task are all suspected, and then the one that ends workers is found."""
+
+    class Deadly(FakePool):
+        def compute(self, address, numbers, future):
+            if 7 in numbers:
+                self.there.pop(address, None)
+                self.there[f"{address}+"] = ""
+            else:
+                super().compute(address, numbers, future)
+
+    pool = Deadly("a")
+    with pytest.raises(FractalsError, match="part 7 ended 5 workers"):
+        dispatched(pool)
+    tried = [given[2][1] for given in pool.given if given[1] is worker.compute]
+    tried = [list(numbers) for numbers in tried if 7 in numbers]
+    assert len(tried[0]) > 1
+    assert tried[1:] == [[7]] * 4
+
+
 def test_a_part_that_fails_on_every_worker_is_an_error(dispatched):
     class Failing(FakePool):
         def compute(self, address, numbers, future):
@@ -517,6 +537,27 @@ def test_a_worker_that_stands_still_holds_nobody_up(dispatched):
                 super().compute(address, numbers, future)
 
     assert dispatched(Frozen("a", "b"))[1] == list(range(20))
+
+
+def test_an_idle_worker_takes_what_a_busy_one_has_not_begun(dispatched, monkeypatch):
+    """No task is late here: one that runs is not repeated."""
+    monkeypatch.setattr(dispatch, "LEAST_LATE", 1e9)
+
+    class Busy(FakePool):
+        def workers(self):
+            if sum(function is worker.compute for _, function, *_ in self.given) == 3:
+                self.there["b"] = ""
+            return super().workers()
+
+        def compute(self, address, numbers, future):
+            if address == "b":
+                super().compute(address, numbers, future)
+                if sum(given[0] == "b" for given in self.given) == 3:  # it was introduced first
+                    self.given[1][3].set_result([receipt(0, "a")])
+
+    made, received = dispatched(Busy("a"), 3)
+    assert received == [0, 1, 2]
+    assert [made.results.done[k][1] for k in range(3)] == ["a", "b", "b"]
 
 
 def test_a_worker_that_lies_is_named_with_the_other(dispatched):

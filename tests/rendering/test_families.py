@@ -1,10 +1,7 @@
 """A family of images in one file: everything that draws asks the family of a scene's formula."""
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
-
-import numpy as np
 import pytest
+from support.stripes import StripesData, StripesFamily, installed, make_formula
 
 import fractals
 from fractals import catalog
@@ -12,87 +9,13 @@ from fractals.cli.verbs import run_verb as main
 from fractals.explorer.packing import unpack
 from fractals.explorer.scheduler import VIEW, Engine
 from fractals.explorer.shown import RefinedView
-from fractals.io.image import Image
-from fractals.kernels.formula import AnyFormula
 from fractals.rendering import families
-from fractals.rendering.families import Family
-
-# What another package would have in one file, and name by two entry points.
-
-
-@dataclass(frozen=True)
-class Stripes(AnyFormula):
-    """Stripes of some width."""
-
-    family: ClassVar[str] = "stripes"
-    name: str = "stripes"
-    title: str = "Stripes"
-    center: tuple[str, str] = ("0", "0")
-    width: str = "4"
-    parameters: Any = field(default_factory=dict, hash=False)
-
-
-@dataclass
-class StripesPlan:
-    scene: fractals.Scene
-    seconds: float = 0.5
-    samples: int = 48
-    memory: int = 2**20
-
-    def to_table(self):
-        size = list(self.scene.image.size)
-        return {"method": "stripes", "size": size, "seconds": self.seconds, "memory": self.memory}
-
-
-@dataclass
-class StripesData:
-    scene: fractals.Scene
-    rows: Any
-
-
-class StripesFamily(Family):
-    title = "Stripes: rows in turn"
-
-    def plan(self, scene, options, keeps):
-        return StripesPlan(scene)
-
-    def compute(self, scene, options):
-        every = scene.make_any_formula().parameters["every"]
-        return StripesData(scene, np.arange(scene.image.size[1]) // every % 2)
-
-    def recolor(self, raw, scene, options):
-        width, height = scene.image.size
-        color = 200 if scene.color.palette == "ember" else 100
-        pixels = np.zeros((height, width, 3), np.uint8)
-        pixels[raw.rows == 1] = color
-        return Image(pixels, scene, {"color": 0.1}, "cpu", "whole", "stripes")
-
-    def render(self, scene, options):
-        return self.recolor(self.compute(scene, options), scene, options)
-
-
-def make_formula(every=2):
-    return Stripes(parameters={"every": every})
-
-
-class Entry:
-    def __init__(self, made):
-        self.made = made
-
-    def load(self):
-        return self.made
 
 
 @pytest.fixture
 def stripes(monkeypatch):
-    own = {"formula": {"stripes": Entry(make_formula)}, "family": {"stripes": Entry(StripesFamily)}}
-    monkeypatch.setattr(catalog, "_installed", lambda kind: own.get(kind, {}))
-    caches = catalog._names, catalog.load
-    for cache in caches:
-        cache.cache_clear()
-    yield {"formula": {"name": "stripes", "every": 3}, "image": {"size": [8, 6]}}
-    for cache in caches:
-        cache.cache_clear()
+    with installed(monkeypatch) as scene:
+        yield scene
 
 
 def test_a_family_in_one_file_draws(stripes, tmp_path):
@@ -199,3 +122,10 @@ def test_keys_of_other_families_are_told_in_one_line(capsys, tmp_path):
 
 def test_each_scene_of_the_gallery_uses_its_keys():
     assert not any(families.unused(fractals.load_scene(name)) for name in fractals.names("gallery"))
+
+
+def test_statements_that_could_be_a_program_tell_what_they_were_taken_for(capsys):
+    main(["render", "--formula", "z = z*z*0.1; w = w + 0*z", "--cpu", "--dry-run"])
+    assert "neither x nor y were taken for those of a solid" in capsys.readouterr().err
+    for formula in ("x = x*x + a; y = y + b", "z*z + c", {"name": "program", "step": "z = z*z"}):
+        assert not families.unused(fractals.load_scene({"formula": formula}))

@@ -12,6 +12,7 @@ from support.scenes import slow_but
 
 import fractals
 from fractals.errors import FractalsError
+from fractals.io.web_page import page_of
 from fractals.rendering import live
 
 NODE = shutil.which("node")
@@ -190,3 +191,11 @@ def test_what_is_packed_is_read_again():
     content = zlib.decompress(packed)
     length = int.from_bytes(content[:4], "little")
     assert content[4 + length :].startswith(b"\0asm")
+
+
+def test_a_page_has_no_control_characters():
+    scene = fractals.Scene(title="a\x00b\x07\x1b[31m", note="one\ntwo\x1b")
+    page = page_of(scene, b"").decode()
+    assert "<title>a\\x00b\\x07\\x1b[31m</title>" in page
+    assert "one\ntwo\\x1b" in page
+    assert not set(page) & (set(map(chr, range(32))) - set("\n\t"))

@@ -44,6 +44,7 @@ def test_colors_are_the_same_at_another_size_and_with_other_supersampling():
     assert apart < LEVELS
 
 
+@pytest.mark.many
 @pytest.mark.parametrize("seed", range(3))
 def test_colors_of_random_views(seed):
     apart, _ = same_at_all_sizes(**random_place(seed))

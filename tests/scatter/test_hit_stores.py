@@ -17,6 +17,7 @@ from fractals.errors import FractalsError, InputError, OptionError, SceneError
 from fractals.io.files import HEADER
 from fractals.io.image import read_pixels
 from fractals.io.store import checksum
+from fractals.rendering import sums
 
 TABLE = {"formula": {"name": "clifford", "a": -1.5}}
 SMALL = {"size": (60, 40), "steps": 40, "quality": 60.0, "supersampling": 1, "device": "cpu"}
@@ -38,7 +39,20 @@ def test_a_store_is_drawn_without_iterating(tmp_path):
     shown = fractals.recolor(path, gamma=2.0, brightness=9.0, background="#102030", device="cpu")
     assert np.array_equal(shown.pixels, other.pixels)
     assert not np.array_equal(shown.pixels, picture.pixels)
-    assert "iterate" not in shown.timings
+    assert shown.timings["iterate"] == 0 < shown.timings["color"]
+
+
+@pytest.mark.parametrize("part", [None, (1, 2)])
+def test_progress_of_a_store_is_one_fraction(tmp_path, monkeypatch, part):
+    """Its chunks are played in several goes, each with a progress of its own."""
+    path, seen = tmp_path / "a.fz", []
+    monkeypatch.setattr(sums, "GOES", 8)
+    told = lambda done, total: seen.append(done / total)  # noqa: E731
+    done = fractals.compute_to(path, TABLE, **SMALL, part=part, progress=told)
+    assert seen == sorted(seen)
+    assert 0 <= seen[0] < 0.5 < seen[-1] == 1
+    assert done.timings["copy"] > 0
+    assert done.timings["color"] == done.timings["encode"] == 0
 
 
 def test_raw_numbers_in_memory():
@@ -51,6 +65,19 @@ def test_raw_numbers_in_memory():
         fractals.recolor(raw, palette="ember", device="cpu")
     with pytest.raises(OptionError, match="buckets beyond the edge"):
         fractals.recolor(raw, estimator_radius=30.0, device="cpu")
+
+
+def test_what_compute_returns_is_saved_as_a_store(tmp_path):
+    raw, path = fractals.compute(TABLE, **SMALL), tmp_path / "a.fz"
+    raw.save(path)
+    fractals.compute_to(tmp_path / "b.fz", TABLE, **SMALL)
+    assert content(path) == content(tmp_path / "b.fz")
+    with pytest.raises(FractalsError, match="exists already"):
+        raw.save(path)
+    raw.save(path, overwrite=True)
+    assert content(path) == content(tmp_path / "b.fz")
+    with pytest.raises(OptionError, match=r"saved as a store, NAME\.fz"):
+        raw.save(tmp_path / "a.npz")
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])

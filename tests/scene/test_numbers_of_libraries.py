@@ -42,6 +42,7 @@ def test_their_text_is_theirs(name):
 
 
 @pytest.mark.parametrize("bits", [53, 54, 64, 200, 1000])
+@pytest.mark.many
 @pytest.mark.parametrize("seed", range(5))
 def test_floats_of_many_bits_are_the_nearest_to_their_text(bits, seed):
     state = gmpy2.random_state(seed)

@@ -16,12 +16,8 @@ from fractals.io import png
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.space import light as lights
-from fractals.space.plan import (
-    Seen,
-    make_solid_plan,
-    orbited,
-    steps_for,
-)
+from fractals.space.camera import orbited
+from fractals.space.plan import Seen, make_solid_plan, steps_for
 from fractals.space.trace import Tracing
 
 TINY = {"size": (12, 8), "samples": 1, "bounces": 0}

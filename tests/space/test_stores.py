@@ -44,11 +44,16 @@ def whole(tmp_path_factory):
     return path
 
 
+def test_what_compute_returns_is_saved_as_a_store(whole, tmp_path):
+    fractals.compute(TABLE, **SMALL).save(tmp_path / "a.fz")
+    assert contents(tmp_path / "a.fz") == contents(whole)
+
+
 def test_a_store_is_shown_without_tracing(whole):
     picture = fractals.render(TABLE, **SMALL)
     shown = fractals.recolor(whole, device="cpu")
     assert np.array_equal(shown.pixels, picture.pixels)
-    assert "iterate" not in shown.timings
+    assert shown.timings["iterate"] == 0 < shown.timings["color"]
     other = fractals.render(TABLE, **SMALL, exposure=2.0, bits=16)
     assert np.array_equal(
         fractals.recolor(whole, exposure=2.0, bits=16, device="cpu").pixels, other.pixels

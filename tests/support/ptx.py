@@ -64,7 +64,7 @@ def compile_kernels(draw, capability=(9, 0)):
         mock.patch.object(backend, "gpu_of", lambda cuda, index: backend.SimulatedGpu(cuda, index)),
         mock.patch.object(backend, "CudaBackend", _InHostMemory),
         mock.patch.dict(devices._gpus, clear=True),
-        mock.patch.object(backend, "program", functools.partial(code_cache.program, stored=False)),
+        mock.patch.object(kernel, "program", functools.partial(code_cache.program, stored=False)),
         mock.patch.object(_Kernel, "bind"),
         mock.patch.object(_Kernel, "launch", launched),
     ):

@@ -9,9 +9,10 @@ from support.scenes import scene
 
 import fractals
 from fractals import load_scene
+from fractals.rendering.composition import composition_of
 from fractals.tools import interesting, surprise
 from fractals.tools.gallery import picture_file
-from fractals.tools.interesting import composition_of, find_interesting
+from fractals.tools.interesting import find_interesting
 
 HIGH, WIDE = 72, 128
 GALLERY = Path(__file__).parents[2] / "gallery"

@@ -9,16 +9,15 @@ from support.scenes import scene
 
 from fractals import load_scene
 from fractals.errors import FractalsError, OptionError
-from fractals.films.motion import way_to
 from fractals.rendering.options import RenderOptions
+from fractals.space.flight import way_to
 from fractals.space.plan import make_solid_plan
+from fractals.space.suggest import score_of, surface_of
 from fractals.space.trace import open_tracing
 from fractals.tools.interesting import (
     SHARE,
     best_windows,
     find_interesting,
-    score_of,
-    surface_of,
     symmetries,
     thumbnails,
 )
@@ -126,8 +125,8 @@ def test_errors():
 
 
 def test_cameras_of_a_solid_are_nearer_and_see_more(monkeypatch):
-    monkeypatch.setattr("fractals.tools.interesting.LEAST_TRIED", 60)
-    monkeypatch.setattr("fractals.tools.interesting.TRIED_CAMERAS", 10)
+    monkeypatch.setattr("fractals.space.suggest.LEAST_TRIED", 60)
+    monkeypatch.setattr("fractals.space.suggest.TRIED_CAMERAS", 10)
     whole = load_scene(formula="menger", size=(60, 40), samples=1, bounces=0)
     found = find_interesting(whole, count=3, device="cpu")
     assert [each.kind for each in found] == 3 * ["camera"]

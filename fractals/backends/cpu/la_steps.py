@@ -268,7 +268,7 @@ def make_la_steps(target, options, put_packet, select_steps):
         c = packet.a, packet.b, context.exponent_c
         here, waiting = alive & ~alive, alive
         while any_lane(here) or any_lane(waiting):
-            if not any_lane(here):  # those that wait go on, from the highest stage where any do
+            if not any_lane(here):  # waiting lanes go on, from the highest stage where a lane waits
                 stage = int64(-least(select(waiting, -waiting_stage, zero)))
                 here = waiting & (waiting_stage == zero + stage)
                 entry = int64(least(select(here, at, zero + math.inf)))

@@ -76,7 +76,7 @@ def _stored(data: bytes) -> MachineCode | Uncompilable:
 
 def is_stored(make_body: str, number: str, options: tuple[Any, ...]) -> bool:
     """Tell whether there is machine code of a program on the disk, for any layout."""
-    return code_cache.is_stored("cpu", number, make_body, *options)
+    return code_cache.is_stored(__name__, "cpu", number, make_body, *options)
 
 
 # --- The memory in which programs work, and the layouts of their arguments

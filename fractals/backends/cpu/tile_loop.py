@@ -69,7 +69,7 @@ class ReadStage(NamedTuple):
 
 
 class PlaceStage(NamedTuple):
-    """A program of `palette_lookup.make_position_body`, its inputs, and room for its output."""
+    """A program of `pixels.make_position_body`, its inputs, and room for its output."""
 
     run: Any
     inputs: Any
@@ -77,7 +77,7 @@ class PlaceStage(NamedTuple):
 
 
 class PaintStage(NamedTuple):
-    """A program of `palette_lookup.make_body`, its inputs, scratch, and room for its output."""
+    """A program of `pixels.make_paint_body`, its inputs, scratch, and room for its output."""
 
     run: Any
     lookup: Any

@@ -9,19 +9,17 @@ import time
 
 import numpy as np
 
-from fractals.backends import numba_private, probe
-from fractals.backends.base import HostClock, Run
-from fractals.backends.code_cache import program
-from fractals.backends.compilation import allow_nested_calls, announce, uninterrupted
+from fractals.backends import probe
+from fractals.backends.base import Run, Stages
+from fractals.backends.compilation import first_launch
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.cuda.kernel import (
     CARD,
+    card_kernel,
+    card_target,
     find,
     first_line,
-    give_body,
-    make_add,
     make_kernel,
-    register_overloads,
 )
 from fractals.backends.streams import Errors, Gpu, StreamBackend, StreamSlot
 
@@ -208,12 +206,9 @@ class CudaBackend(StreamBackend):
     @functools.cached_property
     def target(self):
         """How functions are compiled."""
-        from fractals.backends.cpu.target import cpu_target, make_target
+        from fractals.backends.cpu.target import cpu_target
 
-        if self._simulated:
-            return cpu_target(self._number)
-        jit = functools.cache(self.cuda.jit(device=True))
-        return make_target(self._number, jit, jit(make_add(self.cuda)))
+        return cpu_target(self._number) if self._simulated else card_target(self.cuda, self._number)
 
     def compile(self, make_body, *options):
         """Return ``run(out, *arguments)``, which launches a kernel over the elements of `out`."""
@@ -224,7 +219,7 @@ class CudaBackend(StreamBackend):
             kernel = make_kernel(self.cuda, body)
         else:
             loop = None
-            kernel = self._compiled(make_body, options)
+            kernel = card_kernel(self.cuda, self._number, make_body, options)
         launchers, ready = {}, False
 
         def run(out, *arguments):
@@ -242,35 +237,15 @@ class CudaBackend(StreamBackend):
                 if loop:
                     launchers[key](out, arguments)
                     return
-                with LAUNCHING, contextlib.nullcontext() if ready else uninterrupted():
+                with LAUNCHING, contextlib.nullcontext() if ready else first_launch():
                     launchers[key](out, arguments)
                 ready = True
 
         return Run(run, "kernel")
 
-    def _compiled(self, make_body, options):
-        """Return the kernel of a program."""
-
-        def body():
-            announce()
-            allow_nested_calls()
-            register_overloads(self.cuda)
-            return self.cuda.jit(device=True)(make_body(self.target, *options))
-
-        def make(store):
-            if not store:
-                return make_kernel(self.cuda, body())
-            kernel = make_kernel(self.cuda, None)
-            # A kernel whose code is kept needs no body, and no more of Numba than launches it.
-            compiled = functools.partial(give_body, kernel, body)
-            numba_private.keep_kernel(kernel, store, compiled)
-            return kernel
-
-        return program(make, "cuda", self._number, make_body, *options, scope=self.cuda)
-
     def clock(self):
         """Return a clock that starts here, for the calling thread."""
-        return HostClock() if self._simulated else super().clock()
+        return Stages() if self._simulated else super().clock()
 
     def seconds(self, work):
         """Return what the GPU takes for what ``work()`` launches; the simulator, by the clock."""

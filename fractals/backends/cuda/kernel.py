@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from fractals.backends import numba_private, probe
+from fractals.backends.code_cache import program
+from fractals.backends.compilation import allow_nested_calls, announce
 from fractals.backends.cuda import simulator
 from fractals.errors import DeviceError, to_install
 
@@ -126,3 +128,34 @@ def add(array, index, value):
 def make_add(cuda):
     """Return `add` for a module `cuda`."""
     return types.FunctionType(add.__code__, {"__name__": __name__, "cuda": cuda})
+
+
+@functools.cache
+def card_target(cuda, number):
+    """Return the target for kernels of a card; `number` is "float64" or "float32"."""
+    from fractals.backends.cpu.target import make_target
+
+    jit = functools.cache(cuda.jit(device=True))
+    return make_target(number, jit, jit(make_add(cuda)))
+
+
+def card_kernel(cuda, number, make_body, options):
+    """Return the kernel of a program for a card, whose code is kept on the disk."""
+
+    def body():
+        announce()
+        allow_nested_calls()
+        register_overloads(cuda)
+        return cuda.jit(device=True)(make_body(card_target(cuda, number), *options))
+
+    def make(store):
+        if not store:
+            return make_kernel(cuda, body())
+        kernel = make_kernel(cuda, None)
+        # A kernel whose code is kept needs no body, and no more of Numba than launches it.
+        numba_private.keep_kernel(kernel, store, functools.partial(give_body, kernel, body))
+        return kernel
+
+    # The folder on the disk is not named by the version of numba-cuda.
+    version = numba_private.version_of_cuda()
+    return program(make, "cuda", version, number, make_body, *options, scope=cuda)

@@ -306,7 +306,7 @@ class _Block:
         self._new, self._waiting = (
             deque(),
             deque(),
-        )  # indices of threads; turns of those at a barrier
+        )  # indices of new threads; turns of threads that wait at a barrier
         self._error, self._ended = None, threading.Event()
 
     def __str__(self):

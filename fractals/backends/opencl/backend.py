@@ -13,7 +13,7 @@ import numpy as np
 from fractals.backends import opencl
 from fractals.backends.base import MakeBody, Run
 from fractals.backends.code_cache import program
-from fractals.backends.compilation import announce, uninterrupted
+from fractals.backends.compilation import announce, first_launch
 from fractals.backends.opencl.translate import make_target, source
 from fractals.backends.opencl.values import type_of
 from fractals.backends.probe import Device
@@ -194,8 +194,8 @@ class _Kernel:
         key = slot.gpu, types
         with LAUNCHING:
             if key not in self._built:
-                announce()
-                with uninterrupted():
+                with first_launch():
+                    announce()
                     made = self._backend.build(self._make_body, self._options, types, slot.gpu)
                 self._built[key] = made
             kernel = self._built[key]

@@ -8,19 +8,42 @@ const FADES = 1.2; // sides of a picture, beyond which nothing of it is seen
 /** Return a picture, as small as blurred, with its mirror images around it or the colors of its edges (`plain`), the darker the farther away.
  * @param {CanvasImageSource} from @param {number} width @param {number} height @param {boolean} plain */
 function surrounded(from, width, height, plain) {
-  const w = SMALL, h = Math.max(1, Math.round((SMALL * height) / width)), short = Math.min(w, h);
+  const w = SMALL,
+    h = Math.max(1, Math.round((SMALL * height) / width)),
+    short = Math.min(w, h);
   const [made, context] = newCanvas(3 * w, 3 * h, { willReadFrequently: true });
   context.imageSmoothingQuality = "high";
   context.drawImage(from, w, h, w, h);
-  for (const [x, y] of [[0, 1], [2, 1], [0, 0], [1, 0], [2, 0], [0, 2], [1, 2], [2, 2]]) {
-    context.setTransform(x === 1 ? 1 : -1, 0, 0, y === 1 ? 1 : -1, x === 1 ? 0 : (2 * x + 1) * w, y === 1 ? 0 : (2 * y + 1) * h);
-    const [left, across, top, down] = plain ? [x > 1 ? 2 * w - 1 : w, x === 1 ? w : 1, y > 1 ? 2 * h - 1 : h, y === 1 ? h : 1] : [w, w, h, h];
+  for (const [x, y] of [
+    [0, 1],
+    [2, 1],
+    [0, 0],
+    [1, 0],
+    [2, 0],
+    [0, 2],
+    [1, 2],
+    [2, 2],
+  ]) {
+    context.setTransform(
+      x === 1 ? 1 : -1,
+      0,
+      0,
+      y === 1 ? 1 : -1,
+      x === 1 ? 0 : (2 * x + 1) * w,
+      y === 1 ? 0 : (2 * y + 1) * h,
+    );
+    const [left, across, top, down] = plain
+      ? [x > 1 ? 2 * w - 1 : w, x === 1 ? w : 1, y > 1 ? 2 * h - 1 : h, y === 1 ? h : 1]
+      : [w, w, h, h];
     context.drawImage(made, left, top, across, down, x * w, y * h, w, h);
   }
-  const pixels = context.getImageData(0, 0, 3 * w, 3 * h), { data } = pixels;
+  const pixels = context.getImageData(0, 0, 3 * w, 3 * h),
+    { data } = pixels;
   for (let k = 0; k < data.length; k += 4) {
-    const x = (k / 4) % (3 * w) + 0.5, y = Math.floor(k / 4 / (3 * w)) + 0.5;
-    const far = Math.hypot(Math.max(0, w - x, x - 2 * w), Math.max(0, h - y, y - 2 * h)) / short / FADES;
+    const x = ((k / 4) % (3 * w)) + 0.5,
+      y = Math.floor(k / 4 / (3 * w)) + 0.5;
+    const far =
+      Math.hypot(Math.max(0, w - x, x - 2 * w), Math.max(0, h - y, y - 2 * h)) / short / FADES;
     data[k + 3] = 255 * Math.max(0, 1 - Math.min(1, far)) ** 1.5;
   }
   context.putImageData(pixels, 0, 0);
@@ -33,11 +56,17 @@ export class PlainRenderer {
 
   constructor(/** @type {HTMLCanvasElement} */ canvas) {
     this.canvas = canvas;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
+    this.context = /** @type {CanvasRenderingContext2D} */ (
+      canvas.getContext("2d", { alpha: false })
+    );
     /** @type {Table} */ this.planes = {};
   }
 
-  draw(/** @type {Table[]} */ under, /** @type {import("./picture.js").Picture|null} */ picture, /** @type {Table} */ { map, coarse, exact, beyond }) {
+  draw(
+    /** @type {Table[]} */ under,
+    /** @type {import("./picture.js").Picture|null} */ picture,
+    /** @type {Table} */ { map, coarse, exact, beyond },
+  ) {
     const { context, canvas } = this;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.fillStyle = GROUND;
@@ -69,12 +98,20 @@ export class PlainRenderer {
   /** Return a small image of the canvas as it was just drawn. */
   keep(plain = false) {
     const { width, height } = this.canvas;
-    return { canvas: null, around: surrounded(this.canvas, width, height, plain), step: 1, size: [width, height], extent: [width, height], bytes: 0 };
+    return {
+      canvas: null,
+      around: surrounded(this.canvas, width, height, plain),
+      step: 1,
+      size: [width, height],
+      extent: [width, height],
+      bytes: 0,
+    };
   }
 
   /** Fill the canvas with a picture that goes on, mirrored, blurred and ever darker. */
   #beyond(/** @type {Table} */ { image, plain, map: [a, b, c, d, e, f] }) {
-    const { context } = this, [w, h] = image.size;
+    const { context } = this,
+      [w, h] = image.size;
     image.around ??= surrounded(image.canvas, w, h, plain);
     context.setTransform(a, c, b, d, e, f);
     context.imageSmoothingEnabled = true;
@@ -84,7 +121,8 @@ export class PlainRenderer {
   }
 
   read() {
-    const { width, height } = this.canvas, { data } = this.context.getImageData(0, 0, width, height);
+    const { width, height } = this.canvas,
+      { data } = this.context.getImageData(0, 0, width, height);
     return data.filter((/** @type {any} */ _, /** @type {number} */ k) => k % 4 !== 3);
   }
 
@@ -102,18 +140,31 @@ export class PlainRenderer {
       this.planes = {};
       picture.restore();
     }
-    const { size, changes } = picture, from = picture[name];
+    const { size, changes } = picture,
+      from = picture[name];
     const data = name === "coarse" ? from?.pixels : from;
     if (!data) return null;
-    const step = name === "coarse" ? from.step : 1, [w, h] = name === "coarse" ? [from.w, from.h] : size;
+    const step = name === "coarse" ? from.step : 1,
+      [w, h] = name === "coarse" ? [from.w, from.h] : size;
     if (changes[name] || !this.planes[name]) {
       const canvas = canvasOfPixels(data, w, h);
-      this.planes[name] = { canvas, step, size, extent: [w * step, h * step], bytes: 4 * w * h, whole: name === "coarse" };
+      this.planes[name] = {
+        canvas,
+        step,
+        size,
+        extent: [w * step, h * step],
+        bytes: 4 * w * h,
+        whole: name === "coarse",
+      };
       changes[name] = false;
     } else if (name === "exact") {
       const context = this.planes.exact.canvas.getContext("2d");
       for (const tile of changes.tiles) {
-        context.putImageData(new ImageData(new Uint8ClampedArray(tile.data), tile.w, tile.h), tile.x, tile.y);
+        context.putImageData(
+          new ImageData(new Uint8ClampedArray(tile.data), tile.w, tile.h),
+          tile.x,
+          tile.y,
+        );
       }
     }
     if (name === "exact") changes.tiles = [];

@@ -5,21 +5,33 @@
  *   w: number, h: number, step: number, paint: number, low: number, high: number,
  *   data?: Float32Array|Uint8Array|Uint16Array}} Message
  */
-export const VALUES = 1, PIXELS = 2, TABLE = 4, PREVIEW = 5;
+export const VALUES = 1,
+  PIXELS = 2,
+  TABLE = 4,
+  PREVIEW = 5;
 const HEADER = 32;
 
 /** A sample without a value, and one that has not arrived: NaN is unreliable in shaders. */
-export const NO_VALUE = -3e38, HOLE = 3e38;
+export const NO_VALUE = -3e38,
+  HOLE = 3e38;
 
 /** Read the header. @param {ArrayBuffer} buffer @returns {Message} */
 export function parse(buffer) {
   const view = new DataView(buffer);
   const short = (/** @type {number} */ at) => view.getUint16(at, true);
   return {
-    kind: view.getUint8(0), format: view.getUint8(1), layer: short(2),
-    frame: view.getUint32(4, true), x: short(8), y: short(10), w: short(12), h: short(14),
-    step: view.getUint8(16), paint: short(18),
-    low: view.getFloat32(20, true), high: view.getFloat32(24, true),
+    kind: view.getUint8(0),
+    format: view.getUint8(1),
+    layer: short(2),
+    frame: view.getUint32(4, true),
+    x: short(8),
+    y: short(10),
+    w: short(12),
+    h: short(14),
+    step: view.getUint8(16),
+    paint: short(18),
+    low: view.getFloat32(20, true),
+    high: view.getFloat32(24, true),
   };
 }
 
@@ -48,7 +60,9 @@ export async function inflated(message, buffer) {
 
 /** Undo the differences between rows, and the shuffling of bytes. */
 function valuesOf(/** @type {Message} */ { w, h, low, high }, /** @type {Uint8Array} */ bytes) {
-  const count = w * h, steps = new Uint16Array(count), values = new Float32Array(count);
+  const count = w * h,
+    steps = new Uint16Array(count),
+    values = new Float32Array(count);
   const unit = (high - low) / 65534;
   for (let k = 0; k < count; k++) {
     const change = bytes[k] | (bytes[count + k] << 8);

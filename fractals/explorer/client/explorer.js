@@ -64,27 +64,65 @@ export class Explorer extends EventTarget {
    * @param {{plain?: boolean, software?: boolean, remote?: boolean, first?: Table, entry?: number, past?: Table, second?: boolean}} [options] `plain`: no
    * WebGL2; `software`: WebGL2 without a graphics card too; `remote`: a slow line; `first`: keys of the first message `open`; `entry`, `past`: where a page before a reload was;
    * `second`: the second view of a page */
-  constructor(canvas, { plain = false, software = false, remote = false, first = {}, entry = 0, past = {}, second = false } = {}) {
+  constructor(
+    canvas,
+    {
+      plain = false,
+      software = false,
+      remote = false,
+      first = {},
+      entry = 0,
+      past = {},
+      second = false,
+    } = {},
+  ) {
     super();
-    observe(this, "welcome", "catalog", "placed", "scene", "layers", "drawn", "status", "paused", "flying", "connected", "lost");
+    observe(
+      this,
+      "welcome",
+      "catalog",
+      "placed",
+      "scene",
+      "layers",
+      "drawn",
+      "status",
+      "paused",
+      "flying",
+      "connected",
+      "lost",
+    );
     this.remote = remote;
     this.entry = entry;
     Object.assign(this.#history, past);
     this.#first = first;
     this.stage = new Stage(canvas, () => this.#wake(), { plain, software });
-    this.requests = new Requests((message) => this.connection.send(message), () => this.#chain.newest);
+    this.requests = new Requests(
+      (message) => this.connection.send(message),
+      () => this.#chain.newest,
+    );
     const url = new URL(second ? "/ws?second" : "/ws", location.href);
     url.protocol = url.protocol.replace("http", "ws");
-    this.connection = new Connection(url.href, {
-      hello: () => ({ t: "hello", v: 1, size: this.size, values: this.stage.renderer.values, link: remote ? "remote" : "local" }),
-      text: (message) => this.#text(message),
-      wanted: (message) => this.#wanted(message),
-      binary: (message) => this.#binary(message),
-      lost: (line) => this.#lost(line),
-    }, this.#ended.signal);
+    this.connection = new Connection(
+      url.href,
+      {
+        hello: () => ({
+          t: "hello",
+          v: 1,
+          size: this.size,
+          values: this.stage.renderer.values,
+          link: remote ? "remote" : "local",
+        }),
+        text: (message) => this.#text(message),
+        wanted: (message) => this.#wanted(message),
+        binary: (message) => this.#binary(message),
+        lost: (line) => this.#lost(line),
+      },
+      this.#ended.signal,
+    );
     document.addEventListener("visibilitychange", () => this.#wake(), this.#ended);
     // A control that is gone before its drag ends tells of no end.
-    for (const end of ENDS) addEventListener(end, () => setTimeout(() => this.#paints.rest()), this.#ended);
+    for (const end of ENDS)
+      addEventListener(end, () => setTimeout(() => this.#paints.rest()), this.#ended);
   }
 
   /** End the connection, and draw no more. */
@@ -95,36 +133,60 @@ export class Explorer extends EventTarget {
 
   /** Load the catalog. */
   load() {
-    fetch("/catalog.json").then((answer) => answer.json()).then((catalog) => {
-      this.catalog = catalog;
-      this.#say("catalog", catalog);
-    }).catch(() => this.#tell("The catalog was not loaded. Reload the page.", "error"));
+    fetch("/catalog.json")
+      .then((answer) => answer.json())
+      .then((catalog) => {
+        this.catalog = catalog;
+        this.#say("catalog", catalog);
+      })
+      .catch(() => this.#tell("The catalog was not loaded. Reload the page.", "error"));
   }
 
-  get size() { return [this.stage.canvas.width, this.stage.canvas.height]; }
-  get canUndo() { return this.#history.canUndo; }
-  get canRedo() { return this.#history.canRedo; }
+  get size() {
+    return [this.stage.canvas.width, this.stage.canvas.height];
+  }
+  get canUndo() {
+    return this.#history.canUndo;
+  }
+  get canRedo() {
+    return this.#history.canRedo;
+  }
   /** Turns a second that the palette is cycled by. */
-  get speed() { return this.#paints.speed; }
+  get speed() {
+    return this.#paints.speed;
+  }
 
   /** Whether the canvas shows the view's exact pixels, and nothing is under way. */
   get settled() {
-    return this.connected && !this.#flight && !this.#queue.length && this.#paints.settled && !this.#fit
-      && this.drawn?.pass === "exact" && this.drawn.paint === this.#paints.seq;
+    return (
+      this.connected &&
+      !this.#flight &&
+      !this.#queue.length &&
+      this.#paints.settled &&
+      !this.#fit &&
+      this.drawn?.pass === "exact" &&
+      this.drawn.paint === this.#paints.seq
+    );
   }
 
   /** The map from the newest frame's pixels to the canvas; what is done in a scene that is not open yet, counts later. */
   get map() {
-    const asked = this.#asked, opened = asked.findIndex(({ open }) => open);
+    const asked = this.#asked,
+      opened = asked.findIndex(({ open }) => open);
     let map = IDENTITY;
-    for (const entry of asked.slice(0, opened < 0 ? asked.length : opened)) map = this.#moved(map, entry);
+    for (const entry of asked.slice(0, opened < 0 ? asked.length : opened))
+      map = this.#moved(map, entry);
     return map;
   }
 
   /** What no panel covers: its middle, in sixteenths of a pixel, and its share of the canvas's sides. */
   get seen() {
-    const [width, height] = this.size, [left, top, right, bottom] = this.free ?? [0, 0, width, height];
-    return { middle: [8 * (left + right), 8 * (top + bottom)].map(Math.round), share: Math.min((right - left) / width, (bottom - top) / height) };
+    const [width, height] = this.size,
+      [left, top, right, bottom] = this.free ?? [0, 0, width, height];
+    return {
+      middle: [8 * (left + right), 8 * (top + bottom)].map(Math.round),
+      share: Math.min((right - left) / width, (bottom - top) / height),
+    };
   }
 
   /** @param {number[]} map @param {Table} entry of the queue */
@@ -136,8 +198,13 @@ export class Explorer extends EventTarget {
 
   /** Return a point of the canvas in the newest frame. @param {number[]} at in sixteenths of a pixel */
   #here(at) {
-    const inside = apply(inverse(this.map), at.map((part) => part / 16));
-    return inside.map((part) => Math.max(-(2 ** 20) + 1, Math.min(2 ** 20 - 1, Math.round(16 * part))));
+    const inside = apply(
+      inverse(this.map),
+      at.map((part) => part / 16),
+    );
+    return inside.map((part) =>
+      Math.max(-(2 ** 20) + 1, Math.min(2 ** 20 - 1, Math.round(16 * part))),
+    );
   }
 
   /** Move the picture, at once. Lengths are sixteenths of a device pixel, as in the protocol.
@@ -159,13 +226,20 @@ export class Explorer extends EventTarget {
   }
 
   /** What is not placed yet, in its order. */
-  get #asked() { return this.#flight ? [this.#flight, ...this.#queue] : this.#queue; }
-  get #opening() { return this.#asked.some(({ open }) => open); }
+  get #asked() {
+    return this.#flight ? [this.#flight, ...this.#queue] : this.#queue;
+  }
+  get #opening() {
+    return this.#asked.some(({ open }) => open);
+  }
 
   /** Degrees that the picture is turned by, with all moves until now. */
   get rotation() {
-    const [a, , c] = this.map, turned = (this.placed?.rotation ?? 0) - Math.atan2(-c, a) * 180 / Math.PI * (this.scene?.view?.mirror ? -1 : 1);
-    return (turned + 540) % 360 - 180;
+    const [a, , c] = this.map,
+      turned =
+        (this.placed?.rotation ?? 0) -
+        ((Math.atan2(-c, a) * 180) / Math.PI) * (this.scene?.view?.mirror ? -1 : 1);
+    return ((turned + 540) % 360) - 180;
   }
 
   /** Turn the picture until it stands upright. @param {string} [step] as of `move` */
@@ -198,15 +272,23 @@ export class Explorer extends EventTarget {
    * @param {{jump?: boolean, aim?: boolean}} [how] `jump`: the browser's Back returns to what is shown now;
    * `aim`: into the part that no panel covers @returns {Table} what waits to be sent */
   open(what, step = "", { jump = Boolean(this.placed), aim = false } = {}) {
-    const sent = what.julia ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } } : what;
+    const sent = what.julia
+      ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } }
+      : what;
     const noted = this.placed ? this.#remember(step) : null;
     this.#fit = null;
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
     const entry = /** @type {Table} */ ({ open: sent, noted, jump });
     this.#queue.push(entry);
-    const middle = this.size.map((side) => 8 * side), { middle: seen, share } = this.seen;
+    const middle = this.size.map((side) => 8 * side),
+      { middle: seen, share } = this.seen;
     if (aim && share < 1) {
-      const move = { at: middle, by: seen.map((part, k) => part - middle[k]), scale: Math.floor(64 * Math.log2(share)), turn: 0 };
+      const move = {
+        at: middle,
+        by: seen.map((part, k) => part - middle[k]),
+        scale: Math.floor(64 * Math.log2(share)),
+        turn: 0,
+      };
       this.#queue.push({ move, stage: "settled" });
     }
     this.#wake();
@@ -216,8 +298,19 @@ export class Explorer extends EventTarget {
   /** Show the whole of the scene's formula. */
   home() {
     if (!this.scene) return;
-    const { camera } = this.scene, { position: _position, target: _target, ...rest } = camera ?? {};
-    this.open({ scene: { ...this.scene, view: kindOf(this.scene.view), ...(this.placed.camera && { camera: rest }) } }, "", { aim: !this.placed.camera });
+    const { camera } = this.scene,
+      { position: _position, target: _target, ...rest } = camera ?? {};
+    this.open(
+      {
+        scene: {
+          ...this.scene,
+          view: kindOf(this.scene.view),
+          ...(this.placed.camera && { camera: rest }),
+        },
+      },
+      "",
+      { aim: !this.placed.camera },
+    );
   }
 
   /** Show another place: some of center, width or zoom, rotation; the others stay, also those that are asked for and
@@ -228,7 +321,8 @@ export class Explorer extends EventTarget {
     const given = typeof change === "function" ? change(asked) : change;
     const { width: _width, zoom: _zoom, ...rest } = asked;
     const view = { ...(given.width || given.zoom ? rest : asked), ...given };
-    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), ...view } } }).view = view;
+    this.open({ scene: { ...this.scene, view: { ...kindOf(this.scene.view), ...view } } }).view =
+      view;
   }
 
   /** Show the scene with other keys at the same place, such as a formula of the same kind, or a display; keys that
@@ -237,22 +331,33 @@ export class Explorer extends EventTarget {
     const { center, width, rotation } = this.placed;
     const asked = { ...this.#asked.findLast((each) => each.keys)?.keys, ...keys };
     const view = this.placed.camera ? {} : { ...kindOf(this.scene.view), center, width, rotation };
-    this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, { jump: false }).keys = asked;
+    this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, {
+      jump: false,
+    }).keys = asked;
   }
 
   /** Change values of a table of the scene; those that are asked for and not shown yet stay.
    * @param {string} table @param {Table} values @param {string} [step] as of `move` */
   changeIn(table, values, step = "") {
-    const asked = this.#asked.findLast((each) => each.keys?.[table])?.keys[table] ?? this.scene[table];
+    const asked =
+      this.#asked.findLast((each) => each.keys?.[table])?.keys[table] ?? this.scene[table];
     this.change({ [table]: { ...asked, ...values } }, step);
   }
 
   /** Show another formula at the same place; where nothing of it is seen or can be drawn, its whole set.
    * @param {string|Table} formula */
   changeFormula(formula) {
-    const { center, width, rotation, octaves, julia } = this.placed, step = `flight to formula ${this.#frame}`;
-    if (julia || octaves < 1 || !this.placed.values) return void this.open({ formula }, step, { aim: true });
-    const scene = { ...this.scene, title: "", note: "", formula, view: { ...kindOf(this.scene.view), center, width, rotation } };
+    const { center, width, rotation, octaves, julia } = this.placed,
+      step = `flight to formula ${this.#frame}`;
+    if (julia || octaves < 1 || !this.placed.values)
+      return void this.open({ formula }, step, { aim: true });
+    const scene = {
+      ...this.scene,
+      title: "",
+      note: "",
+      formula,
+      view: { ...kindOf(this.scene.view), center, width, rotation },
+    };
     this.open({ scene }, step).trial = { formula, step, scene };
   }
 
@@ -260,7 +365,10 @@ export class Explorer extends EventTarget {
   #leave({ formula, step, scene }, jump) {
     this.#trial = null;
     this.open({ formula }, step, { jump, aim: true });
-    this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", ["Stay here", () => void this.open({ scene })]);
+    this.#tell("Nothing of this formula is seen at the place before: this is all of it.", "info", [
+      "Stay here",
+      () => void this.open({ scene }),
+    ]);
   }
 
   #remember(/** @type {string} */ step) {
@@ -272,24 +380,40 @@ export class Explorer extends EventTarget {
   /** Return the state of now; what is not placed yet fills it in later. */
   #now() {
     const last = this.#queue.at(-1) ?? this.#flight;
-    if (!last) return { frame: this.#chain.newest, scene: this.scene, origin: this.#origin, entry: this.entry, still: this.#still };
+    if (!last)
+      return {
+        frame: this.#chain.newest,
+        scene: this.scene,
+        origin: this.#origin,
+        entry: this.entry,
+        still: this.#still,
+      };
     const state = { frame: 0, scene: null, origin: 0, color: this.scene.color, entry: this.entry };
     (last.after ??= []).push(state);
     return state;
   }
 
   /** The states that undo and redo return to, the oldest first. @returns {{back: Table[], forth: Table[]}} */
-  get steps() { return { back: this.#history.back, forth: [...this.#history.forth].reverse() }; }
+  get steps() {
+    return { back: this.#history.back, forth: [...this.#history.forth].reverse() };
+  }
   /** Make the next change a step of its own, however soon it follows. */
-  endStep() { this.#history.end(); }
+  endStep() {
+    this.#history.end();
+  }
   /** Undo (below 0) or redo some steps at once. @param {number} count */
   step(count) {
     let state = /** @type {import("./history.js").State|undefined} */ (undefined);
-    for (let k = Math.abs(count); k > 0; k--) state = this.#history[count < 0 ? "undo" : "redo"](() => state ?? this.#now()) ?? state;
+    for (let k = Math.abs(count); k > 0; k--)
+      state = this.#history[count < 0 ? "undo" : "redo"](() => state ?? this.#now()) ?? state;
     this.#turn(state);
   }
-  undo() { this.#turn(this.#history.undo(() => this.#now())); }
-  redo() { this.#turn(this.#history.redo(() => this.#now())); }
+  undo() {
+    this.#turn(this.#history.undo(() => this.#now()));
+  }
+  redo() {
+    this.#turn(this.#history.redo(() => this.#now()));
+  }
   /** Show what was shown at an entry of the browser's list. @param {number} entry @returns {boolean} whether it is known */
   turnTo(entry) {
     const state = this.#history.turnTo(entry, () => this.#now());
@@ -298,7 +422,9 @@ export class Explorer extends EventTarget {
     return Boolean(state);
   }
   /** What undo and redo return to, in a page that is loaded again. */
-  get past() { return this.#history.toJSON(); }
+  get past() {
+    return this.#history.toJSON();
+  }
 
   /** Show a state of undo; the browser's list follows. */
   #turn(/** @type {import("./history.js").State|undefined} */ state) {
@@ -322,8 +448,10 @@ export class Explorer extends EventTarget {
   #restoring(/** @type {Table} */ state) {
     if (!state.scene) return null;
     const kept = state.origin === this.#origin && state.frame > this.#frame - KEPT;
-    if (!kept || state.scene.image?.size?.join() !== this.size.join()) return { t: "open", scene: state.scene };
-    if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color)) this.#paints.set(state.scene.color, false);
+    if (!kept || state.scene.image?.size?.join() !== this.size.join())
+      return { t: "open", scene: state.scene };
+    if (JSON.stringify(state.scene.color) !== JSON.stringify(this.scene.color))
+      this.#paints.set(state.scene.color, false);
     return { t: "view", base: state.frame };
   }
 
@@ -342,7 +470,8 @@ export class Explorer extends EventTarget {
   async #fitted() {
     const fit = this.#fit;
     if (!fit) return;
-    const { layer } = fit, told = await this.request({ t: "fit", layer, chosen: true }).catch(() => null);
+    const { layer } = fit,
+      told = await this.request({ t: "fit", layer, chosen: true }).catch(() => null);
     if (fit !== this.#fit || (!told && this.drawn?.pass !== "exact")) return; // else it is asked again once more is drawn
     this.#fit = null;
     if (!told) return;
@@ -354,16 +483,25 @@ export class Explorer extends EventTarget {
    * @param {number} layer @param {string|Table|null} palette null: no more @param {boolean} [cyclic]
    * @returns {Promise<boolean>} whether it is shown: the page must have values */
   async peek(layer, palette, cyclic = true) {
-    const wish = this.#peeked = {};
+    const wish = (this.#peeked = {});
     if (!palette || !this.connected) return this.stage.peek(null);
     if (!this.stage.renderer.values) return false;
-    const table = await this.request({ t: "lookup", palette, inside: this.scene.color?.inside ?? "#000000" }).catch(() => null);
-    return table !== null && wish === this.#peeked && this.stage.peek({ layer, cyclic, entries: table.entries, rows: table.rows });
+    const table = await this.request({
+      t: "lookup",
+      palette,
+      inside: this.scene.color?.inside ?? "#000000",
+    }).catch(() => null);
+    return (
+      table !== null &&
+      wish === this.#peeked &&
+      this.stage.peek({ layer, cyclic, entries: table.entries, rows: table.rows })
+    );
   }
 
   /** Return a canvas of what is seen. @param {number} [width] */
   still(width = this.size[0]) {
-    const [across, down] = this.size, height = Math.max(1, Math.round((width * down) / across));
+    const [across, down] = this.size,
+      height = Math.max(1, Math.round((width * down) / across));
     const [made, context] = newCanvas(width, height);
     this.stage.draw(this.map); // a browser keeps the pixels of WebGL until its next frame only
     context.imageSmoothingQuality = "high";
@@ -375,7 +513,9 @@ export class Explorer extends EventTarget {
   cycle(speed) {
     if (!this.placed?.values) return;
     if (speed && !this.stage.renderer.values) {
-      this.#tell("Cycling needs a graphics card. Open the page with ?webgl at the end of its address to cycle without one, slowly.");
+      this.#tell(
+        "Cycling needs a graphics card. Open the page with ?webgl at the end of its address to cycle without one, slowly.",
+      );
       return;
     }
     if (speed && matchMedia("(prefers-reduced-motion: reduce)").matches) {
@@ -387,7 +527,9 @@ export class Explorer extends EventTarget {
   }
 
   /** Whether nothing was drawn since a change of an image of points: the next one would replace it unseen. */
-  get #isHasty() { return performance.now() - this.#changed < HASTY; }
+  get #isHasty() {
+    return performance.now() - this.#changed < HASTY;
+  }
 
   #sendPaint(/** @type {Table} */ message) {
     if (!this.connected || this.#opening || !this.placed) return false;
@@ -401,14 +543,18 @@ export class Explorer extends EventTarget {
   }
 
   /** Connect again if something is still unanswered after a long time: the line is dead. @param {() => boolean} waits */
-  #expect(waits) { setTimeout(() => waits() && this.connection.renew(), ANSWERED); }
+  #expect(waits) {
+    setTimeout(() => waits() && this.connection.renew(), ANSWERED);
+  }
 
   /** Send a question: `pick`, `fit`, `histogram`, `link`, `bookmarks`, `bookmark`, `lookup`, or `export`
    * or `film` with `forecast`. Frame, job and sequence number are added; `at` is a point of the canvas.
    * @param {Table} message @returns {Promise<Table|null>} rejects with an Error; null: replaced */
   request(message) {
     if (!this.connected) return Promise.reject(new Error("the connection is lost"));
-    return this.requests.ask(signed(message.at ? { ...message, at: this.#here(message.at) } : message));
+    return this.requests.ask(
+      signed(message.at ? { ...message, at: this.#here(message.at) } : message),
+    );
   }
 
   /** Start a `find`, `surprise`, `export` or `film`, or `follow` a film. @param {Table} message without `job` and `frame`
@@ -425,9 +571,13 @@ export class Explorer extends EventTarget {
   }
 
   /** Return a canvas of a preview. @param {import("./decode.js").Message} preview */
-  pixelsOf(preview) { return canvasOf(preview); }
+  pixelsOf(preview) {
+    return canvasOf(preview);
+  }
   /** Return the canvas as it is now: RGB, rows from the top. @returns {Uint8Array|Uint8ClampedArray} */
-  readPixels() { return this.stage.read(this.map); }
+  readPixels() {
+    return this.stage.read(this.map);
+  }
   /** Let a paused view go on. */
   goOn() {
     this.paused = null;
@@ -463,15 +613,24 @@ export class Explorer extends EventTarget {
   /** Send the next move, unless one is unanswered. */
   #send(/** @type {number} */ time) {
     if (!this.#queue.length || this.#flight || !this.connected) return;
-    const first = this.#queue[0].move && this.stage.picture?.empty ? FIRST[this.#queue[0].stage] : BETWEEN;
+    const first =
+      this.#queue[0].move && this.stage.picture?.empty ? FIRST[this.#queue[0].stage] : BETWEEN;
     if (time - this.#sent < first || (this.#queue[0].keys && this.#isHasty)) return this.#wake();
     const entry = /** @type {Table} */ (this.#queue.shift());
-    const message = entry.open ? { t: "open", ...entry.open }
-      : entry.size ? { t: "view", base: this.#chain.newest, size: this.size }
-      : entry.state ? this.#restoring(entry.state)
-      : { t: "view", base: this.#chain.newest, stage: entry.stage, ...messageOf(entry.move) };
+    const message = entry.open
+      ? { t: "open", ...entry.open }
+      : entry.size
+        ? { t: "view", base: this.#chain.newest, size: this.size }
+        : entry.state
+          ? this.#restoring(entry.state)
+          : { t: "view", base: this.#chain.newest, stage: entry.stage, ...messageOf(entry.move) };
     if (!message) return this.#wake();
-    if (message.t === "open") Object.assign(message, { size: this.size }, this.placed && !entry.again && { base: this.#chain.newest });
+    if (message.t === "open")
+      Object.assign(
+        message,
+        { size: this.size },
+        this.placed && !entry.again && { base: this.#chain.newest },
+      );
     else if (this.#focus && !entry.size) message.focus = this.#focus.map(Math.round);
     const id = ++this.#frame;
     this.#flight = { ...entry, id, open: message.t === "open", asked: message, drawn: this.drawn };
@@ -501,7 +660,10 @@ export class Explorer extends EventTarget {
     this.welcome = message;
     this.#say("welcome", message);
     // After a lost connection, the server gets the scene that is shown.
-    this.#queue.unshift({ open: this.scene ? { scene: this.scene } : this.#first, again: Boolean(this.scene) });
+    this.#queue.unshift({
+      open: this.scene ? { scene: this.scene } : this.#first,
+      again: Boolean(this.scene),
+    });
     this.#wake();
   }
 
@@ -521,7 +683,14 @@ export class Explorer extends EventTarget {
       const { zoom, ...view } = this.scene.view ?? {};
       const { center, width: across, rotation, title, author, note, size, camera } = message;
       const seen = camera ? { camera } : { view: { ...view, center, width: across, rotation } };
-      this.scene = { ...this.scene, title, author, note, ...seen, image: { ...this.scene.image, size } };
+      this.scene = {
+        ...this.scene,
+        title,
+        author,
+        note,
+        ...seen,
+        image: { ...this.scene.image, size },
+      };
     }
     this.placed = message;
     this.#returned = flight.returned;
@@ -530,7 +699,12 @@ export class Explorer extends EventTarget {
     if (flight.jump) this.entry += 1;
     for (const state of flight.after ?? []) {
       const scene = message.scene ?? { ...this.scene, color: state.color };
-      Object.assign(state, { frame: message.frame, scene, origin: this.#origin, entry: this.entry });
+      Object.assign(state, {
+        frame: message.frame,
+        scene,
+        origin: this.#origin,
+        entry: this.entry,
+      });
     }
     if (flight.jump) this.#say("jump");
     if (message.unused) this.#tell(message.unused, "info");
@@ -546,7 +720,8 @@ export class Explorer extends EventTarget {
   }
 
   #described(/** @type {Table} */ message) {
-    const fresh = this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
+    const fresh =
+      this.#paints.takeFresh(this.layers, message.layers) && this.stage.picture?.empty === false;
     this.layers = message.layers;
     this.stage.colors(message, fresh);
   }
@@ -564,16 +739,19 @@ export class Explorer extends EventTarget {
     if (this.#fit && this.#paints.settled) this.#fitted();
     const trial = this.#trial;
     this.#trial = null;
-    if (trial && message.pass === "coarse" && this.placed.values && message.least === message.most) this.#leave(trial, false);
+    if (trial && message.pass === "coarse" && this.placed.values && message.least === message.most)
+      this.#leave(trial, false);
   }
 
   #failed(/** @type {Table} */ message) {
     const flight = this.#flight;
-    if (flight?.trial && message.frame === flight.id && !message.message.startsWith("formula:")) { // whose text is right
+    if (flight?.trial && message.frame === flight.id && !message.message.startsWith("formula:")) {
+      // whose text is right
       this.#flight = null;
       return this.#leave(flight.trial, true);
     }
-    if (this.#trial && message.frame === this.#chain.newest && message.re === "open") return this.#leave(this.#trial, false);
+    if (this.#trial && message.frame === this.#chain.newest && message.re === "open")
+      return this.#leave(this.#trial, false);
     if (flight && message.frame === flight.id) {
       this.#flight = null;
       const never = [flight, ...this.#queue].flatMap(({ after }) => after ?? []);
@@ -581,13 +759,24 @@ export class Explorer extends EventTarget {
       this.#queue = []; // moves of a frame that does not exist
       this.drawn ??= flight.drawn; // what was shown stays, and is not drawn again
       const own = flight.asked.scene || flight.asked.link;
-      if (own && (flight.again || !this.placed)) { // the server shows nothing to this page yet: what it was started with
+      if (own && (flight.again || !this.placed)) {
+        // the server shows nothing to this page yet: what it was started with
         this.#first = {};
         this.#queue.push({ open: {}, again: flight.again });
       }
       this.#wake();
-    } else if (message.re === "view" && message.frame === this.#chain.newest && this.placed.base && !this.#returned) {
-      this.#queue = [{ state: { frame: this.placed.base, scene: this.scene, origin: this.#origin }, returned: true }];
+    } else if (
+      message.re === "view" &&
+      message.frame === this.#chain.newest &&
+      this.placed.base &&
+      !this.#returned
+    ) {
+      this.#queue = [
+        {
+          state: { frame: this.placed.base, scene: this.scene, origin: this.#origin },
+          returned: true,
+        },
+      ];
       this.#wake();
     } else if (message.re === "paint" && this.#paints.refused(message.seq)) {
       this.#fit = null;
@@ -609,7 +798,11 @@ export class Explorer extends EventTarget {
     else if (message.frame !== this.#chain.newest || message.paint !== this.#paints.seq) return;
     else if (message.kind === TABLE) this.stage.table(message);
     else if (message.kind === VALUES) this.stage.add(message);
-    else if (message.kind === PIXELS && (this.#paints.settled || this.#paints.cycling || !this.placed.values)) this.stage.add(message);
+    else if (
+      message.kind === PIXELS &&
+      (this.#paints.settled || this.#paints.cycling || !this.placed.values)
+    )
+      this.stage.add(message);
   }
 
   #lost(/** @type {string} */ line) {
@@ -625,19 +818,32 @@ export class Explorer extends EventTarget {
   }
 
   /** @param {string} name @param {any} [detail] */
-  #say(name, detail = null) { this.dispatchEvent(new CustomEvent(name, { detail })); }
+  #say(name, detail = null) {
+    this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
 
   /** @param {string} text @param {string} [kind] @param {[string, () => void]|null} [action] */
-  #tell(/** @type {string} */ text, kind = "info", action = /** @type {[string, () => void]|null} */ (null)) { this.#say("message", { text, kind, action }); }
+  #tell(
+    /** @type {string} */ text,
+    kind = "info",
+    action = /** @type {[string, () => void]|null} */ (null),
+  ) {
+    this.#say("message", { text, kind, action });
+  }
 }
 
 /** Return a message with the user's name, if what it makes is kept. @param {Table} message */
 function signed(message) {
-  const author = kept.get("author", ""), keeps = ["export", "film", "link"].includes(message.t) || (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
+  const author = kept.get("author", ""),
+    keeps =
+      ["export", "film", "link"].includes(message.t) ||
+      (message.t === "bookmark" && !message.remove && !message.rename && !message.link);
   return author && keeps ? { ...message, author } : message;
 }
 
 /** Return the keys of a view that a formula's plane has, and not its place. */
 function kindOf({ mirror, stretch, stretch_angle } = /** @type {Table} */ ({})) {
-  return Object.fromEntries(Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(
+    Object.entries({ mirror, stretch, stretch_angle }).filter(([, value]) => value !== undefined),
+  );
 }

@@ -4,40 +4,62 @@ import { still } from "./ui.js";
 const NOTCH = 16; // 64ths of an octave that a notch of a wheel zooms
 const DOUBLE = 128; // that a double click zooms
 const PINCH = 0.92; // 64ths of an octave of a trackpad's pinch, per unit of its wheel events
-const SLACK_ANGLE = 10, UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
+const SLACK_ANGLE = 10,
+  UPRIGHT = 4; // degrees: that fingers turn before the picture does; that snap to upright
 const PRESS = 550; // ms that a long press takes at least
 // A flick: ms in which its speed is measured, CSS pixels per ms that begin it, and ms in which it loses most of its speed
-const TRAIL = 100, FLICK = 0.25, GLIDE = 320;
-const PIXELS_A_LINE = 33, SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
+const TRAIL = 100,
+  FLICK = 0.25,
+  GLIDE = 320;
+const PIXELS_A_LINE = 33,
+  SLACK = 4; // CSS pixels: of a wheel's line; that a click may move
 
 /** @param {import("./explorer.js").Explorer} explorer @param {HTMLCanvasElement} canvas */
 export function attachGestures(explorer, canvas) {
   /** @type {Map<number, number[]>} pointers that are down: device pixels */
   const down = new Map();
   let gesture = /** @type {Table|null} */ (null); // {kind, ...} of the pointers that are down
-  let count = 0, wheel = 0, fingers = false, pressed = 0;
+  let count = 0,
+    wheel = 0,
+    fingers = false,
+    pressed = 0;
 
   /** Return where an event is, in device pixels of the canvas. */
   const place = (/** @type {MouseEvent} */ event) => {
     const box = canvas.getBoundingClientRect();
-    return [(event.clientX - box.left) * canvas.width / box.width, (event.clientY - box.top) * canvas.height / box.height];
+    return [
+      ((event.clientX - box.left) * canvas.width) / box.width,
+      ((event.clientY - box.top) * canvas.height) / box.height,
+    ];
   };
   const begun = () => explorer.dispatchEvent(new Event("gesture")); // ends a flight
-  const fine = (/** @type {number[]} */ point) => point.map((/** @type {number} */ part) => Math.round(16 * part));
+  const fine = (/** @type {number[]} */ point) =>
+    point.map((/** @type {number} */ part) => Math.round(16 * part));
 
-  canvas.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    begun();
-    const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? PIXELS_A_LINE
-      : event.deltaMode === WheelEvent.DOM_DELTA_PAGE ? canvas.clientHeight : 1;
-    const length = event.deltaY * unit;
-    // A wheel turns by notches of 50 to 120 pixels; a trackpad by few pixels at a time.
-    const notches = Math.abs(length) >= 50 ? Math.sign(length) * Math.max(1, Math.round(Math.abs(length) / 110)) : length / 100;
-    wheel -= event.ctrlKey ? PINCH * length : NOTCH * notches;
-    const scale = Math.trunc(wheel);
-    wheel -= scale;
-    if (scale) explorer.move({ at: fine(place(event)), scale, step: "wheel" });
-  }, { passive: false });
+  canvas.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      begun();
+      const unit =
+        event.deltaMode === WheelEvent.DOM_DELTA_LINE
+          ? PIXELS_A_LINE
+          : event.deltaMode === WheelEvent.DOM_DELTA_PAGE
+            ? canvas.clientHeight
+            : 1;
+      const length = event.deltaY * unit;
+      // A wheel turns by notches of 50 to 120 pixels; a trackpad by few pixels at a time.
+      const notches =
+        Math.abs(length) >= 50
+          ? Math.sign(length) * Math.max(1, Math.round(Math.abs(length) / 110))
+          : length / 100;
+      wheel -= event.ctrlKey ? PINCH * length : NOTCH * notches;
+      const scale = Math.trunc(wheel);
+      wheel -= scale;
+      if (scale) explorer.move({ at: fine(place(event)), scale, step: "wheel" });
+    },
+    { passive: false },
+  );
 
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button > 1) return;
@@ -47,7 +69,8 @@ export function attachGestures(explorer, canvas) {
     const box = event.shiftKey && down.size === 1 && event.pointerType === "mouse";
     clearTimeout(pressed);
     // Some browsers tell of a long press by "contextmenu", and others do not.
-    if (event.pointerType === "touch" && down.size === 1) pressed = setTimeout(() => press(event), PRESS);
+    if (event.pointerType === "touch" && down.size === 1)
+      pressed = setTimeout(() => press(event), PRESS);
     fingers = down.size > 1; // of a pinch, the last finger that leaves is no tap
     begin(box ? "box" : down.size === 1 ? "drag" : "pinch", event);
   });
@@ -65,19 +88,40 @@ export function attachGestures(explorer, canvas) {
   for (const name of /** @type {const} */ (["pointerup", "pointercancel"])) {
     canvas.addEventListener(name, (event) => {
       if (!down.delete(event.pointerId)) return;
-      if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT) explorer.upright(gesture.step);
+      if (gesture?.kind === "pinch" && gesture.slack && Math.abs(explorer.rotation) < UPRIGHT)
+        explorer.upright(gesture.step);
       const rested = gesture?.kind === "drag" && gesture.slack; // however long it takes: a long press has ended the gesture
       const late = event.pointerType === "touch" && event.timeStamp - gesture?.began >= PRESS; // a press, of which the timer of a busy page has not told yet
       if (rested && late && name === "pointerup" && !fingers) menu(event);
-      else if (rested && name === "pointerup" && !fingers) explorer.dispatchEvent(new CustomEvent("tap", { detail: { touch: event.pointerType !== "mouse", at: fine(place(event)), alt: event.altKey } }));
-      else if (gesture?.kind === "drag" && name === "pointerup" && event.pointerType === "touch" && !fingers) flick(event.timeStamp, gesture);
+      else if (rested && name === "pointerup" && !fingers)
+        explorer.dispatchEvent(
+          new CustomEvent("tap", {
+            detail: {
+              touch: event.pointerType !== "mouse",
+              at: fine(place(event)),
+              alt: event.altKey,
+            },
+          }),
+        );
+      else if (
+        gesture?.kind === "drag" &&
+        name === "pointerup" &&
+        event.pointerType === "touch" &&
+        !fingers
+      )
+        flick(event.timeStamp, gesture);
       if (gesture?.kind === "box") gesture.end(name === "pointerup" ? place(event) : null);
       gesture = null;
       if (down.size) begin(down.size === 1 ? "drag" : "pinch", event);
     });
   }
   canvas.addEventListener("pointerleave", () => tell(null));
-  const menu = (/** @type {MouseEvent} */ event) => explorer.dispatchEvent(new CustomEvent("menu", { detail: { at: fine(place(event)), x: event.clientX, y: event.clientY } }));
+  const menu = (/** @type {MouseEvent} */ event) =>
+    explorer.dispatchEvent(
+      new CustomEvent("menu", {
+        detail: { at: fine(place(event)), x: event.clientX, y: event.clientY },
+      }),
+    );
   canvas.addEventListener("contextmenu", (event) => {
     event.preventDefault();
     gesture = null;
@@ -90,7 +134,10 @@ export function attachGestures(explorer, canvas) {
   };
 
   canvas.addEventListener("dblclick", (event) => {
-    explorer.move({ at: fine(place(event)), scale: event.shiftKey || event.altKey ? -DOUBLE : DOUBLE });
+    explorer.move({
+      at: fine(place(event)),
+      scale: event.shiftKey || event.altKey ? -DOUBLE : DOUBLE,
+    });
   });
 
   function tell(/** @type {number[]|null} */ point) {
@@ -99,19 +146,50 @@ export function attachGestures(explorer, canvas) {
   }
 
   function begin(/** @type {string} */ kind, /** @type {PointerEvent} */ event) {
-    const points = [...down.values()], step = `gesture ${++count}`;
-    if (kind === "drag") gesture = { kind, step, from: points[0], moved: [0, 0], slack: true, began: event.timeStamp, trail: [] };
-    else if (kind === "pinch") gesture = { kind, step, ...spread(points), scale: 0, turn: 0, slack: 0, start: spread(points) };
+    const points = [...down.values()],
+      step = `gesture ${++count}`;
+    if (kind === "drag")
+      gesture = {
+        kind,
+        step,
+        from: points[0],
+        moved: [0, 0],
+        slack: true,
+        began: event.timeStamp,
+        trail: [],
+      };
+    else if (kind === "pinch")
+      gesture = {
+        kind,
+        step,
+        ...spread(points),
+        scale: 0,
+        turn: 0,
+        slack: 0,
+        start: spread(points),
+      };
     else gesture = { kind, ...box(explorer, canvas, place(event)) };
   }
 
   /** Move by whole pixels, so that pixels stay pixels. */
-  function drag(/** @type {number[]} */ point, /** @type {any} */ gesture, /** @type {number} */ time) {
-    gesture.trail = [...gesture.trail.filter((/** @type {Table} */ each) => time - each.time < TRAIL), { time, point }];
-    const { from, moved: before, slack, step } = gesture, moved = point.map((/** @type {number} */ part, /** @type {number} */ k) => Math.round(part - from[k]));
+  function drag(
+    /** @type {number[]} */ point,
+    /** @type {any} */ gesture,
+    /** @type {number} */ time,
+  ) {
+    gesture.trail = [
+      ...gesture.trail.filter((/** @type {Table} */ each) => time - each.time < TRAIL),
+      { time, point },
+    ];
+    const { from, moved: before, slack, step } = gesture,
+      moved = point.map((/** @type {number} */ part, /** @type {number} */ k) =>
+        Math.round(part - from[k]),
+      );
     if (slack && Math.hypot(...moved) < SLACK * devicePixelRatio) return;
     gesture.slack = false;
-    const by = moved.map((/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - before[k]));
+    const by = moved.map(
+      (/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - before[k]),
+    );
     gesture.moved = moved;
     if (!by[0] && !by[1]) return;
     shift(by, step);
@@ -124,18 +202,30 @@ export function attachGestures(explorer, canvas) {
 
   /** Let the picture glide on after a finger that left it while it moved. */
   function flick(/** @type {number} */ time, /** @type {any} */ { trail, step }) {
-    const [first, last] = [trail[0], trail.at(-1)], took = last?.time - first?.time;
+    const [first, last] = [trail[0], trail.at(-1)],
+      took = last?.time - first?.time;
     if (trail.length < 3 || took < TRAIL / 4 || time - last.time > TRAIL / 2 || still()) return;
-    const speed = last.point.map((/** @type {number} */ part, /** @type {number} */ k) => (part - first.point[k]) / took);
+    const speed = last.point.map(
+      (/** @type {number} */ part, /** @type {number} */ k) => (part - first.point[k]) / took,
+    );
     if (Math.hypot(...speed) < FLICK * devicePixelRatio) return;
-    let moved = [0, 0], mine = false;
-    const end = new AbortController(), begun = performance.now();
-    const stop = () => { if (!mine) end.abort(); };
-    for (const event of ["gesture", "moved"]) explorer.addEventListener(event, stop, { signal: end.signal });
+    let moved = [0, 0],
+      mine = false;
+    const end = new AbortController(),
+      begun = performance.now();
+    const stop = () => {
+      if (!mine) end.abort();
+    };
+    for (const event of ["gesture", "moved"])
+      explorer.addEventListener(event, stop, { signal: end.signal });
     const glide = (/** @type {number} */ now) => {
       if (end.signal.aborted) return;
-      const gone = Math.max(0, now - begun), share = GLIDE * (1 - Math.exp(-gone / GLIDE));
-      const to = speed.map((/** @type {number} */ part) => Math.round(part * share)), by = to.map((/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - moved[k]));
+      const gone = Math.max(0, now - begun),
+        share = GLIDE * (1 - Math.exp(-gone / GLIDE));
+      const to = speed.map((/** @type {number} */ part) => Math.round(part * share)),
+        by = to.map(
+          (/** @type {number} */ part, /** @type {number} */ k) => 16 * (part - moved[k]),
+        );
       moved = to;
       mine = true;
       if (by[0] || by[1]) shift(by, step);
@@ -151,37 +241,67 @@ export function attachGestures(explorer, canvas) {
     const { middle, length, angle } = spread([...down.values()]);
     const { start } = gesture;
     const scale = Math.round(64 * Math.log2(length / start.length));
-    const twist = (angle - start.angle + 540) % 360 - 180;
+    const twist = ((angle - start.angle + 540) % 360) - 180;
     if (Math.abs(twist) > SLACK_ANGLE) gesture.slack ||= Math.sign(twist) * SLACK_ANGLE;
     const turn = gesture.slack ? Math.round(100 * (twist - gesture.slack)) : 0;
-    const at = fine(gesture.middle), by = fine(middle).map((/** @type {number} */ part, /** @type {number} */ k) => part - at[k]);
+    const at = fine(gesture.middle),
+      by = fine(middle).map((/** @type {number} */ part, /** @type {number} */ k) => part - at[k]);
     let turned = (turn - gesture.turn) % 36_000;
     if (Math.abs(turned) > 18_000) turned -= Math.sign(turned) * 36_000;
-    explorer.move({ at, by, scale: scale - gesture.scale, turn: turned, stage: "moving", step: gesture.step, focus: fine(middle) });
+    explorer.move({
+      at,
+      by,
+      scale: scale - gesture.scale,
+      turn: turned,
+      stage: "moving",
+      step: gesture.step,
+      focus: fine(middle),
+    });
     Object.assign(gesture, { middle, scale, turn });
   }
 }
 
 /** Return middle, distance and angle (degrees, counter-clockwise) of two points. @param {number[][]} points */
 function spread([[a, b], [c, d]]) {
-  return { middle: [(a + c) / 2, (b + d) / 2], length: Math.max(1, Math.hypot(c - a, d - b)), angle: Math.atan2(b - d, c - a) * 180 / Math.PI };
+  return {
+    middle: [(a + c) / 2, (b + d) / 2],
+    length: Math.max(1, Math.hypot(c - a, d - b)),
+    angle: (Math.atan2(b - d, c - a) * 180) / Math.PI,
+  };
 }
 
 /** Draw a box from a point on; its end zooms into it, unless a listener of "selection" takes it. */
-function box(/** @type {import("./explorer.js").Explorer} */ explorer, /** @type {HTMLCanvasElement} */ canvas, /** @type {number[]} */ from) {
+function box(
+  /** @type {import("./explorer.js").Explorer} */ explorer,
+  /** @type {HTMLCanvasElement} */ canvas,
+  /** @type {number[]} */ from,
+) {
   const frame = document.createElement("div");
   frame.className = "selection";
   canvas.after(frame);
-  const rectOf = (/** @type {number[]} */ to) => [Math.min(from[0], to[0]), Math.min(from[1], to[1]), Math.max(from[0], to[0]), Math.max(from[1], to[1])];
+  const rectOf = (/** @type {number[]} */ to) => [
+    Math.min(from[0], to[0]),
+    Math.min(from[1], to[1]),
+    Math.max(from[0], to[0]),
+    Math.max(from[1], to[1]),
+  ];
   const show = (/** @type {number[]} */ to) => {
-    const [x0, y0, x1, y1] = rectOf(to), ratio = canvas.clientWidth / canvas.width;
+    const [x0, y0, x1, y1] = rectOf(to),
+      ratio = canvas.clientWidth / canvas.width;
     const px = (/** @type {number} */ length) => `${length * ratio}px`;
-    Object.assign(frame.style, { position: "absolute", left: `${canvas.offsetLeft + x0 * ratio}px`, top: `${canvas.offsetTop + y0 * ratio}px`, width: px(x1 - x0), height: px(y1 - y0) });
+    Object.assign(frame.style, {
+      position: "absolute",
+      left: `${canvas.offsetLeft + x0 * ratio}px`,
+      top: `${canvas.offsetTop + y0 * ratio}px`,
+      width: px(x1 - x0),
+      height: px(y1 - y0),
+    });
   };
   const end = (/** @type {number[]|null} */ to) => {
     frame.remove();
     if (!to) return;
-    const rect = rectOf(to).map((part) => Math.round(16 * part)), [x0, y0, x1, y1] = rect;
+    const rect = rectOf(to).map((part) => Math.round(16 * part)),
+      [x0, y0, x1, y1] = rect;
     if (x1 - x0 < 128 || y1 - y0 < 128) return; // less than 8 pixels: a click
     const selected = new CustomEvent("selection", { detail: { rect }, cancelable: true });
     if (explorer.dispatchEvent(selected)) zoomInto(explorer, rect);
@@ -192,8 +312,11 @@ function box(/** @type {import("./explorer.js").Explorer} */ explorer, /** @type
 /** Zoom until a rectangle fills what no panel covers. @param {import("./explorer.js").Explorer} explorer
  * @param {number[]} rect in sixteenths of a pixel */
 export function zoomInto(explorer, [x0, y0, x1, y1]) {
-  const [width, height] = explorer.size, at = [Math.round((x0 + x1) / 2), Math.round((y0 + y1) / 2)];
+  const [width, height] = explorer.size,
+    at = [Math.round((x0 + x1) / 2), Math.round((y0 + y1) / 2)];
   const { middle, share } = explorer.seen;
-  const scale = Math.floor(64 * Math.log2(share * Math.min(16 * width / (x1 - x0), 16 * height / (y1 - y0))));
+  const scale = Math.floor(
+    64 * Math.log2(share * Math.min((16 * width) / (x1 - x0), (16 * height) / (y1 - y0))),
+  );
   explorer.move({ at, by: middle.map((part, k) => part - at[k]), scale, focus: middle });
 }

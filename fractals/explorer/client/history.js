@@ -8,7 +8,8 @@ const TOGETHER = 700; // ms between moves of one step, from when the earlier one
  * yet; `entry`: of the browser's list of pages, which has one for each jump; `still`: a small picture's address, if it was settled */
 
 /** @typedef {"back"|"forth"} Side */
-const BACK = /** @type {Side} */ ("back"), FORTH = /** @type {Side} */ ("forth");
+const BACK = /** @type {Side} */ ("back"),
+  FORTH = /** @type {Side} */ ("forth");
 
 export class History {
   back = /** @type {State[]} */ ([]);
@@ -17,16 +18,23 @@ export class History {
   #when = 0;
   #unseen = false; // whether nothing was drawn since the newest change
 
-  constructor() { observe(this, "back", "forth"); }
+  constructor() {
+    observe(this, "back", "forth");
+  }
 
-  get canUndo() { return this.back.length > 0; }
-  get canRedo() { return this.forth.length > 0; }
+  get canUndo() {
+    return this.back.length > 0;
+  }
+  get canRedo() {
+    return this.forth.length > 0;
+  }
 
   /** Note the state before a change. @param {string} step changes of the same name, shortly one
    * after the other, are one step; those of "flight 1" and "gesture 1" are one step however long it takes;
    * "" is always a step of its own @param {() => State} now @returns {State|null} what was noted */
   note(step, now) {
-    const soon = this.#unseen || /^(flight|gesture) /.test(step) || performance.now() - this.#when < TOGETHER;
+    const soon =
+      this.#unseen || /^(flight|gesture) /.test(step) || performance.now() - this.#when < TOGETHER;
     const same = step && step === this.#step && soon;
     this.#step = step;
     this.#when = performance.now();
@@ -45,19 +53,28 @@ export class History {
   }
 
   /** Make the next change a step of its own, whatever its name. */
-  end() { this.#step = ""; }
+  end() {
+    this.#step = "";
+  }
 
   /** @param {() => State} now @returns {State|undefined} the state to show */
-  undo(now) { return this.#go(BACK, FORTH, now); }
+  undo(now) {
+    return this.#go(BACK, FORTH, now);
+  }
 
-  redo(/** @type {() => State} */ now) { return this.#go(FORTH, BACK, now); }
+  redo(/** @type {() => State} */ now) {
+    return this.#go(FORTH, BACK, now);
+  }
 
   /** Return to the newest state before a jump, or to the first one after it. @param {number} entry
    * @param {() => State} now @returns {State|undefined} */
   turnTo(entry, now) {
-    const here = now(), past = here.entry > entry;
+    const here = now(),
+      past = here.entry > entry;
     const [from, to] = past ? [BACK, FORTH] : [FORTH, BACK];
-    const there = this[from].findLastIndex((state) => (past ? state.entry <= entry : state.entry >= entry));
+    const there = this[from].findLastIndex((state) =>
+      past ? state.entry <= entry : state.entry >= entry,
+    );
     let state = /** @type {State|undefined} */ (undefined);
     while (there >= 0 && this[from].length > there) state = this.#go(from, to, () => state ?? here);
     return state;
@@ -65,7 +82,10 @@ export class History {
 
   /** Keep what is known of the states, for the page's next life. @returns {Table} */
   toJSON() {
-    const plain = (/** @type {State[]} */ states) => states.filter(({ scene }) => scene).map(({ scene, entry, still }) => ({ frame: 0, scene, origin: -1, entry, still }));
+    const plain = (/** @type {State[]} */ states) =>
+      states
+        .filter(({ scene }) => scene)
+        .map(({ scene, entry, still }) => ({ frame: 0, scene, origin: -1, entry, still }));
     return { back: plain(this.back), forth: plain(this.forth) };
   }
 

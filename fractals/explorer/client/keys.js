@@ -21,18 +21,27 @@ export const views = new Map();
 export const commands = [];
 
 /** @param {...Command} added */
-export function addCommands(...added) { commands.push(...added); }
+export function addCommands(...added) {
+  commands.push(...added);
+}
 
-const pan = (/** @type {number} */ x, /** @type {number} */ y) => (/** @type {import("./explorer.js").Explorer} */ explorer) => {
-  const step = 16 * Math.max(1, Math.round(ARROW * Math.min(...explorer.size)));
-  explorer.move({ by: [x * step, y * step], step: `pan ${x} ${y}` });
-};
-const zoom = (/** @type {number} */ scale) => (/** @type {import("./explorer.js").Explorer} */ explorer) => explorer.move({ scale, step: `zoom ${scale}` });
-const turn = (/** @type {number} */ angle) => (/** @type {import("./explorer.js").Explorer} */ explorer) => explorer.move({ turn: angle, step: `turn ${angle}` });
+const pan =
+  (/** @type {number} */ x, /** @type {number} */ y) =>
+  (/** @type {import("./explorer.js").Explorer} */ explorer) => {
+    const step = 16 * Math.max(1, Math.round(ARROW * Math.min(...explorer.size)));
+    explorer.move({ by: [x * step, y * step], step: `pan ${x} ${y}` });
+  };
+const zoom =
+  (/** @type {number} */ scale) => (/** @type {import("./explorer.js").Explorer} */ explorer) =>
+    explorer.move({ scale, step: `zoom ${scale}` });
+const turn =
+  (/** @type {number} */ angle) => (/** @type {import("./explorer.js").Explorer} */ explorer) =>
+    explorer.move({ turn: angle, step: `turn ${angle}` });
 
 /** Zoom about the pointer, or the middle, as long as the key is held. */
 function dive(/** @type {number} */ direction) {
-  let end = /** @type {(() => void)|null} */ (null), count = 0;
+  let end = /** @type {(() => void)|null} */ (null),
+    count = 0;
   return {
     start(/** @type {import("./explorer.js").Explorer} */ explorer) {
       let rest = 0;
@@ -40,9 +49,16 @@ function dive(/** @type {number} */ direction) {
       end?.();
       end = explorer.animate((/** @type {number} */ seconds) => {
         rest += direction * 64 * OCTAVES_A_SECOND * seconds;
-        const scale = Math.trunc(rest), at = explorer.pointer;
+        const scale = Math.trunc(rest),
+          at = explorer.pointer;
         rest -= scale;
-        if (scale) explorer.move({ at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined, scale, stage: "moving", step });
+        if (scale)
+          explorer.move({
+            at: at ? [16 * at.x, 16 * at.y].map(Math.round) : undefined,
+            scale,
+            stage: "moving",
+            step,
+          });
       });
     },
     stop() {
@@ -63,10 +79,34 @@ addCommands(
   { id: "rise", title: "Zoom out while held", group: "Move", keys: ["x"], ...dive(-1) },
   { id: "turn-left", title: "Turn counter-clockwise", group: "Move", keys: ["["], run: turn(TURN) },
   { id: "turn-right", title: "Turn clockwise", group: "Move", keys: ["]"], run: turn(-TURN) },
-  { id: "upright", title: "Stand upright", group: "Move", keys: ["\\"], run: (explorer) => explorer.upright() },
-  { id: "home", title: "Show the whole set", group: "Move", keys: ["0", "Home"], run: (explorer) => explorer.home() },
-  { id: "undo", title: "Undo", group: "Edit", keys: ["Control+z"], run: (explorer) => explorer.undo() },
-  { id: "redo", title: "Redo", group: "Edit", keys: ["Control+y", "Control+Shift+Z"], run: (explorer) => explorer.redo() },
+  {
+    id: "upright",
+    title: "Stand upright",
+    group: "Move",
+    keys: ["\\"],
+    run: (explorer) => explorer.upright(),
+  },
+  {
+    id: "home",
+    title: "Show the whole set",
+    group: "Move",
+    keys: ["0", "Home"],
+    run: (explorer) => explorer.home(),
+  },
+  {
+    id: "undo",
+    title: "Undo",
+    group: "Edit",
+    keys: ["Control+z"],
+    run: (explorer) => explorer.undo(),
+  },
+  {
+    id: "redo",
+    title: "Redo",
+    group: "Edit",
+    keys: ["Control+y", "Control+Shift+Z"],
+    run: (explorer) => explorer.redo(),
+  },
 );
 
 /** Return the name of a key with its modifiers. @param {KeyboardEvent} event */
@@ -76,7 +116,8 @@ export function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   return `${ctrlKey || metaKey ? "Control+" : ""}${altKey ? "Alt+" : ""}${shift ? "Shift+" : ""}${name}`;
 }
 
-export const TEXT = ":is(input:not([type=range], [type=checkbox], [type=color], [type=file]), textarea)";
+export const TEXT =
+  ":is(input:not([type=range], [type=checkbox], [type=color], [type=file]), textarea)";
 const MOVED = "button, a, summary, select, input, [role=slider]"; // what arrows, Enter and Space act on
 
 /** Tell whether keys belong to a field, a list or a button and not to the picture. @param {KeyboardEvent} event */
@@ -86,7 +127,10 @@ function isTyping({ target, key, ctrlKey, metaKey }) {
   // A field into which nothing is typed has nothing to undo.
   if (target.closest(TEXT)) return !(command && "zyZ".includes(key) && target.dataset.idle);
   if (target.closest("select") && key.length === 1 && !command) return true; // letters choose
-  const moves = key.startsWith("Arrow") || key.startsWith("Page") || ["Home", "End", "Enter", " "].includes(key);
+  const moves =
+    key.startsWith("Arrow") ||
+    key.startsWith("Page") ||
+    ["Home", "End", "Enter", " "].includes(key);
   return moves && target.closest(MOVED) !== null;
 }
 
@@ -101,7 +145,11 @@ export function attachKeys(explorer, canvas) {
 
   addEventListener("keydown", (event) => {
     if (event.defaultPrevented || isTyping(event)) return;
-    const name = nameOf(event), mine = views.get(event.target) ?? explorer, found = commands.filter(({ keys, when }) => keys.includes(name) && (!when || when(mine))).reverse();
+    const name = nameOf(event),
+      mine = views.get(event.target) ?? explorer,
+      found = commands
+        .filter(({ keys, when }) => keys.includes(name) && (!when || when(mine)))
+        .reverse();
     if (!found.length || (held.has(event.code) && event.repeat)) return;
     event.preventDefault();
     if (found[0].group === "Move") mine.dispatchEvent(new Event("gesture"));

@@ -16,7 +16,9 @@ const options = new URLSearchParams(location.search); // ?plain: no WebGL2; ?web
 function isRemote() {
   if (options.has("line")) return options.get("line") === "remote";
   if (!["localhost", "127.0.0.1", "[::1]"].includes(location.hostname)) return true;
-  const times = /** @type {PerformanceResourceTiming[]} */ (performance.getEntriesByType("resource")).map((each) => each.responseStart - each.requestStart);
+  const times = /** @type {PerformanceResourceTiming[]} */ (
+    performance.getEntriesByType("resource")
+  ).map((each) => each.responseStart - each.requestStart);
   return times.length > 0 && Math.min(...times) > NEAR; // an ssh tunnel has a local name too
 }
 
@@ -29,7 +31,8 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
       const { placed } = explorer;
       if (!explorer.connected || document.hidden) return;
       const answer = await explorer.request({ t: "link" }).catch(() => null);
-      if (answer && placed === explorer.placed) history.replaceState(history.state, "", `#${answer.link}`);
+      if (answer && placed === explorer.placed)
+        history.replaceState(history.state, "", `#${answer.link}`);
     }, REST);
   };
   explorer.addEventListener("placed", soon);
@@ -43,11 +46,14 @@ function keepLink(/** @type {import("./explorer.js").Explorer} */ explorer) {
   addEventListener("popstate", ({ state }) => {
     const link = location.hash.slice(1);
     if (!state) explorer.open({ link });
-    else if (state.entry !== explorer.entry && !explorer.turnTo(state.entry) && link) explorer.open({ link }, "", { jump: false });
+    else if (state.entry !== explorer.entry && !explorer.turnTo(state.entry) && link)
+      explorer.open({ link }, "", { jump: false });
   });
   addEventListener("pagehide", () => {
-    const bare = (/** @type {string} */ key, /** @type {any} */ value) => (key === "still" ? undefined : value);
-    for (const replace of [undefined, bare]) { // without pictures, where there is no room for them
+    const bare = (/** @type {string} */ key, /** @type {any} */ value) =>
+      key === "still" ? undefined : value;
+    for (const replace of [undefined, bare]) {
+      // without pictures, where there is no room for them
       try {
         return sessionStorage.setItem(PAST, JSON.stringify(explorer.past, replace));
       } catch {
@@ -74,7 +80,14 @@ watchSize(canvas, (size) => {
   [canvas.width, canvas.height] = size;
   if (!history.state) history.replaceState({ entry: 0 }, "");
   const { entry } = history.state;
-  const made = explorer = new Explorer(canvas, { plain: options.has("plain"), software: options.has("webgl"), remote: isRemote(), first: location.hash ? { link: location.hash.slice(1) } : {}, entry, past: past() });
+  const made = (explorer = new Explorer(canvas, {
+    plain: options.has("plain"),
+    software: options.has("webgl"),
+    remote: isRemote(),
+    first: location.hash ? { link: location.hash.slice(1) } : {},
+    entry,
+    past: past(),
+  }));
   Object.assign(window, { explorer });
   document.documentElement.classList.toggle("plain", !made.stage.renderer.values);
   attachGestures(made, canvas);

@@ -1,9 +1,13 @@
 /** The connection: messages out, at the rate that the server accepts; messages in, decoded. */
 import { inflated, parse, raw } from "./decode.js";
 
-const RATE = 36, BURST = 100; // messages a second, and at once: the server accepts 40 and 120
+const RATE = 36,
+  BURST = 100; // messages a second, and at once: the server accepts 40 and 120
 const WAITS = [500, 1000, 2000, 4000, 8000]; // ms until another try
-const NO_COOKIE = 4401, NO_ROOM = 1013, NO_REASON = 1006, TOO_MUCH = 4429;
+const NO_COOKIE = 4401,
+  NO_ROOM = 1013,
+  NO_REASON = 1006,
+  TOO_MUCH = 4429;
 
 export class Connection {
   /** @type {WebSocket|null} */ #socket = null;
@@ -43,7 +47,9 @@ export class Connection {
     this.#worker?.terminate();
   }
 
-  get open() { return this.#socket?.readyState === WebSocket.OPEN; }
+  get open() {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
 
   /** Connect again, because nothing comes from this connection any more. */
   renew() {
@@ -57,13 +63,18 @@ export class Connection {
   connect() {
     clearTimeout(this.#timer);
     this.#timer = 0;
-    const socket = this.#socket = new WebSocket(this.url);
+    const socket = (this.#socket = new WebSocket(this.url));
     socket.binaryType = "arraybuffer";
-    socket.onopen = () => { this.#room = BURST; this.send(this.on.hello()); };
+    socket.onopen = () => {
+      this.#room = BURST;
+      this.send(this.on.hello());
+    };
     socket.onmessage = ({ data }) => {
       if (socket === this.#socket) typeof data === "string" ? this.#text(data) : this.#binary(data);
     };
-    socket.onclose = ({ code, reason }) => { if (socket === this.#socket) this.#closed(code, reason); };
+    socket.onclose = ({ code, reason }) => {
+      if (socket === this.#socket) this.#closed(code, reason);
+    };
   }
 
   /** Send a message as soon as the rate allows it. */
@@ -75,7 +86,7 @@ export class Connection {
 
   #flush() {
     const now = performance.now();
-    this.#room = Math.min(BURST, this.#room + (now - this.#filled) * RATE / 1000);
+    this.#room = Math.min(BURST, this.#room + ((now - this.#filled) * RATE) / 1000);
     this.#filled = now;
     while (this.#waiting.length && this.#room >= 1 && this.open) {
       this.#room--;
@@ -103,24 +114,37 @@ export class Connection {
     }
     this.#busy++;
     const decoded = message.format ? this.#inflate(message, buffer) : raw(message, buffer);
-    this.#order = this.#order.then(() => decoded).then((data) => {
-      message.data = data;
-      if (this.on.wanted(message)) this.on.binary(message);
-    }).catch((error) => console.error(error)).finally(() => { this.#busy--; });
+    this.#order = this.#order
+      .then(() => decoded)
+      .then((data) => {
+        message.data = data;
+        if (this.on.wanted(message)) this.on.binary(message);
+      })
+      .catch((error) => console.error(error))
+      .finally(() => {
+        this.#busy--;
+      });
   }
 
-  #inflate(/** @type {import("./decode.js").Message} */ message, /** @type {ArrayBuffer} */ buffer) {
+  #inflate(
+    /** @type {import("./decode.js").Message} */ message,
+    /** @type {ArrayBuffer} */ buffer,
+  ) {
     if (!this.#beside) return inflated(message, buffer);
     let worker = this.#worker;
     if (!worker) {
-      worker = this.#worker = new Worker(new URL("./decode-worker.js", import.meta.url), { type: "module" });
+      worker = this.#worker = new Worker(new URL("./decode-worker.js", import.meta.url), {
+        type: "module",
+      });
       worker.onmessage = ({ data: { id, data, error } }) => {
         const [resolve, reject] = this.#decoding.get(id);
         this.#decoding.delete(id);
         error ? reject(new Error(error)) : resolve(data);
       };
-      worker.onerror = () => { // its module was not loaded: what waits would wait for ever
-        for (const [, reject] of this.#decoding.values()) reject(new Error("the worker has failed"));
+      worker.onerror = () => {
+        // its module was not loaded: what waits would wait for ever
+        for (const [, reject] of this.#decoding.values())
+          reject(new Error("the worker has failed"));
         this.#decoding.clear();
         worker?.terminate();
         this.#worker = null;
@@ -140,12 +164,22 @@ export class Connection {
     this.#waiting = [];
     this.#timer = -1;
     if (code === NO_REASON && this.#tries) code = await refusal();
-    const line = code === NO_COOKIE ? "The server does not know this browser. Press Enter in its terminal, and open the address that it prints."
-      : code === NO_ROOM ? "The server is full. This page tries again."
-      : code === TOO_MUCH ? "The server could not keep up with this page, which tries again."
-      : reason || "The connection is lost. This page tries again.";
+    const line =
+      code === NO_COOKIE
+        ? "The server does not know this browser. Press Enter in its terminal, and open the address that it prints."
+        : code === NO_ROOM
+          ? "The server is full. This page tries again."
+          : code === TOO_MUCH
+            ? "The server could not keep up with this page, which tries again."
+            : reason || "The connection is lost. This page tries again.";
     this.on.lost(line);
-    this.#timer = setTimeout(() => { this.#timer = 0; this.#retry(); }, WAITS[Math.min(this.#tries++, WAITS.length - 1)]);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = 0;
+        this.#retry();
+      },
+      WAITS[Math.min(this.#tries++, WAITS.length - 1)],
+    );
   }
 
   /** Try again, unless the page is hidden or already tries. */
@@ -156,6 +190,9 @@ export class Connection {
 
 /** Return why no connection is made: a browser does not tell a page the status of a refused WebSocket. */
 async function refusal() {
-  const status = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).then((answer) => answer.status, () => 0);
+  const status = await fetch("/client/main.js", { method: "HEAD", cache: "no-store" }).then(
+    (answer) => answer.status,
+    () => 0,
+  );
   return status === 401 ? NO_COOKIE : NO_REASON;
 }

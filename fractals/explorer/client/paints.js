@@ -21,9 +21,15 @@ export class Paints {
     this.send = send;
   }
 
-  get settled() { return !this.#flight && !this.#wanted && !this.#live && !this.speed; }
-  get live() { return this.#live; }
-  get cycling() { return this.speed !== 0; }
+  get settled() {
+    return !this.#flight && !this.#wanted && !this.#live && !this.speed;
+  }
+  get live() {
+    return this.#live;
+  }
+  get cycling() {
+    return this.speed !== 0;
+  }
 
   /** Start with the colors of a scene that was opened. */
   start(/** @type {Table} */ color) {
@@ -35,14 +41,22 @@ export class Paints {
 
   /** Show other colors, and send them. @param {Table} color @param {boolean} live more follow at once */
   set(color, live) {
-    const { explorer } = this, quick = explorer.stage.renderer.values && explorer.placed?.values && sameButNumbers(color, this.#accepted ?? {});
+    const { explorer } = this,
+      quick =
+        explorer.stage.renderer.values &&
+        explorer.placed?.values &&
+        sameButNumbers(color, this.#accepted ?? {});
     this.#live = live;
     explorer.scene = { ...explorer.scene, color };
     explorer.drawn = null;
     if (quick) {
-      const paints = paintsOf(color), groups = [...new Set(paints.flatMap(({ overs }) => overs))]; // in the order of the message `colors`
-      explorer.stage.adjust((layer, k) => numbersOf(paints[k]?.paint, layer, paints[k]?.overs.at(-1) === paints[k]?.paint),
-        (group, g) => numbersOf(groups[g], group));
+      const paints = paintsOf(color),
+        groups = [...new Set(paints.flatMap(({ overs }) => overs))]; // in the order of the message `colors`
+      explorer.stage.adjust(
+        (layer, k) =>
+          numbersOf(paints[k]?.paint, layer, paints[k]?.overs.at(-1) === paints[k]?.paint),
+        (group, g) => numbersOf(groups[g], group),
+      );
     }
     if (live && quick) return;
     this.#wanted = color;
@@ -50,15 +64,19 @@ export class Paints {
   }
 
   /** End changes of colors that were live, if nothing has ended them. */
-  rest() { if (this.#live) this.set(this.explorer.scene.color, false); }
+  rest() {
+    if (this.#live) this.set(this.explorer.scene.color, false);
+  }
 
   /** Tell whether colors are unanswered. @param {number} seq */
-  waitsFor(seq) { return this.#flight?.seq === seq; }
+  waitsFor(seq) {
+    return this.#flight?.seq === seq;
+  }
 
   /** Send the newest colors, unless older ones are unanswered. */
   next() {
     if (!this.#wanted || this.#flight) return;
-    const flight = { seq: this.seq % LAST_SEQ + 1, color: this.#wanted };
+    const flight = { seq: (this.seq % LAST_SEQ) + 1, color: this.#wanted };
     if (!this.send({ t: "paint", ...flight })) return;
     this.#flight = flight;
     this.#wanted = null;
@@ -73,7 +91,13 @@ export class Paints {
     this.#accepted = color;
     this.#fresh = values;
     explorer.drawn = null;
-    explorer.scene = { ...explorer.scene, title, author, note, ...(!this.#wanted && !this.#live && { color }) };
+    explorer.scene = {
+      ...explorer.scene,
+      title,
+      author,
+      note,
+      ...(!this.#wanted && !this.#live && { color }),
+    };
   }
 
   /** Return to the accepted colors, because newer ones are not valid. @returns {boolean} whether it did */
@@ -88,7 +112,8 @@ export class Paints {
 
   /** Tell whether values for other colors follow. @param {Table[]} before @param {Table[]} after layers */
   takeFresh(before, after) {
-    const same = (/** @type {Table} */ layer, /** @type {number} */ k) => ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
+    const same = (/** @type {Table} */ layer, /** @type {number} */ k) =>
+      ["coloring", "c0", "transfer"].every((key) => layer[key] === before[k]?.[key]);
     const fresh = this.#fresh || before.length !== after.length || !after.every(same);
     this.#fresh = false;
     return fresh;
@@ -102,14 +127,25 @@ export class Paints {
 
   /** Cycle the palette. @param {number} speed turns a second; 0 stops, and keeps the colors then shown */
   cycle(speed) {
-    const { explorer, explorer: { stage, scene, layers } } = this, { phase } = stage;
+    const {
+        explorer,
+        explorer: { stage, scene, layers },
+      } = this,
+      { phase } = stage;
     this.speed = speed;
     stage.hideExact = speed !== 0;
     if (speed || !phase) return;
     stage.phase = 0;
-    const turned = (/** @type {Table} */ table, /** @type {number} */ k) => layers[k]?.cyclic === false ? table
-      : { ...table, offset: Math.round(((table.offset ?? 0) + phase) % 1 * 1e6) / 1e6 };
-    explorer.paint(paintsOf(scene.color).reduce((color, { paint }, k) => changed(color, k, turned(paint, k)), scene.color));
+    const turned = (/** @type {Table} */ table, /** @type {number} */ k) =>
+      layers[k]?.cyclic === false
+        ? table
+        : { ...table, offset: Math.round((((table.offset ?? 0) + phase) % 1) * 1e6) / 1e6 };
+    explorer.paint(
+      paintsOf(scene.color).reduce(
+        (color, { paint }, k) => changed(color, k, turned(paint, k)),
+        scene.color,
+      ),
+    );
   }
 
   /** Go on cycling. @param {number} seconds */
@@ -123,34 +159,60 @@ export class Paints {
  * is in, from outside; a layer with a mask in no group is a group by itself.
  * @param {Table} color @returns {{paint: Table, path: number[], overs: Table[]}[]} */
 export function paintsOf(color) {
-  const found = [{ paint: color, path: /** @type {number[]} */ ([]), overs: /** @type {Table[]} */ ([]) }];
-  const add = (/** @type {Table[]} */ layers, /** @type {number[]} */ path, /** @type {Table[]} */ overs) => layers.forEach((each, k) => {
-    if (each.layers) add(each.layers, [...path, k], [...overs, each]);
-    else found.push({ paint: each, path: [...path, k], overs: each.picture_mask && !overs.length ? [each] : overs });
-  });
+  const found = [
+    { paint: color, path: /** @type {number[]} */ ([]), overs: /** @type {Table[]} */ ([]) },
+  ];
+  const add = (
+    /** @type {Table[]} */ layers,
+    /** @type {number[]} */ path,
+    /** @type {Table[]} */ overs,
+  ) =>
+    layers.forEach((each, k) => {
+      if (each.layers) add(each.layers, [...path, k], [...overs, each]);
+      else
+        found.push({
+          paint: each,
+          path: [...path, k],
+          overs: each.picture_mask && !overs.length ? [each] : overs,
+        });
+    });
   add(color.layers ?? [], [], []);
   return found;
 }
 
 /** Return a table of colors in which the base (0) or a layer has other values. */
-export function changed(/** @type {Table} */ color, /** @type {number} */ layer, /** @type {Table} */ values) {
+export function changed(
+  /** @type {Table} */ color,
+  /** @type {number} */ layer,
+  /** @type {Table} */ values,
+) {
   /** @type {(own: Table, path: number[]) => Table} */
-  const put = (/** @type {Table} */ own, /** @type {number[]} */ [k, ...rest]) => (k === undefined ? { ...own, ...values } : { ...own, layers: own.layers.with(k, put(own.layers[k], rest)) });
+  const put = (/** @type {Table} */ own, /** @type {number[]} */ [k, ...rest]) =>
+    k === undefined
+      ? { ...own, ...values }
+      : { ...own, layers: own.layers.with(k, put(own.layers[k], rest)) };
   return put(color, paintsOf(color)[layer].path);
 }
 
 /** Tell whether two tables of colors differ at most in what the shader takes as it is. */
 function sameButNumbers(/** @type {any} */ one, /** @type {any} */ other) {
-  const text = (/** @type {Table} */ color) => JSON.stringify(color, (key, value) => NUMBERS.includes(key) ? undefined : value);
+  const text = (/** @type {Table} */ color) =>
+    JSON.stringify(color, (key, value) => (NUMBERS.includes(key) ? undefined : value));
   return text(one) === text(other);
 }
 
 /** Return what a table says of the numbers of a layer or a group; `alone`: blend and opacity are those of its group. */
 function numbersOf(/** @type {Table} */ table, /** @type {Table} */ layer, alone = false) {
-  const { density, offset, opacity, blend } = /** @type {Table} */ ({ ...table, ...(alone && { opacity: 1, blend: "normal" }) });
-  const number = (/** @type {any} */ value, /** @type {any} */ otherwise) => Number.isFinite(value) ? value : otherwise;
+  const { density, offset, opacity, blend } = /** @type {Table} */ ({
+    ...table,
+    ...(alone && { opacity: 1, blend: "normal" }),
+  });
+  const number = (/** @type {any} */ value, /** @type {any} */ otherwise) =>
+    Number.isFinite(value) ? value : otherwise;
   return {
-    density: number(density, layer.density), offset: number(offset, layer.offset), opacity: number(opacity, layer.opacity),
+    density: number(density, layer.density),
+    offset: number(offset, layer.offset),
+    opacity: number(opacity, layer.opacity),
     blend: blend && blend !== "auto" ? blend : layer.blend,
   };
 }

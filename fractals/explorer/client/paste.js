@@ -1,7 +1,8 @@
 /** What a pasted text means: a link, a scene, a file of another program, or a place. */
 
 const NUMBER = /[+-]?\s?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?/gi;
-const WORDS = /^(?:\b(?:re|im|real|imag|imaginary|part|center|centre|zoom|magnification|width|x|y|c|i|at|and)\b|[\s,;:=()[\]{}@/|*+"'-])*$/i;
+const WORDS =
+  /^(?:\b(?:re|im|real|imag|imaginary|part|center|centre|zoom|magnification|width|x|y|c|i|at|and)\b|[\s,;:=()[\]{}@/|*+"'-])*$/i;
 
 /**
  * Return the keys of an `open` message for a text, a `view`, or `file`: a name under which the server reads the text.
@@ -9,7 +10,10 @@ const WORDS = /^(?:\b(?:re|im|real|imag|imaginary|part|center|centre|zoom|magnif
  * @param {string} text @returns {{link?: string, toml?: string, file?: string, view?: Table}|null} null: it means nothing
  */
 export function meaningOf(text) {
-  const given = text.trim().replaceAll("−", "-").replace(/ ?[×·] ?10\^/g, "e");
+  const given = text
+    .trim()
+    .replaceAll("−", "-")
+    .replace(/ ?[×·] ?10\^/g, "e");
   const link = /^(?:\S*#)?(eN[\w-]{20,})$/.exec(given); // how deflated text begins, in base64
   if (link) return { link: link[1] };
   if (/^Re *:/m.test(given) && /^Im *:/m.test(given)) return { file: "pasted.kfr" };
@@ -24,9 +28,12 @@ export function meaningOf(text) {
 /** Return the one file that several are opened as: parameters of Ultra Fractal take the formulas beside them along.
  * @param {File[]} files @returns {File|undefined} */
 export function togetherOf(files) {
-  const ending = (/** @type {string} */ end) => files.filter(({ name }) => name.toLowerCase().endsWith(end));
+  const ending = (/** @type {string} */ end) =>
+    files.filter(({ name }) => name.toLowerCase().endsWith(end));
   const [first] = ending(".upr");
-  return first ? new File([first, ...ending(".ufm").flatMap((file) => ["\n", file])], first.name) : files[0];
+  return first
+    ? new File([first, ...ending(".ufm").flatMap((file) => ["\n", file])], first.name)
+    : files[0];
 }
 
 /** Return the name of a file of another program that has this text, or "". */
@@ -41,8 +48,10 @@ function fileOf(/** @type {string} */ text) {
 }
 
 function placeOf(/** @type {string} */ text) {
-  const numbers = text.match(NUMBER)?.map((number) => number.replace(/[\s+]+(?=[\d.])|^\+/g, "")) ?? [];
+  const numbers =
+    text.match(NUMBER)?.map((number) => number.replace(/[\s+]+(?=[\d.])|^\+/g, "")) ?? [];
   if (![2, 3].includes(numbers.length) || !WORDS.test(text.replace(NUMBER, " "))) return null;
-  const [re, im, size] = numbers, small = size && (/width/i.test(text) || size.includes("e-") || Number(size) < 1);
+  const [re, im, size] = numbers,
+    small = size && (/width/i.test(text) || size.includes("e-") || Number(size) < 1);
   return { center: [re, im], ...(size && { [small ? "width" : "zoom"]: size }) };
 }

@@ -25,20 +25,30 @@ export class Picture {
 
   /** @type {{step: number, w: number, h: number, layers: Float32Array[]}|null} */ #coming; // a coarse pass of which a layer is missing
 
-  static #all = () => ({ coarse: true, fine: true, exact: true, tiles: /** @type {Table[]} */ ([]) });
+  static #all = () => ({
+    coarse: true,
+    fine: true,
+    exact: true,
+    tiles: /** @type {Table[]} */ ([]),
+  });
   changes = Picture.#all(); // what has to be uploaded
 
-  get empty() { return !this.coarse && !this.fine && !this.exact; }
+  get empty() {
+    return !this.coarse && !this.fine && !this.exact;
+  }
 
   /** Have everything uploaded again. */
-  restore() { this.changes = Picture.#all(); }
+  restore() {
+    this.changes = Picture.#all();
+  }
 
   /** Keep values. @param {Table} message of decode.js */
   addValues({ layer, x, y, w, h, step, data }) {
     const count = this.colors?.planes ?? 1;
     if (step > 1) {
       let coming = this.#coming;
-      if (!coming || coming.step !== step || coming.layers.length !== count) coming = this.#coming = { step, w, h, layers: new Array(count).fill(null) };
+      if (!coming || coming.step !== step || coming.layers.length !== count)
+        coming = this.#coming = { step, w, h, layers: new Array(count).fill(null) };
       coming.layers[layer] = data;
       if (coming.layers.some((each) => !each)) return;
       this.coarse = coming;
@@ -51,7 +61,8 @@ export class Picture {
       this.fine = Array.from({ length: count }, () => new Float32Array(width * height).fill(HOLE));
       this.changes.fine = true;
     }
-    for (let row = 0; row < h; row++) this.fine[layer].set(data.subarray(row * w, row * w + w), (y + row) * width + x);
+    for (let row = 0; row < h; row++)
+      this.fine[layer].set(data.subarray(row * w, row * w + w), (y + row) * width + x);
     this.#changed("fine", { layer, x, y, w, h, data });
   }
 
@@ -73,7 +84,8 @@ export class Picture {
       this.exact = new Uint8Array(width * height * 4);
       this.changes.exact = true;
     }
-    for (let row = 0; row < h; row++) this.exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
+    for (let row = 0; row < h; row++)
+      this.exact.set(pixels.subarray(row * w * 4, (row + 1) * w * 4), ((y + row) * width + x) * 4);
     this.#changed("exact", { x, y, w, h, data: pixels });
   }
 
@@ -98,7 +110,8 @@ export class Picture {
 /** Return a new canvas, and what draws on it. @param {number} width @param {number} height @param {CanvasRenderingContext2DSettings} [how]
  * @returns {[HTMLCanvasElement, CanvasRenderingContext2D]} */
 export function newCanvas(width, height, how = {}) {
-  const canvas = Object.assign(document.createElement("canvas"), { width, height }), context = canvas.getContext("2d", how);
+  const canvas = Object.assign(document.createElement("canvas"), { width, height }),
+    context = canvas.getContext("2d", how);
   if (!context) throw new Error("the browser has no memory for another picture");
   return [canvas, context];
 }
@@ -106,7 +119,11 @@ export function newCanvas(width, height, how = {}) {
 /** Return a canvas of pixels. @param {Uint8Array} pixels sRGB and opacity @param {number} width @param {number} height */
 export function canvasOfPixels(pixels, width, height) {
   const [canvas, context] = newCanvas(width, height);
-  context.putImageData(new ImageData(new Uint8ClampedArray(/** @type {ArrayBuffer} */ (pixels.buffer)), width, height), 0, 0);
+  context.putImageData(
+    new ImageData(new Uint8ClampedArray(/** @type {ArrayBuffer} */ (pixels.buffer)), width, height),
+    0,
+    0,
+  );
   return canvas;
 }
 
@@ -116,6 +133,7 @@ export const canvasOf = ({ w, h, data }) => canvasOfPixels(opaque(data), w, h);
 /** Return RGB bytes with 255 after each three. @param {Uint8Array} data */
 function opaque(data) {
   const found = new Uint32Array(data.length / 3);
-  for (let from = 0, to = 0; from < data.length; from += 3) found[to++] = 0xff000000 | data[from + 2] << 16 | data[from + 1] << 8 | data[from];
+  for (let from = 0, to = 0; from < data.length; from += 3)
+    found[to++] = 0xff000000 | (data[from + 2] << 16) | (data[from + 1] << 8) | data[from];
   return new Uint8Array(found.buffer);
 }

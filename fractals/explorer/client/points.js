@@ -16,7 +16,13 @@ export const FINAL = "final"; // key of the final transform, among numbers
 const rounded = (/** @type {any} */ value) => Number(value.toFixed(DIGITS));
 
 /** Return where the corners of a map's triangle lie in the plane. @param {Affine} affine @returns {number[][]} */
-export function cornersOf([a, b, c, d, e, f]) { return [[c, f], [a + c, d + f], [b + c, e + f]]; }
+export function cornersOf([a, b, c, d, e, f]) {
+  return [
+    [c, f],
+    [a + c, d + f],
+    [b + c, e + f],
+  ];
+}
 
 /** Return a map after its corner was dragged to a point: the whole triangle follows the first one.
  * @param {Affine} affine @param {number} corner @param {number[]} point @param {boolean} [whole] the triangle turns and
@@ -26,47 +32,71 @@ export function dragged(affine, corner, [x, y], whole = false) {
   if (corner === ORIGIN) return [a, b, x, d, e, y].map(rounded);
   const [u, v] = [x - c, y - f];
   if (!whole) return (corner === 1 ? [u, b, c, v, e, f] : [a, u, c, d, v, f]).map(rounded);
-  const [p, q] = corner === 1 ? [a, d] : [b, e], length = p * p + q * q;
+  const [p, q] = corner === 1 ? [a, d] : [b, e],
+    length = p * p + q * q;
   if (!length) return affine;
-  const cos = (u * p + v * q) / length, sin = (v * p - u * q) / length; // of a turn, times a scale
-  return [cos * a - sin * d, cos * b - sin * e, c, sin * a + cos * d, sin * b + cos * e, f].map(rounded);
+  const cos = (u * p + v * q) / length,
+    sin = (v * p - u * q) / length; // of a turn, times a scale
+  return [cos * a - sin * d, cos * b - sin * e, c, sin * a + cos * d, sin * b + cos * e, f].map(
+    rounded,
+  );
 }
 
 /** Return the transforms of a formula as [key, transform, name for people]; the final one comes last. */
 export function transformsOf(/** @type {Table} */ formula, /** @type {Table} */ known) {
   const given = formula?.transforms ?? known?.tables?.transforms ?? [];
-  const listed = given.map((/** @type {Table} */ transform, /** @type {number} */ k) => [k, transform, `${k + 1}`]);
+  const listed = given.map((/** @type {Table} */ transform, /** @type {number} */ k) => [
+    k,
+    transform,
+    `${k + 1}`,
+  ]);
   return formula?.final ? [...listed, [FINAL, formula.final, "Final"]] : listed;
 }
 
 /** Return a formula in which a transform has other values. */
-export function withTransform(/** @type {Table} */ formula, /** @type {Table} */ known, /** @type {string} */ key, /** @type {any} */ values) {
+export function withTransform(
+  /** @type {Table} */ formula,
+  /** @type {Table} */ known,
+  /** @type {string} */ key,
+  /** @type {any} */ values,
+) {
   if (key === FINAL) return { ...formula, final: { ...formula.final, ...values } };
-  const transforms = transformsOf(formula, known).filter((/** @type {any[]} */ [own]) => own !== FINAL).map((/** @type {any[]} */ [, each]) => each);
+  const transforms = transformsOf(formula, known)
+    .filter((/** @type {any[]} */ [own]) => own !== FINAL)
+    .map((/** @type {any[]} */ [, each]) => each);
   return { ...formula, transforms: transforms.with(key, { ...transforms[key], ...values }) };
 }
 
 /** Return the values of a scene's display; the schema has those that it does not name. */
 export function displayOf(/** @type {Table} */ scene, /** @type {Table} */ schema) {
   const known = schema.$defs.Display.properties;
-  return { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...scene.display };
+  return {
+    ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
+    ...scene.display,
+  };
 }
 
-const OVERHEAD = 90, LOWEST = -30; // degrees above the horizon, in the middle and at the edge of a dome
+const OVERHEAD = 90,
+  LOWEST = -30; // degrees above the horizon, in the middle and at the edge of a dome
 
 /** Return the angle by which the camera looks to the left of the x axis. */
-const bearing = (/** @type {Table} */ { position, target }) => Math.atan2(target[1] - position[1], target[0] - position[0]);
+const bearing = (/** @type {Table} */ { position, target }) =>
+  Math.atan2(target[1] - position[1], target[0] - position[0]);
 
 /** Return where a direction lies on a dome of radius 1 that shows the sky from above; the top is ahead of the camera.
  * @param {number[]} direction @param {Table} space of `placed` @returns {number[]} */
 export function onDome([x, y, z], space) {
-  const up = Math.asin(Math.max(-1, Math.min(1, z / Math.hypot(x, y, z)))) * 180 / Math.PI;
-  const far = Math.min(1, (OVERHEAD - up) / (OVERHEAD - LOWEST)), turn = Math.atan2(y, x) - bearing(space);
+  const up = (Math.asin(Math.max(-1, Math.min(1, z / Math.hypot(x, y, z)))) * 180) / Math.PI;
+  const far = Math.min(1, (OVERHEAD - up) / (OVERHEAD - LOWEST)),
+    turn = Math.atan2(y, x) - bearing(space);
   return [-far * Math.sin(turn), -far * Math.cos(turn)];
 }
 
 /** Return the direction of a point of a dome. @param {number[]} at @param {Table} space @returns {number[]} */
 export function dome([x, y], space) {
-  const up = (OVERHEAD - Math.min(1, Math.hypot(x, y)) * (OVERHEAD - LOWEST)) * Math.PI / 180, turn = Math.atan2(-x, -y) + bearing(space);
-  return [Math.cos(up) * Math.cos(turn), Math.cos(up) * Math.sin(turn), Math.sin(up)].map((part) => Number(part.toFixed(4)));
+  const up = ((OVERHEAD - Math.min(1, Math.hypot(x, y)) * (OVERHEAD - LOWEST)) * Math.PI) / 180,
+    turn = Math.atan2(-x, -y) + bearing(space);
+  return [Math.cos(up) * Math.cos(turn), Math.cos(up) * Math.sin(turn), Math.sin(up)].map((part) =>
+    Number(part.toFixed(4)),
+  );
 }

@@ -8,7 +8,8 @@ const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i; // name
 
 /** Tell whether WebGL2 is drawn by the processor: that takes twice the work of a plain canvas (measured). */
 function isSoftware() {
-  const gl = new OffscreenCanvas(1, 1).getContext("webgl2"), names = gl?.getExtension("WEBGL_debug_renderer_info");
+  const gl = new OffscreenCanvas(1, 1).getContext("webgl2"),
+    names = gl?.getExtension("WEBGL_debug_renderer_info");
   const name = gl && gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
   gl?.getExtension("WEBGL_lose_context")?.loseContext();
   return SOFTWARE.test(name ?? "");
@@ -18,7 +19,12 @@ function isSoftware() {
  * @param {boolean} software also where no graphics card draws */
 export function makeRenderer(canvas, software) {
   if (!software && isSoftware()) return null;
-  const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false, powerPreference: "high-performance" });
+  const gl = canvas.getContext("webgl2", {
+    alpha: false,
+    antialias: false,
+    depth: false,
+    powerPreference: "high-performance",
+  });
   return gl && new Renderer(gl, canvas);
 }
 
@@ -32,14 +38,20 @@ export class Renderer {
     this.begin();
   }
 
-  get lost() { return this.gl.isContextLost(); }
+  get lost() {
+    return this.gl.isContextLost();
+  }
 
   /** Make programs and tables, at first and after a lost context. */
   begin() {
     const { gl } = this;
     /** @type {Table} */ this.textures = {}; // of the newest picture
     this.tables = /** @type {Table|null} */ (null);
-    this.programs = { colors: program(gl, CORNERS, COLORS), image: program(gl, CORNERS, IMAGE), beyond: program(gl, CORNERS, BEYOND) };
+    this.programs = {
+      colors: program(gl, CORNERS, COLORS),
+      image: program(gl, CORNERS, IMAGE),
+      beyond: program(gl, CORNERS, BEYOND),
+    };
     this.buffer = /** @type {WebGLFramebuffer|null} */ (gl.createFramebuffer());
     gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
@@ -47,10 +59,22 @@ export class Renderer {
     const encoding = new Uint8Array(LEVELS);
     for (let k = 0; k < LEVELS; k++) {
       const light = k / (LEVELS - 1);
-      encoding[k] = Math.round(255 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
+      encoding[k] = Math.round(
+        255 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055),
+      );
     }
     this.encoding = this.#texture(gl.TEXTURE_2D, gl.NEAREST);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.R8UI, 128, 128, 0, gl.RED_INTEGER, gl.UNSIGNED_BYTE, encoding);
+    gl.texImage2D(
+      gl.TEXTURE_2D,
+      0,
+      gl.R8UI,
+      128,
+      128,
+      0,
+      gl.RED_INTEGER,
+      gl.UNSIGNED_BYTE,
+      encoding,
+    );
     this.nothing = this.#texture(gl.TEXTURE_2D_ARRAY, gl.NEAREST);
     gl.texImage3D(gl.TEXTURE_2D_ARRAY, 0, gl.R32F, 1, 1, 1, 0, gl.RED, gl.FLOAT, null);
     this.blank = this.#texture(gl.TEXTURE_2D, gl.NEAREST);
@@ -85,13 +109,23 @@ export class Renderer {
 
   /** Return what has arrived of a picture as images of its own: {size, step, texture}. */
   bake(/** @type {any} */ picture, /** @type {Table} */ how) {
-    const images = [], { gl } = this;
+    const images = [],
+      { gl } = this;
     for (const plane of ["coarse", "fine"]) {
       const step = plane === "coarse" ? picture.coarse?.step : 1;
-      if (plane === "coarse" ? !picture.coarse || picture.complete : !picture.fine && !picture.exact) continue;
+      if (
+        plane === "coarse" ? !picture.coarse || picture.complete : !picture.fine && !picture.exact
+      )
+        continue;
       const extent = picture.size.map((/** @type {number} */ side) => Math.ceil(side / step));
       const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
-      gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, extent[0], extent[1]);
+      gl.texStorage2D(
+        gl.TEXTURE_2D,
+        1 + Math.floor(Math.log2(Math.max(...extent))),
+        gl.RGBA8,
+        extent[0],
+        extent[1],
+      );
       gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer ?? null);
       gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
       gl.viewport(0, 0, extent[0], extent[1]);
@@ -99,33 +133,79 @@ export class Renderer {
       gl.clear(gl.COLOR_BUFFER_BIT);
       gl.clearColor(BACKGROUND[0], BACKGROUND[1], BACKGROUND[2], BACKGROUND[3]);
       gl.disable(gl.BLEND);
-      this.#colors(picture, plane, { map: [1, 0, 0, 1, 0, 0], size: extent.map((/** @type {number} */ side) => side * step), flip: 0 }, how);
+      this.#colors(
+        picture,
+        plane,
+        {
+          map: [1, 0, 0, 1, 0, 0],
+          size: extent.map((/** @type {number} */ side) => side * step),
+          flip: 0,
+        },
+        how,
+      );
       gl.bindTexture(gl.TEXTURE_2D, texture);
       gl.generateMipmap(gl.TEXTURE_2D);
-      images.push({ texture, step, size: picture.size, extent: extent.map((/** @type {number} */ side) => side * step), bytes: 6 * extent[0] * extent[1], complete: picture.complete });
+      images.push({
+        texture,
+        step,
+        size: picture.size,
+        extent: extent.map((/** @type {number} */ side) => side * step),
+        bytes: 6 * extent[0] * extent[1],
+        complete: picture.complete,
+      });
     }
     return images;
   }
 
-  free(/** @type {Table} */ image) { this.gl.deleteTexture(image.texture); }
+  free(/** @type {Table} */ image) {
+    this.gl.deleteTexture(image.texture);
+  }
 
   /** Return a small image of the canvas as it was just drawn. */
   keep() {
-    const { gl, canvas: { width, height } } = this, extent = [width, height].map((side) => Math.max(1, side >> 2));
+    const {
+        gl,
+        canvas: { width, height },
+      } = this,
+      extent = [width, height].map((side) => Math.max(1, side >> 2));
     const texture = this.#texture(gl.TEXTURE_2D, gl.LINEAR, gl.LINEAR_MIPMAP_LINEAR);
-    gl.texStorage2D(gl.TEXTURE_2D, 1 + Math.floor(Math.log2(Math.max(...extent))), gl.RGBA8, extent[0], extent[1]);
+    gl.texStorage2D(
+      gl.TEXTURE_2D,
+      1 + Math.floor(Math.log2(Math.max(...extent))),
+      gl.RGBA8,
+      extent[0],
+      extent[1],
+    );
     gl.bindFramebuffer(gl.FRAMEBUFFER, this.buffer ?? null);
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
     gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
-    gl.blitFramebuffer(0, 0, width, height, 0, extent[1], extent[0], 0, gl.COLOR_BUFFER_BIT, gl.LINEAR);
+    gl.blitFramebuffer(
+      0,
+      0,
+      width,
+      height,
+      0,
+      extent[1],
+      extent[0],
+      0,
+      gl.COLOR_BUFFER_BIT,
+      gl.LINEAR,
+    );
     gl.bindTexture(gl.TEXTURE_2D, texture);
     gl.generateMipmap(gl.TEXTURE_2D);
-    return { texture, size: [width, height], extent: [width, height], bytes: 6 * extent[0] * extent[1] };
+    return {
+      texture,
+      size: [width, height],
+      extent: [width, height],
+      bytes: 6 * extent[0] * extent[1],
+    };
   }
 
   /** Fill the canvas with a picture that goes on, blurred and ever darker: mirrored, or with the colors of its edges (`plain`). */
   #beyond(/** @type {Table} */ { image, map, plain }, /** @type {any} */ target) {
-    const { gl } = this, use = this.programs.beyond, [a, b, c, d, e, f] = inverse(map);
+    const { gl } = this,
+      use = this.programs.beyond,
+      [a, b, c, d, e, f] = inverse(map);
     gl.disable(gl.BLEND);
     gl.useProgram(use.program);
     this.#corners(use, target.size, { ...target, map: [1, 0, 0, 1, 0, 0] });
@@ -142,8 +222,12 @@ export class Renderer {
 
   /** Return the canvas as it is drawn next: RGB, rows from the top. */
   read() {
-    const { gl, canvas: { width, height } } = this;
-    const below = new Uint8Array(width * height * 4), pixels = new Uint8Array(width * height * 3);
+    const {
+      gl,
+      canvas: { width, height },
+    } = this;
+    const below = new Uint8Array(width * height * 4),
+      pixels = new Uint8Array(width * height * 3);
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.readPixels(0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, below);
     for (let y = 0, to = 0; y < height; y++) {
@@ -157,7 +241,8 @@ export class Renderer {
   }
 
   #image(/** @type {Table} */ image, /** @type {Table} */ { map, size, flip }) {
-    const { gl } = this, use = this.programs.image;
+    const { gl } = this,
+      use = this.programs.image;
     gl.useProgram(use.program);
     this.#corners(use, image.size, { map, size, flip });
     gl.uniform2fv(use.at.extent, image.extent);
@@ -165,13 +250,23 @@ export class Renderer {
     gl.activeTexture(gl.TEXTURE0);
     gl.bindTexture(gl.TEXTURE_2D, image.texture);
     // Pixels that lie on pixels are copied; between pixels, colors are interpolated.
-    const aligned = image.step === 1 && [map[0] - 1, map[1], map[2], map[3] - 1].every((part) => Math.abs(part) < 1e-6);
+    const aligned =
+      image.step === 1 &&
+      [map[0] - 1, map[1], map[2], map[3] - 1].every((part) => Math.abs(part) < 1e-6);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, aligned ? gl.NEAREST : gl.LINEAR);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, aligned ? gl.NEAREST : gl.LINEAR_MIPMAP_LINEAR);
+    gl.texParameteri(
+      gl.TEXTURE_2D,
+      gl.TEXTURE_MIN_FILTER,
+      aligned ? gl.NEAREST : gl.LINEAR_MIPMAP_LINEAR,
+    );
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
-  #corners(/** @type {Table} */ { at }, /** @type {number[]} */ size, /** @type {Table} */ { map: [a, b, c, d, e, f], size: canvas, flip }) {
+  #corners(
+    /** @type {Table} */ { at },
+    /** @type {number[]} */ size,
+    /** @type {Table} */ { map: [a, b, c, d, e, f], size: canvas, flip },
+  ) {
     const { gl } = this;
     gl.uniform2fv(at.size, size);
     gl.uniform2fv(at.canvas, canvas);
@@ -179,16 +274,27 @@ export class Renderer {
     gl.uniformMatrix3fv(at.map, false, [a, c, 0, b, d, 0, e, f, 1]);
   }
 
-  #colors(/** @type {any} */ picture, /** @type {string} */ plane, /** @type {Table} */ target, /** @type {Table} */ { exact, phase }) {
+  #colors(
+    /** @type {any} */ picture,
+    /** @type {string} */ plane,
+    /** @type {Table} */ target,
+    /** @type {Table} */ { exact, phase },
+  ) {
     this.#upload(picture);
-    const { gl } = this, use = this.programs.colors, { at } = use;
+    const { gl } = this,
+      use = this.programs.colors,
+      { at } = use;
     const values = (plane === "coarse" ? picture.coarse?.layers : picture.fine) && picture.colors;
     const shown = plane === "fine" && exact && picture.exact;
     if (!values && !shown) return;
     gl.useProgram(use.program);
     this.#corners(use, picture.size, target);
-    const units = { values: values ? this.textures[plane].texture : this.nothing, exact: shown ? this.textures.exact.texture : this.blank,
-      tables: this.tables?.texture ?? this.blank, encoding: this.encoding };
+    const units = {
+      values: values ? this.textures[plane].texture : this.nothing,
+      exact: shown ? this.textures.exact.texture : this.blank,
+      tables: this.tables?.texture ?? this.blank,
+      encoding: this.encoding,
+    };
     Object.entries(units).forEach(([name, texture], unit) => {
       gl.activeTexture(gl.TEXTURE0 + unit);
       gl.bindTexture(name === "values" ? gl.TEXTURE_2D_ARRAY : gl.TEXTURE_2D, texture);
@@ -201,12 +307,38 @@ export class Renderer {
     gl.uniform1i(at.has_exact, shown ? 1 : 0);
     gl.uniform1i(at.has_values, values ? 1 : 0);
     if (values) {
-      const spread = layers.map((/** @type {Table} */ layer, /** @type {number} */ k) => [layer.density, offsetOf(layer, phase), layer.entries, this.tables?.first[k]]);
+      const spread = layers.map((/** @type {Table} */ layer, /** @type {number} */ k) => [
+        layer.density,
+        offsetOf(layer, phase),
+        layer.entries,
+        this.tables?.first[k],
+      ]);
       gl.uniform4fv(at.numbers, spread.flat());
-      const number = (/** @type {string} */ blend) => Math.max(0, BLENDS.indexOf(blend)), groups = picture.colors.groups;
-      gl.uniform4iv(at.ways, layers.flatMap((/** @type {Table} */ { cyclic, blend, group, mask }) => [cyclic ? 1 : 0, number(blend), group ?? -1, mask ?? -1]));
-      if (groups.length) gl.uniform4fv(at.groups, groups.flatMap((/** @type {Table} */ { blend, opacity, mask, outer }) => [number(blend), opacity, mask ?? -1, outer ?? -1]));
-      gl.uniform1fv(at.opacities, layers.map((/** @type {Table} */ { opacity }) => opacity ?? 1));
+      const number = (/** @type {string} */ blend) => Math.max(0, BLENDS.indexOf(blend)),
+        groups = picture.colors.groups;
+      gl.uniform4iv(
+        at.ways,
+        layers.flatMap((/** @type {Table} */ { cyclic, blend, group, mask }) => [
+          cyclic ? 1 : 0,
+          number(blend),
+          group ?? -1,
+          mask ?? -1,
+        ]),
+      );
+      if (groups.length)
+        gl.uniform4fv(
+          at.groups,
+          groups.flatMap((/** @type {Table} */ { blend, opacity, mask, outer }) => [
+            number(blend),
+            opacity,
+            mask ?? -1,
+            outer ?? -1,
+          ]),
+        );
+      gl.uniform1fv(
+        at.opacities,
+        layers.map((/** @type {Table} */ { opacity }) => opacity ?? 1),
+      );
     }
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
@@ -220,20 +352,31 @@ export class Renderer {
       this.#upload(picture);
       return;
     }
-    if (changes.coarse && coarse?.layers) this.#layers("coarse", [coarse.w, coarse.h], coarse.layers);
+    if (changes.coarse && coarse?.layers)
+      this.#layers("coarse", [coarse.w, coarse.h], coarse.layers);
     if (changes.fine && fine) this.#layers("fine", size, fine);
-    if (changes.exact && exact) this.#tile("exact", size, { x: 0, y: 0, w: size[0], h: size[1], data: exact });
+    if (changes.exact && exact)
+      this.#tile("exact", size, { x: 0, y: 0, w: size[0], h: size[1], data: exact });
     for (const tile of changes.tiles) this.#tile(tile.plane, size, tile);
     picture.changes = { coarse: false, fine: changes.fine && !fine, exact: !exact, tiles: [] };
     if (picture.colors && this.tables?.of !== picture.colors) this.#uploadTables(picture.colors);
   }
 
   #layers(/** @type {string} */ name, /** @type {any[]} */ [w, h], /** @type {Table[]} */ layers) {
-    layers.forEach((data, layer) => this.#tile(name, [w, h], { layer, x: 0, y: 0, w, h, data }, layers.length));
+    layers.forEach((data, layer) =>
+      this.#tile(name, [w, h], { layer, x: 0, y: 0, w, h, data }, layers.length),
+    );
   }
 
-  #tile(/** @type {string} */ name, /** @type {number[]} */ size, /** @type {Table} */ { layer = 0, x, y, w, h, data }, count = this.textures[name]?.count) {
-    const { gl } = this, flat = name === "exact", kind = flat ? gl.TEXTURE_2D : gl.TEXTURE_2D_ARRAY;
+  #tile(
+    /** @type {string} */ name,
+    /** @type {number[]} */ size,
+    /** @type {Table} */ { layer = 0, x, y, w, h, data },
+    count = this.textures[name]?.count,
+  ) {
+    const { gl } = this,
+      flat = name === "exact",
+      kind = flat ? gl.TEXTURE_2D : gl.TEXTURE_2D_ARRAY;
     const old = this.textures[name];
     gl.activeTexture(gl.TEXTURE0);
     if (!old || old.size.join() !== size.join() || old.count !== count) {
@@ -248,7 +391,8 @@ export class Renderer {
   }
 
   #uploadTables(/** @type {Table} */ colors) {
-    const { gl } = this, first = /** @type {number[]} */ ([]);
+    const { gl } = this,
+      first = /** @type {number[]} */ ([]);
     let rows = 0;
     for (const table of colors.tables) {
       first.push(rows);
@@ -268,7 +412,8 @@ export class Renderer {
   }
 
   #texture(/** @type {number} */ kind, /** @type {number} */ mag, min = mag) {
-    const { gl } = this, texture = gl.createTexture();
+    const { gl } = this,
+      texture = gl.createTexture();
     gl.bindTexture(kind, texture);
     gl.texParameteri(kind, gl.TEXTURE_MAG_FILTER, mag);
     gl.texParameteri(kind, gl.TEXTURE_MIN_FILTER, min);
@@ -279,7 +424,10 @@ export class Renderer {
 }
 
 /** Return density * c0 + offset, modulo 1 where the palette is cyclic: c0 needs doubles. */
-function offsetOf(/** @type {Table} */ { density, c0, offset, cyclic }, /** @type {number} */ phase) {
+function offsetOf(
+  /** @type {Table} */ { density, c0, offset, cyclic },
+  /** @type {number} */ phase,
+) {
   const sum = density * c0 + offset + (cyclic ? phase : 0);
   return cyclic && Math.abs(sum) < 1e9 ? sum - Math.floor(sum) : sum;
 }
@@ -287,7 +435,10 @@ function offsetOf(/** @type {Table} */ { density, c0, offset, cyclic }, /** @typ
 /** @param {WebGL2RenderingContext} gl @param {string} vertex @param {string} fragment @returns {{program: WebGLProgram, at: Object<string, WebGLUniformLocation>}} */
 function program(gl, vertex, fragment) {
   const made = /** @type {WebGLProgram} */ (gl.createProgram());
-  for (const [kind, text] of /** @type {[number, string][]} */ ([[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]])) {
+  for (const [kind, text] of /** @type {[number, string][]} */ ([
+    [gl.VERTEX_SHADER, vertex],
+    [gl.FRAGMENT_SHADER, fragment],
+  ])) {
     const shader = gl.createShader(kind);
     if (!shader) continue; // the context is lost
     gl.shaderSource(shader, text);
@@ -296,7 +447,12 @@ function program(gl, vertex, fragment) {
   }
   gl.linkProgram(made);
   if (!gl.getProgramParameter(made, gl.LINK_STATUS) && !gl.isContextLost()) {
-    throw new Error(gl.getAttachedShaders(made)?.map((each) => gl.getShaderInfoLog(each)).join("\n"));
+    throw new Error(
+      gl
+        .getAttachedShaders(made)
+        ?.map((each) => gl.getShaderInfoLog(each))
+        .join("\n"),
+    );
   }
   /** @type {Table} */ const at = {};
   for (let k = gl.getProgramParameter(made, gl.ACTIVE_UNIFORMS) - 1; k >= 0; k--) {

@@ -2,10 +2,27 @@
 
 /** @type {Record<string, string>} */
 const ANSWERS = {
-  pick: "picked", fit: "fit", histogram: "histogram", link: "link", bookmarks: "bookmarks",
-  bookmark: "bookmarks", film: "forecast", export: "forecast", lookup: "table",
+  pick: "picked",
+  fit: "fit",
+  histogram: "histogram",
+  link: "link",
+  bookmarks: "bookmarks",
+  bookmark: "bookmarks",
+  film: "forecast",
+  export: "forecast",
+  lookup: "table",
 };
-const OF_A_FRAME = ["pick", "fit", "histogram", "link", "export", "film", "find", "sheet", "surprise"];
+const OF_A_FRAME = [
+  "pick",
+  "fit",
+  "histogram",
+  "link",
+  "export",
+  "film",
+  "find",
+  "sheet",
+  "surprise",
+];
 
 export class Requests {
   #count = 0; // ids of jobs and sequence numbers, so that no two previews have the same
@@ -22,13 +39,26 @@ export class Requests {
 
   /** Send a question. @returns {Promise<Table|null>} null: a newer `pick` has replaced this one */
   ask(/** @type {Table} */ message) {
-    const sent = { ...message }, { t } = message;
-    if (OF_A_FRAME.includes(t) || (t === "bookmark" && !message.remove && !message.rename && !message.link)) sent.frame = this.frame();
+    const sent = { ...message },
+      { t } = message;
+    if (
+      OF_A_FRAME.includes(t) ||
+      (t === "bookmark" && !message.remove && !message.rename && !message.link)
+    )
+      sent.frame = this.frame();
     if (t === "export" || t === "film") sent.job = ++this.#count;
     if (t === "lookup") sent.seq = ++this.#count;
-    if (t === "pick") this.#take((/** @type {Table} */ { answer }) => answer === "picked").forEach(({ resolve }) => resolve(null));
+    if (t === "pick")
+      this.#take((/** @type {Table} */ { answer }) => answer === "picked").forEach(({ resolve }) =>
+        resolve(null),
+      );
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ answer: ANSWERS[t], key: sent.job ?? sent.seq ?? sent.frame, resolve, reject });
+      this.#waiting.push({
+        answer: ANSWERS[t],
+        key: sent.job ?? sent.seq ?? sent.frame,
+        resolve,
+        reject,
+      });
       this.send(sent);
     });
   }
@@ -56,7 +86,8 @@ export class Requests {
 
   /** Take a text message. @returns {boolean} whether it was an answer */
   text(/** @type {Table} */ message) {
-    if (message.job && this.#jobs.has(message.job)) return this.#progress(message, this.#jobs.get(message.job));
+    if (message.job && this.#jobs.has(message.job))
+      return this.#progress(message, this.#jobs.get(message.job));
     if (message.t === "error") return this.#error(message);
     if (!Object.values(ANSWERS).includes(message.t)) return false;
     this.#answer(message.t, message.job ?? message.frame, message);
@@ -67,7 +98,8 @@ export class Requests {
     const { t } = message;
     if (t === "progress" || t === "started") job.onProgress(message);
     else if (t === "surprised") job.sheet.set(message.index, message);
-    else if (t === "found" || t === "exported" || t === "done") this.#end(message.job).resolve(message);
+    else if (t === "found" || t === "exported" || t === "done")
+      this.#end(message.job).resolve(message);
     else this.#end(message.job).reject(failure(message));
     return true;
   }
@@ -84,23 +116,31 @@ export class Requests {
       return true;
     }
     const key = message.job ?? message.seq ?? message.frame;
-    const [first] = this.#take((/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) => {
-      const belongs = (/** @type {Table} */ each) => each.answer === ANSWERS[message.re] && (key === undefined || each.key === key);
-      return all.findIndex(belongs) === k;
-    });
+    const [first] = this.#take(
+      (/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) => {
+        const belongs = (/** @type {Table} */ each) =>
+          each.answer === ANSWERS[message.re] && (key === undefined || each.key === key);
+        return all.findIndex(belongs) === k;
+      },
+    );
     first?.reject(failure(message));
     return Boolean(first);
   }
 
   #answer(/** @type {string} */ answer, /** @type {number} */ key, /** @type {any} */ value) {
-    const belongs = (/** @type {Table} */ each) => each.answer === answer && (key === undefined || each.key === key);
-    const [first] = this.#take((/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) => all.findIndex(belongs) === k);
+    const belongs = (/** @type {Table} */ each) =>
+      each.answer === answer && (key === undefined || each.key === key);
+    const [first] = this.#take(
+      (/** @type {any} */ _, /** @type {number} */ k, /** @type {any} */ all) =>
+        all.findIndex(belongs) === k,
+    );
     first?.resolve(value);
   }
 
   /** Take a table or a preview. @returns {boolean} whether somebody has asked for it */
   table(/** @type {Table} */ message) {
-    if (!this.#waiting.some(({ answer, key }) => answer === "table" && key === message.frame)) return false;
+    if (!this.#waiting.some(({ answer, key }) => answer === "table" && key === message.frame))
+      return false;
     const entries = message.data.length / 3 - 2;
     this.#answer("table", message.frame, { entries, rows: message.data });
     return true;
@@ -113,7 +153,8 @@ export class Requests {
       asked.onPreview(message);
       return;
     }
-    const job = this.#jobs.get(message.frame), told = job?.sheet.get(message.layer);
+    const job = this.#jobs.get(message.frame),
+      told = job?.sheet.get(message.layer);
     if (told) job.onProgress({ ...told, preview: message });
   }
 
@@ -139,4 +180,6 @@ export class Requests {
   }
 }
 
-function failure(/** @type {Table} */ { message, cancelled = false }) { return Object.assign(new Error(message), { cancelled }); }
+function failure(/** @type {Table} */ { message, cancelled = false }) {
+  return Object.assign(new Error(message), { cancelled });
+}

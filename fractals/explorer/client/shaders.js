@@ -5,7 +5,19 @@ export const DEEPEST = 4; // groups of layers in one another
 const MAX_GROUPS = (MAX_LAYERS - 1) * DEEPEST;
 export const TABLE_WIDTH = 1024; // entries in a row of the texture of lookup tables
 export const LEVELS = 16_384; // of linear light, of the table that encodes sRGB
-export const BLENDS = ["normal", "multiply", "screen", "overlay", "add", "soft_light", "hard_light", "darken", "lighten", "difference", "exclusion"];
+export const BLENDS = [
+  "normal",
+  "multiply",
+  "screen",
+  "overlay",
+  "add",
+  "soft_light",
+  "hard_light",
+  "darken",
+  "lighten",
+  "difference",
+  "exclusion",
+];
 
 /** A rectangle of pixels under a map; `flip` 1 draws onto the canvas, whose rows run upwards. */
 export const CORNERS = `#version 300 es

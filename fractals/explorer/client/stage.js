@@ -7,7 +7,8 @@ import { makeRenderer } from "./renderer.js";
 
 const FARTHEST = 2 ** 12; // scale between the view and an older picture that is still drawn
 const LIMIT = 4096; // device pixels of a side
-const MOST_IMAGES = 24, MOST_BYTES = 2 ** 27;
+const MOST_IMAGES = 24,
+  MOST_BYTES = 2 ** 27;
 
 export class Stage {
   /** @param {HTMLCanvasElement} canvas @param {() => void} changed called when something is to be drawn
@@ -18,8 +19,12 @@ export class Stage {
     this.changed = changed;
     /** @type {Picture|null} */
     this.picture = null;
-    this.coming = /** @type {{layers: Table[], groups: Table[], planes: number, tables: Uint16Array[]}|null} */ (null); // colors whose tables have not all arrived
-    this.older = /** @type {{image: Table, map: number[], stale: boolean, foreign: boolean}[]} */ ([]); // {image, map to the newest frame's pixels, stale, foreign}, oldest first
+    this.coming =
+      /** @type {{layers: Table[], groups: Table[], planes: number, tables: Uint16Array[]}|null} */ (
+        null
+      ); // colors whose tables have not all arrived
+    this.older =
+      /** @type {{image: Table, map: number[], stale: boolean, foreign: boolean}[]} */ ([]); // {image, map to the newest frame's pixels, stale, foreign}, oldest first
     this.phase = 0; // turns that the palette has cycled
     this.hideExact = false;
     this.edge = /** @type {Table|null} */ (null); // {image, map to the newest frame's pixels}: small, of the newest picture that covered the canvas
@@ -56,7 +61,8 @@ export class Stage {
       for (const each of this.older) each.stale = true;
       this.picture = new Picture(frame, size);
     }
-    const copied = (/** @type {any[]} */ list) => list.map((/** @type {Table} */ each) => ({ ...each }));
+    const copied = (/** @type {any[]} */ list) =>
+      list.map((/** @type {Table} */ each) => ({ ...each }));
     this.coming = { layers: copied(layers), groups: copied(groups), planes, tables: [] };
   }
 
@@ -93,11 +99,23 @@ export class Stage {
       this.peeked = null;
       this.changed();
     }
-    const { picture } = this, colors = picture?.colors;
-    if (!wish || !picture || !colors?.layers[wish.layer] || !(picture.fine || picture.coarse?.layers)) return false;
-    const { layer, cyclic, entries, rows } = wish, several = colors.layers.length > 1; // which are mixed in sRGB
+    const { picture } = this,
+      colors = picture?.colors;
+    if (
+      !wish ||
+      !picture ||
+      !colors?.layers[wish.layer] ||
+      !(picture.fine || picture.coarse?.layers)
+    )
+      return false;
+    const { layer, cyclic, entries, rows } = wish,
+      several = colors.layers.length > 1; // which are mixed in sRGB
     this.peeked = { picture, colors, hidden: this.hideExact };
-    picture.colors = { ...colors, layers: colors.layers.with(layer, { ...colors.layers[layer], entries, cyclic }), tables: colors.tables.with(layer, several ? rows.map(encoded) : rows) };
+    picture.colors = {
+      ...colors,
+      layers: colors.layers.with(layer, { ...colors.layers[layer], entries, cyclic }),
+      tables: colors.tables.with(layer, several ? rows.map(encoded) : rows),
+    };
     this.hideExact = true;
     this.changed();
     return true;
@@ -107,7 +125,10 @@ export class Stage {
   add(message) {
     const { picture } = this;
     if (!picture) return;
-    if (message.kind === PIXELS) picture.addPixels(message.step > 1 && this.renderer.values ? enlarged(message, picture.size) : message);
+    if (message.kind === PIXELS)
+      picture.addPixels(
+        message.step > 1 && this.renderer.values ? enlarged(message, picture.size) : message,
+      );
     else picture.addValues(message);
     this.changed();
   }
@@ -115,7 +136,9 @@ export class Stage {
   /** Note that a pass has arrived whole. @param {string} pass */
   arrived(pass) {
     if (pass !== "coarse" && this.picture) this.picture.complete = true;
-    this.#drop((/** @type {Table} */ { foreign, stale }) => foreign || (stale && pass !== "coarse"));
+    this.#drop(
+      (/** @type {Table} */ { foreign, stale }) => foreign || (stale && pass !== "coarse"),
+    );
     this.changed();
   }
 
@@ -123,14 +146,22 @@ export class Stage {
   draw(map) {
     const { renderer, picture } = this;
     if (renderer.lost) return;
-    const how = { map, phase: this.phase, exact: !this.hideExact, coarse: false, beyond: /** @type {{image: Table, map: number[], plain: boolean}|null} */ (null) };
+    const how = {
+      map,
+      phase: this.phase,
+      exact: !this.hideExact,
+      coarse: false,
+      beyond: /** @type {{image: Table, map: number[], plain: boolean}|null} */ (null),
+    };
     const covers = picture?.complete && isIdentity(map);
     const coarse = picture?.coarse && !picture.empty ? picture.coarse.step * scaleOf(map) : 0;
     how.coarse = Boolean(coarse) && !covers;
     const older = this.plain ? this.older.slice(-1).filter(() => !picture?.complete) : this.older; // others show other sides of a solid
     const hides = (/** @type {Table} */ each) => each.image.whole && surrounds(each, this.canvas); // what is drawn before
     const hidden = covers || (picture && how.exact && hides({ image: picture, map }));
-    const under = hidden ? [] : older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
+    const under = hidden
+      ? []
+      : older.map((each) => this.#under(each, map, coarse)).filter(({ map: its }) => near(its));
     under.sort((one, other) => Number(one.above) - Number(other.above) || other.grain - one.grain);
     const first = under.findLastIndex(hides);
     if (first > 0) under.splice(0, first);
@@ -146,8 +177,12 @@ export class Stage {
   #widest(/** @type {number[]} */ map) {
     const own = this.edge && { image: this.edge.image, map: compose(this.edge.map, map) };
     if (own && surrounds(own, this.canvas)) return null;
-    const older = this.older.filter(({ foreign }) => !foreign).map(({ image, map: its }) => ({ image, map: compose(its, map) }));
-    const known = (this.plain && own ? [own] : [...(own ? [own] : []), ...older]).filter((each) => near(each.map));
+    const older = this.older
+      .filter(({ foreign }) => !foreign)
+      .map(({ image, map: its }) => ({ image, map: compose(its, map) }));
+    const known = (this.plain && own ? [own] : [...(own ? [own] : []), ...older]).filter((each) =>
+      near(each.map),
+    );
     const [widest = null] = known.sort((one, other) => reach(other) - reach(one));
     return widest && { ...widest, plain: this.plain };
   }
@@ -163,8 +198,13 @@ export class Stage {
     return this.renderer.read();
   }
 
-  #under(/** @type {Table} */ { image, map: its, stale, foreign }, /** @type {number[]} */ map, /** @type {number} */ coarse) {
-    const total = compose(its, map), grain = Math.max(1, image.step * scaleOf(total));
+  #under(
+    /** @type {Table} */ { image, map: its, stale, foreign },
+    /** @type {number[]} */ map,
+    /** @type {number} */ coarse,
+  ) {
+    const total = compose(its, map),
+      grain = Math.max(1, image.step * scaleOf(total));
     return { image, map: total, grain, above: !stale && !foreign && grain < coarse };
   }
 
@@ -173,9 +213,12 @@ export class Stage {
     const { picture, renderer } = this;
     if (!picture || picture.empty || renderer.lost) return;
     const images = renderer.bake(picture, { exact: !this.hideExact, phase: this.phase });
-    for (const image of images) this.older.push({ image, map: IDENTITY, stale: false, foreign: false });
+    for (const image of images)
+      this.older.push({ image, map: IDENTITY, stale: false, foreign: false });
     let bytes = 0;
-    const kept = [...this.older].reverse().filter(({ image }, k) => k < MOST_IMAGES && (bytes += image.bytes) < MOST_BYTES);
+    const kept = [...this.older]
+      .reverse()
+      .filter(({ image }, k) => k < MOST_IMAGES && (bytes += image.bytes) < MOST_BYTES);
     this.#drop((/** @type {any} */ each) => !kept.includes(each));
   }
 
@@ -205,7 +248,7 @@ export function watchSize(canvas, changed) {
     const near = sides(entry.contentBoxSize[0]).map((side) => side * devicePixelRatio);
     const found = exact ? sides(entry.devicePixelContentBoxSize[0]) : near;
     // A device scale that is only emulated is missing from the exact box.
-    const sure = found.map((side, k) => Math.abs(side - near[k]) <= 1 ? side : near[k]);
+    const sure = found.map((side, k) => (Math.abs(side - near[k]) <= 1 ? side : near[k]));
     changed(sure.map((side) => Math.max(1, Math.min(LIMIT, Math.round(side)))));
   });
   watch.observe(canvas, { box: exact ? "device-pixel-content-box" : "content-box" });
@@ -215,9 +258,12 @@ export function watchSize(canvas, changed) {
 /** Return coarse pixels as those of a whole picture: the shader enlarges values, not pixels.
  * @param {Table} message of decode.js @param {number[]} size */
 function enlarged(message, size) {
-  const [width, height] = size, { w, h, step } = message, [, context] = newCanvas(width, height, { willReadFrequently: true });
+  const [width, height] = size,
+    { w, h, step } = message,
+    [, context] = newCanvas(width, height, { willReadFrequently: true });
   context.drawImage(canvasOf(/** @type {any} */ (message)), 0, 0, w * step, h * step);
-  const { data } = context.getImageData(0, 0, width, height), rgb = new Uint8Array(3 * width * height);
+  const { data } = context.getImageData(0, 0, width, height),
+    rgb = new Uint8Array(3 * width * height);
   for (let k = 0, at = 0; k < data.length; k += 4) {
     rgb[at++] = data[k];
     rgb[at++] = data[k + 1];
@@ -227,8 +273,22 @@ function enlarged(message, size) {
 }
 
 /** Tell whether a picture covers a canvas. */
-function surrounds(/** @type {Table} */ { image: { size: [w, h] }, map }, /** @type {Table} */ { width, height }) {
-  const back = inverse(map), corners = [[0, 0], [width, 0], [0, height], [width, height]].map((corner) => apply(back, corner));
+function surrounds(
+  /** @type {Table} */ {
+    image: {
+      size: [w, h],
+    },
+    map,
+  },
+  /** @type {Table} */ { width, height },
+) {
+  const back = inverse(map),
+    corners = [
+      [0, 0],
+      [width, 0],
+      [0, height],
+      [width, height],
+    ].map((corner) => apply(back, corner));
   return corners.every(([x, y]) => x >= 0 && y >= 0 && x <= w && y <= h);
 }
 
@@ -237,7 +297,9 @@ const reach = (/** @type {Table} */ { image, map }) => image.size[0] * scaleOf(m
 /** Return 16 bits of sRGB of 16 bits of linear light. */
 function encoded(/** @type {any} */ value) {
   const light = value / 65535;
-  return Math.round(65535 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
+  return Math.round(
+    65535 * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055),
+  );
 }
 
 function near(/** @type {number[]} */ map) {

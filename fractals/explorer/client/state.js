@@ -8,7 +8,13 @@ import { signal } from "./lib/signals-core.js";
 export function observe(object, ...names) {
   for (const name of names.length ? names : Object.keys(object)) {
     const cell = signal(/** @type {Table} */ (object)[name]);
-    Object.defineProperty(object, name, { enumerable: true, get: () => cell.value, set: (value) => { cell.value = value; } });
+    Object.defineProperty(object, name, {
+      enumerable: true,
+      get: () => cell.value,
+      set: (value) => {
+        cell.value = value;
+      },
+    });
   }
   return object;
 }
@@ -18,7 +24,9 @@ const cells = new Map();
 
 /** Values kept in the browser; a browser without storage keeps them until the page closes. */
 export const kept = {
-  get(/** @type {string} */ key, /** @type {any} */ missing) { return cellOf(key).value ?? missing; },
+  get(/** @type {string} */ key, /** @type {any} */ missing) {
+    return cellOf(key).value ?? missing;
+  },
   set(/** @type {string} */ key, /** @type {any} */ value) {
     cellOf(key).value = value;
     try {

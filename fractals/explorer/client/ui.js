@@ -5,13 +5,17 @@ import { html, useSignal } from "./html.js";
 /** @type {Record<string, string>} */
 const ICONS = {
   gallery: "M4 5h7v6H4zM13 5h7v6h-7zM4 13h7v6H4zM13 13h7v6h-7z",
-  color: "M12 3.5c3.2 3.7 6 7 6 10.300a6 6 0 0 1-12 0C6 10.500 8.800 7.200 12 3.500zM9 14a3 3 0 0 0 3 3",
-  formula: "M15.500 5.200c-2.300-1-3.600.2-4 2.600L9.700 17c-.4 2.200-1.700 3.100-3.700 2.400M8 10.500h6M14.500 14l4.500 5M19 14l-4.500 5",
+  color:
+    "M12 3.5c3.2 3.7 6 7 6 10.300a6 6 0 0 1-12 0C6 10.500 8.800 7.200 12 3.500zM9 14a3 3 0 0 0 3 3",
+  formula:
+    "M15.500 5.200c-2.300-1-3.600.2-4 2.600L9.700 17c-.4 2.200-1.700 3.100-3.700 2.400M8 10.500h6M14.500 14l4.500 5M19 14l-4.500 5",
   find: "M10.500 10.500m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0M15 15l5 5",
   inspect: "M12 12m-6 0a6 6 0 1 0 12 0a6 6 0 1 0-12 0M12 3v5M12 16v5M3 12h5M16 12h5",
-  surprise: "M12 3l1.900 5.600L19.500 10.500l-5.600 1.900L12 18l-1.900-5.600L4.500 10.500l5.600-1.900zM18.500 16v4M16.500 18h4M5.500 16.500v3M4 18h3",
+  surprise:
+    "M12 3l1.900 5.600L19.500 10.500l-5.600 1.900L12 18l-1.900-5.600L4.500 10.500l5.600-1.900zM18.500 16v4M16.500 18h4M5.500 16.500v3M4 18h3",
   bookmark: "M7 4h10v16l-5-4-5 4z",
-  share: "M10 14a4 4 0 0 0 5.700 0l3-3a4 4 0 0 0-5.700-5.700l-1.200 1.200M14 10a4 4 0 0 0-5.700 0l-3 3a4 4 0 0 0 5.700 5.700l1.200-1.200",
+  share:
+    "M10 14a4 4 0 0 0 5.700 0l3-3a4 4 0 0 0-5.700-5.700l-1.200 1.200M14 10a4 4 0 0 0-5.700 0l-3 3a4 4 0 0 0 5.700 5.700l1.200-1.200",
   film: "M4 5h16v14H4zM8.500 5v14M15.500 5v14M4 9.700h4.500M4 14.300h4.500M15.500 9.700H20M15.500 14.300H20",
   export: "M12 4v11M7.500 10.500L12 15l4.500-4.500M5 19.500h14",
   help: "M9.200 9a2.900 2.900 0 1 1 4.500 2.500c-1.100.7-1.700 1.200-1.700 2.500M12 17.500v.1",
@@ -32,7 +36,8 @@ const ICONS = {
   compass: "M12 3l4 9h-8zM8 12h8l-4 9z",
   full: "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5",
   beside: "M4 5h16v14H4zM12 3v18M15 9h2M15 12h2M15 15h2",
-  compare: "M2.500 12c2.500-4 5.500-6 9.500-6s7 2 9.500 6c-2.500 4-5.500 6-9.500 6s-7-2-9.500-6zM12 12m-2.800 0a2.800 2.800 0 1 0 5.600 0a2.800 2.800 0 1 0-5.600 0",
+  compare:
+    "M2.500 12c2.500-4 5.500-6 9.500-6s7 2 9.500 6c-2.500 4-5.500 6-9.500 6s-7-2-9.500-6zM12 12m-2.800 0a2.800 2.800 0 1 0 5.600 0a2.800 2.800 0 1 0-5.600 0",
   grip: "M9 6.500h.1M15 6.500h.1M9 12h.1M15 12h.1M9 17.500h.1M15 17.500h.1",
   hide: "M4 12c2.500-4 5-6 8-6s5.500 2 8 6c-2.500 4-5 6-8 6s-5.500-2-8-6zM4 20L20 4",
   past: "M12 12m-8 0a8 8 0 1 0 16 0a8 8 0 1 0-16 0M12 7.500v5l3.500 2",
@@ -41,34 +46,65 @@ const ICONS = {
 };
 
 /** An icon, hidden from screen readers: its button has a name. */
-export const Icon = (/** @type {{name: string}} */ { name }) => html`<svg viewBox="0 0 24 24" aria-hidden="true" class="icon"><path d=${ICONS[name]} /></svg>`;
+export const Icon = (/** @type {{name: string}} */ { name }) =>
+  html`<svg viewBox="0 0 24 24" aria-hidden="true" class="icon"><path d=${ICONS[name]} /></svg>`;
 
 /** A button with text, an icon, or both; if `bare`, an icon alone, whose name is `label`. */
-export function Button(/** @type {{label: string, symbol?: string, bare?: boolean, kind?: string} & Attributes} */ { label, symbol = "", bare = false, kind = "", ...rest }) {
+export function Button(
+  /** @type {{label: string, symbol?: string, bare?: boolean, kind?: string} & Attributes} */ {
+    label,
+    symbol = "",
+    bare = false,
+    kind = "",
+    ...rest
+  },
+) {
   return html`<button type="button" class=${`${kind}${bare ? " bare" : ""}`} aria-label=${bare ? label : undefined} title=${bare ? label : undefined} ...${rest}>
     ${symbol && html`<${Icon} name=${symbol} />`}${!bare && html`<span>${label}</span>`}
   </button>`;
 }
 
 /** A button that opens a file: dropping one needs a mouse. */
-export function FileButton(/** @type {{label: string, take: (file: File) => void, kind?: string, accept?: string} & Attributes} */ { label, take, kind = "", accept = "", ...rest }) {
+export function FileButton(
+  /** @type {{label: string, take: (file: File) => void, kind?: string, accept?: string} & Attributes} */ {
+    label,
+    take,
+    kind = "",
+    accept = "",
+    ...rest
+  },
+) {
   let input = /** @type {any} */ (null);
   const chosen = () => {
     if (input.files[0]) take(input.files[0]);
     input.value = "";
   };
   return html`<span class="file-button"><${Button} label=${label} kind=${kind} onClick=${() => input.click()} ...${rest} />
-    <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(/** @type {any} */ made) => { input = made; }} onChange=${chosen} /></span>`;
+    <input type="file" class="file" accept=${accept || undefined} tabindex="-1" aria-hidden="true" ref=${(
+      /** @type {any} */ made,
+    ) => {
+      input = made;
+    }} onChange=${chosen} /></span>`;
 }
 
 const idOf = (/** @type {string} */ label) => `field-${label.replaceAll(" ", "-")}`; // one panel is open, and its labels differ
 
 /** A labelled row. @param {{label: string, hint?: string, control: (id: string) => any}} options */
-export const Row = ({ label, hint = "", control }) => html`<div class="row"><div class="row-head"><label for=${idOf(label)}>${label}</label></div>
+export const Row = ({
+  label,
+  hint = "",
+  control,
+}) => html`<div class="row"><div class="row-head"><label for=${idOf(label)}>${label}</label></div>
   ${control(idOf(label))}${hint && html`<p class="hint">${hint}</p>`}</div>`;
 
 /** A field of text that is put when the user is done; until then it keeps what is typed. */
-export function TextField(/** @type {{value: string|number, put: (text: string) => void} & Attributes} */ { value, put, ...rest }) {
+export function TextField(
+  /** @type {{value: string|number, put: (text: string) => void} & Attributes} */ {
+    value,
+    put,
+    ...rest
+  },
+) {
   const draft = useSignal(null);
   const done = (/** @type {Table} */ { target }) => {
     const typed = target.value;
@@ -81,7 +117,11 @@ export function TextField(/** @type {{value: string|number, put: (text: string) 
     draft.value = null;
   };
   return html`<input type="text" spellcheck=${false} autocomplete="off" value=${draft.value ?? value} data-idle=${draft.value === null ? "true" : undefined} onKeyDown=${leave}
-    onInput=${(/** @type {Table} */ { target }) => { draft.value = target.value; }} onChange=${done} onBlur=${() => { draft.value = null; }} ...${rest} />`;
+    onInput=${(/** @type {Table} */ { target }) => {
+      draft.value = target.value;
+    }} onChange=${done} onBlur=${() => {
+      draft.value = null;
+    }} ...${rest} />`;
 }
 
 /**
@@ -90,10 +130,24 @@ export function TextField(/** @type {{value: string|number, put: (text: string) 
  *   digits?: number, track?: string, live?: ((value: number) => void)|false, put: (value: number) => void}} options
  *   `log`: equal steps are equal factors; values up to 0 then lie at the left end. `live` gets the values of a drag
  */
-export function Slider({ label, value, least, most, step = 0, log = false, hint = "", digits = 3, track = "", live = false, put }) {
+export function Slider({
+  label,
+  value,
+  least,
+  most,
+  step = 0,
+  log = false,
+  hint = "",
+  digits = 3,
+  track = "",
+  live = false,
+  put,
+}) {
   const draft = useSignal(/** @type {number|null} */ (null)); // while it is dragged
-  const place = (/** @type {any} */ given) => (log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given);
-  const rounded = (/** @type {any} */ given) => (step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2)));
+  const place = (/** @type {any} */ given) =>
+    log ? Math.log(Math.max(given, least) / least) / Math.log(most / least) : given;
+  const rounded = (/** @type {any} */ given) =>
+    step && step % 1 === 0 ? Math.round(given) : Number(given.toPrecision(digits + 2));
   const drag = (/** @type {Table} */ { target }) => {
     const at = Number(target.value);
     draft.value = rounded(log ? least * (most / least) ** at : at);
@@ -109,9 +163,14 @@ export function Slider({ label, value, least, most, step = 0, log = false, hint 
     const given = Number(text.replace(",", "."));
     if (text.trim() && Number.isFinite(given)) put(given);
   };
-  const now = draft.value ?? value, text = String(Number(now.toPrecision(digits)));
-  const [low, high] = log ? [0, 1] : [least, most], at = place(now);
-  const style = { "--at": `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`, ...(track && { "--track": track }) };
+  const now = draft.value ?? value,
+    text = String(Number(now.toPrecision(digits)));
+  const [low, high] = log ? [0, 1] : [least, most],
+    at = place(now);
+  const style = {
+    "--at": `${Math.min(100, Math.max(0, ((at - low) / (high - low)) * 100))}%`,
+    ...(track && { "--track": track }),
+  };
   const short = label.length + hint.length < 38;
   return html`<div class="row slider-row">
     <div class="row-head"><label for=${idOf(label)}>${label}</label>${short && hint && html`<span class="faint">${hint}</span>`}
@@ -122,26 +181,58 @@ export function Slider({ label, value, least, most, step = 0, log = false, hint 
 }
 
 /** A drop-down list; choices are texts or [value, text]. */
-export const Select = (/** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: string) => void}} */ { label, choices, value, hint, put }) => html`<${Row} label=${label} hint=${hint} control=${(/** @type {string} */ id) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
+export const Select = (
+  /** @type {{label: string, choices: Choices, value: any, hint?: string, put: (name: string) => void}} */ {
+    label,
+    choices,
+    value,
+    hint,
+    put,
+  },
+) =>
+  html`<${Row} label=${label} hint=${hint} control=${(
+    /** @type {string} */ id,
+  ) => html`<select id=${id} value=${value} onChange=${(/** @type {Table} */ { target }) => put(target.value)}>
   ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<option key=${name} value=${name}>${text}</option>`)}</select>`} />`;
 
 /** A group of buttons of which one is pressed. */
-export const Segments = (/** @type {{label: string, choices: Choices, value: any, put: (name: any) => void}} */ { label, choices, value, put }) => html`<div class="segments" role="group" aria-label=${label}>
+export const Segments = (
+  /** @type {{label: string, choices: Choices, value: any, put: (name: any) => void}} */ {
+    label,
+    choices,
+    value,
+    put,
+  },
+) => html`<div class="segments" role="group" aria-label=${label}>
   ${pairs(choices).map((/** @type {any[]} */ [name, text]) => html`<${Button} key=${name} label=${text} aria-pressed=${String(name === value)} onClick=${() => put(name)} />`)}</div>`;
 
-const pairs = (/** @type {any} */ choices) => choices.map((/** @type {string} */ choice) => (Array.isArray(choice) ? choice : [choice, words(choice)]));
+const pairs = (/** @type {any} */ choices) =>
+  choices.map((/** @type {string} */ choice) =>
+    Array.isArray(choice) ? choice : [choice, words(choice)],
+  );
 
 /** A switch with its label. `about`: what it does, for the help */
-export const Toggle = (/** @type {{label: string, value: boolean, about?: string, put: (on: boolean) => void}} */ { label, value, about, put }) => html`<label class="toggle" data-about=${about}><span>${label}</span>
+export const Toggle = (
+  /** @type {{label: string, value: boolean, about?: string, put: (on: boolean) => void}} */ {
+    label,
+    value,
+    about,
+    put,
+  },
+) => html`<label class="toggle" data-about=${about}><span>${label}</span>
   <input type="checkbox" role="switch" class="switch" checked=${value} onChange=${(/** @type {Table} */ { target }) => put(target.checked)} /></label>`;
 
 /** The field of one option of a coloring or a formula. @param {{option: Table, value: any, put: (value: any, live?: boolean) => void}} given */
 export function OptionField({ option, value, put }) {
-  const { name, type, choices, least, most, meaning = "" } = option, label = words(name);
-  if (type === "choice" || choices?.length) return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
-  if (type === "bool") return html`<${Toggle} label=${label} about=${meaning} value=${value} put=${put} />`;
+  const { name, type, choices, least, most, meaning = "" } = option,
+    label = words(name);
+  if (type === "choice" || choices?.length)
+    return html`<${Select} label=${label} choices=${choices} value=${value} put=${put} />`;
+  if (type === "bool")
+    return html`<${Toggle} label=${label} about=${meaning} value=${value} put=${put} />`;
   if (type === "text" || least === undefined) {
-    const typed = (/** @type {string} */ text) => (type === "text" ? put(text) : Number.isFinite(Number(text)) && put(Number(text)));
+    const typed = (/** @type {string} */ text) =>
+      type === "text" ? put(text) : Number.isFinite(Number(text)) && put(Number(text));
     return html`<${Row} label=${label} hint=${meaning} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} value=${value} put=${typed} />`} />`;
   }
   // Bounds above zero that are decades apart are for equal factors.
@@ -153,8 +244,18 @@ const MOST_STILLS = 400; // addresses of small pictures: 200 steps of undo, and 
 const folds = /** @type {Record<string, boolean>} */ ({}); // whether the parts of panels are open, by their names
 
 /** A foldable part of a panel; it stays as the user left it. `name`: where another panel has a part of this title */
-export const Section = (/** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: any}} */ { title, name = title, open = true, unfold = () => {}, children }) => html`<details class="section" open=${folds[name] ?? open}
-  onToggle=${(/** @type {Table} */ { target }) => { if ((folds[name] = target.open)) unfold(); }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
+export const Section = (
+  /** @type {{title: string, name?: string, open?: boolean, unfold?: () => void, children?: any}} */ {
+    title,
+    name = title,
+    open = true,
+    unfold = () => {},
+    children,
+  },
+) => html`<details class="section" open=${folds[name] ?? open}
+  onToggle=${(/** @type {Table} */ { target }) => {
+    if ((folds[name] = target.open)) unfold();
+  }}><summary>${title}</summary><div class="stack">${children}</div></details>`;
 
 /** A bar of progress and its text. @param {{told: {share: number|null, text: string}|null, cancel: () => void}} options
  * `share` null: of unknown length */
@@ -163,14 +264,17 @@ export const Progress = ({ told, cancel }) => html`<div class="progress" hidden=
   <div class="line"><span class="grow">${told?.text}</span><${Button} label="Cancel" kind="quiet" onClick=${cancel} /></div></div>`;
 
 /** A copy of a canvas. */
-export const Drawn = (/** @type {{picture: Table}} */ { picture }) => html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {any} */ made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
+export const Drawn = (/** @type {{picture: Table}} */ { picture }) =>
+  html`<canvas width=${picture.width} height=${picture.height} ref=${(/** @type {any} */ made) => made?.getContext("2d").drawImage(picture, 0, 0)} />`;
 
 const addresses = new Map();
 
 /** A small picture that was kept as text, "data:image/jpeg;base64,...": the page may show its own blobs only. */
 export function Still(/** @type {{src: string} & Attributes} */ { src, ...rest }) {
   if (!addresses.has(src)) {
-    const bytes = Uint8Array.from(atob(src.slice(src.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
+    const bytes = Uint8Array.from(atob(src.slice(src.indexOf(",") + 1)), (letter) =>
+      letter.charCodeAt(0),
+    );
     addresses.set(src, URL.createObjectURL(new Blob([bytes], { type: "image/jpeg" })));
     const [oldest] = addresses.keys();
     if (addresses.size > MOST_STILLS) {
@@ -186,13 +290,22 @@ export function whileHeld(event, move, ended = () => {}) {
   const target = /** @type {HTMLElement} */ (event.currentTarget);
   target.setPointerCapture(event.pointerId);
   target.addEventListener("pointermove", move);
-  target.addEventListener("lostpointercapture", () => {
-    target.removeEventListener("pointermove", move);
-    ended();
-  }, { once: true });
+  target.addEventListener(
+    "lostpointercapture",
+    () => {
+      target.removeEventListener("pointermove", move);
+      ended();
+    },
+    { once: true },
+  );
 }
 
-const ARROWS = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] });
+const ARROWS = /** @type {Record<string, number[]>} */ ({
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+});
 const NUDGE = 4; // CSS pixels
 let drags = 0;
 
@@ -201,20 +314,32 @@ let drags = 0;
 export function Knob({ label, kind, at, style = {}, put }) {
   const grab = (/** @type {PointerEvent} */ event) => {
     event.preventDefault();
-    const step = `gesture point ${drags += 1}`, off = [event.clientX - at[0], event.clientY - at[1]];
+    const step = `gesture point ${(drags += 1)}`,
+      off = [event.clientX - at[0], event.clientY - at[1]];
     whileHeld(event, ({ clientX, clientY }) => put([clientX - off[0], clientY - off[1]], step));
   };
   const nudge = (/** @type {KeyboardEvent} */ event) => {
     const by = ARROWS[event.key];
     if (!by) return;
     event.preventDefault();
-    put(at.map((part, k) => part + NUDGE * by[k]), "point");
+    put(
+      at.map((part, k) => part + NUDGE * by[k]),
+      "point",
+    );
   };
   return html`<button type="button" class=${kind} aria-label=${`${label}: drag, or press arrow keys`} style=${{ left: `${at[0]}px`, top: `${at[1]}px`, ...style }} onPointerDown=${grab} onKeyDown=${nudge}></button>`;
 }
 
 /** A button with a picture and a name. */
-export const Card = (/** @type {{title: string, children?: any, below?: string, about?: string} & Attributes} */ { title, children, below = "", about, ...rest }) => html`<button type="button" class="card" title=${about} ...${rest}>${children}
+export const Card = (
+  /** @type {{title: string, children?: any, below?: string, about?: string} & Attributes} */ {
+    title,
+    children,
+    below = "",
+    about,
+    ...rest
+  },
+) => html`<button type="button" class="card" title=${about} ...${rest}>${children}
   <span class="caption">${title}</span>${below && html`<span class="faint mono">${below}</span>`}</button>`;
 
 const RETRIES = 30; // of a thumbnail that the server has not drawn yet
@@ -242,7 +367,8 @@ function loadNext() {
 }
 
 /** Stay the same function, or each rendering would watch the image again. */
-const watch = (/** @type {HTMLImageElement} */ image) => image && !image.src && inView.observe(image);
+const watch = (/** @type {HTMLImageElement} */ image) =>
+  image && !image.src && inView.observe(image);
 
 function ended(/** @type {Table} */ { target }) {
   if (target.counted) loading -= 1;
@@ -269,7 +395,10 @@ export function Thumbnail(/** @type {{src: string}} */ { src }) {
 }
 
 /** Copy a text, and say so. */
-export async function copyText(/** @type {string} */ text, /** @type {(text: string, kind?: string) => void} */ notify) {
+export async function copyText(
+  /** @type {string} */ text,
+  /** @type {(text: string, kind?: string) => void} */ notify,
+) {
   try {
     await navigator.clipboard.writeText(text);
     notify("Copied.");
@@ -280,7 +409,10 @@ export async function copyText(/** @type {string} */ text, /** @type {(text: str
 
 /** Have the browser save a text as a file. */
 export function download(/** @type {string} */ name, /** @type {string} */ text) {
-  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(new Blob([text], { type: "application/toml" })), download: name });
+  const link = Object.assign(document.createElement("a"), {
+    href: URL.createObjectURL(new Blob([text], { type: "application/toml" })),
+    download: name,
+  });
   link.click();
   URL.revokeObjectURL(link.href);
 }
@@ -299,7 +431,11 @@ export function duration(/** @type {number} */ seconds) {
 }
 
 export function bytes(/** @type {number} */ count) {
-  const [unit, size] = /** @type {[string, number][]} */ ([["kB", 1e3], ["MB", 1e6], ["GB", 1e9]])[Number(count >= 1e6) + Number(count >= 1e9)];
+  const [unit, size] = /** @type {[string, number][]} */ ([
+    ["kB", 1e3],
+    ["MB", 1e6],
+    ["GB", 1e9],
+  ])[Number(count >= 1e6) + Number(count >= 1e9)];
   return `${Number((count / size).toPrecision(2))} ${unit}`;
 }
 

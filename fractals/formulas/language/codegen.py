@@ -367,6 +367,28 @@ def _cosh(to: _ComplexLines, a: Value) -> Value:
     return (to.fma(ch, c) if a[1] else ch), to.fma(sh, s)
 
 
+# Beyond, tan(x + iy) and tanh(y + ix) are i and 1 in all digits, and squares of cosines too large.
+STEEPEST = 300.0
+
+
+def _tan(to: _ComplexLines, a: Value) -> Value:
+    a = a[0], _steep(to, a[1])
+    return to.over(_sin(to, a), _cos(to, a))
+
+
+def _tanh(to: _ComplexLines, a: Value) -> Value:
+    a = _steep(to, a[0]), a[1]
+    return to.over(_sinh(to, a), _cosh(to, a))
+
+
+def _steep(to: _ComplexLines, part: str | None) -> str | None:
+    if part is None:
+        return None
+    most = to.real(STEEPEST)
+    signed = to.let(f"select({part} < zero, -{most}, {most})")
+    return to.let(f"select(abs({part}) > {most}, {signed}, {part})")
+
+
 def _exp(to: _ComplexLines, a: Value) -> Value:
     size = to.let(f"exp({a[0]})") if a[0] else to.real(1.0)
     s, c = to.pair("sincos", a[1])
@@ -437,8 +459,8 @@ def _atan(to: _ComplexLines, a: Value) -> Value:
 def _pow(to: _ComplexLines, a: Value, b: Value) -> Value:
     """Return exp(b log a), and 0 where a is 0."""
     found = _exp(to, to.multiply(b, _log(to, a)))
-    some = to.let(f"{to.square_of(a)} > zero")
-    return to.chosen(some, found[0], None), to.chosen(some, found[1], None)
+    none = to.let(f"{to.square_of(a)} == zero")
+    return to.chosen(none, None, found[0]), to.chosen(none, None, found[1])
 
 
 def _compared(relation: str) -> Callable[[_ComplexLines, Value, Value], Value]:
@@ -516,10 +538,10 @@ WRITERS: dict[str, Callable[[_ComplexLines, Value], Value]] = {
     "neg": lambda to, a: to.negative(a),
     "sin": _sin,
     "cos": _cos,
-    "tan": lambda to, a: to.over(_sin(to, a), _cos(to, a)),
+    "tan": _tan,
     "sinh": _sinh,
     "cosh": _cosh,
-    "tanh": lambda to, a: to.over(_sinh(to, a), _cosh(to, a)),
+    "tanh": _tanh,
     "exp": _exp,
     "log": _log,
     "sqrt": _sqrt,

@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from fractals.io.beside import MAX_BYTES as MAX_BYTES
+from fractals.io.beside import Beside as Beside
+
 # The files that hold several formats, and their names.
 FILES = {
     "deep_zooms": ("kfr", "kfp", "rust_fractal"),
@@ -11,7 +14,6 @@ FILES = {
     "palette_files": ("map", "gpl", "ggr", "ugr"),
     "ultra_fractal": ("upr", "ufm"),
 }
-MAX_BYTES = 16 * 2**20  # of a file that is read; the largest known has 2
 MAX_ASKED = 12  # names in a line
 # The end of the line that `first_of` returns. Lines about lost settings never end like this.
 LISTED = "'fractals show FILE' lists them, and FILE#NAME selects one"
@@ -42,13 +44,7 @@ def unset(asked: Sequence[Asked]) -> tuple[str, ...]:
     return (f"the formula asks for '{some}': 'FILE#NAME {usual[0]}' sets one",) if usual else ()
 
 
-# ``beside(name)``: the content of the file of this name, without a folder, that lies in the folder
-# of the file that is read; None without one.
-Beside = Callable[[str], bytes | None]
-
-
-def nothing_beside(name: str) -> None:
-    """Return None: no file lies beside data that is in no folder."""
+NOTHING = Beside()  # no file lies beside data that is in no folder
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from fractals.errors import SceneError
 from fractals.formulas.language import syntax
 from fractals.formulas.language.codegen import CodeWriter, compiled
 from fractals.formulas.language.syntax import Tree, raised
 from fractals.formulas.own import check_depth, replaced, variables
-from fractals.formulas.own import program as make_program
+from fractals.io.foreign._screen import FIRST_RANDOM, NEXT_RANDOM, SIZE, ScreenView, random_of
 
 MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
 CHEAP = 8  # operations of an initial value that each step may compute anew
@@ -53,7 +52,8 @@ WRITTEN: dict[str, Callable[[Tree], Tree]] = {
 TAKEN = {"c", *syntax.FUNCTIONS, *syntax.NUMBERS} - WRITTEN.keys()
 LEVELS = (("&&", "||"), syntax.COMPARISONS, ("+", "-"), ("*", "/"))
 SCREEN = ("scrnpix", "scrnmax", "whitesq")
-RANDOM = ("rand", "srand")
+RAND = "rand"
+RANDOM = (RAND, "srand")
 
 
 class FrmText(NamedTuple):
@@ -72,23 +72,12 @@ class Given:
     params: list[float]  # p1 to p5: real and imaginary parts in turn; list of float
     functions: list[str]  # fn1 to fn4: keys of `WRITTEN`
     names: Mapping[str, complex] = field(default_factory=dict)  # values of other predefined names
+    screen: ScreenView | None = None  # for names that depend on the pixel
     pixel: Tree = C  # the tree of the sample
 
 
-def program_of(name: str, formula: FrmText, given: Given) -> dict[str, Any]:
-    """Return the table of a `program` that draws a formula.
-
-    `SceneError`: the formula is invalid, or does what no program does; the message names both.
-    """
-    try:
-        table = Follower(_tokens(formula.text), given).table()
-        make_program(**{key: value for key, value in table.items() if key != "name"})
-    except (ValueError, OverflowError) as error:
-        raise SceneError(f"{formula.where}: the formula '{name[:80]}': {error}") from None
-    return table
-
-
-def _tokens(text: str) -> list[str]:
+def tokens_of(text: str) -> list[str]:
+    """Return the words of a formula, and an empty one for its end."""
     found, at, end = list[str](), 0, len(text.rstrip())
     while at < end:
         match = TOKEN.match(text, at)
@@ -107,6 +96,7 @@ class Follower:
 
     levels: tuple[tuple[str, ...], ...] = LEVELS  # operators; those of the last bind the tightest
     ends: tuple[str, ...] = ("else", "elseif", "endif")  # words that end statements
+    drawn: tuple[str, ...] = (RAND,)  # names of random numbers that are drawn
 
     def __init__(self, tokens: list[str], given: Given) -> None:
         if ":" not in tokens:
@@ -117,8 +107,13 @@ class Follower:
         self.assigned = {name for name, mark in pairs if mark == "="} | (
             {"lastsqr"} if "lastsqr" in tokens else set()
         )
+        every = itertools.pairwise(tokens)
+        self.anywhere = {name for name, mark in every if mark == "="}
         self.initial = True
         self.env: dict[str, Tree] = {"pixel": given.pixel, "lastsqr": ZERO}
+        if RAND in tokens and RAND in self.drawn:
+            self.env[RAND] = random_of(FIRST_RANDOM, RAND)
+            self.assigned.add(RAND)
         self.block(":")
         self.first, self.initial = self.env, False
         self.follow_step()
@@ -126,6 +121,8 @@ class Follower:
     def follow_step(self) -> None:
         """Follow the statements of a step, which the next token begins, and the condition."""
         self.env = {}
+        if RAND in self.first:
+            self.env[RAND] = random_of(NEXT_RANDOM, RAND)
         self.at += 1
         # the tree of the last statement's value, which is None after no statement
         self.condition: Tree = self.block("")  # type: ignore[assignment]
@@ -179,9 +176,10 @@ class Follower:
 
     def sides(self, condition: Tree) -> None:
         """Follow both sides of a condition, and join what they assign."""
-        before = dict(self.env)
+        before = self.env
+        self.env = dict(before)
         self.block("else", "elseif", "endif")
-        then, self.env = self.env, before
+        then, self.env = self.env, dict(before)
         word = self.word
         self.at += 1
         if word == "elseif":
@@ -189,10 +187,16 @@ class Follower:
         elif word == "else":
             self.block("endif")
             self.at += 1
-        for name in then.keys() | self.env.keys():
-            pair = [env[name] if name in env else self.read(name) for env in (then, self.env)]
-            self.env[name] = pair[0] if pair[0] is pair[1] else self.made("if", condition, *pair)
-            check_depth(self.env[name])
+        if condition[0] == "number":  # what is assigned on the other side is never read
+            self.env = then if condition[1].real else self.env
+            return
+        otherwise, self.env = self.env, dict(before)
+        joined = dict[str, Tree]()
+        for name in then.keys() | otherwise.keys():
+            pair = [env[name] if name in env else self.read(name) for env in (then, otherwise)]
+            joined[name] = pair[0] if pair[0] is pair[1] else self.made("if", condition, *pair)
+            check_depth(joined[name])
+        self.env |= joined
 
     def assignment(self) -> Tree:
         """Return the value of an expression, which may assign it to variables."""
@@ -302,13 +306,21 @@ class Follower:
         if self.word == "(" and (word in WRITTEN or re.fullmatch("fn[1-4]", word)):
             name = self.given.functions[int(word[2]) - 1] if word not in WRITTEN else word
             return self.applied(name, self.operand())
-        if word in RANDOM:
+        if word in RANDOM and word not in self.drawn:
             raise ValueError(f"'{word}' is random: each picture of it is another one")
         if word in SCREEN:
-            raise ValueError(f"'{word}' depends on the screen, and scenes have none")
+            return self.on_screen(word)
         if self.word == "=":
             raise ValueError(f"'{word}' can't be set within a part of an expression")
         return self.read(word)
+
+    def on_screen(self, word: str) -> Tree:
+        """Return the value of a name that depends on the screen."""
+        if word == "scrnmax":
+            return ("number", complex(*SIZE))
+        if self.given.screen is None:
+            raise ValueError(f"'{word}' depends on the screen, and scenes have none")
+        return self.given.screen.pixels()[word]
 
     def applied(self, function: str, argument: Tree) -> Tree:
         """Return the value of a function, a key of `WRITTEN`."""
@@ -331,8 +343,11 @@ class Follower:
             return ("number", complex(*self.given.params[k : k + 2]))
         if (known := name.removesuffix("_")) in self.given.names:
             return ("number", complex(self.given.names[known]))
-        if self.initial:
-            raise ValueError(f"'{name}' has no value where it is read: it keeps another sample's")
+        if self.initial and name in self.anywhere:
+            raise ValueError(
+                f"'{name}' is read before it is set: there it has what the sample before left in "
+                "it, and samples are drawn in any order here"
+            )
         return (name,) if name in self.assigned else ZERO
 
 
@@ -397,8 +412,12 @@ def texts_of(
     """
     begin, then = (_Emitted(dict(trees)) for trees in (first, step))
     start = [*begin.temporaries, *(f"{name} = {begin.text(tree)}" for name, tree in first)]
-    lines, test = then.simultaneous(step, condition)
-    return {"start": "; ".join(start), "step": "; ".join(lines), "test": test}
+    test = then.afterwards(step, condition)
+    if test is None:  # a variable of its own, which may share temporary ones with the others
+        test = then.new_name("on")
+        step = [*step, (test, condition)]
+        then = _Emitted(dict(step))
+    return {"start": "; ".join(start), "step": "; ".join(then.simultaneous(step)), "test": test}
 
 
 class _Emitted:
@@ -456,21 +475,22 @@ class _Emitted:
             return tree
         return tuple(self._named(part) if isinstance(part, tuple) else part for part in tree)
 
-    def simultaneous(self, step: list[tuple[str, Tree]], condition: Tree) -> tuple[list[str], str]:
-        """Return statements that assign to all variables at once, and the condition after them."""
-        assigned = {name for name, _ in step}
-        after = dict(self.names)
+    def afterwards(self, step: list[tuple[str, Tree]], condition: Tree) -> str | None:
+        """Return a condition in variables after a step; None where it needs others."""
+        before, after = self.names, dict(self.names)
         for name, tree in step:
             after[self.number(tree)] = name
-        self.names, before = after, self.names
-        test = self._named(condition)
-        self.names = before
         temporary = {line.partition(" = ")[0] for line in self.temporaries}
+        if self._reads_old(condition, after, {name for name, _ in step}, temporary):
+            return None
+        self.names = after
+        text = self.text(condition)
+        self.names = before
+        return text
+
+    def simultaneous(self, step: list[tuple[str, Tree]]) -> list[str]:
+        """Return statements that assign to all variables at once."""
         lines = list(self.temporaries)
-        if self._reads_old(condition, after, assigned, temporary):
-            name = self.new_name("on")
-            lines.append(f"{name} = {self.text(condition)}")
-            test = (name,)
         waiting = {name: self._named(tree) for name, tree in step}
         while waiting:
             read = {
@@ -486,7 +506,7 @@ class _Emitted:
                     for other, tree in waiting.items()
                 }
             lines.append(f"{name} = {syntax.text_of(waiting.pop(name))}")
-        return lines, syntax.text_of(test)
+        return lines
 
     def _reads_old(
         self, tree: Tree, after: Mapping[int, str], assigned: set[str], temporary: set[str]

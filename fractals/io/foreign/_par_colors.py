@@ -53,7 +53,7 @@ def color_of(
     """Return the colors; add a line to `lost` for each setting without an equivalent.
 
     `steps`: the limit of iterations. `ahead`: by how much the numbers of colors exceed the counts.
-    `beside`: reads a file of the same folder; None without one.
+    `beside`: reads files that the entry names.
     """
     colors = all_colors(fields, beside, lost)
     color: dict[str, Any] = {"coloring": "count"}
@@ -84,15 +84,13 @@ def all_colors(fields: Entry, beside: Beside, lost: list[str]) -> list[str]:
         return found if len(found) > 1 else []
     name = text[1:]
     for own in (name, name + ".map"):
-        data = beside(own)
-        if data is None:
-            continue
-        try:
-            found = map_file.read_map(data).table["color"]["palette"]["stops"]
-        except InputError as error:
-            raise SceneError(f"{where}: {own[:80]}: {error}") from None
-        return list(found) if len(found) > 1 else []
-    lost.append(f"the palette in the file '{name[:80]}', which is not beside this one")
+        for data in beside.contents(own, "map"):
+            try:
+                found = map_file.read_map(data).table["color"]["palette"]["stops"]
+            except InputError as error:
+                raise SceneError(f"{where}: {own[:80]}: {error}") from None
+            return list(found) if len(found) > 1 else []
+    lost.append(f"the palette in the file '{name[:80]}', which is not {beside.places('map')}")
     return []
 
 

@@ -132,6 +132,7 @@ class UltraFollower(Follower):
     the names of functions, all by their names; `known` are the trees of predefined names, with #.
     """
 
+    drawn = ()
     levels = (*Follower.levels[:-1], ("*", "/", "%"))
     ends = (*SIDES, "endwhile", "until")
 
@@ -429,7 +430,7 @@ class UltraFollower(Follower):
                 return self.applied(name, self.operand())
         if word in RANDOM or word.lstrip("#") in ("random", *RANDOM):
             raise ValueError(f"'{word}' is random: each picture of it is another one")
-        if word in SCREEN:
+        if word in SCREEN and word not in self.known:
             raise ValueError(f"'{word}' depends on the screen, and scenes have none")
         if self.word in ("(", "[", ".") or word in WORDS:
             self.refuse(word)

@@ -5,6 +5,7 @@ into the Mandelbrot set is (Wikimedia Commons, 2006), whose widths are published
 counts in pictures of other shapes fits most of the public files seen; no document was found.
 """
 
+import cmath
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -20,6 +21,8 @@ from fractals.formulas.own import program as make_program
 from fractals.io.foreign import Asked, Imported
 from fractals.io.foreign._entries import Lines, Param, UltraEntry, entry_of
 from fractals.io.foreign._frm import ZERO, C, FrmText
+from fractals.io.foreign._screen import ASPECT, SIZE, ScreenView, used
+from fractals.io.foreign._screen import lost as screen_lost
 from fractals.io.foreign._ufm import FUNCTIONS, LineError, UltraFollower
 from fractals.io.foreign._view import (
     EXACT,
@@ -42,6 +45,11 @@ PLAIN = re.compile(rf"\(?\s*({NUMBER})\s*(?:[,/]\s*({NUMBER})\s*)?\)?", re.ASCII
 P_NAMES = {"p1", "p2", "p3", "p4", "p5"}
 YES, NO = ("true", "yes", "1"), ("false", "no", "0")
 MAXITER = ("#maxiter", "#maxit")
+# Names that depend on the screen.
+PIXELS = (
+    *("#x", "#y", "#width", "#height", "#screenpixel", "#screenmax", "#whitesq"),
+    *("scrnpix", "scrnmax", "whitesq"),
+)
 
 
 @dataclass(frozen=True)
@@ -119,9 +127,12 @@ def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool
         "#ismand": ("number", 1 + 0j),
         **{key: ("number", complex(float(number(count, "maxiter")))) for key in MAXITER},
     }
+    on_screen = used(text, PIXELS)
+    known |= _screen_of(place) if on_screen else {}
     values = _values_of(entry, text, words, known, strict)
     follow = UltraFollower((begin, step, end), values.trees, values.labels, values.functions, known)
     lost = ["the section final, which changes colors"] if "final" in own else []
+    lost += screen_lost(on_screen, "the formula's first view")
     if "#tolerance" in text:
         lost.append(f"#tolerance, a tenth of a pixel there: {TOLERANCE} here")
     found = UltraDrawn(FormulaMatch(None), place, tuple(values.asked), lost=tuple(lost))
@@ -130,6 +141,24 @@ def _drawn(entry: UltraEntry, words: Mapping[str, str], steps: str, strict: bool
     table = follow.table()
     make_program(**{key: value for key, value in table.items() if key != "name"})
     return replace(found, kin=FormulaMatch(table))
+
+
+def _screen_of(place: ForeignView) -> dict[str, Tree]:
+    """Return the trees of names that depend on the pixel of a screen that shows a view."""
+    h = float(place.height) / 2
+    w, turn = h / ASPECT, cmath.exp(1j * math.radians(place.angle))
+    corners = (complex(-w, h), complex(w, -h), complex(-w, -h))
+    screen = ScreenView(complex(*map(float, place.center)), *(turn * each for each in corners))
+    found = screen.pixels()
+    width, height = (("number", complex(side)) for side in SIZE)
+    names = {"#x": found["column"], "#y": found["row"], "#width": width, "#height": height}
+    for old, new, tree in (
+        ("scrnpix", "#screenpixel", found["scrnpix"]),
+        ("scrnmax", "#screenmax", ("number", complex(*SIZE))),
+        ("whitesq", "#whitesq", found["whitesq"]),
+    ):
+        names |= {old: tree, new: tree}
+    return names
 
 
 def _named(follow: UltraFollower, found: UltraDrawn) -> UltraDrawn | None:

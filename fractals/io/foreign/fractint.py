@@ -2,22 +2,23 @@
 
 Both are entries: ``name { key=value ... }``, ``name { initial statements : statements, condition
 }``. A view is 2 / magnification high, and the screen 4:3. Counts go round colors 1 to 255. The
-formula of parameters in the same file, ``frm:name { ... }``, or in a `.frm` file beside it, is
+formula of parameters in the same file, ``frm:name { ... }``, or in a `.frm` file that they name, is
 drawn as a `program`.
 """
 
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from fractals import catalog
-from fractals.errors import InputError, SceneError, shown
+from fractals.errors import InputError, SceneError, escaped, shown
 from fractals.formulas.language.syntax import Tree
-from fractals.io.foreign import Asked, Beside, Format, Imported, first_of, nothing_beside
+from fractals.io.beside import plain_name as base_name
+from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported, first_of
 from fractals.io.foreign import _par_colors as cellular
 from fractals.io.foreign._entries import (
     KNOWN,
@@ -39,8 +40,11 @@ from fractals.io.foreign._fractint import (
     drawn,
     letters_of,
 )
-from fractals.io.foreign._frm import FrmText, Given, program_of
+from fractals.io.foreign._frm import RAND, SCREEN, FrmText, Given
+from fractals.io.foreign._frm_ends import program_of
 from fractals.io.foreign._par_colors import all_colors, color_of
+from fractals.io.foreign._screen import ASPECT, RANDOM_LOST, ScreenView, used
+from fractals.io.foreign._screen import lost as screen_lost
 from fractals.io.foreign._ufm_scene import scene_of as ultra_scene
 from fractals.io.foreign._view import (
     EXACT,
@@ -50,7 +54,6 @@ from fractals.io.foreign._view import (
     lines_of,
     number,
     placed,
-    positive,
     real,
 )
 
@@ -58,7 +61,6 @@ MAX_KEYS = 1000  # of an entry
 # Of a corner: a square root of 20 000 digits takes 0.2 s; those of Fractint have 1600.
 MAX_DIGITS = 20_000
 LIMIT = "150"  # of iterations, where an entry names none
-ASPECT = 0.75  # height of the screen / its width
 MAX_STRETCH = 1e3  # of a scene
 MAX_LISTED = 200_000  # characters of formulas that are followed for a list of entries
 # Keys that are read, that mean nothing in a picture, and that change it altogether.
@@ -83,8 +85,8 @@ class File:
 
     entries: dict[str, Entry] = field(default_factory=dict)
     formulas: Formulas = field(default_factory=dict)
-    beside: Beside = nothing_beside
-    others: dict[str, Formulas] = field(default_factory=dict)  # of files beside it, once read
+    beside: Beside = NOTHING
+    others: dict[str, list[Formulas]] = field(default_factory=dict)  # of files it names, once read
 
 
 @dataclass
@@ -96,7 +98,7 @@ class _Open:
     text: list[str] = field(default_factory=list)
 
 
-def read_par(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
+def read_par(data: bytes, entry: str, beside: Beside = NOTHING) -> Imported:
     """Return the scene of an entry, by default of the first one."""
     file = file_of(lines_of(data), beside)
     entries = file.entries
@@ -105,15 +107,24 @@ def read_par(data: bytes, entry: str, beside: Beside = nothing_beside) -> Import
     return one_of(list(entries), entry, lambda name: scene_of(entries[name], file))
 
 
+def named(entry: str, names: Iterable[str]) -> str | None:
+    """Return the name that an entry has, or the one that differs by case only; None without one.
+
+    Characters that a terminal would obey may be written as `escaped` does.
+    """
+    found = {escaped(name).lower(): name for name in names}
+    return entry if entry in names else found.get(escaped(entry).lower())
+
+
 def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Imported:
     """Return the scene of the entry that is named, whatever its case, or of the first one."""
-    known = {name.lower(): name for name in names}
-    if entry and entry.lower() not in known:
+    wanted = named(entry, names)
+    if entry and wanted is None:
         hint = catalog.did_you_mean(entry, names)
         listed = ", ".join(name[:80] for name in itertools.islice(names, 1000))
         listed = listed if len(listed) <= 1000 else listed[:1000] + ", ..."
         raise SceneError(f"no entry '{entry[:80]}'{hint}; the file has {listed}")
-    name = known[entry.lower()] if entry else names[0]
+    name = wanted or names[0]
     many = len(names) > 1 and not entry
     try:
         imported = scene(name)
@@ -125,7 +136,7 @@ def one_of(names: list[str], entry: str, scene: Callable[[str], Imported]) -> Im
     return replace(imported, lost=(*imported.lost, first_of(len(names))))
 
 
-def entries_of_par(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
+def entries_of_par(data: bytes, beside: Beside = NOTHING) -> list[tuple[str, str]]:
     """Return the names of a file's entries, each with its type or why it can't be drawn."""
     found, file, read = [], file_of(lines_of(data), beside), 0
     for name, fields in file.entries.items():
@@ -141,7 +152,7 @@ def entries_of_par(data: bytes, beside: Beside = nothing_beside) -> list[tuple[s
     return found
 
 
-def file_of(lines: list[str], beside: Beside = nothing_beside) -> File:
+def file_of(lines: list[str], beside: Beside = NOTHING) -> File:
     """Return the entries and formulas of a file's lines."""
     file = File(beside=beside)
     now: _Open | None = None
@@ -355,13 +366,10 @@ def _formula_of_file(
     if text is None:
         letters = re.sub("[^a-z0-9]", "", _key(name))
         if letters not in KNOWN:
-            raise SceneError(
-                f"{where}: the formula '{name[:80]}' is not in this file, and not in a file "
-                f"'{path[:80]}' beside it"
-            )
+            raise SceneError(f"{where}: the formula '{name[:80]}' is {_missing(path, file)}")
         known, match = KNOWN[letters]
         lost = (
-            f"the formula '{name[:80]}' of '{path[:80]}', which is not beside this file: the one "
+            f"the formula '{name[:80]}' of '{path[:80]}', which is not found: the one "
             "that usually has this name is drawn",
         )
         if match and not inversion and not any(map(Decimal, params)):
@@ -374,36 +382,75 @@ def _formula_of_file(
         middle = ("number", center[0] + 1j * center[1])
         away = ("conj", ("-", ("c",), middle))
         pixel = ("+", middle, ("/", ("number", radius), away))
-    given = Given(values, functions, _names_of(fields), pixel)
+    given = Given(values, functions, _names_of(fields), screen_of(fields), pixel)
+    lost += (*screen_lost(used(text.text, SCREEN)), *RANDOM_LOST * bool(used(text.text, [RAND])))
     return own, Drawn(FormulaMatch(program_of(name, text, given)), lost=lost)
 
 
 def _text_of_entry(fields: Entry, file: File) -> FrmText | None:
-    """Return the text of an entry's formula, in the same file or one beside it."""
+    """Return the text of an entry's formula, in the same file or in one that it names."""
     name, path = (fields.get(key, ("?",))[0] for key in ("formulaname", "formulafile"))
     if text := file.formulas.get(_key(name)):
         return text
-    path = re.split(r"[/\\]", path)[-1].lower()
-    if path not in file.others:
-        data = file.beside(path)
-        file.others[path] = formulas_of(lines_of(data)) if data is not None else {}
-    return file.others[path].get(_key(name))
+    found = (each[_key(name)] for each in _formulas_in(path, file) if _key(name) in each)
+    return next(found, None)
+
+
+def _formulas_in(path: str, file: File) -> list[Formulas]:
+    """Return the formulas of each file of a name, the nearest first."""
+    key = base_name(path).lower()
+    if key not in file.others:
+        found = file.beside.contents(key, "formula")
+        file.others[key] = [formulas_of(lines_of(data)) for data in found]
+    return file.others[key]
+
+
+def _missing(path: str, file: File) -> str:
+    """Return why a formula is not found, in words that follow "is"."""
+    if _formulas_in(path, file):
+        return f"neither in this file nor in '{path[:80]}'"
+    return f"not in this file, and no file '{path[:80]}' is {file.beside.places('formula')}"
 
 
 def _names_of(fields: Entry) -> dict[str, complex]:
     """Return the values of names that are the same for every pixel."""
-    magnification, where = values_of(fields, "center-mag", 6)
-    names: dict[str, complex] = {
+    return {
+        **screen_of(fields).names(),
         "pi": complex(math.pi),
         "e": complex(math.e),
         "maxit": complex(float(number(*fields.get("maxiter", (LIMIT, "maxiter"))))),
         "ismand": complex(fields.get("ismand", ("y", ""))[0].lower() in ("y", "yes", "1")),
     }
-    if len(magnification) >= 3:
-        rest = [real(value, where) for value in magnification] + [1.0, 0.0, 0.0]
-        names |= {"center": complex(*rest[:2]), "magxmag": complex(rest[2], rest[3])}
-        names["rotskew"] = complex(rest[4], rest[5])
-    return names
+
+
+def screen_of(fields: Entry) -> ScreenView:
+    """Return the view of an entry of a formula as the formula sees it."""
+    if "corners" in fields and "center-mag" not in fields:
+        texts, where = values_of(fields, "corners", 6)
+        if len(texts) in (4, 6):
+            left, right, bottom, top, *third = (real(text, where) for text in texts)
+            corners = (
+                complex(left, top),
+                complex(right, bottom),
+                complex(*third or (left, bottom)),
+            )
+            middle = (corners[0] + corners[1]) / 2
+            return ScreenView(middle, *(corner - middle for corner in corners))
+    values, where = values_of(fields, "center-mag", 6)
+    if len(values) < 3:  # the first view
+        return ScreenView.magnified(0j, 2 / 3, 1.0, 0.0, 0.0)
+    x, y, magnification, *rest = (real(value, where) for value in values)
+    magnification_of(values[2], where)
+    factor, rotation, skew = [*rest, *(1.0, 0.0, 0.0)[len(rest) :]]
+    return ScreenView.magnified(complex(x, y), magnification, factor, rotation, skew)
+
+
+def magnification_of(text: str, where: str) -> Decimal:
+    """Return a magnification; a negative one turns the view by 180 degrees."""
+    value = Decimal(text)
+    if not value:
+        raise SceneError(f"{where}: a magnification of {text[:40]} shows nothing")
+    return value
 
 
 def place_of(
@@ -420,10 +467,13 @@ def place_of(
     factor, angle, skew = [real(value, where) for value in values[3:]] + [1.0, 0.0, 0.0][
         len(values) - 3 :
     ]
+    magnification = magnification_of(values[2], where)
+    if magnification < 0:
+        angle += 180
     if abs(skew) > 0.01:
         lost.append(f"the skewed view ({where}: {skew:g} degrees)")
-    height = EXACT.divide(Decimal(2), positive(values[2], where))
-    return _stretched((values[0], values[1]), height, -angle, factor, where, julia, lost)
+    height = EXACT.divide(Decimal(2), magnification.copy_abs())
+    return _stretched((values[0], values[1]), height, -angle, factor or 1.0, where, julia, lost)
 
 
 def _stretched(
@@ -532,15 +582,15 @@ def entries_of_frm(data: bytes) -> list[tuple[str, str]]:
 def read_formula(data: bytes, entry: str, scene: Scene) -> Imported:
     """Return the scene of a formula of a file: the one that is named, or the first one."""
     names = _names(data)
-    words = entry.split()
-    begun = next((k for k, word in enumerate(words) if re.match(r"@?\w+=", word)), len(words))
+    first = re.search(r"(?:^|\s)@?\w+=", entry)
+    begun = len(entry) if first is None or named(entry, names) else first.start()
     given = {}
-    for word in words[begun:]:
+    for word in entry[begun:].split():
         name, mark, value = word.lower().lstrip("@").partition("=")
         if not mark:
             raise SceneError(f"'{shown(word, 40)}' sets nothing, as p1=2 does")
         given[name] = value
-    wanted = " ".join(words[:begun])
+    wanted = entry[:begun].strip()
     return one_of(list(names), wanted, lambda name: scene(name, names[name], given))
 
 

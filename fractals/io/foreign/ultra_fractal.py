@@ -2,7 +2,7 @@
 
 Parameters have layers that have a formula each. One layer is drawn, by default the lowest one, the
 last in the file; ``many.upr#name layer=1`` is the first. Its formula is in the same file, in a
-`.ufm` beside it, or a usual one of Standard.ufm.
+`.ufm` that it names, or a usual one of Standard.ufm.
 """
 
 import base64
@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fractals.errors import InputError, SceneError, shown
-from fractals.io.foreign import Asked, Beside, Format, Imported, nothing_beside
+from fractals.io.beside import plain_name as base_name
+from fractals.io.foreign import NOTHING, Asked, Beside, Format, Imported
 from fractals.io.foreign._entries import Formulas, Lines, formulas_of, joined, plain_name
 from fractals.io.foreign._frm import FrmText
 from fractals.io.foreign._ufm_scene import HEIGHT, drawn, scene_of
@@ -28,7 +29,7 @@ from fractals.io.foreign._view import (
     real,
     whole,
 )
-from fractals.io.foreign.fractint import MAX_LISTED, list_formulas, one_of, read_formula
+from fractals.io.foreign.fractint import MAX_LISTED, list_formulas, named, one_of, read_formula
 from fractals.io.foreign.palette_files import WORD, gradient_of
 
 MAX_UNPACKED = 4 * 2**20  # bytes of compressed parameters
@@ -82,20 +83,19 @@ class _Layer:
         return self.sections.get(section, {}).get(key, (usual, f"{section} {key}"))
 
 
-def read_upr(data: bytes, entry: str, beside: Beside = nothing_beside) -> Imported:
+def read_upr(data: bytes, entry: str, beside: Beside = NOTHING) -> Imported:
     """Return the scene of one layer of an entry, by default of the lowest of the first entry."""
     found, formulas = _entries(data)
     if not found:
         raise SceneError("the file has no entry such as 'name { fractal: ... layer: ... }'")
-    name, mark, layer = entry.rpartition(" layer=")
-    if not mark:
+    name, mark, layer = f" {entry}".rpartition(" layer=")
+    if not mark or named(entry, found):
         name, layer = entry, ""
-    if entry.startswith("layer="):
-        name, layer = "", entry.removeprefix("layer=")
+    name = name.strip()
     return one_of(list(found), name, lambda own: _scene(found[own], layer, formulas, beside))
 
 
-def entries_of_upr(data: bytes, beside: Beside = nothing_beside) -> list[tuple[str, str]]:
+def entries_of_upr(data: bytes, beside: Beside = NOTHING) -> list[tuple[str, str]]:
     """Return the names of a file's entries, each with its formula, or why it can't be drawn."""
     found, formulas = _entries(data)
     told, length = [], 0
@@ -220,26 +220,25 @@ def _scene(text: FrmText, wanted: str, formulas: Formulas, beside: Beside) -> Im
 
 def _formula_of(path: str, name: tuple[str, str], formulas: Formulas, beside: Beside) -> FrmText:
     """Return the formula that a layer names."""
-    key, file = name[0].lower(), re.split(r"[/\\]", path)[-1].lower()
+    key, file = name[0].lower(), base_name(path).lower()
     if key in formulas:
         return formulas[key]
-    data = beside(file)
-    if data is None and file == "standard.ufm":
-        data = STANDARD.encode()
+    files = list(beside.contents(file, "formula"))
+    said = f"{name[1]}: the formula '{shown(name[0], 80)}'"
+    missing = "the file has no such formula"
+    if not files and file == "standard.ufm":
+        files = [STANDARD.encode()]
         missing = "only the Mandelbrot and Julia sets of it are known without the file"
-    else:
-        missing = "the file has no such formula"
-    if data is None:
+    if not files:
         raise SceneError(
-            f"{name[1]}: the formula '{shown(name[0], 80)}' is not in this file, and not in a file "
-            f"'{shown(path, 80)}' beside it"
+            f"{said} is not in this file, and no file '{shown(path, 80)}' is "
+            f"{beside.places('formula')}"
         )
-    found = formulas_of(lines_of(data)).get(key)
-    if found is None:
-        raise SceneError(
-            f"{name[1]}: the formula '{shown(name[0], 80)}' of '{shown(path, 80)}': {missing}"
-        )
-    return found
+    found = (formulas_of(lines_of(data)).get(key) for data in files)
+    text = next(filter(None, found), None)
+    if text is None:
+        raise SceneError(f"{said} of '{shown(path, 80)}': {missing}")
+    return text
 
 
 def _place_of(layer: _Layer, julia: tuple[str, str] | None, lost: list[str]) -> ForeignView:

@@ -435,8 +435,9 @@ def _mode(state: Commands, name: str, lost: list[str]) -> int:
 
 # Palettes of XaoS: 31 fixed colors, colors of a file, or colors of random numbers from a seed.
 #
-# A palette is a row of segments of equal length, in counts; the color goes evenly, in sRGB, from
-# that of a segment to that of the next. It belongs to a screen with 65536 entries for true colors.
+# A palette is a row of segments of equal length, in counts. Colors change evenly, in sRGB, from a
+# segment's color to the next segment's color. A palette belongs to a screen with 65536 entries
+# for true colors.
 
 
 ENTRIES = 65536

@@ -20,7 +20,10 @@
  * @returns {{ facts: Facts, rest: Uint8Array<ArrayBuffer> }} */
 export function opened(content) {
   const end = 4 + new DataView(content.buffer, content.byteOffset).getUint32(0, true);
-  return { facts: JSON.parse(new TextDecoder().decode(content.subarray(4, end))), rest: content.subarray(end) };
+  return {
+    facts: JSON.parse(new TextDecoder().decode(content.subarray(4, end))),
+    rest: content.subarray(end),
+  };
 }
 
 /** Return light for each level of sRGB. */
@@ -54,14 +57,17 @@ export class TileDrawer {
       __indirect_function_table: new WebAssembly.Table({ initial: 1, element: "anyfunc" }),
     };
     const known = /** @type {Record<string, any>} */ ({ ...own });
-    for (const name of Object.getOwnPropertyNames(Math)) known[name] = known[`${name}f`] = /** @type {any} */ (Math)[name];
+    for (const name of Object.getOwnPropertyNames(Math))
+      known[name] = known[`${name}f`] = /** @type {any} */ (Math)[name];
     const module = new WebAssembly.Module(rest.subarray(0, facts.module));
-    this.programs = /** @type {Record<string, Function>} */ (new WebAssembly.Instance(module, { env: known }).exports);
+    this.programs = /** @type {Record<string, Function>} */ (
+      new WebAssembly.Instance(module, { env: known }).exports
+    );
     this.bytes = new Uint8Array(memory.buffer);
     this.view = new DataView(memory.buffer);
     let at = facts.module;
     for (const [address, length] of facts.data) {
-      this.bytes.set(rest.subarray(at, at += length), address);
+      this.bytes.set(rest.subarray(at, (at += length)), address);
     }
     this.light = lightOfLevels();
     this.levels = levelsOfLight();
@@ -70,10 +76,14 @@ export class TileDrawer {
   /** Fill the memory with the pixels of samples that are moved by parts of a step. @param {Job} job @param {number} x
    * @param {number} y */
   fill(job, x, y) {
-    const { facts, view } = this, { side } = facts, [a, b, c, d] = facts.axes;
+    const { facts, view } = this,
+      { side } = facts,
+      [a, b, c, d] = facts.axes;
     for (let k = 0; k < side; k++) {
-      const right = (job.left + (k + x) * job.step) * job.pixel, up = -(job.top + (k + y) * job.step) * job.pixel;
-      const column = facts.columns + 8 * k, row = facts.rows + 8 * k;
+      const right = (job.left + (k + x) * job.step) * job.pixel,
+        up = -(job.top + (k + y) * job.step) * job.pixel;
+      const column = facts.columns + 8 * k,
+        row = facts.rows + 8 * k;
       view.setFloat64(column, job.center[0] + a * right, true);
       view.setFloat64(column + 8 * side, c * right, true);
       view.setFloat64(row, b * up, true);
@@ -85,12 +95,15 @@ export class TileDrawer {
   /** Return the pixels of a tile, RGBA; pause after each sample of its pixels. @param {Job} job
    * @returns {Generator<undefined, Uint8ClampedArray<ArrayBuffer>, void>} */
   *draw(job) {
-    const { facts, view, bytes } = this, n = job.n, size = facts.side ** 2;
+    const { facts, view, bytes } = this,
+      n = job.n,
+      size = facts.side ** 2;
     for (const at of facts.limitAt) view.setBigInt64(at, BigInt(job.limit), true);
     for (const at of facts.offsetAt) view.setFloat64(at, job.offset, true);
     job.colors.forEach((value, k) => view.setFloat64(facts.constants + 8 * k, value, true));
-    const times = job.pixel * facts.size[0] / facts.width;
-    for (const [at, value, power] of facts.scaled) view.setFloat64(at, value * times ** power, true);
+    const times = (job.pixel * facts.size[0]) / facts.width;
+    for (const [at, value, power] of facts.scaled)
+      view.setFloat64(at, value * times ** power, true);
     const pixels = new Uint8ClampedArray(4 * size).fill(255);
     const sums = n > 1 ? new Float32Array(3 * size) : null;
     for (let j = 0; j < n; j++) {
@@ -118,25 +131,29 @@ export function valuesOf(facts, width) {
   const octave = (/** @type {number} */ of) => Math.log2(facts.home / of);
   let limit = facts.limit;
   if (limits) {
-    const by = (/** @type {number} */ of) => limits[Math.max(0, Math.min(limits.length - 1, Math.round(octave(of)) + 4))];
-    limit = Math.max(by(width), Math.round(limit * by(width) / by(facts.width)));
+    const by = (/** @type {number} */ of) =>
+      limits[Math.max(0, Math.min(limits.length - 1, Math.round(octave(of)) + 4))];
+    limit = Math.max(by(width), Math.round((limit * by(width)) / by(facts.width)));
   }
   const [begin, end] = facts.depths;
-  const depth = (/** @type {number} */ of) => Math.min(1, Math.max(0, (octave(of) - begin) / (end - begin)));
+  const depth = (/** @type {number} */ of) =>
+    Math.min(1, Math.max(0, (octave(of) - begin) / (end - begin)));
   const own = facts.deep ? 0 : depth(facts.width);
   return { limit, offset: own ? facts.offset * Math.min(1, depth(width) / own) : facts.offset };
 }
 
-if (typeof document === "undefined" && typeof postMessage === "function") { // in a worker
+if (typeof document === "undefined" && typeof postMessage === "function") {
+  // in a worker
   /** @type {TileDrawer} */
   let drawer;
   let stopped = false;
   const { port1, port2 } = new MessageChannel();
   /** Wait until messages that have arrived are read. */
-  const pause = () => new Promise((done) => {
-    port1.onmessage = done;
-    port2.postMessage(0);
-  });
+  const pause = () =>
+    new Promise((done) => {
+      port1.onmessage = done;
+      port2.postMessage(0);
+    });
   const post = /** @type {(message: any, taken?: any[]) => void} */ (postMessage);
   globalThis.onmessage = async ({ data: { content, job } }) => {
     stopped = !job;
@@ -146,7 +163,8 @@ if (typeof document === "undefined" && typeof postMessage === "function") { // i
         return post({});
       }
       if (!job) return;
-      const steps = drawer.draw(job), { side } = drawer.facts;
+      const steps = drawer.draw(job),
+        { side } = drawer.facts;
       let step = steps.next();
       while (!step.done) {
         await pause();

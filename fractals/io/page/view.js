@@ -10,7 +10,9 @@ import { opened, valuesOf } from "./tiles.js";
 /** @typedef {{ layer: Layer, i: number, j: number, step: number, n: number }} Wanted */
 
 const STEPS = [16, 4, 1]; // pixels between samples, one pass after the other
-const MAX_WORKERS = 8, MAX_LAYERS = 6, MAX_PARTS = 6000;
+const MAX_WORKERS = 8,
+  MAX_LAYERS = 6,
+  MAX_PARTS = 6000;
 const PAUSE = 60; // ms between two layers, while a zoom goes on
 const EASE = 70; // ms in which a zoom has gone 63 % of its way
 const MAGNIFIED = 64; // pixels of the screen that a pixel of a still picture becomes at most
@@ -73,12 +75,17 @@ export class Viewer {
   /** @param {HTMLCanvasElement} canvas @param {HTMLImageElement} still @param {Uint8Array<ArrayBuffer> | null} content
    * what workers draw with; null: the still picture is magnified @param {(text: string) => void} say */
   constructor(canvas, still, content, say) {
-    this.canvas = canvas, this.say = say;
-    this.context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { alpha: false }));
-    this.size = /** @type {Point} */ (["width", "height"].map((side) => Number(still.getAttribute(side)))); // not as it is laid out
+    ((this.canvas = canvas), (this.say = say));
+    this.context = /** @type {CanvasRenderingContext2D} */ (
+      canvas.getContext("2d", { alpha: false })
+    );
+    this.size = /** @type {Point} */ (
+      ["width", "height"].map((side) => Number(still.getAttribute(side)))
+    ); // not as it is laid out
     this.facts = content && opened(content).facts;
     this.axes = this.facts?.axes ?? [1, 0, 0, 1];
-    const [w, h] = this.size, { center, width } = this.facts ?? { center: /** @type {Point} */ ([0, 0]), width: 1 };
+    const [w, h] = this.size,
+      { center, width } = this.facts ?? { center: /** @type {Point} */ ([0, 0]), width: 1 };
     const whole = { bitmap: still, left: -w / 2, top: -h / 2, width: w, height: h, step: 1, n: 1 };
     this.colors = /** @type {number[]} */ (this.facts?.colors ?? []); // density and offset of the palette
     /** @type {Layer} */
@@ -126,7 +133,10 @@ export class Viewer {
   /** Return by how much to the right and down a point lies from another, in the plane's lengths. @param {Point} from
    * @param {Point} to @returns {Point} */
   offset(from, to) {
-    const [a, b, c, d] = this.axes, x = to[0] - from[0], y = to[1] - from[1], area = a * d - b * c;
+    const [a, b, c, d] = this.axes,
+      x = to[0] - from[0],
+      y = to[1] - from[1],
+      area = a * d - b * c;
     return [(d * x - b * y) / area, (c * x - a * y) / area];
   }
 
@@ -145,15 +155,21 @@ export class Viewer {
     const { facts } = this;
     if (!facts) return [this.still.pixel / MAGNIFIED, this.still.pixel / this.fit];
     const own = this.still.pixel / this.fit;
-    if (facts.deep) return [own / facts.nearer, own * facts.around / 4];
+    if (facts.deep) return [own / facts.nearer, (own * facts.around) / 4];
     const far = Math.max(...this.shown.center.map(Math.abs), 0.1);
-    return [far * 2 ** -BITS, WIDEST * Math.max(facts.home, facts.width) / this.size[0] / this.fit];
+    return [
+      far * 2 ** -BITS,
+      (WIDEST * Math.max(facts.home, facts.width)) / this.size[0] / this.fit,
+    ];
   }
 
   /** Show a place at once. @param {Point} center @param {number} width */
   go(center, width) {
     const [least, most] = this.bounds;
-    this.shown = { center, pixel: Math.max(least, Math.min(most, width / this.size[0] / this.fit)) };
+    this.shown = {
+      center,
+      pixel: Math.max(least, Math.min(most, width / this.size[0] / this.fit)),
+    };
     this.pixel = this.shown.pixel;
     this.anchor = null;
     this.changed();
@@ -165,11 +181,13 @@ export class Viewer {
   }
 
   resize() {
-    const { canvas } = this, sharp = Math.min(2, devicePixelRatio);
-    const width = Math.max(1, Math.round(canvas.clientWidth * sharp)), height = Math.max(1, Math.round(canvas.clientHeight * sharp));
+    const { canvas } = this,
+      sharp = Math.min(2, devicePixelRatio);
+    const width = Math.max(1, Math.round(canvas.clientWidth * sharp)),
+      height = Math.max(1, Math.round(canvas.clientHeight * sharp));
     if (canvas.width === width && canvas.height === height) return;
     const { center, width: own } = this.place;
-    canvas.width = width, canvas.height = height;
+    ((canvas.width = width), (canvas.height = height));
     this.go(center, own);
   }
 
@@ -184,16 +202,24 @@ export class Viewer {
   /** Return the point of the plane at a point of the canvas. @param {Point} at @returns {Point} */
   under([x, y]) {
     const { canvas, shown } = this;
-    return this.moved(shown.center, [(x - canvas.width / 2) * shown.pixel, (y - canvas.height / 2) * shown.pixel]);
+    return this.moved(shown.center, [
+      (x - canvas.width / 2) * shown.pixel,
+      (y - canvas.height / 2) * shown.pixel,
+    ]);
   }
 
   /** Zoom about a point of the canvas. @param {number} times @param {Point} at @param {boolean} [smooth] */
   zoom(times, at, smooth = true) {
-    const [least, most] = this.bounds, wanted = this.pixel / times;
+    const [least, most] = this.bounds,
+      wanted = this.pixel / times;
     this.pixel = Math.max(least, Math.min(most, wanted));
     this.anchor = { at, point: this.under(at) };
     const end = this.facts && wanted < least;
-    this.say(end ? "This page ends here. The command fractals explore goes on: save the scene, and open it there." : "");
+    this.say(
+      end
+        ? "This page ends here. The command fractals explore goes on: save the scene, and open it there."
+        : "",
+    );
     if (!smooth || matchMedia("(prefers-reduced-motion: reduce)").matches) this.finish();
     this.changed();
   }
@@ -203,7 +229,13 @@ export class Viewer {
     const { anchor, canvas, pixel } = this;
     if (!anchor) return { center: this.shown.center, pixel };
     const [x, y] = anchor.at;
-    return { center: this.moved(anchor.point, [(canvas.width / 2 - x) * pixel, (canvas.height / 2 - y) * pixel]), pixel };
+    return {
+      center: this.moved(anchor.point, [
+        (canvas.width / 2 - x) * pixel,
+        (canvas.height / 2 - y) * pixel,
+      ]),
+      pixel,
+    };
   }
 
   finish() {
@@ -223,15 +255,22 @@ export class Viewer {
   keepInside() {
     const { shown, still, canvas, facts } = this;
     if (facts) {
-      const most = facts.deep ? facts.around / 4 * facts.width : Infinity;
-      shown.center = /** @type {Point} */ (shown.center.map((part) => Math.max(-most, Math.min(most, part))));
+      const most = facts.deep ? (facts.around / 4) * facts.width : Infinity;
+      shown.center = /** @type {Point} */ (
+        shown.center.map((part) => Math.max(-most, Math.min(most, part)))
+      );
       return;
     }
     if (this.anchor) return;
-    shown.center = /** @type {Point} */ (shown.center.map((part, axis) => {
-      const room = Math.max(0, (this.size[axis] * still.pixel - (axis ? canvas.height : canvas.width) * shown.pixel) / 2);
-      return Math.max(-room, Math.min(room, part));
-    }));
+    shown.center = /** @type {Point} */ (
+      shown.center.map((part, axis) => {
+        const room = Math.max(
+          0,
+          (this.size[axis] * still.pixel - (axis ? canvas.height : canvas.width) * shown.pixel) / 2,
+        );
+        return Math.max(-room, Math.min(room, part));
+      })
+    );
   }
 
   /** Begin a layer of the place that a zoom goes to. */
@@ -251,7 +290,8 @@ export class Viewer {
   prune({ parts }, x, y) {
     const { width, height } = this.canvas;
     for (const [key, part] of parts) {
-      const across = Math.abs(part.left + part.width / 2 - x) - part.width / 2, down = Math.abs(part.top + part.height / 2 - y) - part.height / 2;
+      const across = Math.abs(part.left + part.width / 2 - x) - part.width / 2,
+        down = Math.abs(part.top + part.height / 2 - y) - part.height / 2;
       if (across < width / 2 && down < height / 2) continue;
       parts.delete(key);
       this.forget(new Map([[key, part]]));
@@ -265,7 +305,8 @@ export class Viewer {
 
   /** List the tiles that are missing, the coarse ones and those in the middle first. */
   plan() {
-    const layer = this.layers.at(-1), { facts, canvas } = this;
+    const layer = this.layers.at(-1),
+      { facts, canvas } = this;
     if (!layer || !facts) return;
     const { center, pixel } = this.target;
     const [x, y] = this.offset(layer.center, center).map((part) => Math.round(part / pixel));
@@ -273,11 +314,19 @@ export class Viewer {
     /** @type {[number, Wanted][]} */
     const found = [];
     const most = Math.min(4, facts.supersampling);
-    const passes = [...STEPS.map((step) => [step, 1]), ...(most > 1 ? [[1, 2]] : []), ...(most > 2 ? [[1, most]] : [])];
+    const passes = [
+      ...STEPS.map((step) => [step, 1]),
+      ...(most > 1 ? [[1, 2]] : []),
+      ...(most > 2 ? [[1, most]] : []),
+    ];
     passes.forEach(([step, n], pass) => {
       const side = facts.side * step;
-      const first = [x - canvas.width / 2, y - canvas.height / 2].map((edge) => Math.floor(edge / side));
-      const last = [x + canvas.width / 2, y + canvas.height / 2].map((edge) => Math.ceil(edge / side));
+      const first = [x - canvas.width / 2, y - canvas.height / 2].map((edge) =>
+        Math.floor(edge / side),
+      );
+      const last = [x + canvas.width / 2, y + canvas.height / 2].map((edge) =>
+        Math.ceil(edge / side),
+      );
       for (let j = first[1]; j < last[1]; j++) {
         for (let i = first[0]; i < last[0]; i++) {
           if ((layer.parts.get(`${step},${i},${j}`)?.n ?? 0) >= n) continue;
@@ -301,7 +350,13 @@ export class Viewer {
     const layer = /** @type {Layer} */ (this.layers.at(-1));
     for (let wanted = this.queue.pop(); wanted; wanted = this.queue.pop()) {
       const { i, j, step, n } = wanted;
-      if (!under.some((one) => one.layer === layer && one.i === i && one.j === j && one.step === step && one.n === n)) return wanted;
+      if (
+        !under.some(
+          (one) =>
+            one.layer === layer && one.i === i && one.j === j && one.step === step && one.n === n,
+        )
+      )
+        return wanted;
     }
     return undefined;
   }
@@ -310,19 +365,38 @@ export class Viewer {
   job({ layer: { center, pixel, colors }, i, j, step, n }) {
     const facts = /** @type {import("./tiles.js").Facts} */ (this.facts);
     const side = facts.side * step;
-    return { colors, center, pixel, left: i * side, top: j * side, step, n, ...valuesOf(facts, pixel * this.size[0] * this.fit) };
+    return {
+      colors,
+      center,
+      pixel,
+      left: i * side,
+      top: j * side,
+      step,
+      n,
+      ...valuesOf(facts, pixel * this.size[0] * this.fit),
+    };
   }
 
   /** @param {Wanted} wanted @param {ImageBitmap} bitmap */
   take({ i, j, step, n, layer }, bitmap) {
     if (!this.layers.includes(layer)) return bitmap.close();
-    const side = /** @type {import("./tiles.js").Facts} */ (this.facts).side * step, key = `${step},${i},${j}`;
+    const side = /** @type {import("./tiles.js").Facts} */ (this.facts).side * step,
+      key = `${step},${i},${j}`;
     const before = layer.parts.get(key);
     if (before && before.n > n) return bitmap.close();
     if (before?.bitmap instanceof ImageBitmap) before.bitmap.close();
-    layer.parts.set(key, { bitmap, left: i * side, top: j * side, width: side, height: side, step, n });
+    layer.parts.set(key, {
+      bitmap,
+      left: i * side,
+      top: j * side,
+      width: side,
+      height: side,
+      step,
+      n,
+    });
     const left = [...this.queue, ...(this.pool?.under.values() ?? [])];
-    if (layer === this.layers.at(-1) && !this.stale && left.every((other) => other.n > 1)) { // it covers the others
+    if (layer === this.layers.at(-1) && !this.stale && left.every((other) => other.n > 1)) {
+      // it covers the others
       this.layers.splice(0, this.layers.length - 1).forEach((old) => this.forget(old.parts));
     }
     this.paint();
@@ -330,7 +404,14 @@ export class Viewer {
 
   /** Tell whether all is drawn, and seen. */
   get settled() {
-    return !!this.pool && !this.stale && !this.queue.length && !this.pool.under.size && !this.anchor && !this.frame;
+    return (
+      !!this.pool &&
+      !this.stale &&
+      !this.queue.length &&
+      !this.pool.under.size &&
+      !this.anchor &&
+      !this.frame
+    );
   }
 
   paint() {
@@ -345,7 +426,8 @@ export class Viewer {
 
   /** Have what is missing drawn: in a new layer, at most every PAUSE, where a zoom goes to another width, or colors change. @param {number} now */
   refresh(now) {
-    const last = this.layers.at(-1), same = last?.pixel === this.pixel && last.colors === this.colors;
+    const last = this.layers.at(-1),
+      same = last?.pixel === this.pixel && last.colors === this.colors;
     if (!same && now - this.begun < PAUSE) return this.paint();
     if (!same) {
       this.begun = now;
@@ -357,14 +439,25 @@ export class Viewer {
 
   /** Go on with a zoom. @param {number} now */
   ease(now) {
-    const { shown } = this, since = Math.min(50, now - this.drawn);
+    const { shown } = this,
+      since = Math.min(50, now - this.drawn);
     this.drawn = now;
     if (!this.anchor) return;
     const left = Math.log(shown.pixel / this.pixel) * Math.exp(-since / EASE);
     if (Math.abs(left) < 0.004) this.finish();
     else {
-      const { at: [x, y], point } = this.anchor, pixel = this.pixel * Math.exp(left);
-      this.shown = { center: this.moved(point, [(this.canvas.width / 2 - x) * pixel, (this.canvas.height / 2 - y) * pixel]), pixel };
+      const {
+          at: [x, y],
+          point,
+        } = this.anchor,
+        pixel = this.pixel * Math.exp(left);
+      this.shown = {
+        center: this.moved(point, [
+          (this.canvas.width / 2 - x) * pixel,
+          (this.canvas.height / 2 - y) * pixel,
+        ]),
+        pixel,
+      };
       this.paint();
     }
   }
@@ -383,18 +476,33 @@ export class Viewer {
         return scale === 1 ? Math.round(at) : at;
       });
       for (const part of layer.parts.values()) {
-        const left = x + part.left * scale, top = y + part.top * scale;
-        if (left > canvas.width || top > canvas.height || left + part.width * scale < 0 || top + part.height * scale < 0) continue;
+        const left = x + part.left * scale,
+          top = y + part.top * scale;
+        if (
+          left > canvas.width ||
+          top > canvas.height ||
+          left + part.width * scale < 0 ||
+          top + part.height * scale < 0
+        )
+          continue;
         const newer = layer.colors === this.layers.at(-1)?.colors ? 1e6 : 0;
         found.push([newer - Math.max(1, part.step * scale) + 1e-6 * age, part, scale, left, top]);
       }
     });
     found.sort((one, other) => one[0] - other[0]);
     for (const [, part, scale, x, y] of found) {
-      const left = Math.round(x), top = Math.round(y);
-      context.imageSmoothingEnabled = part.step * scale !== 1 && !(part.bitmap instanceof HTMLImageElement && scale > 3);
+      const left = Math.round(x),
+        top = Math.round(y);
+      context.imageSmoothingEnabled =
+        part.step * scale !== 1 && !(part.bitmap instanceof HTMLImageElement && scale > 3);
       context.imageSmoothingQuality = scale < 0.7 ? "medium" : "low";
-      context.drawImage(part.bitmap, left, top, Math.round(x + part.width * scale) - left, Math.round(y + part.height * scale) - top);
+      context.drawImage(
+        part.bitmap,
+        left,
+        top,
+        Math.round(x + part.width * scale) - left,
+        Math.round(y + part.height * scale) - top,
+      );
     }
   }
 }

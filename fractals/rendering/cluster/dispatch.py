@@ -252,6 +252,9 @@ class Dispatch:
         numbers = self._take(known)
         if numbers or known.tasks:
             return numbers
+        self._free_next()
+        if numbers := self._take(known):
+            return numbers
         for other in self._workers.values():
             for task in other.tasks:
                 slow = other if other.pace else known
@@ -263,8 +266,24 @@ class Dispatch:
                     return left
         return []
 
+    def _free_next(self) -> None:
+        """Have parts wait again that a busy worker, the one with most tasks, has not begun."""
+        busy = max(self._workers.values(), key=lambda each: len(each.tasks))
+        for task in reversed(busy.tasks[1:]):
+            left = [number for number in task.numbers if number not in self.results.done]
+            if left:  # else another worker's part is repeated
+                with contextlib.suppress(Exception):
+                    task.future.cancel()
+                busy.tasks.remove(task)
+                self._waiting.extend(left)
+                return
+
     def _take(self, known: Worker) -> list[int]:
-        """Take the parts of a worker's next task from those that wait."""
+        """Take the parts of a worker's next task from those that wait.
+
+        A part that may have ended a worker is a task of an idle worker, alone: if that ends, too,
+        no other part is blamed.
+        """
         ready = sum(each.state == "ready" for each in self._workers.values())
         most = min(MOST_PARTS, max(1, len(self._waiting) // (2 * ready)))
         while self._waiting and self._waiting[0] in self.results.done:
@@ -274,6 +293,11 @@ class Dispatch:
         for number in self._waiting:
             if number in self.results.done or not self._plan.is_ready(number):
                 continue
+            if self._failures.get(number):
+                if numbers or known.tasks:
+                    continue
+                numbers.append(number)
+                break
             each = known.seconds(self._plan.forecast(number))
             # Halves are rounded up, so that parts of 3 s make tasks of 6 s and not of 3 s.
             full = numbers and seconds + each / 2 > self._plan.aim(numbers[0])

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import Any
 
 from fractals import __version__
@@ -162,9 +162,9 @@ class Cluster:
 
 # Posters: strips of a PNG that the workers of a cluster draw and compress.
 #
-# ``NAME.png.parts/`` beside the picture holds them until all are there, so that the same command
+# ``NAME.png.parts/`` beside the picture holds the strips until all are there, so the same command
 # goes on after an interruption. Where a strip ends depends on the picture's size alone, so the file
-# is that of `render_to`, byte for byte.
+# equals the file of `render_to`, byte for byte.
 
 
 SUFFIX = ".parts"
@@ -186,7 +186,6 @@ def draw_poster(
     path: Path, target: PictureFile, drawing: Drawing, options: RenderOptions, cluster: Any
 ) -> None:
     """Draw a picture into a file by a cluster."""
-    begun = perf_counter()
     plan, source = drawing.plan, drawing.source
     picture = plan.scene.image
     found = source.max_iterations, source.count_offset
@@ -217,7 +216,7 @@ def draw_poster(
                 writer.put(k, _strip(parts.read(strip_name(k)), k, path))
             writer.end()
         parts.clear()
-    drawing.timings["iterate"] += perf_counter() - begun
+    drawing.stages.lap("iterate")
 
 
 def remove_rest(path: Path, scene: Scene) -> None:

@@ -175,7 +175,7 @@ class DaskPool(Pool):
         return self._hosts
 
     def submit(self, worker: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return a future of a call on a worker."""
+        """Return a future of a call on a worker, which does its calls in their order."""
         return self.client.submit(
             function,
             *arguments,
@@ -183,6 +183,7 @@ class DaskPool(Pool):
             workers=[worker],
             allow_other_workers=False,
             pure=False,
+            fifo_timeout=0,  # a worker does its tasks in this order, also those of one moment
         )
 
     def share(self, worker: str) -> int:

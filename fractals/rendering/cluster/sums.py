@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import Any, BinaryIO
 
 from fractals.io.image import Image, PictureFile
@@ -33,6 +33,7 @@ from fractals.rendering.sums import (
     read_part,
 )
 from fractals.scene.model import Scene
+from fractals.threads import add
 
 LEAST_PIECES, MOST_PIECES = 8, 512  # of a job
 
@@ -49,11 +50,11 @@ def _play_by(cluster: Any, going: Going, options: RenderOptions) -> None:
 
     `cluster`: as of `fractals.rendering.cluster.job.run_job`.
     """
-    adder, plan, begun = going.adder, going.adder.plan, perf_counter()
+    adder, plan = going.adder, going.adder.plan
     adder.check_sent()
     found = _in_order(going)
     pieces = _between(going, found)
-    # Names of parts by their first chunk; of those that are added, but not written
+    # Names of parts by their first chunk, and names of parts that are added but not yet written
     names = {first: name_of((first, last)) for first, last in pieces}
     names |= {part.first: part.name for part in found}
     written, waiting = monotonic(), list[str]()
@@ -98,7 +99,7 @@ def _play_by(cluster: Any, going: Going, options: RenderOptions) -> None:
     )
     run_job(cluster, job, options)
     add_all()
-    going.timings["iterate"] += perf_counter() - begun
+    going.stages.lap("iterate")
 
 
 def _in_order(going: Going) -> list[Part]:
@@ -151,7 +152,7 @@ def render_by(
         if total.samples == plan.samples:  # else it was begun with a higher quality
             break
     image: Image = family.recolor(total, scene, options)
-    image.timings = computed.timings | image.timings
+    add(image.timings, computed.timings)
     if hasattr(image.summary, "sums"):
         image.summary = replace(total, sums=total.sums[:0].copy())
     del total  # its file is mapped

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from fractals import __version__
 from fractals.backends import probe
-from fractals.backends.cache_folder import source_digest
+from fractals.backends.sources import source_digest
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.io import png
 from fractals.io.files import parse_json

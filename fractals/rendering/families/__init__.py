@@ -9,10 +9,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
 
 from fractals import catalog
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages
 from fractals.backends.devices import Device, choose
 from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
 from fractals.io.escape_data import EscapeData, PictureFacts
@@ -20,7 +20,11 @@ from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.io.store import SUFFIX
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.scene.model import Scene
+from fractals.scene.model import Scene, taken_for
+from fractals.threads import add
+
+if TYPE_CHECKING:
+    from fractals.rendering.moves import Moves
 
 
 class Rendered(PictureFacts):
@@ -30,7 +34,7 @@ class Rendered(PictureFacts):
     ----------
     scene : Scene
     timings : dict of str to float
-        Seconds of each stage; "encode" excludes what was compressed while a GPU drew.
+        Seconds of each stage; see `Image`. "encode" excludes what was compressed while a GPU drew.
     device, precision, method, loop : str
         What drew the picture; see `Image`.
     summary : Summary, optional
@@ -95,8 +99,18 @@ class Family(ABC):
     layered: tuple[str, ...] = ()  # suffixes of files of light and layers that `render_to` writes
     # Tables of a scene for few families, as of `OWN_TABLES`, that images of this one are made by
     tables: tuple[str, ...] = ()
+    # Of a scene, that change no raw numbers: another look of a picture may have them
+    looks: tuple[str, ...] = ("color", "display", "develop")
     # Whether a pixel can be drawn without the others. Films then share what frames have in common.
     single_pixels = False
+    uses_colorings = False  # whether samples have values, which colorings turn into colors
+
+    @property
+    def moves(self) -> "Moves":
+        """Return how views move, are filmed and are suggested; imported by what moves them."""
+        from fractals.rendering.moves import Moves
+
+        return Moves()
 
     @abstractmethod
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> Any:
@@ -155,8 +169,11 @@ class Family(ABC):
         """Draw a picture into a file."""
         if cluster is not None:
             raise OptionError(f"{self._of(scene)} is drawn by one machine: leave cluster= out")
-        target = PictureFile(path, scene.image, overwrite)
-        return written_to(target, self.render(scene, options), options)
+        stages, target = Stages(), PictureFile(path, scene.image, overwrite)
+        image = self.render(scene, options)
+        stages.lap("iterate")
+        image.timings = image.timings or stages.seconds
+        return written_to(target, image, options)
 
     def refine(
         self,
@@ -167,8 +184,8 @@ class Family(ABC):
     ) -> Refinement:
         """Return a picture that becomes ever finer, where `single_pixels` is false.
 
-        `backend_of`: opens the device for a number type. `before`: what was refined before, of any
-        family, from which this one takes what serves both; it is of no use any more then.
+        `backend_of`: opens the device for a number type. `before`: the previous refinement, of any
+        family. Sums that the new picture can use are taken from it; it must not be used afterwards.
         """
         return AtOnce(self, scene, options)
 
@@ -186,6 +203,12 @@ class Family(ABC):
         `FractalsError`: what draws here differs from plain Python.
         """
         return self.render(scene, options)
+
+    def fingerprint(self, scene: Scene, options: RenderOptions) -> bytes:
+        """Return bytes of a picture that are equal on every device: the counts of its pixels."""
+        counted = scene.replace(supersampling=1, antialias="grid", coloring="count", layers=[])
+        counts: bytes = self.compute(counted, options).count.astype("<i4").tobytes()
+        return counts
 
     def compute(self, scene: Scene, options: RenderOptions) -> Any:
         """Compute the raw numbers of a picture."""
@@ -259,11 +282,15 @@ class AtOnce:
 
 def written_to(target: PictureFile, image: Image, options: RenderOptions) -> Rendered:
     """Write a picture to a file, and return the facts of its making."""
+    stages = Stages()
     with target.open() as file:
         if target.file_format == "HTML":
             _write_page(file, image, options)
         else:
             image.write(file, target.file_format)
+    stages.lap("encode")
+    image.timings["encode"] = 0.0
+    add(image.timings, stages.seconds)
     return Rendered.of(image)
 
 
@@ -302,7 +329,20 @@ def family_of(scene: Scene) -> Family:
     return load(scene.family)
 
 
+def moves_of(scene: Scene) -> "Moves":
+    """Return how views of a scene move, as its family says."""
+    return family_of(scene).moves
+
+
 def unused(scene: Scene) -> str:
+    """Return a line about what a scene may mean otherwise, or an empty text.
+
+    It names keys that the scene's family does not read, and tells what a text was taken for.
+    """
+    return "; ".join(filter(None, (_unused_tables(scene), taken_for(scene.formula))))
+
+
+def _unused_tables(scene: Scene) -> str:
     """Return a line about keys of a scene that its family does not read, or an empty text."""
     if not OWN_TABLES.keys() & scene.model_fields_set:
         return ""

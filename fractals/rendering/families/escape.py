@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from fractals.backends.base import Backend
+from fractals.backends.base import Backend, Stages
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
 from fractals.rendering.compute_store import Computed, compute_data_to
@@ -33,7 +33,9 @@ class Escape(Family):
     title = "Escape time: orbits are iterated, and their counts are colored"
     has_inside = True
     suffixes = SUFFIXES
+    looks = (*Family.looks, "relief", "camera", "light")
     single_pixels = True
+    uses_colorings = True
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Keeps) -> Plan:
         """Return how a scene is drawn."""
@@ -74,7 +76,8 @@ class Escape(Family):
 
     def render(self, scene: Scene, options: RenderOptions) -> Image:
         """Draw a picture."""
-        return draw_image(*open_plan(scene, options), options)
+        stages = Stages()
+        return draw_image(*open_plan(scene, options), options, stages)
 
     def run_kernels(self, scene: Scene, backend_of: Callable[[str], Backend]) -> int:
         """Draw some pixels; the first kernel iterates."""
@@ -113,7 +116,8 @@ class Escape(Family):
 
     def compute(self, scene: Scene, options: RenderOptions) -> EscapeData:
         """Compute the raw numbers of a picture."""
-        return compute_data(*open_plan(scene, options, "raw"), options)
+        stages = Stages()
+        return compute_data(*open_plan(scene, options, "raw"), options, stages)
 
     def compute_to(
         self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions

@@ -3,7 +3,13 @@ import { test } from "node:test";
 
 import { History } from "../../../fractals/explorer/client/history.js";
 import { children } from "../../../fractals/explorer/client/panels/breed.js";
-import { curveAt, heightOf, rangeOf, traced, valueAt } from "../../../fractals/explorer/client/panels/curves.js";
+import {
+  curveAt,
+  heightOf,
+  rangeOf,
+  traced,
+  valueAt,
+} from "../../../fractals/explorer/client/panels/curves.js";
 import { path } from "../../../fractals/explorer/client/panels/flight.js";
 import { flat, looksOf } from "../../../fractals/explorer/client/panels/looks.js";
 import { stopsOf } from "../../../fractals/explorer/client/panels/photo.js";
@@ -13,15 +19,27 @@ function chance(seed) {
   return () => (seed = (seed * 48271) % 2147483647) / 2147483647;
 }
 
-const TABLE = { stops: [[0, "#000000"], [0.5, "#ffffff"]], cyclic: true };
-const CATALOG = { palettes: [{ name: "ink", ...TABLE }], colorings: [{ name: "smooth", palette: "ink" }] };
+const TABLE = {
+  stops: [
+    [0, "#000000"],
+    [0.5, "#ffffff"],
+  ],
+  cyclic: true,
+};
+const CATALOG = {
+  palettes: [{ name: "ink", ...TABLE }],
+  colorings: [{ name: "smooth", palette: "ink" }],
+};
 
 test("a poster's palette has flat colors between narrow edges", () => {
   const { stops } = flat(TABLE, 4);
   assert.equal(stops.length, 8);
   for (let k = 0; k < 8; k += 2) assert.equal(stops[k][1], stops[k + 1][1]);
   const places = stops.map(([place]) => place);
-  assert.deepEqual(places, [...places].sort((a, b) => a - b));
+  assert.deepEqual(
+    places,
+    [...places].sort((a, b) => a - b),
+  );
   assert.ok(places[0] === 0 && places.at(-1) < 1);
   for (let k = 1; k < 7; k += 2) assert.ok(places[k + 1] - places[k] < 0.001);
 });
@@ -29,7 +47,10 @@ test("a poster's palette has flat colors between narrow edges", () => {
 test("a look replaces the layers, and only a poster the palette", () => {
   const color = { coloring: "smooth", palette: "ink", density: 3, layers: [{ coloring: "rank" }] };
   const looks = looksOf(color, CATALOG);
-  assert.deepEqual(looks.map(({ id }) => id), ["plain", "light", "relief", "ink", "engraving", "poster"]);
+  assert.deepEqual(
+    looks.map(({ id }) => id),
+    ["plain", "light", "relief", "ink", "engraving", "poster"],
+  );
   for (const { id, change } of looks) {
     assert.equal(change.color.density, 3);
     assert.ok(!change.color.layers.some(({ coloring }) => coloring === "rank"));
@@ -39,20 +60,39 @@ test("a look replaces the layers, and only a poster the palette", () => {
 });
 
 test("the palette of a photograph has its main colors, the darkest first, in a short loop", () => {
-  const colors = [[10, 20, 40], [200, 60, 30], [250, 240, 220], [30, 120, 90]], pixels = [];
+  const colors = [
+      [10, 20, 40],
+      [200, 60, 30],
+      [250, 240, 220],
+      [30, 120, 90],
+    ],
+    pixels = [];
   for (let k = 0; k < 400; k++) pixels.push(...colors[k % 4], 255);
   pixels.push(0, 255, 0, 255); // a single pixel is no main color
-  const stops = stopsOf(pixels), found = stops.map(([, hex]) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
+  const stops = stopsOf(pixels),
+    found = stops.map(([, hex]) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)));
   assert.equal(stops.length, 4);
-  assert.deepEqual(stops.map(([place]) => place), [0, 0.25, 0.5, 0.75]);
+  assert.deepEqual(
+    stops.map(([place]) => place),
+    [0, 0.25, 0.5, 0.75],
+  );
   assert.ok(found[0].every((part, k) => Math.abs(part - colors[0][k]) <= 2));
-  for (const color of colors) assert.ok(found.some((each) => each.every((part, k) => Math.abs(part - color[k]) <= 2)));
+  for (const color of colors)
+    assert.ok(found.some((each) => each.every((part, k) => Math.abs(part - color[k]) <= 2)));
   assert.equal(stopsOf([0, 0, 0, 0]).length, 1); // transparent
 });
 
 test("children have the place of one parent and colors of both, and differ", () => {
-  const one = { julia: ["0", "1"], view: { width: "3" }, color: { coloring: "smooth", palette: "ink", layers: [{ coloring: "slopes" }] } };
-  const other = { formula: "burning_ship", view: { width: "1e-5" }, color: { coloring: "rank", palette: "jade" } };
+  const one = {
+    julia: ["0", "1"],
+    view: { width: "3" },
+    color: { coloring: "smooth", palette: "ink", layers: [{ coloring: "slopes" }] },
+  };
+  const other = {
+    formula: "burning_ship",
+    view: { width: "1e-5" },
+    color: { coloring: "rank", palette: "jade" },
+  };
   const between = () => ({ title: "Between" });
   const found = children(one, other, 12, chance(3), between);
   assert.equal(found.length, 12);
@@ -61,7 +101,9 @@ test("children have the place of one parent and colors of both, and differ", () 
     const parent = child.formula === "burning_ship" ? other : one;
     assert.deepEqual([child.view, child.julia], [parent.view, parent.julia ?? null]);
     assert.ok(["smooth", "rank"].includes(child.color.coloring));
-    assert.ok(["ink", "jade", "Between"].includes(child.color.palette.title ?? child.color.palette));
+    assert.ok(
+      ["ink", "jade", "Between"].includes(child.color.palette.title ?? child.color.palette),
+    );
   }
   for (const part of ["formula", "color.coloring"]) {
     const values = found.map((child) => part.split(".").reduce((value, key) => value[key], child));
@@ -79,22 +121,51 @@ test("a slower flight takes longer, and ends at the same place", () => {
 });
 
 test("the pictures of steps survive a reload", () => {
-  const history = new History(), state = { frame: 3, scene: {}, origin: 1, entry: 0, still: "data:" };
+  const history = new History(),
+    state = { frame: 3, scene: {}, origin: 1, entry: 0, still: "data:" };
   history.note("", () => state);
-  assert.deepEqual(JSON.parse(JSON.stringify(history)).back, [{ frame: 0, scene: {}, origin: -1, entry: 0, still: "data:" }]);
+  assert.deepEqual(JSON.parse(JSON.stringify(history)).back, [
+    { frame: 0, scene: {}, origin: -1, entry: 0, still: "data:" },
+  ]);
 });
 
-test("curves are those of films, and a drag in a graph is their inverse", () => { // test_film_tracks.py has the same numbers
-  for (const [ease, ...wanted] of [["constant", 0.25, 0.875], ["in", 0.02734, 0.75366], ["out", 0.47266, 0.99634], ["both", 0.09375, 0.98633], ["hold", 0, 0]]) {
-    const points = [[0, 0], [1, 2], [3, 6, ease]];
+test("curves are those of films, and a drag in a graph is their inverse", () => {
+  // test_film_tracks.py has the same numbers
+  for (const [ease, ...wanted] of [
+    ["constant", 0.25, 0.875],
+    ["in", 0.02734, 0.75366],
+    ["out", 0.47266, 0.99634],
+    ["both", 0.09375, 0.98633],
+    ["hold", 0, 0],
+  ]) {
+    const points = [
+      [0, 0],
+      [1, 2],
+      [3, 6, ease],
+    ];
     const found = [0.25, 0.875].map((share) => (curveAt(points, 1 + 2 * share) - 2) / 4);
-    assert.ok(found.every((each, k) => Math.abs(each - wanted[k]) < 1e-5), `${ease}: ${found}`);
+    assert.ok(
+      found.every((each, k) => Math.abs(each - wanted[k]) < 1e-5),
+      `${ease}: ${found}`,
+    );
     assert.equal(curveAt(points, 3), 6);
   }
-  const points = [[0.1, 0], [0.2, 1], [0.5, 4], [0.9, 3.5]];
+  const points = [
+    [0.1, 0],
+    [0.2, 1],
+    [0.5, 4],
+    [0.9, 3.5],
+  ];
   const soft = [-1, 0.15, 0.3, 0.7, 2].map((at) => Number(curveAt(points, at).toFixed(6)));
   assert.deepEqual(soft, [0, 0.5, 2.222222, 3.8125, 3.5]);
-  const line = traced(points), range = rangeOf([0, 4]);
-  assert.deepEqual([line[0], line.at(-1)], [[0, 0], [1, 3.5]]);
+  const line = traced(points),
+    range = rangeOf([0, 4]);
+  assert.deepEqual(
+    [line[0], line.at(-1)],
+    [
+      [0, 0],
+      [1, 3.5],
+    ],
+  );
   assert.deepEqual([valueAt(range, heightOf(range, 3)), rangeOf([2, 2])], [3, [1, 3]]);
 });

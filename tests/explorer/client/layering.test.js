@@ -2,11 +2,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { changed, paintsOf } from "../../../fractals/explorer/client/paints.js";
-import { at, canGroup, dropped, grouped, moved, ungrouped, without } from "../../../fractals/explorer/client/panels/layering.js";
+import {
+  at,
+  canGroup,
+  dropped,
+  grouped,
+  moved,
+  ungrouped,
+  without,
+} from "../../../fractals/explorer/client/panels/layering.js";
 
 const [A, B, C, D] = "ABCD".split("").map((coloring) => ({ coloring }));
 const group = (...layers) => ({ blend: "normal", opacity: 1, layers });
-const text = (layers) => layers.map((each) => (each.layers ? `(${text(each.layers)})` : each.coloring)).join("");
+const text = (layers) =>
+  layers.map((each) => (each.layers ? `(${text(each.layers)})` : each.coloring)).join("");
 
 test("layers go up and down, into groups and out of them", () => {
   const list = [A, group(B, C), D];
@@ -45,8 +54,12 @@ test("a layer is dropped above another one, or into a group", () => {
 
 test("groups are made and undone, and the last layer ends its group", () => {
   assert.equal(text(grouped([A, B], [1])), "A(B)");
-  const soft = { ...B, blend: "soft_light", opacity: 0.7 }, [, made] = grouped([A, soft], [1]);
-  assert.deepEqual([made.blend, made.opacity, made.layers[0].blend, made.layers[0].opacity], ["soft_light", 0.7, "normal", 1]);
+  const soft = { ...B, blend: "soft_light", opacity: 0.7 },
+    [, made] = grouped([A, soft], [1]);
+  assert.deepEqual(
+    [made.blend, made.opacity, made.layers[0].blend, made.layers[0].opacity],
+    ["soft_light", 0.7, "normal", 1],
+  );
   assert.deepEqual(ungrouped([A, made], [1]), [A, soft]);
   assert.equal(text(ungrouped([A, group(B, C), D], [1])), "ABCD");
   assert.equal(text(without([A, group(B)], [1, 0])), "A");
@@ -54,21 +67,32 @@ test("groups are made and undone, and the last layer ends its group", () => {
 });
 
 test("colors of layers are found and changed in groups", () => {
-  const masked = { ...D, picture_mask: "a" }, color = { coloring: "base", layers: [A, group(B, C), masked] };
-  assert.deepEqual(paintsOf(color).map(({ paint }) => paint.coloring), ["base", "A", "B", "C", "D"]);
-  assert.deepEqual(paintsOf(color).map(({ overs }) => overs.map(({ layers, coloring }) => layers?.length ?? coloring)), [[], [], [2], [2], ["D"]]);
+  const masked = { ...D, picture_mask: "a" },
+    color = { coloring: "base", layers: [A, group(B, C), masked] };
+  assert.deepEqual(
+    paintsOf(color).map(({ paint }) => paint.coloring),
+    ["base", "A", "B", "C", "D"],
+  );
+  assert.deepEqual(
+    paintsOf(color).map(({ overs }) =>
+      overs.map(({ layers, coloring }) => layers?.length ?? coloring),
+    ),
+    [[], [], [2], [2], ["D"]],
+  );
   assert.deepEqual(changed(color, 3, { density: 2 }).layers[1].layers[1], { ...C, density: 2 });
   assert.deepEqual(changed(color, 0, { density: 2 }), { ...color, density: 2 });
   assert.deepEqual(changed(color, 4, { density: 2 }).layers[2], { ...masked, density: 2 });
 });
 
 test("groups lie in groups, four deep", () => {
-  const list = [A, group(B, group(C, D)), D], inner = group(group(A));
+  const list = [A, group(B, group(C, D)), D],
+    inner = group(group(A));
   assert.equal(text(grouped(list, [1, 1])), "A(B((CD)))D");
   assert.equal(text(ungrouped(list, [1, 1])), "A(BCD)D");
   assert.equal(text(without(list, [1, 1, 0])), "A(B(D))D");
   assert.equal(text(without([group(group(A)), B], [0, 0, 0])), "B"); // both groups end
-  const up = (layers, path) => text(moved(layers, path, 1).layers), down = (layers, path) => text(moved(layers, path, -1).layers);
+  const up = (layers, path) => text(moved(layers, path, 1).layers),
+    down = (layers, path) => text(moved(layers, path, -1).layers);
   assert.equal(up(list, [1, 0]), "A((BCD))D");
   assert.equal(up(list, [1, 1, 1]), "A(B(C)D)D");
   assert.equal(up(list, [1, 1]), "A(B)(CD)D");
@@ -86,7 +110,13 @@ test("groups lie in groups, four deep", () => {
   assert.ok(!canGroup([group(deep)], [0]));
   assert.ok(!canGroup([group(deep)], [0, 0, 0, 0, 0]));
   const color = { coloring: "base", layers: list };
-  assert.deepEqual(paintsOf(color).map(({ path }) => path.join()), ["", "0", "1,0", "1,1,0", "1,1,1", "2"]);
-  assert.deepEqual(paintsOf(color).map(({ overs }) => overs.length), [0, 0, 1, 2, 2, 0]);
+  assert.deepEqual(
+    paintsOf(color).map(({ path }) => path.join()),
+    ["", "0", "1,0", "1,1,0", "1,1,1", "2"],
+  );
+  assert.deepEqual(
+    paintsOf(color).map(({ overs }) => overs.length),
+    [0, 0, 1, 2, 2, 0],
+  );
   assert.equal(changed(color, 4, { density: 2 }).layers[1].layers[1].layers[1].density, 2);
 });

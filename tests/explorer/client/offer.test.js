@@ -8,10 +8,19 @@ const fields = (/** @type {string} */ address) => Object.fromEntries(new URL(add
 test("the form has the scene, its title and its author", () => {
   const address = formOf({ title: 'A "sea" & more', author: "Ünal" }, "[view]\nwidth = 1\n");
   assert.equal(address.split("?")[0], `${REPOSITORY}/issues/new`);
-  assert.deepEqual(fields(address), { template: "picture.yml", title: 'Picture: A "sea" & more', author: "Ünal", scene: "[view]\nwidth = 1\n" });
+  assert.deepEqual(fields(address), {
+    template: "picture.yml",
+    title: 'Picture: A "sea" & more',
+    author: "Ünal",
+    scene: "[view]\nwidth = 1\n",
+  });
 });
 
 test("a scene that is too long is left to be pasted", () => {
   const address = formOf({ title: null }, "ü".repeat(4000));
-  assert.deepEqual(fields(address), { template: "picture.yml", title: "Picture: untitled", author: "" });
+  assert.deepEqual(fields(address), {
+    template: "picture.yml",
+    title: "Picture: untitled",
+    author: "",
+  });
 });

@@ -5,7 +5,8 @@ import { Paints } from "../../../fractals/explorer/client/paints.js";
 
 /** Colors of a page whose server answers when the test says so. */
 function page() {
-  const sent = [], stage = { renderer: { values: true }, adjust() {} };
+  const sent = [],
+    stage = { renderer: { values: true }, adjust() {} };
   const explorer = { stage, placed: { values: true }, scene: { color: { density: 1 } }, drawn: {} };
   const paints = new Paints(explorer, (message) => Boolean(sent.push(message)));
   paints.start({ density: 1 });
@@ -22,7 +23,10 @@ test("changes that were live end with the gesture, whatever has become of the co
   assert.deepEqual([paints.settled, sent.length], [false, 0]);
   paints.rest();
   paints.rest();
-  assert.deepEqual(sent.map(({ color }) => color), [{ density: 2 }]);
+  assert.deepEqual(
+    sent.map(({ color }) => color),
+    [{ density: 2 }],
+  );
   accept();
   assert.equal(paints.settled, true);
 });

@@ -6,9 +6,20 @@ import { meaningOf, togetherOf } from "../../../fractals/explorer/client/paste.j
 const center = ["-0.7453", "0.1127"];
 
 test("a place is two numbers, with a zoom or a width", () => {
-  for (const text of ["-0.7453 0.1127", "-0.7453, 0.1127", "(−0.7453; 0.1127)", "-0.7453 + 0.1127i", "re = -0.7453\nim = 0.1127".replace("\n", ", "), "x: -0.7453 y: +0.1127"])
+  for (const text of [
+    "-0.7453 0.1127",
+    "-0.7453, 0.1127",
+    "(−0.7453; 0.1127)",
+    "-0.7453 + 0.1127i",
+    "re = -0.7453\nim = 0.1127".replace("\n", ", "),
+    "x: -0.7453 y: +0.1127",
+  ])
     assert.deepEqual(meaningOf(text), { view: { center } }, text);
-  for (const text of ["-0.7453 0.1127 1e5", "-0.7453 0.1127 @ 1e5", "Re: -0.7453, Im: 0.1127, Zoom: 1e5"])
+  for (const text of [
+    "-0.7453 0.1127 1e5",
+    "-0.7453 0.1127 @ 1e5",
+    "Re: -0.7453, Im: 0.1127, Zoom: 1e5",
+  ])
     assert.deepEqual(meaningOf(text), { view: { center, zoom: "1e5" } }, text);
   for (const text of ["-0.7453 0.1127 1e-1000", "-0.7453, 0.1127, width 1e-1000"])
     assert.deepEqual(meaningOf(text), { view: { center, width: "1e-1000" } }, text);
@@ -17,7 +28,10 @@ test("a place is two numbers, with a zoom or a width", () => {
 
 test("all digits are kept", () => {
   const digits = `-0.${"74364388703715870475".repeat(50)}`;
-  assert.deepEqual(meaningOf(`${digits} 0.1 1e900`).view, { center: [digits, "0.1"], zoom: "1e900" });
+  assert.deepEqual(meaningOf(`${digits} 0.1 1e900`).view, {
+    center: [digits, "0.1"],
+    zoom: "1e900",
+  });
 });
 
 test("links, scenes and files of others are told apart", () => {
@@ -27,26 +41,44 @@ test("links, scenes and files of others are told apart", () => {
   const toml = 'title = "A"\n\n[view]\nwidth = "0.1"';
   assert.deepEqual(meaningOf(toml), { toml });
   assert.deepEqual(meaningOf('[view]\nwidth = "0.1"'), { toml: '[view]\nwidth = "0.1"' });
-  assert.deepEqual(meaningOf("Re: -1.5\nIm: 0.2\nZoom: 1E20\nIterations: 500"), { file: "pasted.kfr" });
+  assert.deepEqual(meaningOf("Re: -1.5\nIm: 0.2\nZoom: 1E20\nIterations: 500"), {
+    file: "pasted.kfr",
+  });
   assert.deepEqual(meaningOf('{"formula": "mandelbrot"}'), { file: "pasted.json" });
   for (const [text, file] of [
     ["Cubic (XAXIS) { ; words = more\n z = pixel:\n z = z^3 + pixel\n |z| < 9 }", "pasted.frm"],
     ["; by somebody\nCubic { z = 0: z = z^2 + pixel, |z| < 4 }", "pasted.frm"],
     ["Place { reset type=mandel\n center-mag=-0.5/0/1 }", "pasted.par"],
-    ["Cubic { ; words\n  Init: z = 0\nloop:\n  z = z^3 + #pixel\nbailout: |z| < 9\nswitch:\n  type = \"x\"\n}", "pasted.ufm"],
-    ["Place {\nfractal:\n  title=\"a\"\nlayer:\n  caption=\"b\"\ngradient:\n  index=0 color=255\n}", "pasted.upr"],
+    [
+      'Cubic { ; words\n  Init: z = 0\nloop:\n  z = z^3 + #pixel\nbailout: |z| < 9\nswitch:\n  type = "x"\n}',
+      "pasted.ufm",
+    ],
+    [
+      'Place {\nfractal:\n  title="a"\nlayer:\n  caption="b"\ngradient:\n  index=0 color=255\n}',
+      "pasted.upr",
+    ],
     ["Place {\n::abc\n  def\n}", "pasted.upr"],
-    ["Sea {\ngradient:\n  title=\"Sea\" index=0 color=255\n}", "pasted.ugr"],
+    ['Sea {\ngradient:\n  title="Sea" index=0 color=255\n}', "pasted.ugr"],
     ["fern {\n 0 0 0 .16 0 0 .01\n}", "pasted.ifs"],
     ['<flame name="a"><xform weight="1"/></flame>', "pasted.flame"],
     ['<?xml version="1.0"?>\n<Flames name="b"></Flames>', "pasted.flame"],
-  ]) assert.deepEqual(meaningOf(text), { file }, text);
+  ])
+    assert.deepEqual(meaningOf(text), { file }, text);
   const inline = 'formula = { name = "power", power = 3 }';
   assert.deepEqual(meaningOf(inline), { toml: inline });
 });
 
 test("other text is nothing", () => {
-  for (const text of ["", "hello", "1", "1 2 3 4", "call 555 1234 now", "eNo", "see you at 3, or 4"]) assert.equal(meaningOf(text), null, text);
+  for (const text of [
+    "",
+    "hello",
+    "1",
+    "1 2 3 4",
+    "call 555 1234 now",
+    "eNo",
+    "see you at 3, or 4",
+  ])
+    assert.equal(meaningOf(text), null, text);
 });
 
 test("parameters of Ultra Fractal are sent with the formulas that are dropped beside them", async () => {

@@ -8,7 +8,9 @@ import { kept, observe } from "../../../fractals/explorer/client/state.js";
 test("an effect that reads observed fields runs when they change, and only then", () => {
   const object = observe({ one: 1, two: 2 }, "one");
   const seen = [];
-  effect(() => { seen.push(object.one + object.two); });
+  effect(() => {
+    seen.push(object.one + object.two);
+  });
   object.two = 5;
   object.one = 1;
   object.one = 3;
@@ -18,7 +20,9 @@ test("an effect that reads observed fields runs when they change, and only then"
 
 test("values without a browser's storage are kept in memory", () => {
   const seen = [];
-  effect(() => { seen.push(kept.get("favorites", "none")); });
+  effect(() => {
+    seen.push(kept.get("favorites", "none"));
+  });
   kept.set("favorites", ["jade"]);
   assert.deepEqual(seen, ["none", ["jade"]]);
 });
@@ -40,11 +44,12 @@ test("random edits, undos and redos are those of a list of states", () => {
   const random = (count) => (seed = (seed * 48271) % 2147483647) % count;
   for (let round = 0; round < 50; round++) {
     const { history, ...made } = counter();
-    let states = [0], at = 0;
+    let states = [0],
+      at = 0;
     for (let k = 0; k < 60; k++) {
       const kind = ["do", "undo", "redo"][random(3)];
       const now = made[kind]("");
-      if (kind === "do") (states = [...states.slice(0, at + 1), now], at += 1);
+      if (kind === "do") ((states = [...states.slice(0, at + 1), now]), (at += 1));
       else at = Math.min(states.length - 1, Math.max(0, at + (kind === "undo" ? -1 : 1)));
       assert.equal(now, states[at]);
       assert.deepEqual([history.canUndo, history.canRedo], [at > 0, at < states.length - 1]);
@@ -86,7 +91,8 @@ test("states that were never placed are forgotten", () => {
 
 test("a named gesture is one step however long it takes, and a jump is returned to", () => {
   const history = new History();
-  let entry = 0, name = "a";
+  let entry = 0,
+    name = "a";
   const now = () => ({ entry, name });
   const note = (step, next) => (history.note(step, now), (name = next));
   note("gesture 1", "b");

@@ -9,10 +9,22 @@ import { test } from "node:test";
 const SCRIPT = new URL("../../../.ci/templates.mjs", import.meta.url).pathname;
 const CASES = [
   ["html`<p>none</p>`", "html`${<><p>none</p></>}`"],
-  ["html`<${Button} label=\"A\" bare onClick=${() => run({ a: 1 })} />`", "html`${<><Button label={`A`} bare onClick={() => run({ a: 1 })} /></>}`"],
-  ["html`<${Part} ...${rest}><i class=\"a ${b}\">x > y</i><//>`", "html`${<><Part {...(rest)}><i class={`a ${b}`}>x   y</i></Part></>}`"],
-  ["html`${all.map((one) => html`<${Row} at=${one} />`)}`", "html`${<>{all.map((one) => html`${<><Row at={one} /></>}`)}</>}`"],
-  ["html`<p title=${`a ${html`<b />`}`} size=2></p>`", "html`${<><p title={`a ${html`${<><b /></>}`}`} size=\"2\"></p></>}`"],
+  [
+    'html`<${Button} label="A" bare onClick=${() => run({ a: 1 })} />`',
+    "html`${<><Button label={`A`} bare onClick={() => run({ a: 1 })} /></>}`",
+  ],
+  [
+    'html`<${Part} ...${rest}><i class="a ${b}">x > y</i><//>`',
+    "html`${<><Part {...(rest)}><i class={`a ${b}`}>x   y</i></Part></>}`",
+  ],
+  [
+    "html`${all.map((one) => html`<${Row} at=${one} />`)}`",
+    "html`${<>{all.map((one) => html`${<><Row at={one} /></>}`)}</>}`",
+  ],
+  [
+    "html`<p title=${`a ${html`<b />`}`} size=2></p>`",
+    'html`${<><p title={`a ${html`${<><b /></>}`}`} size="2"></p></>}`',
+  ],
   // What is no template stays.
   ["const a = `${b}` / 2, c = /[`/]\\//.test(d); // html`<p>`\n/* ` */ e = 'html`' + \"`\";", null],
 ];
@@ -23,5 +35,7 @@ test("templates become JSX on the same lines, and nothing else changes", (t) => 
   mkdirSync(join(folder, "from"));
   CASES.forEach(([given], k) => writeFileSync(join(folder, "from", `${k}.js`), given));
   execFileSync(process.execPath, [SCRIPT, join(folder, "from"), join(folder, "to")]);
-  CASES.forEach(([given, wanted], k) => assert.equal(readFileSync(join(folder, "to", `${k}.js`), "utf8"), wanted ?? given));
+  CASES.forEach(([given, wanted], k) =>
+    assert.equal(readFileSync(join(folder, "to", `${k}.js`), "utf8"), wanted ?? given),
+  );
 });

@@ -139,7 +139,7 @@ define(elementary.nearest, same(types.Float), llvm_function("rint"), (Pack,))
 
 @intrinsic
 def _split_lanes(context, v):
-    """Return each lane's mantissa in [1, 2), and its exponent as a number; see `formula.split`."""
+    """Return each lane's mantissa in [1, 2), and exponent as a number, as `primitives.split`."""
     bits, fraction, bias = (64, 52, 1023) if v.element == types.float64 else (32, 23, 127)
 
     def generate(context, builder, signature, args):

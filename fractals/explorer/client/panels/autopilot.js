@@ -12,7 +12,9 @@ const REST_MS = 1500; // at a place, at least; the next one is searched for mean
 
 export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
   const own = observe({ on: false });
-  let flight = /** @type {Table|null} */ (null), job = /** @type {Table|null} */ (null), count = 0;
+  let flight = /** @type {Table|null} */ (null),
+    job = /** @type {Table|null} */ (null),
+    count = 0;
 
   function stop() {
     if (!own.on) return false;
@@ -22,11 +24,14 @@ export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
     job?.cancel();
     return true;
   }
-  const rest = (/** @type {number} */ ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+  const rest = (/** @type {number} */ ms) =>
+    new Promise((resolve) => {
+      setTimeout(resolve, ms);
+    });
 
   /** Return a view to fly to: {center, octaves}; null where nothing in the view differs. */
   async function next() {
-    const mine = job = explorer.job({ t: "find", what: "interesting" });
+    const mine = (job = explorer.job({ t: "find", what: "interesting" }));
     const { views = [] } = await mine.done.catch((/** @type {any} */ error) => {
       if (error.cancelled) stop();
       return {};
@@ -39,14 +44,20 @@ export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
 
   async function start() {
     if (own.on || !explorer.placed) return;
-    if (still()) return void notify("The autopilot is off, because the system asks for reduced motion.");
-    if (!canFly(explorer)) return void notify("The autopilot flies over the plane of a formula: leave the Julia set or the stretched view first.");
+    if (still())
+      return void notify("The autopilot is off, because the system asks for reduced motion.");
+    if (!canFly(explorer))
+      return void notify(
+        "The autopilot flies over the plane of a formula: leave the Julia set or the stretched view first.",
+      );
     count += 1;
-    const step = `flight autopilot ${count}`, from = explorer.placed.octaves;
+    const step = `flight autopilot ${count}`,
+      from = explorer.placed.octaves;
     own.on = true;
     ui.bare = true;
     notify("The autopilot flies on until you move the picture or press Escape.");
-    let first = true, hops = 0;
+    let first = true,
+      hops = 0;
     while (own.on) {
       const far = explorer.placed.camera ? hops >= HOPS : explorer.placed.octaves - from > DEEPEST;
       const [found] = await Promise.all([far ? null : next(), rest(first ? 0 : REST_MS)]);
@@ -65,7 +76,10 @@ export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
         if (!arrived) break;
         continue;
       }
-      const target = found ?? { center: explorer.placed.center, octaves: Math.max(0, explorer.placed.octaves - RISE) };
+      const target = found ?? {
+        center: explorer.placed.center,
+        octaves: Math.max(0, explorer.placed.octaves - RISE),
+      };
       if (!found && explorer.placed.octaves < 0.5) {
         notify("The autopilot finds nothing here.");
         break;
@@ -79,11 +93,23 @@ export function autopilotTool(/** @type {Table} */ { explorer, notify, ui }) {
   }
   explorer.addEventListener("gesture", stop);
   explorer.addEventListener("disconnected", stop);
-  const toggle = () => { if (!stop()) start(); };
+  const toggle = () => {
+    if (!stop()) start();
+  };
   return {
-    get on() { return own.on; },
+    get on() {
+      return own.on;
+    },
     toggle,
     stop,
-    commands: [{ id: "autopilot", group: "Find", title: "Autopilot: fly from one place to the next", keys: ["a"], run: toggle }],
+    commands: [
+      {
+        id: "autopilot",
+        group: "Find",
+        title: "Autopilot: fly from one place to the next",
+        keys: ["a"],
+        run: toggle,
+      },
+    ],
   };
 }

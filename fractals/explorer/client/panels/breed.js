@@ -9,10 +9,16 @@ const BLENDED = 0.5; // of the chance that a palette is between those of the par
  * @param {(one: any, other: any) => Table} between a palette between two
  */
 export function children(one, other, count, random, between) {
-  const pick = () => (random() < 0.5 ? one : other), found = new Map();
+  const pick = () => (random() < 0.5 ? one : other),
+    found = new Map();
   for (let tries = 0; tries < 20 * count && found.size < count; tries++) {
-    const place = pick(), look = pick(), palette = random() < BLENDED ? between(one.color, other.color) : pick().color.palette;
-    const layers = random() < 0.25 ? [...(one.color.layers ?? []), ...(other.color.layers ?? [])].slice(0, 4) : (pick().color.layers ?? []);
+    const place = pick(),
+      look = pick(),
+      palette = random() < BLENDED ? between(one.color, other.color) : pick().color.palette;
+    const layers =
+      random() < 0.25
+        ? [...(one.color.layers ?? []), ...(other.color.layers ?? [])].slice(0, 4)
+        : (pick().color.layers ?? []);
     const color = { ...look.color, palette, layers, offset: Math.round(1000 * random()) / 1000 };
     const child = { ...placeOf(place), color };
     found.set(JSON.stringify(child), child);
@@ -20,4 +26,5 @@ export function children(one, other, count, random, between) {
   return [...found.values()];
 }
 
-const placeOf = (/** @type {Table} */ scene) => Object.fromEntries(Object.entries(PLACE).map(([key, missing]) => [key, scene[key] ?? missing]));
+const placeOf = (/** @type {Table} */ scene) =>
+  Object.fromEntries(Object.entries(PLACE).map(([key, missing]) => [key, scene[key] ?? missing]));

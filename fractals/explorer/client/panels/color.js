@@ -2,8 +2,25 @@
 import { html, signal, useSignalEffect } from "../html.js";
 import { changed, paintsOf } from "../paints.js";
 import { observe } from "../state.js";
-import { Button, FileButton, OptionField, Row, Section, Select, Slider, still, words } from "../ui.js";
-import { coloringName, coloringOf, gradient, paletteTitle, shownPalette, tableOf } from "./colors.js";
+import {
+  Button,
+  FileButton,
+  OptionField,
+  Row,
+  Section,
+  Select,
+  Slider,
+  still,
+  words,
+} from "../ui.js";
+import {
+  coloringName,
+  coloringOf,
+  gradient,
+  paletteTitle,
+  shownPalette,
+  tableOf,
+} from "./colors.js";
 import { Develop } from "./develop.js";
 import { Relief } from "./relief.js";
 import { Shown } from "./display.js";
@@ -17,12 +34,22 @@ import { Lit } from "./space.js";
 
 const FASTEST = 0.5; // turns a second: with 3 colors a turn below the 3 flashes a second of WCAG 2.3.1
 const HISTOGRAM_MS = 400; // after a change of the view, before the histogram is asked for
-const MASKS = [["auto", "As the coloring needs"], ["escaped", "Orbits escape"], ["inside", "Orbits stay"], ["all", "Everywhere"]];
+const MASKS = [
+  ["auto", "As the coloring needs"],
+  ["escaped", "Orbits escape"],
+  ["inside", "Orbits stay"],
+  ["all", "Everywhere"],
+];
 
 export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open, ui }) {
   const { catalog } = explorer;
-  const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [id, `${words(id)}: ${title}`]);
-  const plainFirst = [...catalog.colorings].sort((one, other) => Number(one.statistic) - Number(other.statistic)); // no sums along orbits
+  const colorings = catalog.colorings.map((/** @type {Table} */ { name: id, title }) => [
+    id,
+    `${words(id)}: ${title}`,
+  ]);
+  const plainFirst = [...catalog.colorings].sort(
+    (one, other) => Number(one.statistic) - Number(other.statistic),
+  ); // no sums along orbits
   const own = observe({ picked: 0, level: 0, counts: /** @type {Table|null} */ (null) }); // of `Layers`
   const brush = makeBrush();
   const Editor = signal(/** @type {typeof import("./editor.js").Editor|null} */ (null)); // it brings a library, so it is loaded when it is opened
@@ -32,8 +59,13 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
 
   /** @param {Table} now @param {boolean} [live] @param {number} [fit] as of `paint` */
   const change = (now, live = false, fit) => explorer.paint(now, { live, fit });
-  const edit = (/** @type {Table} */ changes, live = false) => change(changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }), live);
-  const choose = (/** @type {Table} */ changes) => change(changed(color(), index(), changes), false, index()); // what has other values
+  const edit = (/** @type {Table} */ changes, live = false) =>
+    change(
+      changed(color(), index(), { ...changes, ...(index() === 0 && equalized(color(), changes)) }),
+      live,
+    );
+  const choose = (/** @type {Table} */ changes) =>
+    change(changed(color(), index(), changes), false, index()); // what has other values
 
   async function fit() {
     try {
@@ -46,10 +78,23 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
 
   /** Blend the base with the same palette over the rank: one layer whose opacity is the slider. */
   function balance(/** @type {number} */ share, live = false) {
-    const now = color(), old = now.layers?.find(isRank), others = (now.layers ?? []).filter((/** @type {Table} */ layer) => !isRank(layer));
-    const layer = { coloring: "rank", palette: shownPalette(now, catalog), density: 1, offset: 0, blend: "normal", ...old, opacity: share };
+    const now = color(),
+      old = now.layers?.find(isRank),
+      others = (now.layers ?? []).filter((/** @type {Table} */ layer) => !isRank(layer));
+    const layer = {
+      coloring: "rank",
+      palette: shownPalette(now, catalog),
+      density: 1,
+      offset: 0,
+      blend: "normal",
+      ...old,
+      opacity: share,
+    };
     own.picked = 0;
-    change({ ...now, layers: share > 0 ? [layer, ...others] : others }, live && Boolean(old) && share > 0);
+    change(
+      { ...now, layers: share > 0 ? [layer, ...others] : others },
+      live && Boolean(old) && share > 0,
+    );
   }
 
   /** Show a palette on the picture as long as it is pointed at: by the shader, or as a small picture laid over it. */
@@ -59,8 +104,19 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
     over = null;
     ui.over = null;
     const cyclic = tableOf(palette ?? "", catalog).cyclic;
-    if ((await explorer.peek(index(), palette, cyclic)) || !palette || (explorer.stage.renderer.values && explorer.placed?.values)) return;
-    const drawn = over = drawSheet(explorer, { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 }, (_, { picture }) => { ui.over = { picture, title: "" }; });
+    if (
+      (await explorer.peek(index(), palette, cyclic)) ||
+      !palette ||
+      (explorer.stage.renderer.values && explorer.placed?.values)
+    )
+      return;
+    const drawn = (over = drawSheet(
+      explorer,
+      { scenes: [{ color: changed(color(), index(), { palette }) }], width: 256 },
+      (_, { picture }) => {
+        ui.over = { picture, title: "" };
+      },
+    ));
     drawn.done.catch(() => {});
   }
   const choosePalette = (/** @type {string|Table} */ palette) => {
@@ -68,40 +124,77 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
     edit({ palette });
   };
   const Looks = signal(/** @type {((color: Table, catalog: Table) => any[])|null} */ (null));
-  const loadLooks = async () => { Looks.value ??= (await import("./looks.js")).looksOf; };
+  const loadLooks = async () => {
+    Looks.value ??= (await import("./looks.js")).looksOf;
+  };
 
-  const toggleEditor = async () => { Editor.value = Editor.value ? null : (await import("./editor.js")).Editor; };
+  const toggleEditor = async () => {
+    Editor.value = Editor.value ? null : (await import("./editor.js")).Editor;
+  };
 
   function measure() {
-    explorer.request({ t: "histogram", layer: index(), bins: BINS }).then((/** @type {Table} */ told) => { own.counts = told; }, () => {
-      // A view without values has no histogram; the old one stays until the next view.
-    });
+    explorer.request({ t: "histogram", layer: index(), bins: BINS }).then(
+      (/** @type {Table} */ told) => {
+        own.counts = told;
+      },
+      () => {
+        // A view without values has no histogram; the old one stays until the next view.
+      },
+    );
   }
 
   function Options(/** @type {{paint: Table}} */ { paint }) {
-    const known = coloringOf(paint, catalog), given = typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) };
-    return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map((/** @type {Table} */ option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
-      option=${option} value=${given[option.name] ?? option.default} put=${(/** @type {any} */ value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`)}</div>`;
+    const known = coloringOf(paint, catalog),
+      given = typeof paint.coloring === "object" ? paint.coloring : { name: coloringName(paint) };
+    return html`<div class="stack" role="group" aria-label="Options of the coloring">${known?.options.map(
+      (/** @type {Table} */ option) => html`<${OptionField} key=${`${known.name} ${option.name}`}
+      option=${option} value=${given[option.name] ?? option.default} put=${(/** @type {any} */ value, live = false) => edit({ coloring: { ...given, [option.name]: value } }, live)} />`,
+    )}</div>`;
   }
 
-  const MaskOf = (/** @type {{mask: any, put: (mask: any) => void}} */ given) => html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
+  const MaskOf = (/** @type {{mask: any, put: (mask: any) => void}} */ given) =>
+    html`<${Mask} explorer=${explorer} brush=${brush} notify=${notify} ...${given} />`;
 
   function View() {
     useSignalEffect(() => {
-      if (!explorer.drawn || explorer.drawn.pass === "coarse" || own.picked < 0 || !explorer.placed?.values) return;
+      if (
+        !explorer.drawn ||
+        explorer.drawn.pass === "coarse" ||
+        own.picked < 0 ||
+        !explorer.placed?.values
+      )
+        return;
       const waiting = setTimeout(measure, HISTOGRAM_MS);
       return () => clearTimeout(waiting);
     });
     if (!explorer.scene) return null;
-    const picked = index(), paint = paintOf(), palette = (paint.palette ?? "auto") === "auto" && explorer.placed?.space?.palette || shownPalette(paint, catalog), background = gradient(palette, catalog);
-    const previews = plainFirst.map(({ name: id, meaning: about }) => ({ id, title: words(id), about, change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) } }));
+    const picked = index(),
+      paint = paintOf(),
+      palette =
+        ((paint.palette ?? "auto") === "auto" && explorer.placed?.space?.palette) ||
+        shownPalette(paint, catalog),
+      background = gradient(palette, catalog);
+    const previews = plainFirst.map(({ name: id, meaning: about }) => ({
+      id,
+      title: words(id),
+      about,
+      change: { color: changed(color(), picked, { coloring: id, transfer: "auto", mask: "auto" }) },
+    }));
     const looks = Looks.value?.(color(), catalog) ?? [];
     const relief = explorer.placed?.values === false && explorer.scene.relief; // pixels have no values of their own
     const points = explorer.placed?.values === false && !relief; // an image of points: no values, layers or inside
-    const inside = (/** @type {boolean} */ live) => (/** @type {Table} */ { target }) => change({ ...color(), inside: target.value }, live);
+    const inside =
+      (/** @type {boolean} */ live) =>
+      (/** @type {Table} */ { target }) =>
+        change({ ...color(), inside: target.value }, live);
     return html`<div><${Road} at="color" open=${open} />
-      ${picked > 0 && html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
-        <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => { own.picked = 0; }} /></div>`}
+      ${
+        picked > 0 &&
+        html`<div class="line layering"><span class="grow">Editing layer ${picked}: ${words(coloringName(paint))}</span>
+        <${Button} label="Base" symbol="back" kind="quiet" onClick=${() => {
+          own.picked = 0;
+        }} /></div>`
+      }
       ${explorer.placed?.camera && html`<${Lit} paint=${paint} edit=${edit} explorer=${explorer} />`}
       <${Section} title="Palette">
         ${!Editor.value && html`<div class="strip large" style=${{ background }}></div>`}
@@ -112,12 +205,20 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
         <${OwnPalettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
         <${Palettes} catalog=${catalog} chosen=${palette} choose=${choosePalette} peek=${peek} />
       <//>
-      ${explorer.placed?.camera ? null : points ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />` : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
+      ${
+        explorer.placed?.camera
+          ? null
+          : points
+            ? html`<${Shown} paint=${paint} edit=${edit} explorer=${explorer} />`
+            : html`<${Section} title="Looks" open=${false} unfold=${loadLooks}>
         <${Previews} explorer=${explorer} label="Looks" items=${looks} choose=${(/** @type {Table} */ { change: { color: look } }) => change(look, false, look.layers.length ? 1 : undefined)} />
       <//>
       <${Section} title="Values">
-        ${!relief && html`<${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} />
-        <${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`}
+        ${
+          !relief &&
+          html`<${Histogram} counts=${own.counts} background=${background} paint=${paint} shift=${(/** @type {number} */ offset, /** @type {boolean} */ live) => edit({ offset: wrapped(offset) }, live)} />
+        <${Button} label="Fit to view" title="The density and the offset that spread the palette over the values in view" kind="wide-button" onClick=${fit} />`
+        }
         <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${100} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
         <${Slider} label="Offset" value=${wrapped(paint.offset ?? 0)} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} />
         <${Select} label="Transfer" choices=${catalog.transfers} value=${paint.transfer ?? "auto"} put=${(/** @type {string} */ transfer) => choose({ transfer })} />
@@ -135,9 +236,13 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
         <${Layers} color=${color()} picked=${picked} level=${own.level} catalog=${catalog} change=${change} Mask=${MaskOf} pick=${(/** @type {number} */ layer, level = 0) => Object.assign(own, { picked: layer, level })} />
       <//>
       <${Section} title="Motion" open=${false}>
-        ${still() ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
-          : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`}
-      <//>`}
+        ${
+          still()
+            ? html`<p class="hint">Palette cycling is off because your system asks for reduced motion.</p>`
+            : html`<${Slider} label="Cycle the palette" value=${explorer.speed} least=${0} most=${FASTEST} hint="Turns a second; 0 stops." live=${(/** @type {number} */ speed) => explorer.cycle(speed)} put=${(/** @type {number} */ speed) => explorer.cycle(speed)} />`
+        }
+      <//>`
+      }
       ${(explorer.placed?.values || relief) && html`<${Relief} explorer=${explorer} />`}
       <${Develop} explorer=${explorer} /></div>`;
   }
@@ -146,10 +251,17 @@ export function colorPanel(/** @type {Table} */ { explorer, notify, upload, open
   return { View, Over, cancel: endPainting, hidden: () => (endPainting(), peek(null)) };
 }
 
-const isRank = (/** @type {Table} */ layer) => coloringName(layer) === "rank" && layer.blend === "normal";
+const isRank = (/** @type {Table} */ layer) =>
+  coloringName(layer) === "rank" && layer.blend === "normal";
 const wrapped = (/** @type {any} */ value) => Number((value - Math.floor(value)).toFixed(6));
 
 /** A base's new palette goes to the rank over it as well. */
 function equalized(/** @type {Table} */ { layers }, /** @type {Table} */ { palette }) {
-  return palette && layers?.some(isRank) ? { layers: layers.map((/** @type {Table} */ layer) => (isRank(layer) ? { ...layer, palette } : layer)) } : {};
+  return palette && layers?.some(isRank)
+    ? {
+        layers: layers.map((/** @type {Table} */ layer) =>
+          isRank(layer) ? { ...layer, palette } : layer,
+        ),
+      }
+    : {};
 }

@@ -2,7 +2,13 @@
 
 const slowly = (/** @type {number} */ t) => 2 * t ** 3 - t ** 4; // from rest
 /** How far a value has come, by the share of the time. @type {Record<string, (share: number) => number>} */
-const WAYS = { constant: (t) => t, in: slowly, out: (t) => 1 - slowly(1 - t), both: (t) => (t < 0.5 ? slowly(2 * t) / 2 : 1 - slowly(2 - 2 * t) / 2), hold: (t) => Math.floor(t) };
+const WAYS = {
+  constant: (t) => t,
+  in: slowly,
+  out: (t) => 1 - slowly(1 - t),
+  both: (t) => (t < 0.5 ? slowly(2 * t) / 2 : 1 - slowly(2 - 2 * t) / 2),
+  hold: (t) => Math.floor(t),
+};
 const STEPS = 24; // of a curve between two keys
 const MARGIN = 0.14; // of a graph's height, above and below its values
 
@@ -10,7 +16,9 @@ const MARGIN = 0.14; // of a graph's height, above and below its values
 
 /** Return the slopes of a cubic that never turns back between points (Fritsch and Carlson, 1980). @param {Point[]} points */
 function slopes(points) {
-  const rises = points.slice(1).map(([at, value], k) => (value - points[k][1]) / (at - points[k][0]));
+  const rises = points
+    .slice(1)
+    .map(([at, value], k) => (value - points[k][1]) / (at - points[k][0]));
   const found = points.map((_, k) => {
     const [one, two] = [rises[Math.max(k - 1, 0)], rises[Math.min(k, rises.length - 1)]];
     if (k === 0 || k === rises.length) return one;
@@ -27,19 +35,36 @@ function slopes(points) {
 export function curveAt(points, time) {
   const k = points.findLastIndex(([at]) => at <= time);
   if (k < 0 || k === points.length - 1) return points[Math.max(k, 0)][1];
-  const [[begins, from], [ends, to, ease = "soft"]] = points.slice(k, k + 2), t = (time - begins) / (ends - begins), rise = to - from;
+  const [[begins, from], [ends, to, ease = "soft"]] = points.slice(k, k + 2),
+    t = (time - begins) / (ends - begins),
+    rise = to - from;
   if (WAYS[ease]) return from + rise * WAYS[ease](t);
-  const [a, b] = slopes(points).slice(k, k + 2).map((slope) => slope * (ends - begins));
+  const [a, b] = slopes(points)
+    .slice(k, k + 2)
+    .map((slope) => slope * (ends - begins));
   return from + t * (a + t * (3 * rise - 2 * a - b + t * (a + b - 2 * rise)));
 }
 
 /** Return times and values along the curve of points, whose times are shares of the film. @param {Point[]} points @returns {number[][]} */
-export const traced = (points) => [[0, points[0][1]], ...points.flatMap(([at, value], k) => {
-  const next = points[k + 1];
-  if (!next) return [[at, value], [1, value]];
-  if (next[2] === "hold") return [[at, value], [next[0], value]];
-  return Array.from({ length: STEPS }, (_, n) => at + ((next[0] - at) * n) / STEPS).map((time) => [time, curveAt(points, time)]);
-})];
+export const traced = (points) => [
+  [0, points[0][1]],
+  ...points.flatMap(([at, value], k) => {
+    const next = points[k + 1];
+    if (!next)
+      return [
+        [at, value],
+        [1, value],
+      ];
+    if (next[2] === "hold")
+      return [
+        [at, value],
+        [next[0], value],
+      ];
+    return Array.from({ length: STEPS }, (_, n) => at + ((next[0] - at) * n) / STEPS).map(
+      (time) => [time, curveAt(points, time)],
+    );
+  }),
+];
 
 /** Return the least and the greatest value that a graph shows. @param {number[]} values */
 export function rangeOf(values) {
@@ -49,7 +74,9 @@ export function rangeOf(values) {
 }
 
 /** Return how high a value lies in a graph, from 0 to 1. @param {number[]} range @param {number} value */
-export const heightOf = ([low, high], value) => MARGIN + ((1 - 2 * MARGIN) * (value - low)) / (high - low);
+export const heightOf = ([low, high], value) =>
+  MARGIN + ((1 - 2 * MARGIN) * (value - low)) / (high - low);
 
 /** Return the value at a height. @param {number[]} range @param {number} height */
-export const valueAt = ([low, high], height) => Number((low + ((height - MARGIN) / (1 - 2 * MARGIN)) * (high - low)).toPrecision(4));
+export const valueAt = ([low, high], height) =>
+  Number((low + ((height - MARGIN) / (1 - 2 * MARGIN)) * (high - low)).toPrecision(4));

@@ -5,16 +5,32 @@ import { Section, Select, Slider, words } from "../ui.js";
 
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 /** @type {Record<string, any[]>} */
-const RANGES = { exposure: [0.05, 20, true], bloom: [0, 3, false], bloom_threshold: [0, 4, false], bloom_radius: [0.005, 0.3, true], vignette: [0, 1, false], grain: [0, 0.3, false] };
+const RANGES = {
+  exposure: [0.05, 20, true],
+  bloom: [0, 3, false],
+  bloom_threshold: [0, 4, false],
+  bloom_radius: [0.005, 0.3, true],
+  vignette: [0, 1, false],
+  grain: [0, 0.3, false],
+};
 const own = observe({ drags: 0 });
 
 export function Develop(/** @type {{explorer: import("../explorer.js").Explorer}} */ { explorer }) {
-  const { schema } = explorer.catalog, known = schema.$defs.Develop.properties, scene = explorer.scene;
-  const given = { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...scene.develop };
+  const { schema } = explorer.catalog,
+    known = schema.$defs.Develop.properties,
+    scene = explorer.scene;
+  const given = {
+    ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
+    ...scene.develop,
+  };
   const put = (/** @type {any} */ values, step = "") => explorer.changeIn("develop", values, step);
-  const formula = scene.formula?.name ?? scene.formula, usual = explorer.catalog.formulas.find((/** @type {Table} */ { name }) => name === formula)?.exposure ?? 1;
+  const formula = scene.formula?.name ?? scene.formula,
+    usual =
+      explorer.catalog.formulas.find((/** @type {Table} */ { name }) => name === formula)
+        ?.exposure ?? 1;
   const field = (/** @type {string} */ name) => {
-    const [least, most, log] = RANGES[name], value = given[name] === "auto" ? usual : given[name];
+    const [least, most, log] = RANGES[name],
+      value = given[name] === "auto" ? usual : given[name];
     return html`<${Slider} key=${name} label=${words(name)} value=${value} least=${least} most=${most} log=${log} hint=${known[name].description}
       live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`;
   };

@@ -7,21 +7,40 @@ import { Row, Section, Select, Slider, words } from "../ui.js";
 /** Ranges of the sliders; the fields beside them take all that a scene takes. */
 /** @type {Record<string, any[]>} */
 const RANGES = {
-  brightness: [0.1, 100, true], gamma: [0.5, 12, false], vibrancy: [0, 1, false], highlight_power: [-1, 8, false], gamma_threshold: [0, 0.2, false],
-  estimator_radius: [0, 20, false], estimator_curve: [0.1, 2, false], filter_radius: [0, 3, false],
+  brightness: [0.1, 100, true],
+  gamma: [0.5, 12, false],
+  vibrancy: [0, 1, false],
+  highlight_power: [-1, 8, false],
+  gamma_threshold: [0, 0.2, false],
+  estimator_radius: [0, 20, false],
+  estimator_curve: [0.1, 2, false],
+  filter_radius: [0, 3, false],
 };
 const own = observe({ drags: 0 });
 
-export function Shown(/** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ { paint, edit, explorer }) {
-  const { schema } = explorer.catalog, display = displayOf(explorer.scene, schema), known = schema.$defs.Display.properties;
+export function Shown(
+  /** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
+    paint,
+    edit,
+    explorer,
+  },
+) {
+  const { schema } = explorer.catalog,
+    display = displayOf(explorer.scene, schema),
+    known = schema.$defs.Display.properties;
   const put = (/** @type {any} */ values, step = "") => explorer.changeIn("display", values, step);
-  const drag = (/** @type {string} */ name) => (/** @type {any} */ value) => put({ [name]: value }, `gesture ${name} ${own.drags}`);
-  const done = (/** @type {string} */ name) => (/** @type {any} */ value) => put({ [name]: value }, `gesture ${name} ${own.drags++}`);
+  const drag = (/** @type {string} */ name) => (/** @type {any} */ value) =>
+    put({ [name]: value }, `gesture ${name} ${own.drags}`);
+  const done = (/** @type {string} */ name) => (/** @type {any} */ value) =>
+    put({ [name]: value }, `gesture ${name} ${own.drags++}`);
   const field = (/** @type {string} */ name) => {
     const [least, most, log] = RANGES[name];
     return html`<${Slider} key=${name} label=${words(name)} value=${display[name]} least=${least} most=${most} log=${log} hint=${known[name].description} live=${drag(name)} put=${done(name)} />`;
   };
-  const back = (/** @type {string} */ step) => (/** @type {Table} */ { target }) => put({ background: target.value }, step);
+  const back =
+    (/** @type {string} */ step) =>
+    (/** @type {Table} */ { target }) =>
+      put({ background: target.value }, step);
   return html`<${Section} title="Colors along the palette">
       <${Slider} label="Density" value=${paint.density ?? 1} least=${0.01} most=${10} log live=${(/** @type {number} */ density) => edit({ density }, true)} put=${(/** @type {number} */ density) => edit({ density })} />
       <${Slider} label="Offset" value=${paint.offset ?? 0} least=${0} most=${1} live=${(/** @type {number} */ offset) => edit({ offset }, true)} put=${(/** @type {number} */ offset) => edit({ offset })} /><//>

@@ -6,36 +6,68 @@ import { gradient, tableOf } from "./colors.js";
 import { hexOf, hexOfParts, mixed, moved, partsOf, reversed } from "./stops.js";
 
 const MOST_STOPS = 64; // that the strip can show apart
-const PARTS = /** @type {[string, number][]} */ ([["Lightness", 1], ["Chroma", 0.37], ["Hue", 360]]); // of a color in OKLCH, and the most of each
+const PARTS = /** @type {[string, number][]} */ ([
+  ["Lightness", 1],
+  ["Chroma", 0.37],
+  ["Hue", 360],
+]); // of a color in OKLCH, and the most of each
 /** @type {Record<string, number>} */
-const KEYS = { ArrowLeft: -0.01, ArrowRight: 0.01, ArrowDown: -0.01, ArrowUp: 0.01, PageDown: -0.1, PageUp: 0.1 };
+const KEYS = {
+  ArrowLeft: -0.01,
+  ArrowRight: 0.01,
+  ArrowDown: -0.01,
+  ArrowUp: 0.01,
+  PageDown: -0.1,
+  PageUp: 0.1,
+};
 
 let rail = /** @type {any} */ (null); // the element of the strip
 const own = observe({ picked: 0, tuned: /** @type {number[]} */ ([0, 0, 0]), dragged: false }); // `tuned`: of a gray's text the hue is lost, so it is kept
 
 /** @param {{palette: string|Table, catalog: Table, put: (table: Table, live: boolean) => void}} options */
 export function Editor({ palette, catalog, put }) {
-  const table = tableOf(palette, catalog), { stops } = table, picked = Math.min(own.picked, stops.length - 1);
-  const shade = hexOf(stops[picked][1]), parts = partsOf(shade, own.tuned);
+  const table = tableOf(palette, catalog),
+    { stops } = table,
+    picked = Math.min(own.picked, stops.length - 1);
+  const shade = hexOf(stops[picked][1]),
+    parts = partsOf(shade, own.tuned);
   const at = (/** @type {Table} */ { clientX }) => {
     const { left, width } = rail.getBoundingClientRect();
     return Math.min(1, Math.max(0, (clientX - left) / width));
   };
-  const focus = (/** @type {number} */ index) => requestAnimationFrame(() => rail?.querySelectorAll(".stop")[index]?.focus());
+  const focus = (/** @type {number} */ index) =>
+    requestAnimationFrame(() => rail?.querySelectorAll(".stop")[index]?.focus());
   const place = (/** @type {number} */ where, live = false) => {
     const [now, index] = moved(table, picked, where);
     own.picked = index;
     put(now, live);
     return index;
   };
-  const recolor = (/** @type {string} */ hex, live = false) => put({ ...table, stops: stops.map((/** @type {any} */ stop, /** @type {number} */ k) => (k === picked ? [stop[0], hex] : stop)) }, live);
-  const tune = (/** @type {number} */ index, /** @type {any} */ value, /** @type {boolean} */ live) => {
+  const recolor = (/** @type {string} */ hex, live = false) =>
+    put(
+      {
+        ...table,
+        stops: stops.map((/** @type {any} */ stop, /** @type {number} */ k) =>
+          k === picked ? [stop[0], hex] : stop,
+        ),
+      },
+      live,
+    );
+  const tune = (
+    /** @type {number} */ index,
+    /** @type {any} */ value,
+    /** @type {boolean} */ live,
+  ) => {
     own.tuned = parts.with(index, value);
     recolor(hexOfParts(own.tuned), live);
   };
   const add = (/** @type {number} */ where) => {
     if (stops.length >= MOST_STOPS) return;
-    const [now, index] = moved({ ...table, stops: [...stops, [where, mixed(table, where)]] }, stops.length, where);
+    const [now, index] = moved(
+      { ...table, stops: [...stops, [where, mixed(table, where)]] },
+      stops.length,
+      where,
+    );
     own.picked = index;
     put(now, false);
   };
@@ -45,7 +77,8 @@ export function Editor({ palette, catalog, put }) {
     put({ ...table, stops: stops.toSpliced(picked, 1) }, false);
     focus(own.picked);
   };
-  const ramp = (/** @type {number} */ index, /** @type {number} */ most) => `linear-gradient(to right, ${Array.from({ length: 13 }, (_, k) => hexOfParts(parts.with(index, (most * k) / 12))).join(", ")})`;
+  const ramp = (/** @type {number} */ index, /** @type {number} */ most) =>
+    `linear-gradient(to right, ${Array.from({ length: 13 }, (_, k) => hexOfParts(parts.with(index, (most * k) / 12))).join(", ")})`;
   const typed = (/** @type {string} */ text) => hexOf(text) && recolor(hexOf(text));
   const key = (/** @type {any} */ event) => {
     if (KEYS[event.key]) focus(place(stops[picked][0] + KEYS[event.key]));
@@ -71,21 +104,36 @@ export function Editor({ palette, catalog, put }) {
     focus(picked);
   };
   return html`<div class="stack editor">
-    <div class="rail" ref=${(/** @type {any} */ made) => { rail = made; }}>
+    <div class="rail" ref=${(/** @type {any} */ made) => {
+      rail = made;
+    }}>
       <div class="strip track" title="Double-click to add a stop" style=${{ background: gradient(table, catalog) }} onDblClick=${(/** @type {Event} */ event) => add(at(event))}></div>
-      <div class="stops" role="group" aria-label="Stops" onPointerDown=${grab} onPointerMove=${drag} onLostPointerCapture=${drop}>${stops.map((/** @type {any[]} */ [where, color], /** @type {number} */ index) => html`
+      <div class="stops" role="group" aria-label="Stops" onPointerDown=${grab} onPointerMove=${drag} onLostPointerCapture=${drop}>${stops.map(
+        (/** @type {any[]} */ [where, color], /** @type {number} */ index) => html`
         <button key=${index} type="button" class=${`stop${index === picked ? " picked" : ""}`} role="slider" aria-label=${`Stop ${index + 1} of ${stops.length}`} aria-valuemin="0" aria-valuemax="100"
           aria-valuenow=${Math.round(100 * where)} aria-valuetext=${`${(100 * where).toFixed(1)} %, ${color}`} style=${{ left: `${100 * where}%`, "--color": color }}
-          onFocus=${() => { own.picked = index; }} onKeyDown=${key} />`)}</div></div>
+          onFocus=${() => {
+            own.picked = index;
+          }} onKeyDown=${key} />`,
+      )}</div></div>
     <div class="line">
       <input type="color" aria-label="Color of the stop" value=${shade} onInput=${(/** @type {Table} */ { target }) => recolor(target.value, true)} onChange=${(/** @type {Table} */ { target }) => recolor(target.value)} />
       <${TextField} class="hex" aria-label="Color as text" value=${shade} put=${typed} /><span class="grow"></span>
       <${Button} label="Add a stop" symbol="plus" bare kind="quiet" onClick=${() => add((stops[picked][0] + (stops[picked + 1]?.[0] ?? 1)) / 2)} />
       <${Button} label="Remove the stop" symbol="trash" bare kind="quiet" onClick=${remove} />
       <${Button} label="Reverse" symbol="swap" bare kind="quiet" onClick=${() => put(reversed(table), false)} /></div>
-    ${PARTS.map(([label, most], index) => html`<${Slider} key=${label} label=${label} value=${parts[index]} least=${0} most=${most} track=${ramp(index, most)}
-      live=${(/** @type {any} */ value) => tune(index, value, true)} put=${(/** @type {any} */ value) => tune(index, value, false)} />`)}
+    ${PARTS.map(
+      (
+        [label, most],
+        index,
+      ) => html`<${Slider} key=${label} label=${label} value=${parts[index]} least=${0} most=${most} track=${ramp(index, most)}
+      live=${(/** @type {any} */ value) => tune(index, value, true)} put=${(/** @type {any} */ value) => tune(index, value, false)} />`,
+    )}
     <${Toggle} label="The last color leads back to the first" value=${table.cyclic} put=${(/** @type {boolean} */ cyclic) => put({ ...table, cyclic }, false)} />
     <div class="row"><span class="row-head">Mix colors in</span>
-      <${Segments} label="Mix colors in" choices=${[["oklab", "OKLab"], ["oklch", "OKLCH"], ["srgb", "sRGB"]]} value=${table.space ?? "oklab"} put=${(/** @type {Table} */ space) => put({ ...table, space }, false)} /></div></div>`;
+      <${Segments} label="Mix colors in" choices=${[
+        ["oklab", "OKLab"],
+        ["oklch", "OKLCH"],
+        ["srgb", "sRGB"],
+      ]} value=${table.space ?? "oklab"} put=${(/** @type {Table} */ space) => put({ ...table, space }, false)} /></div></div>`;
 }

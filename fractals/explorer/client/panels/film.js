@@ -1,7 +1,22 @@
 /** Films on the spot: from the whole set, from here on, or through places in an order that is dragged. */
 import { effect, html, untracked, useSignalEffect } from "../html.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, download, duration, FileButton, Icon, Progress, Section, Segments, Select, Slider, Still, Thumbnail, Toggle } from "../ui.js";
+import {
+  bytes,
+  Button,
+  download,
+  duration,
+  FileButton,
+  Icon,
+  Progress,
+  Section,
+  Segments,
+  Select,
+  Slider,
+  Still,
+  Thumbnail,
+  Toggle,
+} from "../ui.js";
 import { decimal } from "./scale.js";
 import { Author, byWorkers, KEPT } from "./share.js";
 import { Timeline } from "./timeline.js";
@@ -9,7 +24,11 @@ import { choicesOf, tracksOf } from "./tracks.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const SETTLED_MS = 3000; // of frames, before the time left is told
-const KINDS = [["dive", "Whole set"], ["onward", "From here"], ["places", "Places"]];
+const KINDS = [
+  ["dive", "Whole set"],
+  ["onward", "From here"],
+  ["places", "Places"],
+];
 /** @type {Record<string, string>} */
 const HINTS = {
   dive: "Begins with the whole set and ends with what is shown now.",
@@ -19,9 +38,24 @@ const HINTS = {
 /** @type {Record<string, string[]>} */
 const ENDS = { dive: ["the whole set", "what is shown"], onward: ["what is shown", "the end"] };
 /** @type {[string, number, number][]} */
-const SIZES = [["Small", 640, 360], ["HD", 1280, 720], ["Full HD", 1920, 1080], ["4K", 3840, 2160], ["Square", 1080, 1080], ["Phone", 1080, 1920]];
-const FORMATS = [["mp4", "MP4"], ["webm", "WebM"], ["webp", "WebP"]];
-const RATES = [["24", "24"], ["30", "30"], ["60", "60"]];
+const SIZES = [
+  ["Small", 640, 360],
+  ["HD", 1280, 720],
+  ["Full HD", 1920, 1080],
+  ["4K", 3840, 2160],
+  ["Square", 1080, 1080],
+  ["Phone", 1080, 1920],
+];
+const FORMATS = [
+  ["mp4", "MP4"],
+  ["webm", "WebM"],
+  ["webp", "WebP"],
+];
+const RATES = [
+  ["24", "24"],
+  ["30", "30"],
+  ["60", "60"],
+];
 const SOUNDS = ".aac,.flac,.m4a,.mp3,.oga,.ogg,.opus,.wav";
 const SMALL = 128; // pixels of the width of a place's picture
 const STORED = "fractals.film"; // what a page that is loaded again goes on with
@@ -42,15 +76,46 @@ export function resumeFilm(/** @type {Table} */ { open }) {
 }
 
 export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
-  if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>` };
+  if (explorer.welcome?.export === false)
+    return {
+      View: () =>
+        html`<p class="hint">This server makes no films. The file under Share makes one on your machine: fractals film scene.toml</p>`,
+    };
   const { name = "", places = [], times = null, tracks = [], ease = "soft" } = stored();
   const own = observe({
-    what: places.length > 1 ? "places" : "dive", factor: 1000, places, backwards: false, seconds: /** @type {number|null} */ (null), times: /** @type {number[]|null} */ (times), tracks: /** @type {import("./tracks.js").Track[]} */ (tracks), ease, ready: false, known: /** @type {number[]} */ ([]), depths: /** @type {number[]} */ ([]), size: [1280, 720], fps: "30", format: "mp4", keep: false,
-    sound: /** @type {Table|null} */ (null), forecast: "", length: 10, leftOut: /** @type {number[]} */ ([]), told: /** @type {Told|null} */ (null), film: /** @type {Table|null} */ (null), name,
+    what: places.length > 1 ? "places" : "dive",
+    factor: 1000,
+    places,
+    backwards: false,
+    seconds: /** @type {number|null} */ (null),
+    times: /** @type {number[]|null} */ (times),
+    tracks: /** @type {import("./tracks.js").Track[]} */ (tracks),
+    ease,
+    ready: false,
+    known: /** @type {number[]} */ ([]),
+    depths: /** @type {number[]} */ ([]),
+    size: [1280, 720],
+    fps: "30",
+    format: "mp4",
+    keep: false,
+    sound: /** @type {Table|null} */ (null),
+    forecast: "",
+    length: 10,
+    leftOut: /** @type {number[]} */ ([]),
+    told: /** @type {Told|null} */ (null),
+    film: /** @type {Table|null} */ (null),
+    name,
   });
-  let job = /** @type {Table|null} */ (null), count = places.length;
+  let job = /** @type {Table|null} */ (null),
+    count = places.length;
   effect(() => {
-    const kept = JSON.stringify({ name: own.name, places: own.places, times: own.times, tracks: own.tracks, ease: own.ease });
+    const kept = JSON.stringify({
+      name: own.name,
+      places: own.places,
+      times: own.times,
+      tracks: own.tracks,
+      ease: own.ease,
+    });
     try {
       sessionStorage.setItem(STORED, kept);
     } catch {
@@ -60,42 +125,81 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
 
   /** What the film shows. `times`: of all places, also of those that are left out. */
   const film = () => ({
-    tracks: own.tracks.length ? tracksOf(own.tracks.filter(({ name }) => choices().some((each) => each.name === name)), own.length) : {},
-    what: own.what, octaves: Math.log2(own.factor), places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [], eases: own.what === "places" ? own.places.map((/** @type {Table} */ { ease = "soft" }) => ease) : [own.ease], backwards: own.backwards,
-    seconds: own.seconds, times: own.what === "places" ? own.times : null, fps: Number(own.fps), size: own.size,
+    tracks: own.tracks.length
+      ? tracksOf(
+          own.tracks.filter(({ name }) => choices().some((each) => each.name === name)),
+          own.length,
+        )
+      : {},
+    what: own.what,
+    octaves: Math.log2(own.factor),
+    places: own.what === "places" ? own.places.map((/** @type {Table} */ { link }) => link) : [],
+    eases:
+      own.what === "places"
+        ? own.places.map((/** @type {Table} */ { ease = "soft" }) => ease)
+        : [own.ease],
+    backwards: own.backwards,
+    seconds: own.seconds,
+    times: own.what === "places" ? own.times : null,
+    fps: Number(own.fps),
+    size: own.size,
   });
   const choices = () => choicesOf(explorer.scene, explorer.catalog);
   const message = () => ({
-    t: "film", ...film(), format: own.format, sound: own.format === "webp" ? "" : own.sound?.id ?? "",
+    t: "film",
+    ...film(),
+    format: own.format,
+    sound: own.format === "webp" ? "" : (own.sound?.id ?? ""),
   });
 
   async function estimate(/** @type {Table} */ asked) {
-    const told = await explorer.request({ ...asked, forecast: true }).catch((/** @type {Error} */ error) => ({ error }));
+    const told = await explorer
+      .request({ ...asked, forecast: true })
+      .catch((/** @type {Error} */ error) => ({ error }));
     if (JSON.stringify(asked) !== JSON.stringify(message())) return; // meanwhile something else is wanted
-    if (told.error) return void Object.assign(own, { forecast: told.error.message, leftOut: [], known: [], ready: false });
+    if (told.error)
+      return void Object.assign(own, {
+        forecast: told.error.message,
+        leftOut: [],
+        known: [],
+        ready: false,
+      });
     const { seconds, frames, length, left_out: leftOut, times: known, depths, workers } = told;
-    Object.assign(own, { length, leftOut, known, depths, ready: true, forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.${byWorkers(workers)}` });
+    Object.assign(own, {
+      length,
+      leftOut,
+      known,
+      depths,
+      ready: true,
+      forecast: `${frames} frames in about ${duration(seconds)}, a file of about ${bytes(told.bytes)}.${byWorkers(workers)}`,
+    });
   }
 
   /** Follow the messages of a film to its end. */
   async function follow(/** @type {Table} */ asked, /** @type {any} */ preview) {
     let begun = /** @type {{done: number, now: number}|null} */ (null);
-    Object.assign(own, { told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview } });
-    const mine = job = explorer.job(asked, (/** @type {Table} */ { t, name, done, of }) => {
+    Object.assign(own, {
+      told: { share: null, text: own.name ? "Looking for the film" : "Starting", preview },
+    });
+    const mine = (job = explorer.job(asked, (/** @type {Table} */ { t, name, done, of }) => {
       if (t === "started") {
         own.name = name;
         own.told = { share: null, text: "Preparing", preview };
       }
       if (t !== "progress") return;
       const now = performance.now();
-      const first = begun ??= { done, now };
-      const left = now - first.now > SETTLED_MS && done > first.done ? `, about ${duration(((of - done) * (now - first.now)) / 1000 / (done - first.done))} left` : "";
+      const first = (begun ??= { done, now });
+      const left =
+        now - first.now > SETTLED_MS && done > first.done
+          ? `, about ${duration(((of - done) * (now - first.now)) / 1000 / (done - first.done))} left`
+          : "";
       own.told = { share: done / of, text: `Frame ${done} of ${of}${left}`, preview };
-    });
+    }));
     try {
-      own.film = { ...await mine.done, preview };
+      own.film = { ...(await mine.done), preview };
       own.name = "";
-      if (ui.open !== "film") notify("The film is ready.", "info", { action: ["Show it", () => open("film")] });
+      if (ui.open !== "film")
+        notify("The film is ready.", "info", { action: ["Show it", () => open("film")] });
     } catch (error) {
       if (explorer.connected) own.name = ""; // else it is looked for again
       if (error.cancelled) notify("The film was cancelled.");
@@ -110,21 +214,46 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     own.film = null;
     follow({ ...message(), preview, keep: own.keep }, preview);
   };
-  effect(() => { // after a lost connection, or in a page that is loaded again
-    if (explorer.connected && own.name) untracked(() => job || follow({ t: "follow", name: own.name }, false));
+  effect(() => {
+    // after a lost connection, or in a page that is loaded again
+    if (explorer.connected && own.name)
+      untracked(() => job || follow({ t: "follow", name: own.name }, false));
   });
 
-  const change = (/** @type {Table[]} */ places) => Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
+  const change = (/** @type {Table[]} */ places) =>
+    Object.assign(own, { places: places.slice(0, MOST), seconds: null, times: null, known: [] });
   /** The keys of the timeline: places that are not left out, or both ends. */
   const keys = () => {
-    if (own.what !== "places") return ENDS[own.what].map((title, k) => ({ title, index: k, at: k * own.length, ease: own.ease }));
-    const shown = own.places.map((/** @type {Table} */ place, /** @type {number} */ index) => ({ ...place, index })).filter((/** @type {Table} */ { index }) => !own.leftOut.includes(index));
-    return shown.length === own.known.length ? shown.map((/** @type {Table} */ { title, index, ease }, /** @type {number} */ k) => ({ title, index, ease, at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k] })) : [];
+    if (own.what !== "places")
+      return ENDS[own.what].map((title, k) => ({
+        title,
+        index: k,
+        at: k * own.length,
+        ease: own.ease,
+      }));
+    const shown = own.places
+      .map((/** @type {Table} */ place, /** @type {number} */ index) => ({ ...place, index }))
+      .filter((/** @type {Table} */ { index }) => !own.leftOut.includes(index));
+    return shown.length === own.known.length
+      ? shown.map((/** @type {Table} */ { title, index, ease }, /** @type {number} */ k) => ({
+          title,
+          index,
+          ease,
+          at: own.times ? own.times[index] - own.times[shown[0].index] : own.known[k],
+        }))
+      : [];
   };
   const retime = (/** @type {number[]} */ times) => {
     if (own.what !== "places") return lengthen(times[1]);
-    const at = new Map(keys().map((/** @type {Table} */ { index }, /** @type {number} */ k) => [index, times[k]]));
-    Object.assign(own, { seconds: null, times: own.places.map((/** @type {any} */ _, /** @type {number} */ index) => at.get(index) ?? 0) });
+    const at = new Map(
+      keys().map((/** @type {Table} */ { index }, /** @type {number} */ k) => [index, times[k]]),
+    );
+    Object.assign(own, {
+      seconds: null,
+      times: own.places.map(
+        (/** @type {any} */ _, /** @type {number} */ index) => at.get(index) ?? 0,
+      ),
+    });
   };
   const easeTo = (/** @type {number} */ which, /** @type {string} */ ease) => {
     const { index } = keys()[which];
@@ -132,14 +261,24 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     else own.ease = ease;
   };
   const lengthen = (/** @type {any} */ wish) => {
-    const seconds = Math.max(0.2, Math.min(1800, wish)), end = keys().at(-1)?.at;
-    if (own.times && end) own.times = own.times.map((time) => Math.round((100 * time * seconds) / end) / 100);
+    const seconds = Math.max(0.2, Math.min(1800, wish)),
+      end = keys().at(-1)?.at;
+    if (own.times && end)
+      own.times = own.times.map((time) => Math.round((100 * time * seconds) / end) / 100);
     else own.seconds = seconds;
   };
   async function addThis() {
     try {
       const { link } = await explorer.request({ t: "link" });
-      change([...own.places, { id: ++count, title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`, link, still: explorer.still(SMALL).toDataURL("image/jpeg", 0.8) }]);
+      change([
+        ...own.places,
+        {
+          id: ++count,
+          title: explorer.scene.title || `Zoom ${decimal(explorer.placed.zoom)}`,
+          link,
+          still: explorer.still(SMALL).toDataURL("image/jpeg", 0.8),
+        },
+      ]);
     } catch (error) {
       notify(error.message, "error");
     }
@@ -148,24 +287,47 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
     try {
       const { items } = await explorer.request({ t: "bookmarks" });
       if (!items.length) notify("There are no bookmarks yet.");
-      change([...own.places, ...items.reverse().map((/** @type {Table} */ { title, link, thumbnail }) => ({ id: ++count, title: title || "Untitled", link, thumbnail }))]);
+      change([
+        ...own.places,
+        ...items.reverse().map((/** @type {Table} */ { title, link, thumbnail }) => ({
+          id: ++count,
+          title: title || "Untitled",
+          link,
+          thumbnail,
+        })),
+      ]);
     } catch (error) {
       notify(error.message, "error");
     }
   }
   async function hear(/** @type {File} */ file) {
     try {
-      const answer = await fetch(`/sound?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+      const answer = await fetch(`/sound?name=${encodeURIComponent(file.name)}`, {
+        method: "POST",
+        body: file,
+      });
       const told = await answer.json();
       if (!answer.ok) throw new Error(`${file.name}: ${told.error}`);
       own.sound = { id: told.sound, name: file.name };
     } catch (error) {
-      notify(error instanceof TypeError ? `${file.name} was not sent: the server does not answer` : error.message, "error");
+      notify(
+        error instanceof TypeError
+          ? `${file.name} was not sent: the server does not answer`
+          : error.message,
+        "error",
+      );
     }
   }
 
-  const Side = (/** @type {{name: string, index: number}} */ { name, index }) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
-    onChange=${(/** @type {Table} */ { target }) => { own.size = own.size.with(index, Math.max(16, Math.min(4096, Math.round(Number(target.value) / 2) * 2))); }} />`;
+  const Side = (
+    /** @type {{name: string, index: number}} */ { name, index },
+  ) => html`<input type="number" min="16" max="4096" step="2" aria-label=${name} value=${own.size[index]}
+    onChange=${(/** @type {Table} */ { target }) => {
+      own.size = own.size.with(
+        index,
+        Math.max(16, Math.min(4096, Math.round(Number(target.value) / 2) * 2)),
+      );
+    }} />`;
 
   function Places() {
     const move = (/** @type {number} */ from, /** @type {number} */ to) => {
@@ -174,11 +336,16 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
       return to;
     };
     return html`<div class="stack">
-      <ol class="places" aria-label="Places of the film">${own.places.map((/** @type {Table} */ place, /** @type {number} */ index) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
+      <ol class="places" aria-label="Places of the film">${own.places.map(
+        (
+          /** @type {Table} */ place,
+          /** @type {number} */ index,
+        ) => html`<li key=${place.id} class="line${own.leftOut.includes(index) ? " left-out" : ""}">
         <${Handle} title=${place.title} index=${index} move=${move} />
         ${place.still ? html`<${Still} src=${place.still} />` : html`<${Thumbnail} src=${place.thumbnail} />`}
         <span class="grow">${place.title}${own.leftOut.includes(index) && html`<span class="faint"> of another formula: left out</span>`}</span>
-        <${Button} label=${`Remove ${place.title}`} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`)}</ol>
+        <${Button} label=${`Remove ${place.title}`} symbol="close" bare kind="quiet" onClick=${() => change(own.places.toSpliced(index, 1))} /></li>`,
+      )}</ol>
       ${own.places.length < 2 && html`<p class="hint">Go to a place and add it; two or more make a film.</p>`}
       <div class="line"><${Button} label="Add this place" symbol="plus" kind="grow" onClick=${addThis} />
         ${explorer.welcome?.bookmarks && html`<${Button} label="Add bookmarks" kind="quiet" onClick=${addBookmarks} />`}</div></div>`;
@@ -187,15 +354,19 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
   function Made() {
     const { film } = own;
     if (!film) return null;
-    const moving = film.url.endsWith(".webp") ? html`<img class="film" src=${film.url} alt="The film" ref=${seen} />`
+    const moving = film.url.endsWith(".webp")
+      ? html`<img class="film" src=${film.url} alt="The film" ref=${seen} />`
       : html`<video class="film" src=${film.url} controls loop muted autoplay playsinline aria-label="The film" ref=${seen}></video>`;
     return html`${moving}
       ${film.flashes && html`<p class="hint strong">A part flashes more than three times a second, which can cause seizures: choose more seconds, or a lower density.</p>`}
       ${film.notes.map((/** @type {string} */ note) => html`<p key=${note} class="hint">${note}</p>`)}
-      ${film.preview ? html`<p class="hint">A preview: a quarter of the size, with fewer samples.</p>`
-        : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focused}>Download (${bytes(film.bytes)})</a>
+      ${
+        film.preview
+          ? html`<p class="hint">A preview: a quarter of the size, with fewer samples.</p>`
+          : html`<a class="button primary wide-button" href=${film.url} download="" ref=${focused}>Download (${bytes(film.bytes)})</a>
           <p class="hint">${film.frames} frames, made in ${duration(film.seconds)}. The server keeps the file for 10 minutes. “fractals film film.toml” makes the same one elsewhere.</p>
-          <${Button} label="Save film.toml" kind="quiet" onClick=${() => download("film.toml", film.toml)} />`}`;
+          <${Button} label="Save film.toml" kind="quiet" onClick=${() => download("film.toml", film.toml)} />`
+      }`;
   }
 
   function View() {
@@ -211,19 +382,54 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
       <p class="hint">${HINTS[own.what]}</p>
       ${own.what === "onward" && html`<${Slider} label="Zoom in" hint="times" value=${own.factor} least=${2} most=${1e12} log put=${(/** @type {number} */ factor) => Object.assign(own, { factor: Math.max(1.01, Math.min(1e300, factor)), seconds: null })} />`}
       ${own.what === "places" && html`<${Places} />`}
-      ${own.ready && html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} depths=${own.depths} put=${retime} ease=${easeTo} tracks=${own.tracks} choices=${choices()} putTracks=${(/** @type {any} */ tracks) => { own.tracks = tracks; }} />`}
+      ${
+        own.ready &&
+        html`<${Timeline} explorer=${explorer} film=${film()} length=${own.length} backwards=${own.backwards} keys=${keys()} depths=${own.depths} put=${retime} ease=${easeTo} tracks=${own.tracks} choices=${choices()} putTracks=${(
+          /** @type {any} */ tracks,
+        ) => {
+          own.tracks = tracks;
+        }} />`
+      }
       <${Slider} label="Seconds" value=${own.seconds ?? own.length} least=${1} most=${120} log put=${lengthen} />
-      <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
-        aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => { own.size = [w, h]; }} />`)}</div>
+      <div class="chips" role="group" aria-label="Sizes of the film">${SIZES.map(
+        ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
+        aria-pressed=${String(own.size[0] === w && own.size[1] === h)} onClick=${() => {
+          own.size = [w, h];
+        }} />`,
+      )}</div>
       <${Section} title="More" name="film" open=${false}>
         <div class="line"><${Side} name="Width of the film in pixels" index=${0} /><span class="faint">×</span><${Side} name="Height of the film in pixels" index=${1} /><span class="faint">pixels</span></div>
-        <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(/** @type {string} */ fps) => { own.fps = fps; }} />
-        <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(/** @type {string} */ format) => { own.format = format; }} />
+        <${Select} label="Frames a second" choices=${RATES} value=${own.fps} put=${(
+          /** @type {string} */ fps,
+        ) => {
+          own.fps = fps;
+        }} />
+        <div class="row"><span class="row-head">Format</span><${Segments} label="Format of the film" choices=${FORMATS} value=${own.format} put=${(
+          /** @type {string} */ format,
+        ) => {
+          own.format = format;
+        }} />
           ${own.format === "webp" && html`<p class="hint">Repeats for ever, has no sound, and needs no ffmpeg.</p>`}</div>
-        ${own.format !== "webp" && html`<div class="line">${own.sound ? html`<span class="grow">${own.sound.name}</span><${Button} label="Remove the sound" symbol="close" bare kind="quiet" onClick=${() => { own.sound = null; }} />`
-          : html`<span class="grow">Sound</span><${FileButton} label="Choose a file" accept=${SOUNDS} take=${hear} />`}</div>`}
-        <${Toggle} label="Backwards" about="The film runs from its end to its beginning" value=${own.backwards} put=${(/** @type {boolean} */ backwards) => { own.backwards = backwards; }} />
-        <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} />
+        ${
+          own.format !== "webp" &&
+          html`<div class="line">${
+            own.sound
+              ? html`<span class="grow">${own.sound.name}</span><${Button} label="Remove the sound" symbol="close" bare kind="quiet" onClick=${() => {
+                  own.sound = null;
+                }} />`
+              : html`<span class="grow">Sound</span><${FileButton} label="Choose a file" accept=${SOUNDS} take=${hear} />`
+          }</div>`
+        }
+        <${Toggle} label="Backwards" about="The film runs from its end to its beginning" value=${own.backwards} put=${(
+          /** @type {boolean} */ backwards,
+        ) => {
+          own.backwards = backwards;
+        }} />
+        <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(
+          /** @type {boolean} */ keep,
+        ) => {
+          own.keep = keep;
+        }} />
         ${!kept.get("author", "") && html`<${Author} />`}<//>
       <p class="forecast" role="status">${own.forecast}</p>
       <div class="line actions"><${Button} label="Preview" disabled=${busy} onClick=${() => make(true)} />
@@ -231,21 +437,40 @@ export function filmPanel(/** @type {Table} */ { explorer, ui, open, notify }) {
       ${busy && html`<div ref=${seen}><${Progress} told=${own.told} cancel=${() => job?.cancel()} /></div>`}
       <div class="stack" aria-live="polite"><${Made} /></div></div>`;
   }
-  return { View, add: (/** @type {Table[]} */ items) => { own.what = "places"; return items.length ? change(items) : addBookmarks(); } };
+  return {
+    View,
+    add: (/** @type {Table[]} */ items) => {
+      own.what = "places";
+      return items.length ? change(items) : addBookmarks();
+    },
+  };
 }
 
 const seen = (/** @type {HTMLElement} */ node) => node?.scrollIntoView({ block: "nearest" });
 const focused = (/** @type {HTMLElement} */ node) => node?.focus({ preventScroll: true });
 
 /** What a place is dragged by, also with the arrow keys. */
-function Handle(/** @type {{title: string, index: number, move: (from: number, to: number) => number}} */ { title, index, move }) {
+function Handle(
+  /** @type {{title: string, index: number, move: (from: number, to: number) => number}} */ {
+    title,
+    index,
+    move,
+  },
+) {
   const start = (/** @type {Table} */ { currentTarget, pointerId }) => {
-    const list = currentTarget.closest("ol"), middle = (/** @type {HTMLElement} */ row) => row.getBoundingClientRect().top + row.offsetHeight / 2;
+    const list = currentTarget.closest("ol"),
+      middle = (/** @type {HTMLElement} */ row) =>
+        row.getBoundingClientRect().top + row.offsetHeight / 2;
     let at = index;
     const drag = (/** @type {any} */ event) => {
-      if (event.pointerId === pointerId) at = move(at, [...list.children].filter((row, k) => k !== at && middle(row) < event.clientY).length);
+      if (event.pointerId === pointerId)
+        at = move(
+          at,
+          [...list.children].filter((row, k) => k !== at && middle(row) < event.clientY).length,
+        );
     };
-    const end = () => { // on the window: rows that change places lose the pointer
+    const end = () => {
+      // on the window: rows that change places lose the pointer
       removeEventListener("pointermove", drag);
       for (const name of ["pointerup", "pointercancel"]) removeEventListener(name, end);
     };
@@ -253,7 +478,8 @@ function Handle(/** @type {{title: string, index: number, move: (from: number, t
     for (const name of ["pointerup", "pointercancel"]) addEventListener(name, end);
   };
   const key = (/** @type {any} */ event) => {
-    const step = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 })[event.key], button = event.currentTarget;
+    const step = /** @type {Record<string, number>} */ ({ ArrowUp: -1, ArrowDown: 1 })[event.key],
+      button = event.currentTarget;
     if (!step) return;
     event.preventDefault();
     move(index, index + step);

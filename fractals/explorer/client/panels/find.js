@@ -7,11 +7,21 @@ import { drawSheet } from "./previews.js";
 import { decimal } from "./scale.js";
 
 /** @type {[number, string][]} */
-const SHARES = [[0.5, "1/2"], [0.75, "3/4"], [0.875, "7/8"]];
+const SHARES = [
+  [0.5, "1/2"],
+  [0.75, "3/4"],
+  [0.875, "7/8"],
+];
 
-export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, close, autopilot, second }) {
+export function findPanel(
+  /** @type {Table} */ { explorer, notify, julia, ui, close, autopilot, second },
+) {
   // Progress, what was found, and small pictures of the views of a solid
-  const own = observe({ told: /** @type {Told|null} */ (null), answer: /** @type {Table|null} */ (null), views: /** @type {Table[]} */ ([]) });
+  const own = observe({
+    told: /** @type {Told|null} */ (null),
+    answer: /** @type {Table|null} */ (null),
+    views: /** @type {Table[]} */ ([]),
+  });
   let job = /** @type {Table|null} */ (null);
   let flight = /** @type {Table|null} */ (null);
   let flights = 0; // so far
@@ -26,9 +36,12 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
   async function search(/** @type {Table} */ message, /** @type {string} */ title) {
     cancel();
     Object.assign(own, { answer: null, told: { share: null, text: title } });
-    const mine = explorer.job({ t: "find", ...message }, (/** @type {Table} */ { t, of, done, what }) => {
-      if (t === "progress") own.told = { share: of ? done / of : null, text: what };
-    });
+    const mine = explorer.job(
+      { t: "find", ...message },
+      (/** @type {Table} */ { t, of, done, what }) => {
+        if (t === "progress") own.told = { share: of ? done / of : null, text: what };
+      },
+    );
     job = mine;
     try {
       const answer = await mine.done;
@@ -49,7 +62,14 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     flights += 1;
     const step = `flight ${flights}`;
     if (center && Number.isFinite(octaves) && canFly(explorer) && !still()) {
-      flight = flyTo(explorer, { center, octaves, step, told: (share) => { own.told = { share, text: "Flying there" }; } });
+      flight = flyTo(explorer, {
+        center,
+        octaves,
+        step,
+        told: (share) => {
+          own.told = { share, text: "Flying there" };
+        },
+      });
       const arrived = await flight.done;
       flight = null;
       if (!arrived) return;
@@ -63,9 +83,13 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     await search({ what: "interesting" }, "Searching for views");
     const views = own.answer?.views ?? [];
     if (!views.length) return;
-    const sheet = drawSheet(explorer, { scenes: views.map((/** @type {Table} */ { camera }) => ({ camera })), width: 256 }, (index, { picture }) => {
-      own.views = [...own.views, { ...views[index], picture }];
-    });
+    const sheet = drawSheet(
+      explorer,
+      { scenes: views.map((/** @type {Table} */ { camera }) => ({ camera })), width: 256 },
+      (index, { picture }) => {
+        own.views = [...own.views, { ...views[index], picture }];
+      },
+    );
     sheet.done.catch(() => {});
   }
 
@@ -74,7 +98,14 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     cancel();
     if (narrow()) close();
     flights += 1;
-    flight = flyAlong(explorer, { camera, way: still() ? [] : way, step: `flight ${flights}`, told: (share) => { own.told = { share, text: "Flying there" }; } });
+    flight = flyAlong(explorer, {
+      camera,
+      way: still() ? [] : way,
+      step: `flight ${flights}`,
+      told: (share) => {
+        own.told = { share, text: "Flying there" };
+      },
+    });
     await flight.done;
     flight = null;
     own.told = null;
@@ -89,7 +120,11 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
 
   function Facts() {
     const { period, size, angle } = own.answer ?? /** @type {Table} */ ({});
-    const lines = [["Period", period?.toLocaleString("en")], ["Size, of the whole set", size && decimal(size)], ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`]];
+    const lines = [
+      ["Period", period?.toLocaleString("en")],
+      ["Size, of the whole set", size && decimal(size)],
+      ["Turned by", angle === undefined ? null : `${Math.round(angle)}°`],
+    ];
     return html`<dl class="facts" aria-live="polite">${lines.filter(([, value]) => value).map(([key, value]) => html`<dt key=${key}>${key}</dt><dd>${value}</dd>`)}</dl>`;
   }
 
@@ -103,9 +138,16 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     <${Progress} told=${own.told} cancel=${cancel} />
     <ul class="cards small" aria-label="Views">${own.views.map((view, k) => html`<li key=${k}><${Card} title=${`View ${k + 1}`} below=${view.score.toFixed(2)} onClick=${() => flyOver(view)}><${Drawn} picture=${view.picture} /><//></li>`)}</ul>
     <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next" onClick=${autopilot.toggle} /></div>`;
-  const View = () => explorer.placed?.camera ? html`<${Cameras} />` : !explorer.placed?.values ? html`<p class="hint">Minibrots, periods and Julia sets are of flat escape-time images: ${whatIs(explorer)}.</p>` : html`<div class="stack">
-    <p class="hint">Small copies of the set lie in every view of its border.${matchMedia("(any-pointer: fine)").matches
-      && " While this panel is open, a box drawn with Shift searches a part of the view."}</p>
+  const View = () =>
+    explorer.placed?.camera
+      ? html`<${Cameras} />`
+      : !explorer.placed?.values
+        ? html`<p class="hint">Minibrots, periods and Julia sets are of flat escape-time images: ${whatIs(explorer)}.</p>`
+        : html`<div class="stack">
+    <p class="hint">Small copies of the set lie in every view of its border.${
+      matchMedia("(any-pointer: fine)").matches &&
+      " While this panel is open, a box drawn with Shift searches a part of the view."
+    }</p>
     <${Button} label="Fly to the minibrot" kind="primary wide-button" onClick=${nucleus} />
     <${Progress} told=${own.told} cancel=${cancel} /><${Facts} />
     <${Button} label="Julia set of the middle" kind="wide-button" onClick=${() => julia.enter(julia.middle())} />
@@ -114,20 +156,28 @@ export function findPanel(/** @type {Table} */ { explorer, notify, julia, ui, cl
     <${Button} label=${autopilot.on ? "End the autopilot" : "Autopilot"} symbol="find" kind="wide-button" title="A flight from one beautiful place to the next (A)" onClick=${autopilot.toggle} />
     <${Section} title="Embedded Julia sets">
       <p class="hint">On the way to the minibrot, at this share of the depth.</p>
-      <div class="segments" role="group" aria-label="Share of the depth">${SHARES.map(([fraction, name]) => html`<${Button} key=${name} label=${name}
-        aria-label=${`Julia set at ${name} of the depth`} onClick=${() => search({ what: "julia", fraction }, `Searching for the Julia set at ${name}`)} />`)}</div>
+      <div class="segments" role="group" aria-label="Share of the depth">${SHARES.map(
+        ([fraction, name]) => html`<${Button} key=${name} label=${name}
+        aria-label=${`Julia set at ${name} of the depth`} onClick=${() => search({ what: "julia", fraction }, `Searching for the Julia set at ${name}`)} />`,
+      )}</div>
     <//>
     <${Section} title="More"><div class="line">
       <${Button} label="Period of the view" kind="quiet" onClick=${() => search({ what: "period" }, "Computing the period")} />
       <${Button} label="Eye of the spiral" title="A Misiurewicz point" kind="quiet" onClick=${() => search({ what: "misiurewicz" }, "Searching for the eye of a spiral")} /></div>
       <p class="hint">The eye of a spiral is a Misiurewicz point: the middle of a spiral that goes on at any depth. The period is that of the largest minibrot in view.</p>
     <//></div>`;
-  const near = (/** @type {any} */ what, /** @type {number[]} */ rect) => search({ what, rect }, what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral");
+  const near = (/** @type {any} */ what, /** @type {number[]} */ rect) =>
+    search(
+      { what, rect },
+      what === "nucleus" ? "Searching for a minibrot" : "Searching for the eye of a spiral",
+    );
   return { View, nucleus, near, cancel };
 }
 
 /** Say what kind of picture is shown, where it is no flat one of escape times. */
 export function whatIs(/** @type {import("../explorer.js").Explorer} */ { placed, scene }) {
   if (placed?.camera) return "this one is of a solid";
-  return (scene.relief?.heights ?? "none") === "none" ? "this one is of points" : "this one is a relief, which Color, Relief, Heights makes flat";
+  return (scene.relief?.heights ?? "none") === "none"
+    ? "this one is of points"
+    : "this one is a relief, which Color, Relief, Heights makes flat";
 }

@@ -6,19 +6,27 @@ const LONGEST = 20; // seconds
 
 /** Return the digits of decimal text, and a power of ten. @returns {[bigint, number]} */
 function parts(/** @type {string} */ text) {
-  const [, sign, whole, fraction = "", power = "0"] = /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
+  const [, sign, whole, fraction = "", power = "0"] =
+    /^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text.trim()) ?? [];
   return [BigInt(sign + (whole || "") + fraction || "0"), Number(power) - fraction.length];
 }
 
 /** Return (a − b) / width as a number: exact digits first, because the difference may be 1e-1000. */
-export function difference(/** @type {string} */ a, /** @type {string} */ b, /** @type {string} */ width) {
+export function difference(
+  /** @type {string} */ a,
+  /** @type {string} */ b,
+  /** @type {string} */ width,
+) {
   const [[x, xp], [y, yp]] = [parts(a), parts(b)];
   const power = Math.min(xp, yp);
   const gap = x * 10n ** BigInt(xp - power) - y * 10n ** BigInt(yp - power);
   const [size, sp] = parts(width);
   const [gapDigits, sizeDigits] = [String(gap), String(size)];
   const head = Number(`${gapDigits.slice(0, 17)}`) / Number(sizeDigits.slice(0, 17));
-  return head * 10 ** (power + Math.max(0, gapDigits.length - 17) - sp - Math.max(0, sizeDigits.length - 17));
+  return (
+    head *
+    10 ** (power + Math.max(0, gapDigits.length - 17) - sp - Math.max(0, sizeDigits.length - 17))
+  );
 }
 
 /**
@@ -76,7 +84,8 @@ const SIXTEENTHS = 16;
 const STEPS = 64; // of an octave
 
 /** Tell whether pixels of the view lie on the plane as a flight needs it. */
-export const canFly = (/** @type {Table} */ { scene, placed }) => (scene.view?.stretch ?? 1) === 1 && !placed.julia;
+export const canFly = (/** @type {Table} */ { scene, placed }) =>
+  (scene.view?.stretch ?? 1) === 1 && !placed.julia;
 
 /**
  * Move the picture along a path into the part that no panel covers; a gesture of the user ends the flight.
@@ -85,8 +94,14 @@ export const canFly = (/** @type {Table} */ { scene, placed }) => (scene.view?.s
  * @returns {{done: Promise<boolean>, stop: () => void}} whether it arrived
  */
 export function flyTo(explorer, { center, octaves, step, speed, told }) {
-  const mirror = explorer.scene.view?.mirror, first = explorer.placed, start = offset(center, explorer, mirror);
-  const way = path(Math.hypot(...start) / first.size[0], octaves + Math.log2(explorer.seen.share) - first.octaves, speed);
+  const mirror = explorer.scene.view?.mirror,
+    first = explorer.placed,
+    start = offset(center, explorer, mirror);
+  const way = path(
+    Math.hypot(...start) / first.size[0],
+    octaves + Math.log2(explorer.seen.share) - first.octaves,
+    speed,
+  );
   return flown(explorer, (time) => {
     const { octaves: deeper, share } = way.at(time);
     told?.(time / way.seconds);
@@ -95,11 +110,24 @@ export function flyTo(explorer, { center, octaves, step, speed, told }) {
     const { size, octaves: placed } = explorer.placed;
     const [x, y] = offset(center, explorer, mirror).map((value, k) => value + size[k] / 2);
     const here = [a * x + b * y + e, c * x + d * y + f];
-    const scale = Math.round(STEPS * (first.octaves + deeper - placed - Math.log2(Math.hypot(a, c))));
+    const scale = Math.round(
+      STEPS * (first.octaves + deeper - placed - Math.log2(Math.hypot(a, c))),
+    );
     // From where the target is seen at first to the middle of what is seen.
     const aim = explorer.seen.middle.map((part) => part / SIXTEENTHS);
-    const by = start.map((value, k) => aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k]);
-    if (scale) explorer.move({ at: sixteenths(here), by: sixteenths(by), scale, stage: "moving", focus: sixteenths(here), step });
+    const by = start.map(
+      (value, k) =>
+        aim[k] + (value + explorer.size[k] / 2 - aim[k]) * (1 - share) * 2 ** deeper - here[k],
+    );
+    if (scale)
+      explorer.move({
+        at: sixteenths(here),
+        by: sixteenths(by),
+        scale,
+        stage: "moving",
+        focus: sixteenths(here),
+        step,
+      });
     return time >= way.seconds;
   });
 }
@@ -114,19 +142,33 @@ const ALONG = 6; // seconds of a flight along a way
  */
 export function flyAlong(explorer, { camera, way, step, told }) {
   return flown(explorer, (time) => {
-    const share = way.length > 1 ? time / ALONG : 1, at = Math.min(share, 1) * (way.length - 1), k = Math.min(Math.floor(at), way.length - 2);
+    const share = way.length > 1 ? time / ALONG : 1,
+      at = Math.min(share, 1) * (way.length - 1),
+      k = Math.min(Math.floor(at), way.length - 2);
     told?.(share);
     const place = share < 1 && way[k].map((part, m) => part + (at - k) * (way[k + 1][m] - part));
-    explorer.change({ camera: place ? { ...camera, position: place.slice(0, 3), target: place.slice(3) } : camera }, step);
+    explorer.change(
+      {
+        camera: place ? { ...camera, position: place.slice(0, 3), target: place.slice(3) } : camera,
+      },
+      step,
+    );
     return share >= 1;
   });
 }
 
-const sixteenths = (/** @type {number[]} */ point) => point.map((/** @type {any} */ value) => Math.round(SIXTEENTHS * value));
+const sixteenths = (/** @type {number[]} */ point) =>
+  point.map((/** @type {any} */ value) => Math.round(SIXTEENTHS * value));
 
 /** Return where a point of the plane lies, in pixels from the middle of the placed frame, y down. */
-export function offset(/** @type {string[]} */ center, /** @type {Table} */ { placed }, /** @type {boolean} */ mirror) {
-  const [x, y] = [0, 1].map((k) => difference(center[k], placed.center[k], placed.width) * placed.size[0]);
+export function offset(
+  /** @type {string[]} */ center,
+  /** @type {Table} */ { placed },
+  /** @type {boolean} */ mirror,
+) {
+  const [x, y] = [0, 1].map(
+    (k) => difference(center[k], placed.center[k], placed.width) * placed.size[0],
+  );
   const turn = (-placed.rotation * Math.PI) / 180;
   const up = x * Math.sin(turn) + y * Math.cos(turn);
   return [x * Math.cos(turn) - y * Math.sin(turn), mirror ? up : -up];

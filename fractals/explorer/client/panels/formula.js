@@ -5,16 +5,27 @@ import { Button, Card, OptionField, Row, Section, Slider, Thumbnail, words } fro
 import { sent } from "./files.js";
 import { transformsTool } from "./transforms.js";
 
-const HINT = "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
+const HINT =
+  "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
 
-const PROGRAM = { start: "First values, from c: statements parted by ;", step: "Statements of each step", test: "An orbit goes on as long as this holds" };
+const PROGRAM = {
+  start: "First values, from c: statements parted by ;",
+  step: "Statements of each step",
+  test: "An orbit goes on as long as this holds",
+};
 
 /** Return a formula's options as those of a coloring; the catalog has their defaults and meanings only. */
-const optionsOf = (/** @type {Table} */ known) => Object.entries(known?.options ?? {}).map(([name, value]) =>
-  ({ name, default: value, type: typeof value === "number" ? "float" : "text", meaning: known?.meanings[name] }));
+const optionsOf = (/** @type {Table} */ known) =>
+  Object.entries(known?.options ?? {}).map(([name, value]) => ({
+    name,
+    default: value,
+    type: typeof value === "number" ? "float" : "text",
+    meaning: known?.meanings[name],
+  }));
 
 /** The formula that everybody knows comes first. */
-const byFame = (/** @type {Table} */ a, /** @type {Table} */ b) => Number(b.name === "mandelbrot") - Number(a.name === "mandelbrot");
+const byFame = (/** @type {Table} */ a, /** @type {Table} */ b) =>
+  Number(b.name === "mandelbrot") - Number(a.name === "mandelbrot");
 
 /** Return a scene's formula as a table. @returns {Table} */
 function tableOf(/** @type {string|Table} */ formula = "mandelbrot") {
@@ -24,7 +35,8 @@ function tableOf(/** @type {string|Table} */ formula = "mandelbrot") {
 
 /** What is wrong with an own formula: the text, with its wrong place marked, and why. @param {{text: string, told: string}} options `told`: by the server */
 function Wrong({ text, told }) {
-  const [, column, why] = /column (\d+): (.*)$/s.exec(told) ?? [], at = Number(column) - 1;
+  const [, column, why] = /column (\d+): (.*)$/s.exec(told) ?? [],
+    at = Number(column) - 1;
   if (!column) return html`<p class="hint wrong" role="alert">${told}</p>`;
   return html`<div class="hint wrong" role="alert"><code aria-hidden="true">${text.slice(0, at)}<mark>${text[at] ?? "\u00a0"}</mark>${text.slice(at + 1)}</code>
     <p>Column ${column}: ${why}</p></div>`;
@@ -33,14 +45,33 @@ function Wrong({ text, told }) {
 export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space }) {
   const transforms = transformsTool({ explorer, canvas });
   const { catalog } = explorer;
-  const cards = catalog.formulas.filter((/** @type {Table} */ { name }) => name !== "expression").sort(byFame).map((/** @type {Table} */ { name, title, meaning, values, group }) => {
-    const [first, ...rest] = /^\p{Lu}/u.test(title) ? title.split(", ") : [words(name), title];
-    return { name, first, rest: rest.join(", "), about: meaning, values, group, found: `${words(name)} ${title} ${group}`.toLowerCase() };
-  });
+  const cards = catalog.formulas
+    .filter((/** @type {Table} */ { name }) => name !== "expression")
+    .sort(byFame)
+    .map((/** @type {Table} */ { name, title, meaning, values, group }) => {
+      const [first, ...rest] = /^\p{Lu}/u.test(title) ? title.split(", ") : [words(name), title];
+      return {
+        name,
+        first,
+        rest: rest.join(", "),
+        about: meaning,
+        values,
+        group,
+        found: `${words(name)} ${title} ${group}`.toLowerCase(),
+      };
+    });
   const groups = Map.groupBy(cards, ({ group }) => group);
   // draft: what is typed, until it is drawn; read: the newest text in Fractint's words, its program, and what Fractint would ask for; wanted: words that a formula is searched by
-  const own = observe({ draft: null, waiting: false, failed: "", read: /** @type {Table} */ ({}), wanted: "" });
-  explorer.addEventListener("placed", () => Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }));
+  const own = observe({
+    draft: null,
+    waiting: false,
+    failed: "",
+    read: /** @type {Table} */ ({}),
+    wanted: "",
+  });
+  explorer.addEventListener("placed", () =>
+    Object.assign(own, { waiting: false, failed: "", ...(own.waiting && { draft: null }) }),
+  );
   explorer.addEventListener("message", (/** @type {Table} */ { detail }) => {
     if (detail.kind !== "error" || !own.waiting) return;
     Object.assign(own, { waiting: false, failed: detail.text });
@@ -51,8 +82,11 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   async function fractint(text) {
     const file = new File([text], "formula.frm");
     try {
-      const found = await sent(file), { scene, asked } = found.scene ? found : await sent(file, found.entries[0][0]);
-      const usual = asked.map((/** @type {string[]} */ [name, value]) => `${name} is ${value}`).join(", ");
+      const found = await sent(file),
+        { scene, asked } = found.scene ? found : await sent(file, found.entries[0][0]);
+      const usual = asked
+        .map((/** @type {string[]} */ [name, value]) => `${name} is ${value}`)
+        .join(", ");
       own.read = { text, usual, step: scene.formula.step };
       return scene.formula;
     } catch (/** @type {any} */ error) {
@@ -62,19 +96,29 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
   }
 
   function Own(/** @type {{now: Table}} */ { now }) {
-    const program = now.name === "program", read = program && own.read.step === now.step ? own.read : {};
+    const program = now.name === "program",
+      read = program && own.read.step === now.step ? own.read : {};
     const text = own.draft ?? (program ? read.text : now.step) ?? "z**2 + c";
     const draw = async (/** @type {Event} */ event) => {
       event.preventDefault();
       if (!text.trim()) return;
       Object.assign(own, { draft: text, waiting: true, failed: "" });
-      const formula = text.includes("{") ? await fractint(text) : { name: "expression", step: text.trim() };
+      const formula = text.includes("{")
+        ? await fractint(text)
+        : { name: "expression", step: text.trim() };
       if (formula) explorer.changeFormula(formula);
     };
-    const typed = (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && !event.shiftKey && !text.includes("{") && draw(event);
+    const typed = (/** @type {KeyboardEvent} */ event) =>
+      event.key === "Enter" && !event.shiftKey && !text.includes("{") && draw(event);
     return html`<form class="stack" onSubmit=${draw}>
-      <${Row} label="z becomes" hint=${HINT} control=${(/** @type {string} */ id) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
-        aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(/** @type {Table} */ { target }) => { own.draft = target.value; }} onKeyDown=${typed}></textarea>`} />
+      <${Row} label="z becomes" hint=${HINT} control=${(
+        /** @type {string} */ id,
+      ) => html`<textarea class="code" rows=${text.includes("\n") ? 8 : 3} id=${id} spellcheck=${false} autocomplete="off" autocapitalize="off"
+        aria-invalid=${String(Boolean(own.failed))} value=${text} onInput=${(
+          /** @type {Table} */ { target },
+        ) => {
+          own.draft = target.value;
+        }} onKeyDown=${typed}></textarea>`} />
       ${read.usual && html`<p class="hint">Fractint asks for values, which are here: ${read.usual}. Write others in their places.</p>`}
       ${own.failed && html`<${Wrong} text=${text.trim()} told=${own.failed} />`}
       <div class="line"><${Button} label="Draw it" kind="primary fixed" type="submit" />
@@ -83,47 +127,93 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
 
   /** The formula of an image of points: transforms, or parameters. */
   function Points(/** @type {{now: Table, known: Table}} */ { now, known }) {
-    const { scatter = {}, light = {}, image } = explorer.scene, solid = explorer.placed.space, put = (/** @type {Table} */ changes, step = "") => explorer.change({ formula: { ...now, ...changes } }, step);
-    const options = known?.tables ? [] : optionsOf(known).filter(({ type }) => !solid || type === "text");
-    const knob = (/** @type {Table} */ { name, value, least, most, whole, meaning }) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
+    const { scatter = {}, light = {}, image } = explorer.scene,
+      solid = explorer.placed.space,
+      put = (/** @type {Table} */ changes, step = "") =>
+        explorer.change({ formula: { ...now, ...changes } }, step);
+    const options = known?.tables
+      ? []
+      : optionsOf(known).filter(({ type }) => !solid || type === "text");
+    const knob = (
+      /** @type {Table} */ { name, value, least, most, whole, meaning },
+    ) => html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${least} most=${most}
       whole=${whole} hint=${meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     const field = (/** @type {Table} */ option) => {
-      const { name, default: usual } = option, value = now[name] ?? usual, reach = Math.max(1, Math.abs(usual));
-      if (typeof usual === "boolean") return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
-      if (typeof usual !== "number" || known.whole.includes(name)) return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
-      const [least, most] = name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
+      const { name, default: usual } = option,
+        value = now[name] ?? usual,
+        reach = Math.max(1, Math.abs(usual));
+      if (typeof usual === "boolean")
+        return html`<${OptionField} key=${name} option=${{ ...option, type: "bool" }} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
+      if (typeof usual !== "number" || known.whole.includes(name))
+        return html`<${OptionField} key=${name} option=${option} value=${value} put=${(/** @type {any} */ given) => put({ [name]: given })} />`;
+      const [least, most] =
+        name === "turn" || name === "tilt" ? [-180, 180] : [usual - 2 * reach, usual + 2 * reach];
       return html`<${transforms.Dragged} key=${name} label=${words(name)} value=${value} least=${Math.min(least, value)} most=${Math.max(most, value)} hint=${option.meaning} change=${(/** @type {any} */ given, /** @type {string} */ step) => put({ [name]: given }, step)} />`;
     };
     return html`${known?.tables ? html`<${transforms.Fields} />` : html`<${Section} title="Parameters"><p class="hint">${known?.meaning}</p>${options.map(field)}${solid?.knobs.map(knob)}<//>`}
-      ${!solid && html`<${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
-        put=${(/** @type {number} */ quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`}
-      ${solid && html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples > 0 ? light.samples : 16 * (image?.supersampling ?? 1) ** 2} least=${1} most=${4096} log
-        hint="Paths of light for each pixel." put=${(/** @type {number} */ samples) => explorer.change({ light: { ...light, samples: Math.max(1, Math.round(samples)) } })} /><//>`}`;
+      ${
+        !solid &&
+        html`<${Section} title="Points"><${Slider} label="Quality" value=${scatter.quality ?? 50} least=${1} most=${2000} log hint="Points for each pixel."
+        put=${(/** @type {number} */ quality) => explorer.change({ scatter: { ...scatter, quality: Math.max(quality, 0.01) } })} /><//>`
+      }
+      ${
+        solid &&
+        html`<${space.Camera} /><${Section} title="Samples"><${Slider} label="Samples" value=${light.samples > 0 ? light.samples : 16 * (image?.supersampling ?? 1) ** 2} least=${1} most=${4096} log
+        hint="Paths of light for each pixel." put=${(/** @type {number} */ samples) => explorer.change({ light: { ...light, samples: Math.max(1, Math.round(samples)) } })} /><//>`
+      }`;
   }
 
   /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
   function Formulas(/** @type {{now: Table}} */ { now }) {
-    const wanted = own.wanted.toLowerCase().split(/\s+/), fits = (/** @type {Table} */ { found }) => wanted.every((word) => found.includes(word));
-    const choose = (/** @type {Table} */ { name, values }) => (values === explorer.placed?.values ? explorer.changeFormula(name) : explorer.open({ formula: name }));
-    return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(/** @type {Table} */ { target }) => { own.wanted = target.value; }} />
+    const wanted = own.wanted.toLowerCase().split(/\s+/),
+      fits = (/** @type {Table} */ { found }) => wanted.every((word) => found.includes(word));
+    const choose = (/** @type {Table} */ { name, values }) =>
+      values === explorer.placed?.values
+        ? explorer.changeFormula(name)
+        : explorer.open({ formula: name });
+    return html`<input type="search" placeholder="Search" aria-label="Search the formulas" value=${own.wanted} onInput=${(
+      /** @type {Table} */ { target },
+    ) => {
+      own.wanted = target.value;
+    }} />
       <p class="hint" role="status">${cards.some(fits) ? "" : "No formula has these words."}</p>
-      ${[...groups].filter(([, members]) => members.some(fits)).map(([group, members]) => html`<h3 key=${group} class="group">${group}</h3>
-        <ul key=${`${group} cards`} class="cards small" aria-label=${group}>${members.filter(fits).map((card) => html`<li key=${card.name}>
+      ${[...groups]
+        .filter(([, members]) => members.some(fits))
+        .map(
+          ([group, members]) => html`<h3 key=${group} class="group">${group}</h3>
+        <ul key=${`${group} cards`} class="cards small" aria-label=${group}>${members
+          .filter(fits)
+          .map(
+            (card) => html`<li key=${card.name}>
           <${Card} title=${card.first} below=${card.rest} about=${card.about} aria-pressed=${String(card.name === now.name)} onClick=${() => choose(card)}>
-            <${Thumbnail} src=${`/thumbnail/formula/${card.name}`} /><//></li>`)}</ul>`)}`;
+            <${Thumbnail} src=${`/thumbnail/formula/${card.name}`} /><//></li>`,
+          )}</ul>`,
+        )}`;
   }
 
   function View() {
-    const now = tableOf(explorer.scene?.formula), known = catalog.formulas.find((/** @type {Table} */ { name }) => name === now.name);
+    const now = tableOf(explorer.scene?.formula),
+      known = catalog.formulas.find((/** @type {Table} */ { name }) => name === now.name);
     const options = now.name === "expression" ? [] : optionsOf(known);
     const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
       ${!points && html`<${Section} title="Your own"><${Own} now=${now} /><//>`}
-      ${now.name === "program" && html`<${Section} title="Program">${Object.entries(PROGRAM).map(([name, meaning]) => html`<${OptionField} key=${name}
-        option=${{ name, type: "text", default: "", meaning }} value=${now[name] ?? ""} put=${(/** @type {string} */ text) => explorer.changeFormula({ ...now, [name]: text })} />`)}<//>`}
-      ${!points && options.length > 0 && html`<${Section} title="Options"><p class="hint">${known?.meaning}</p>${options.map((option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
-        value=${now[option.name] ?? option.default} put=${(/** @type {any} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`)}<//>`}
+      ${
+        now.name === "program" &&
+        html`<${Section} title="Program">${Object.entries(PROGRAM).map(
+          ([name, meaning]) => html`<${OptionField} key=${name}
+        option=${{ name, type: "text", default: "", meaning }} value=${now[name] ?? ""} put=${(/** @type {string} */ text) => explorer.changeFormula({ ...now, [name]: text })} />`,
+        )}<//>`
+      }
+      ${
+        !points &&
+        options.length > 0 &&
+        html`<${Section} title="Options"><p class="hint">${known?.meaning}</p>${options.map(
+          (option) => html`<${OptionField} key=${`${now.name} ${option.name}`} option=${option}
+        value=${now[option.name] ?? option.default} put=${(/** @type {any} */ value) => explorer.changeFormula({ ...now, [option.name]: value })} />`,
+        )}<//>`
+      }
       <${Section} title="Formulas"><${Formulas} now=${now} /><//></div>`;
   }
   return { View, Over: transforms.Handles };

@@ -3,15 +3,25 @@ import { html } from "../html.js";
 import { Select } from "../ui.js";
 import { heightOf } from "./curves.js";
 
-const EASES = [["soft", "Softly"], ["constant", "At constant speed"], ["in", "Beginning slowly"], ["out", "Ending slowly"], ["both", "Beginning and ending slowly"], ["hold", "With a jump at the end"]];
+const EASES = [
+  ["soft", "Softly"],
+  ["constant", "At constant speed"],
+  ["in", "Beginning slowly"],
+  ["out", "Ending slowly"],
+  ["both", "Beginning and ending slowly"],
+  ["hold", "With a jump at the end"],
+];
 
 /** A curve with its keys. @param {{line: number[][], range: number[], moment: number, backwards: boolean, kind?: string, add?: (share: number, height: number) => void, children?: any}} options
  * `line`: shares of the film and values; `moment`: the share that is looked at; `add`: where it is double-clicked */
 export function Graph({ line, range, moment, backwards, kind = "", add, children }) {
-  const x = (/** @type {number} */ share) => 100 * (backwards ? 1 - share : share), text = (/** @type {number} */ value) => Number(value.toPrecision(3));
+  const x = (/** @type {number} */ share) => 100 * (backwards ? 1 - share : share),
+    text = (/** @type {number} */ value) => Number(value.toPrecision(3));
   const click = (/** @type {any} */ event) => {
-    const { left, bottom, width, height } = event.currentTarget.getBoundingClientRect(), share = (event.clientX - left) / width;
-    if (!event.target.closest("button")) add?.(backwards ? 1 - share : share, (bottom - event.clientY) / height);
+    const { left, bottom, width, height } = event.currentTarget.getBoundingClientRect(),
+      share = (event.clientX - left) / width;
+    if (!event.target.closest("button"))
+      add?.(backwards ? 1 - share : share, (bottom - event.clientY) / height);
   };
   return html`<div class=${`film-keys graph${kind}`} onDblClick=${click}>
     <svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true"><path class="now" d=${`M${x(moment)} 0V100`} />
@@ -20,4 +30,5 @@ export function Graph({ line, range, moment, backwards, kind = "", add, children
 }
 
 /** How the film or a value comes to a key. @param {{label: string, value?: string, put: (ease: string) => void}} options */
-export const Ease = ({ label, value = "soft", put }) => html`<${Select} label=${label} choices=${EASES} value=${value} put=${put} />`;
+export const Ease = ({ label, value = "soft", put }) =>
+  html`<${Select} label=${label} choices=${EASES} value=${value} put=${put} />`;

@@ -19,18 +19,31 @@ const FINGERS = [
   ["Tap", "Hide the bars, or show them"],
 ];
 /** @type {Record<string, string>} */
-const NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc", " ": "Space", Control: "Ctrl" };
+const NAMES = {
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  Escape: "Esc",
+  " ": "Space",
+  Control: "Ctrl",
+};
 
-const Key = (/** @type {{keys: string}} */ { keys }) => html`<span class="keys">${keys.split(/(?<=.)\+/).map((/** @type {string} */ name) => html`<kbd>${NAMES[name] ?? (name.length === 1 ? name.toUpperCase() : name)}</kbd>`)}</span>`;
+const Key = (/** @type {{keys: string}} */ { keys }) =>
+  html`<span class="keys">${keys.split(/(?<=.)\+/).map((/** @type {string} */ name) => html`<kbd>${NAMES[name] ?? (name.length === 1 ? name.toUpperCase() : name)}</kbd>`)}</span>`;
 
 /** Two keys fit in a line, or one with a modifier. */
 const shown = (/** @type {string[]} */ keys) => keys.slice(0, keys[0].includes("+", 1) ? 1 : 2);
 
-const Group = (/** @type {{title: string, lines: any[]}} */ { title, lines }) => html`<section><h3>${title}</h3><dl class="keys-list">${lines.map((/** @type {any[]} */ [names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
+const Group = (/** @type {{title: string, lines: any[]}} */ { title, lines }) =>
+  html`<section><h3>${title}</h3><dl class="keys-list">${lines.map((/** @type {any[]} */ [names, text]) => html`<div><dt>${names}</dt><dd>${text}</dd></div>`)}</dl></section>`;
 
 export function helpPanel(/** @type {Table} */ { explorer, open }) {
   function View() {
-    const groups = Map.groupBy(commands.filter(({ hidden }) => !hidden), ({ group }) => group);
+    const groups = Map.groupBy(
+      commands.filter(({ hidden }) => !hidden),
+      ({ group }) => group,
+    );
     const { version = "", device = "" } = explorer.welcome ?? {};
     return html`<div class="stack"><div class="line"><${Button} label="Lessons in the picture" kind="primary" onClick=${() => open("lessons")} />
       <p class="hint grow">What is seen, in seven steps (L).</p></div><div class="columns">

@@ -9,7 +9,9 @@ export const BINS = 128;
  */
 export function Histogram({ counts, background, paint, shift }) {
   const { density = 1, offset = 0 } = paint;
-  const style = counts ? { background, ...placed(counts, density, offset), clipPath: outline(counts.counts) } : {};
+  const style = counts
+    ? { background, ...placed(counts, density, offset), clipPath: outline(counts.counts) }
+    : {};
   const grab = (/** @type {any} */ event) => {
     if (!counts) return;
     event.currentTarget.from = { x: event.clientX, offset };
@@ -17,7 +19,12 @@ export function Histogram({ counts, background, paint, shift }) {
   };
   const drag = (/** @type {boolean} */ live) => (/** @type {any} */ event) => {
     const { currentTarget: node } = event;
-    if (node.from && counts) shift(node.from.offset - ((event.clientX - node.from.x) / node.clientWidth) * density * (counts.high - counts.low), live);
+    if (node.from && counts)
+      shift(
+        node.from.offset -
+          ((event.clientX - node.from.x) / node.clientWidth) * density * (counts.high - counts.low),
+        live,
+      );
     if (!live) node.from = null;
   };
   return html`<div class="histogram" role="img" aria-label="Histogram of the view, in the colors of the palette"
@@ -26,14 +33,21 @@ export function Histogram({ counts, background, paint, shift }) {
 
 /** Return where the palette lies behind the bars: it repeats after one turn. @param {Table} counts */
 function placed({ low, high }, /** @type {number} */ density, /** @type {number} */ offset) {
-  const turns = Math.max(1e-6, Math.abs(density * (high - low))), start = density * low + offset;
-  const period = 100 / turns, shift = (start - Math.floor(start)) * period;
+  const turns = Math.max(1e-6, Math.abs(density * (high - low))),
+    start = density * low + offset;
+  const period = 100 / turns,
+    shift = (start - Math.floor(start)) * period;
   // A percentage of a position is of the room that the image leaves.
-  return { backgroundSize: `${period}% 100%`, backgroundPositionX: Math.abs(100 - period) < 1e-6 ? "0%" : `${(-100 * shift) / (100 - period)}%` };
+  return {
+    backgroundSize: `${period}% 100%`,
+    backgroundPositionX:
+      Math.abs(100 - period) < 1e-6 ? "0%" : `${(-100 * shift) / (100 - period)}%`,
+  };
 }
 
 function outline(/** @type {any} */ counts) {
-  const most = Math.max(1, ...counts), step = 100 / counts.length;
+  const most = Math.max(1, ...counts),
+    step = 100 / counts.length;
   const points = counts.flatMap((/** @type {number} */ count, /** @type {number} */ k) => {
     const y = 100 - 100 * Math.sqrt(count / most);
     return [`${k * step}% ${y}%`, `${(k + 1) * step}% ${y}%`];

@@ -15,42 +15,148 @@ import { StatusLine } from "./status.js";
 /** The panels in the order of the toolbar. `main`: on a phone's bar, the rest under "More"; `aside`: not in the toolbar;
  * `load`: what builds it, which comes when the panel is opened, so that a first visit loads little. */
 const PANELS = [
-  { id: "gallery", title: "Gallery", key: "g", load: async () => galleryPanel, main: true, wide: true },
-  { id: "color", title: "Color", key: "c", load: () => import("./color.js").then((file) => file.colorPanel), main: true },
-  { id: "formula", title: "Formula", key: "f", load: () => import("./formula.js").then((file) => file.formulaPanel) },
-  { id: "find", title: "Find", key: "m", load: () => import("./find.js").then((file) => file.findPanel), main: true },
-  { id: "surprise", title: "Surprise", key: "r", load: () => import("./surprise.js").then((file) => file.surprisePanel), main: true, wide: true },
-  { id: "inspect", title: "Inspect", key: "i", load: () => import("./inspect.js").then((file) => file.inspectPanel) },
+  {
+    id: "gallery",
+    title: "Gallery",
+    key: "g",
+    load: async () => galleryPanel,
+    main: true,
+    wide: true,
+  },
+  {
+    id: "color",
+    title: "Color",
+    key: "c",
+    load: () => import("./color.js").then((file) => file.colorPanel),
+    main: true,
+  },
+  {
+    id: "formula",
+    title: "Formula",
+    key: "f",
+    load: () => import("./formula.js").then((file) => file.formulaPanel),
+  },
+  {
+    id: "find",
+    title: "Find",
+    key: "m",
+    load: () => import("./find.js").then((file) => file.findPanel),
+    main: true,
+  },
+  {
+    id: "surprise",
+    title: "Surprise",
+    key: "r",
+    load: () => import("./surprise.js").then((file) => file.surprisePanel),
+    main: true,
+    wide: true,
+  },
+  {
+    id: "inspect",
+    title: "Inspect",
+    key: "i",
+    load: () => import("./inspect.js").then((file) => file.inspectPanel),
+  },
   { id: "bookmark", title: "Bookmarks", key: "b", load: async () => bookmarksPanel },
-  { id: "share", title: "Share", key: "s", load: () => import("./share.js").then((file) => file.sharePanel) },
-  { id: "export", title: "Export", key: "e", load: () => import("./share.js").then((file) => file.exportPanel) },
-  { id: "film", title: "Film", key: "v", load: () => import("./film.js").then((file) => file.filmPanel) },
-  { id: "help", title: "Help", key: "?", load: () => import("./help.js").then((file) => file.helpPanel), wide: true },
-  { id: "past", title: "Past", key: "y", load: () => import("./past.js").then((file) => file.pastPanel), aside: true },
-  { id: "lessons", title: "Lessons", key: "l", load: () => import("./lessons.js").then((file) => file.lessonsPanel), aside: true },
-  { id: "file", title: "In the file", key: "", load: () => import("./files.js").then((file) => file.filePanel), aside: true },
+  {
+    id: "share",
+    title: "Share",
+    key: "s",
+    load: () => import("./share.js").then((file) => file.sharePanel),
+  },
+  {
+    id: "export",
+    title: "Export",
+    key: "e",
+    load: () => import("./share.js").then((file) => file.exportPanel),
+  },
+  {
+    id: "film",
+    title: "Film",
+    key: "v",
+    load: () => import("./film.js").then((file) => file.filmPanel),
+  },
+  {
+    id: "help",
+    title: "Help",
+    key: "?",
+    load: () => import("./help.js").then((file) => file.helpPanel),
+    wide: true,
+  },
+  {
+    id: "past",
+    title: "Past",
+    key: "y",
+    load: () => import("./past.js").then((file) => file.pastPanel),
+    aside: true,
+  },
+  {
+    id: "lessons",
+    title: "Lessons",
+    key: "l",
+    load: () => import("./lessons.js").then((file) => file.lessonsPanel),
+    aside: true,
+  },
+  {
+    id: "file",
+    title: "In the file",
+    key: "",
+    load: () => import("./files.js").then((file) => file.filePanel),
+    aside: true,
+  },
 ];
 /** @param {string} id @returns {Table} */
 const panelOf = (id) => PANELS.find((panel) => panel.id === id) ?? {};
-const CORNER = [["undo", "Undo", "Ctrl+Z"], ["redo", "Redo", "Ctrl+Y"], ["past", "Past", "Y"], ["home", "Whole set", "0"]];
+const CORNER = [
+  ["undo", "Undo", "Ctrl+Z"],
+  ["redo", "Redo", "Ctrl+Y"],
+  ["past", "Past", "Y"],
+  ["home", "Whole set", "0"],
+];
 const LATER_MS = 3000; // after the first picture, until panels are loaded
 const REST_MS = 3000; // of the pointer on a full screen, until the bars hide
 const DOUBLE_MS = 280; // between the taps of a double tap
 const LEAST_FREE = 0.35; // of the canvas's width: what is left of less is no place to aim at
-const MESSAGE_MS = 6000, MOST_MESSAGES = 3;
-const PAUSED = "paused", LOST = "lost"; // ids of messages that stay as long as what they tell
+const MESSAGE_MS = 6000,
+  MOST_MESSAGES = 3;
+const PAUSED = "paused",
+  LOST = "lost"; // ids of messages that stay as long as what they tell
 
 /**
  * Build the user interface over the picture.
  * @param {import("../explorer.js").Explorer} explorer
  */
 export function mountPanels(explorer) {
-  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")), root = /** @type {HTMLElement} */ (document.getElementById("ui"));
-  const ui = observe({ open: "", unfolded: false, bare: false, messages: /** @type {Table[]} */ ([]), dragged: false, over: /** @type {Table|null} */ (null), second: /** @type {Table|null} */ (null), explain: /** @type {Table|null} */ (null) });
+  const canvas = /** @type {HTMLCanvasElement} */ (document.getElementById("view")),
+    root = /** @type {HTMLElement} */ (document.getElementById("ui"));
+  const ui = observe({
+    open: "",
+    unfolded: false,
+    bare: false,
+    messages: /** @type {Table[]} */ ([]),
+    dragged: false,
+    over: /** @type {Table|null} */ (null),
+    second: /** @type {Table|null} */ (null),
+    explain: /** @type {Table|null} */ (null),
+  });
   const julia = juliaTool({ explorer, canvas, ui });
-  const past = snapshotsTool({ explorer, ui, notify }), autopilot = autopilotTool({ explorer, notify, ui });
+  const past = snapshotsTool({ explorer, ui, notify }),
+    autopilot = autopilotTool({ explorer, notify, ui });
   const space = spaceTool({ explorer, notify });
-  const context = { explorer, canvas, ui, julia, past, autopilot, space, open, close, notify, upload, second };
+  const context = {
+    explorer,
+    canvas,
+    ui,
+    julia,
+    past,
+    autopilot,
+    space,
+    open,
+    close,
+    notify,
+    upload,
+    second,
+  };
   const menu = pointMenu(context);
   const built = new Map(); // what a panel keeps while it is closed
   let focusing = true; // whether an opened panel takes the focus
@@ -58,10 +164,16 @@ export function mountPanels(explorer) {
 
   /** Return what a panel offers, which is built when it is first wanted; undefined if it can't be loaded. */
   async function offered(/** @type {string} */ id) {
-    if (!explorer.catalog) await new Promise((resolve) => { explorer.addEventListener("catalog", resolve, { once: true }); });
+    if (!explorer.catalog)
+      await new Promise((resolve) => {
+        explorer.addEventListener("catalog", resolve, { once: true });
+      });
     if (!built.has(id)) {
-      const build = await panelOf(id).load().catch(() => null);
-      if (!build) return void notify("The server does not answer: this panel was not loaded.", "error");
+      const build = await panelOf(id)
+        .load()
+        .catch(() => null);
+      if (!build)
+        return void notify("The server does not answer: this panel was not loaded.", "error");
       if (!built.has(id)) built.set(id, build(context));
     }
     return built.get(id);
@@ -69,7 +181,8 @@ export function mountPanels(explorer) {
 
   /** Show a panel, and return what it offers. */
   async function open(/** @type {string} */ id, { focus = true } = {}) {
-    const mine = wanted = {}, panel = await offered(id);
+    const mine = (wanted = {}),
+      panel = await offered(id);
     if (mine !== wanted || !panel) return panel;
     focusing = focus;
     Object.assign(ui, { open: id, unfolded: false });
@@ -78,13 +191,19 @@ export function mountPanels(explorer) {
 
   /** Open the second view, or close it. @param {number[]} [where] with the Julia set of this point */
   async function second(where = undefined) {
-    ui.second ??= await import("./second.js").then((file) => file.secondView(context)).catch(() => null);
+    ui.second ??= await import("./second.js")
+      .then((file) => file.secondView(context))
+      .catch(() => null);
     if (ui.second) ui.second.toggle(where);
     else notify("The server does not answer: the second view was not loaded.", "error");
   }
 
   let help = /** @type {Promise<Table|null>|null} */ (null); // about what is pointed at
-  const explainer = () => help ??= import("./explain.js").then((file) => (ui.explain = file.explainTool(context)), () => (help = null));
+  const explainer = () =>
+    (help ??= import("./explain.js").then(
+      (file) => (ui.explain = file.explainTool(context)),
+      () => (help = null),
+    ));
   const explain = () => void explainer().then((tool) => tool?.toggle());
 
   /** Show the second view of a page before this one. */
@@ -105,7 +224,19 @@ export function mountPanels(explorer) {
   const toggle = (/** @type {string} */ id) => (ui.open === id ? close() : open(id));
 
   /** Escape ends one thing, the newest on top: a search, flight or preview, the menu, the panel, then a Julia set. */
-  const escape = () => ui.explain?.end() || [...built.values()].some((panel) => panel.cancel?.()) || autopilot.stop() || space.land() || menu.close() || julia.cancel() || past.end() || fold() || close() || julia.leave() || ui.second?.close() || bars(true);
+  const escape = () =>
+    ui.explain?.end() ||
+    [...built.values()].some((panel) => panel.cancel?.()) ||
+    autopilot.stop() ||
+    space.land() ||
+    menu.close() ||
+    julia.cancel() ||
+    past.end() ||
+    fold() ||
+    close() ||
+    julia.leave() ||
+    ui.second?.close() ||
+    bars(true);
   const fold = () => ui.unfolded && !(ui.unfolded = false);
   /** Show the bars, or hide them. @param {boolean} shown @returns {boolean} whether that is a change */
   const bars = (shown) => {
@@ -114,7 +245,9 @@ export function mountPanels(explorer) {
     return other;
   };
 
-  const dismiss = (/** @type {string} */ id) => { ui.messages = ui.messages.filter((message) => message.id !== id); };
+  const dismiss = (/** @type {string} */ id) => {
+    ui.messages = ui.messages.filter((message) => message.id !== id);
+  };
   let count = 0;
 
   /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
@@ -127,11 +260,17 @@ export function mountPanels(explorer) {
     setTimeout(() => dismiss(id), MESSAGE_MS * (action ? 5 : kind === "error" ? 2 : 1));
   }
   // `told`, once all have heard of it: a panel shows it already.
-  explorer.addEventListener("message", (/** @type {any} */ { detail }) => queueMicrotask(() => detail.told || notify(detail.text, detail.kind, detail)));
+  explorer.addEventListener("message", (/** @type {any} */ { detail }) =>
+    queueMicrotask(() => detail.told || notify(detail.text, detail.kind, detail)),
+  );
   effect(() => {
     const { paused, lost } = explorer;
     untracked(() => {
-      if (paused) notify(`This view has taken ${Math.round(paused.seconds)} s of work.`, "info", { id: PAUSED, action: ["Go on", () => explorer.goOn()] });
+      if (paused)
+        notify(`This view has taken ${Math.round(paused.seconds)} s of work.`, "info", {
+          id: PAUSED,
+          action: ["Go on", () => explorer.goOn()],
+        });
       else dismiss(PAUSED);
       if (lost) notify(lost, "error", { id: LOST });
       else dismiss(LOST);
@@ -145,20 +284,36 @@ export function mountPanels(explorer) {
   function Bar() {
     const shown = PANELS.find(({ id }) => id === ui.open);
     return html`<nav class=${`bar glass${ui.unfolded ? " unfolded" : ""}`} aria-label="Panels">
-      ${PANELS.filter(({ aside }) => !aside).map(({ id, title, key, main }) => html`<button type="button" key=${id} data-id=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
-        onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${space.keyOf(key).replace(/^.$/, (letter) => letter.toUpperCase())}>${title}</span></button>`)}
-      <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => { ui.unfolded = !ui.unfolded; }} /></nav>`;
+      ${PANELS.filter(({ aside }) => !aside).map(
+        ({
+          id,
+          title,
+          key,
+          main,
+        }) => html`<button type="button" key=${id} data-id=${id} class=${main ? "tool" : "tool extra"} aria-label=${title} aria-expanded=${String(ui.open === id)} aria-keyshortcuts=${space.keyOf(key)}
+        onClick=${() => toggle(id)}><${Icon} name=${id} /><span data-key=${space.keyOf(key).replace(/^.$/, (letter) => letter.toUpperCase())}>${title}</span></button>`,
+      )}
+      <${Button} label="More" symbol="more" kind=${shown && !shown.main && !shown.aside ? "tool more on" : "tool more"} aria-expanded=${String(ui.unfolded)} onClick=${() => {
+        ui.unfolded = !ui.unfolded;
+      }} /></nav>`;
   }
 
-  const Corner = () => html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
+  const Corner = () =>
+    html`<div class="corner glass" role="group" aria-label="History">${CORNER.map(
+      ([name, title, key]) => html`<${Button} key=${name} label=${title} symbol=${name} bare
     kind=${`tool ${name}`} title=${`${title} (${key})`} disabled=${(name === "undo" && !explorer.canUndo) || (name === "redo" && !explorer.canRedo)}
-    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => /** @type {any} */ (explorer)[name]() }} />`)}</div>`;
+    ...${name === "past" ? { "aria-expanded": String(ui.open === name), onClick: () => toggle(name) } : { onClick: () => /** @type {any} */ (explorer)[name]() }} />`,
+    )}</div>`;
 
   /** Buttons for whom has neither wheel nor keys; the compass is there while the picture is turned. */
   function Zooms() {
     const angle = explorer.placed?.rotation ?? 0;
-    const zoom = (/** @type {number} */ scale) => () => explorer.move({ scale, step: "zoom button" });
-    const full = () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen());
+    const zoom = (/** @type {number} */ scale) => () =>
+      explorer.move({ scale, step: "zoom button" });
+    const full = () =>
+      document.fullscreenElement
+        ? document.exitFullscreen()
+        : document.documentElement.requestFullscreen();
     return html`<div class="zooms glass" role="group" aria-label="View">
       ${Math.abs(angle) > 0.005 && html`<${Button} label="Stand upright" symbol="compass" bare kind="tool" style=${{ "--angle": `${angle}deg` }} title=${`Turned by ${angle.toFixed(1)}°: stand upright`} onClick=${() => explorer.upright()} />`}
       <${Button} label="Zoom in" symbol="plus" bare kind="tool" onClick=${zoom(32)} /><${Button} label="Zoom out" symbol="minus" bare kind="tool" onClick=${zoom(-32)} />
@@ -170,7 +325,9 @@ export function mountPanels(explorer) {
   function Panel(/** @type {{id: string, title: string, wide?: boolean}} */ { id, title, wide }) {
     const { View, Actions, shown, hidden } = built.get(id);
     let head = /** @type {any} */ (null);
-    useLayoutEffect(() => { if (focusing) head.querySelector("h2").focus({ preventScroll: true }); }, []);
+    useLayoutEffect(() => {
+      if (focusing) head.querySelector("h2").focus({ preventScroll: true });
+    }, []);
     useEffect(() => {
       shown?.();
       return () => hidden?.();
@@ -180,8 +337,12 @@ export function mountPanels(explorer) {
     useLayoutEffect(() => {
       const target = /** @type {HTMLElement} */ (head.parentNode);
       const aim = () => {
-        canvas.style.translate = narrow() && !document.documentElement.classList.contains("two") ? `0 ${-target.clientHeight / 2}px` : "";
-        const ratio = canvas.width / canvas.clientWidth, left = (target.offsetLeft + target.clientWidth) * ratio;
+        canvas.style.translate =
+          narrow() && !document.documentElement.classList.contains("two")
+            ? `0 ${-target.clientHeight / 2}px`
+            : "";
+        const ratio = canvas.width / canvas.clientWidth,
+          left = (target.offsetLeft + target.clientWidth) * ratio;
         const aside = !narrow() && !wide && canvas.width - left > LEAST_FREE * canvas.width;
         explorer.free = aside ? [left, 0, canvas.width, canvas.height] : null;
       };
@@ -196,17 +357,28 @@ export function mountPanels(explorer) {
       };
     }, []);
     return html`<section class=${`panel glass${wide ? " wide" : ""} panel-${id}`} aria-label=${title}>
-      <header ref=${(/** @type {any} */ made) => { head = made; }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
+      <header ref=${(/** @type {any} */ made) => {
+        head = made;
+      }} ...${swipe(close)}><span class="grip"></span><h2 tabindex="-1">${title}</h2>${Actions && html`<${Actions} />`}
         <${Button} label="Explain the controls" symbol="help" bare kind="quiet" title="Explain the controls (F1)" aria-pressed=${String(Boolean(ui.explain?.on()))} onClick=${explain} /><${Button} label="Close" symbol="close" bare kind="quiet" onClick=${close} /></header>
       <div class="body"><${View} /></div></section>`;
   }
 
-  const Messages = () => html`<div class="messages" role="alert">${ui.messages.map(({ id, text, kind, action }) => html`<div key=${id} class=${`message glass ${kind}`}><span class="grow">${text}</span>
+  const Messages = () =>
+    html`<div class="messages" role="alert">${ui.messages.map(
+      ({
+        id,
+        text,
+        kind,
+        action,
+      }) => html`<div key=${id} class=${`message glass ${kind}`}><span class="grow">${text}</span>
     ${action && html`<${Button} label=${action[0]} kind="quiet" onClick=${() => (action[1](), dismiss(id))} />`}
-    <${Button} label="Dismiss" symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`)}</div>`;
+    <${Button} label="Dismiss" symbol="close" bare kind="quiet" onClick=${() => dismiss(id)} /></div>`,
+    )}</div>`;
 
   function App() {
-    const shown = ui.open && panelOf(ui.open), Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
+    const shown = ui.open && panelOf(ui.open),
+      Laid = built.get(ui.open)?.Over; // what a panel lays over the picture
     return html`<${Bar} /><div class="slot">${shown && html`<${Panel} key=${shown.id} id=${shown.id} title=${shown.title} wide=${shown.wide} />`}</div><${Corner} /><${Zooms} /><${StatusLine} explorer=${explorer} /><${Messages} />
       ${ui.dragged && html`<div class="veil"><p class="glass">Drop a scene, a picture or a palette</p></div>`}${Laid && html`<${Laid} />`}<${julia.View} /><${space.View} />${ui.second && html`<${ui.second.View} />`}<${menu.View} />${ui.explain && html`<${ui.explain.View} />`}<${Over} ui=${ui} canvas=${canvas} />`;
   }
@@ -218,36 +390,86 @@ export function mountPanels(explorer) {
   render(html`<${App} />`, root);
   drop(ui, upload);
   paste(context);
-  const opening = PANELS.filter(({ key }) => key).map(({ id, title, key }) => ({ id, group: "Panels", title, keys: [key], run: () => void toggle(id) }));
+  const opening = PANELS.filter(({ key }) => key).map(({ id, title, key }) => ({
+    id,
+    group: "Panels",
+    title,
+    keys: [key],
+    run: () => void toggle(id),
+  }));
   addCommands(
     ...opening,
-    { id: "hide", group: "Panels", title: "Hide or show everything but the picture", keys: ["h"], run: () => void bars(ui.bare) },
-    { id: "second", group: "Panels", title: "A second view beside the picture: a Julia set, or the same place", keys: ["t"], run: () => void second() },
-    { id: "explain", group: "Panels", title: "Explain the control that is pointed at", keys: ["F1"], run: explain },
-    { id: "close", group: "Panels", title: "Cancel, close the panel, or leave a Julia set", keys: ["Escape"], run: escape },
+    {
+      id: "hide",
+      group: "Panels",
+      title: "Hide or show everything but the picture",
+      keys: ["h"],
+      run: () => void bars(ui.bare),
+    },
+    {
+      id: "second",
+      group: "Panels",
+      title: "A second view beside the picture: a Julia set, or the same place",
+      keys: ["t"],
+      run: () => void second(),
+    },
+    {
+      id: "explain",
+      group: "Panels",
+      title: "Explain the control that is pointed at",
+      keys: ["F1"],
+      run: explain,
+    },
+    {
+      id: "close",
+      group: "Panels",
+      title: "Cancel, close the panel, or leave a Julia set",
+      keys: ["Escape"],
+      run: escape,
+    },
     ...julia.commands,
     ...past.commands,
     ...autopilot.commands,
     ...space.withOthers([...opening, ...autopilot.commands]), // the last: where there is a camera, its keys are not those of panels
     ...favorites(context),
   );
-  addCommands({ id: "nucleus", group: "Find", title: "Fly to the minibrot in view", keys: ["n"], run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()) });
+  addCommands({
+    id: "nucleus",
+    group: "Find",
+    title: "Fly to the minibrot in view",
+    keys: ["n"],
+    run: () => void open("find", { focus: false }).then((panel) => panel?.nucleus()),
+  });
   hideBars(context, bars);
   startPage(context);
   // A page that is loaded again goes on with its film.
-  explorer.addEventListener("welcome", () => void import("./film.js").then(({ resumeFilm }) => resumeFilm(context)), { once: true });
+  explorer.addEventListener(
+    "welcome",
+    () => void import("./film.js").then(({ resumeFilm }) => resumeFilm(context)),
+    { once: true },
+  );
   explorer.addEventListener("welcome", () => void resumeSecond().catch(() => {}), { once: true });
   // Later, so that panels open at once, and without the server too.
-  explorer.addEventListener("drawn", () => setTimeout(() => {
-    PANELS.forEach(({ load }) => void load().catch(() => {}));
-    explainer(); // it describes what gets the focus to screen readers
-  }, LATER_MS), { once: true });
+  explorer.addEventListener(
+    "drawn",
+    () =>
+      setTimeout(() => {
+        PANELS.forEach(({ load }) => void load().catch(() => {}));
+        explainer(); // it describes what gets the focus to screen readers
+      }, LATER_MS),
+    { once: true },
+  );
   return context;
 }
 
 /** A tap hides the bars or closes the panel; a tap or a click shows the bars; on a full screen they hide while the pointer rests. */
-function hideBars(/** @type {Table} */ { explorer, ui, close }, /** @type {(shown: boolean) => boolean} */ bars) {
-  let waiting = 0, resting = 0, rested = false;
+function hideBars(
+  /** @type {Table} */ { explorer, ui, close },
+  /** @type {(shown: boolean) => boolean} */ bars,
+) {
+  let waiting = 0,
+    resting = 0,
+    rested = false;
   explorer.addEventListener("tap", (/** @type {any} */ { detail }) => {
     const second = waiting;
     clearTimeout(waiting);
@@ -263,7 +485,9 @@ function hideBars(/** @type {Table} */ { explorer, ui, close }, /** @type {(show
     if (rested) bars(true);
     rested = false;
     if (!document.fullscreenElement) return;
-    resting = setTimeout(() => { if (!ui.open) rested = bars(false); }, REST_MS);
+    resting = setTimeout(() => {
+      if (!ui.open) rested = bars(false);
+    }, REST_MS);
   };
   addEventListener("pointermove", moved);
   document.addEventListener("fullscreenchange", moved);
@@ -271,13 +495,19 @@ function hideBars(/** @type {Table} */ { explorer, ui, close }, /** @type {(show
 
 /** Show the gallery first if neither the server nor the address names a scene; moving the picture closes it. */
 function startPage(/** @type {Table} */ { explorer, ui, open, close }) {
-  addEventListener("popstate", ({ state }) => { if (state?.gallery && state.entry !== explorer.entry) open("gallery"); });
+  addEventListener("popstate", ({ state }) => {
+    if (state?.gallery && state.entry !== explorer.entry) open("gallery");
+  });
   if (location.hash) return;
-  explorer.addEventListener("welcome", (/** @type {Table} */ { detail }) => {
-    if (!detail.gallery) return;
-    open("gallery");
-    explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
-  }, { once: true });
+  explorer.addEventListener(
+    "welcome",
+    (/** @type {Table} */ { detail }) => {
+      if (!detail.gallery) return;
+      open("gallery");
+      explorer.addEventListener("gesture", () => ui.open === "gallery" && close(), { once: true });
+    },
+    { once: true },
+  );
 }
 
 /** The commands that choose favorite palettes. */
@@ -311,7 +541,8 @@ function swipe(/** @type {() => boolean} */ close) {
       event.currentTarget.setPointerCapture(event.pointerId);
     },
     onPointerMove: (/** @type {Table} */ { currentTarget: head, clientY }) => {
-      if (head.from !== undefined) head.parentNode.style.transform = `translateY(${Math.max(0, clientY - head.from)}px)`;
+      if (head.from !== undefined)
+        head.parentNode.style.transform = `translateY(${Math.max(0, clientY - head.from)}px)`;
     },
     onPointerUp: end,
     onPointerCancel: end,
@@ -322,16 +553,24 @@ function swipe(/** @type {() => boolean} */ close) {
 function paste(/** @type {Table} */ { explorer, notify, upload }) {
   addEventListener("paste", async (event) => {
     const { target, clipboardData: data } = event;
-    if (!explorer.scene || !data || (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))) return;
-    const [file] = data.files, text = data.getData("text");
+    if (
+      !explorer.scene ||
+      !data ||
+      (target instanceof HTMLElement && target.closest(`${TEXT}:not([readonly])`))
+    )
+      return;
+    const [file] = data.files,
+      text = data.getData("text");
     if (file) {
       upload(file);
       return;
     }
     const found = (await import("../paste.js")).meaningOf(text);
-    if (!found) notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
+    if (!found)
+      notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
     else if (found.file) upload(new File([text], found.file));
-    else if (found.view && explorer.placed?.camera) explorer.open({ scene: { formula: "mandelbrot", view: found.view } });
+    else if (found.view && explorer.placed?.camera)
+      explorer.open({ scene: { formula: "mandelbrot", view: found.view } });
     else if (found.view) explorer.place(found.view);
     else explorer.open(found);
   });
@@ -340,7 +579,8 @@ function paste(/** @type {Table} */ { explorer, notify, upload }) {
 /** Take a file that is dropped anywhere. */
 function drop(/** @type {Table} */ ui, /** @type {any} */ take) {
   let depth = 0;
-  const files = (/** @type {DragEvent} */ event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  const files = (/** @type {DragEvent} */ event) =>
+    [...(event.dataTransfer?.types ?? [])].includes("Files");
   const show = (/** @type {number} */ step) => {
     depth = Math.max(0, depth + step);
     ui.dragged = depth > 0;

@@ -7,18 +7,33 @@ import { whatIs } from "./find.js";
 const REST_MS = 80; // of the pointer, before its point is asked for
 
 export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) {
-  const own = observe({ full: false, point: /** @type {{x: number, y: number}|null} */ (null), told: /** @type {Table|null} */ (null) }); // `point`: in device pixels; null: the middle
+  const own = observe({
+    full: false,
+    point: /** @type {{x: number, y: number}|null} */ (null),
+    told: /** @type {Table|null} */ (null),
+  }); // `point`: in device pixels; null: the middle
   let busy = false;
-  const pointed = () => { own.point = explorer.pointer ?? own.point; };
+  const pointed = () => {
+    own.point = explorer.pointer ?? own.point;
+  };
   explorer.addEventListener("pointer", pointed);
-  canvas.addEventListener("blur", () => { own.point = null; });
+  canvas.addEventListener("blur", () => {
+    own.point = null;
+  });
 
   async function pick() {
     if (busy || !explorer.placed) return;
     busy = true;
-    const { x, y } = own.point ?? { x: explorer.placed.size[0] / 2, y: explorer.placed.size[1] / 2 };
+    const { x, y } = own.point ?? {
+      x: explorer.placed.size[0] / 2,
+      y: explorer.placed.size[1] / 2,
+    };
     try {
-      const told = await explorer.request({ t: "pick", at: [Math.round(16 * x), Math.round(16 * y)], ...(own.full && { full: true }) });
+      const told = await explorer.request({
+        t: "pick",
+        at: [Math.round(16 * x), Math.round(16 * y)],
+        ...(own.full && { full: true }),
+      });
       if (told) own.told = told; // if not, a newer point was asked for
     } catch (error) {
       notify(error.message, "error");
@@ -36,26 +51,61 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
   }
 
   /** Fields: the middle of the picture, and how much of the plane it shows. */
-  function Place(/** @type {{center: string[], zoom: string, width: string, rotation: number}} */ { center: [x, y], zoom, width, rotation }) {
+  function Place(
+    /** @type {{center: string[], zoom: string, width: string, rotation: number}} */ {
+      center: [x, y],
+      zoom,
+      width,
+      rotation,
+    },
+  ) {
     /** @type {[string, string, (text: string) => any][]} */
     const fields = [
-      ["Center, real part", x, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [text, asked.center[1]] })],
-      ["Center, imaginary part", y, (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({ center: [asked.center[0], text] })],
+      [
+        "Center, real part",
+        x,
+        (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({
+          center: [text, asked.center[1]],
+        }),
+      ],
+      [
+        "Center, imaginary part",
+        y,
+        (/** @type {string} */ text) => (/** @type {Table} */ asked) => ({
+          center: [asked.center[0], text],
+        }),
+      ],
       ["Zoom", zoom, (/** @type {string} */ text) => ({ zoom: text })],
       ["Picture width", width, (/** @type {string} */ text) => ({ width: text })],
-      ["Rotation in degrees", String(rotation), (/** @type {string} */ text) => ({ rotation: Number(text.replace("°", "")) })],
+      [
+        "Rotation in degrees",
+        String(rotation),
+        (/** @type {string} */ text) => ({ rotation: Number(text.replace("°", "")) }),
+      ],
     ];
-    return html`${fields.map(([label, value, view]) => html`<${Row} key=${label} label=${label}
-      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${value} put=${(/** @type {string} */ text) => explorer.place(view(text.trim().replaceAll("−", "-")))} />`} />`)}
+    return html`${fields.map(
+      ([label, value, view]) => html`<${Row} key=${label} label=${label}
+      control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono" value=${value} put=${(/** @type {string} */ text) => explorer.place(view(text.trim().replaceAll("−", "-")))} />`} />`,
+    )}
       <p class="hint">A place, a link or a scene can also be pasted anywhere.</p>`;
   }
 
   /** Fields: where the camera of a solid stands, and at which point it looks. */
   function Camera(/** @type {{space: Table}} */ { space }) {
-    const field = (/** @type {string} */ label, /** @type {string} */ name) => html`<${Row} label=${label} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} class="mono"
-      value=${space[name].map((/** @type {number} */ part) => Number(part.toPrecision(7))).join(", ")} put=${(/** @type {string} */ text) => {
-        const numbers = text.replaceAll("−", "-").split(/[\s,;]+/).filter(Boolean).map(Number);
-        if (numbers.length === 3 && numbers.every(Number.isFinite)) explorer.changeIn("camera", { [name]: numbers });
+    const field = (/** @type {string} */ label, /** @type {string} */ name) =>
+      html`<${Row} label=${label} control=${(
+        /** @type {string} */ id,
+      ) => html`<${TextField} id=${id} class="mono"
+      value=${space[name].map((/** @type {number} */ part) => Number(part.toPrecision(7))).join(", ")} put=${(
+        /** @type {string} */ text,
+      ) => {
+        const numbers = text
+          .replaceAll("−", "-")
+          .split(/[\s,;]+/)
+          .filter(Boolean)
+          .map(Number);
+        if (numbers.length === 3 && numbers.every(Number.isFinite))
+          explorer.changeIn("camera", { [name]: numbers });
         else notify(`${label}: three numbers, such as 1.5, -2, 0.8`, "error");
       }} />`} />`;
     return html`${field("Position", "position")}${field("Looks at", "target")}`;
@@ -67,18 +117,34 @@ export function inspectPanel(/** @type {Table} */ { explorer, canvas, notify }) 
       const waiting = setTimeout(pick, REST_MS);
       return () => clearTimeout(waiting);
     });
-    const { center = ["", ""], inside, count, value, distance, period } = own.told ?? /** @type {Table} */ ({});
+    const {
+      center = ["", ""],
+      inside,
+      count,
+      value,
+      distance,
+      period,
+    } = own.told ?? /** @type {Table} */ ({});
     const facts = {
       Count: inside ? "does not escape" : count?.toLocaleString("en"),
       Value: value === null || value === undefined ? null : Number(value).toPrecision(8),
       Distance: distance,
       Period: period?.toLocaleString("en"),
     };
-    if (explorer.placed?.camera) return html`<div><${Section} title="Place of the camera"><${Camera} space=${explorer.placed.space} /><//></div>`;
+    if (explorer.placed?.camera)
+      return html`<div><${Section} title="Place of the camera"><${Camera} space=${explorer.placed.space} /><//></div>`;
     return html`<div>
-      ${!explorer.placed?.values ? html`<p class="hint">Counts, distances and periods are of flat escape-time images: ${whatIs(explorer)}.</p>` : html`<${Section} title=${!own.point ? "Point in the middle" : touched() ? "Point touched last" : "Point under the pointer"} name="point">
+      ${
+        !explorer.placed?.values
+          ? html`<p class="hint">Counts, distances and periods are of flat escape-time images: ${whatIs(explorer)}.</p>`
+          : html`<${Section} title=${!own.point ? "Point in the middle" : touched() ? "Point touched last" : "Point under the pointer"} name="point">
         <dl class="facts" aria-live="polite">${Object.entries(facts).map(([name, text]) => html`<dt key=${name}>${name}</dt><dd>${text ?? "–"}</dd>`)}</dl>
-        <${Toggle} label="Distance and period, which take longer" about="How far the point is from the set, and the period of the cycle to which its orbit goes" value=${own.full} put=${(/** @type {boolean} */ full) => { own.full = full; }} /><//>`}
+        <${Toggle} label="Distance and period, which take longer" about="How far the point is from the set, and the period of the cycle to which its orbit goes" value=${own.full} put=${(
+          /** @type {boolean} */ full,
+        ) => {
+          own.full = full;
+        }} /><//>`
+      }
       <${Section} title="Coordinates">
         <${Coordinate} name="Real part" digits=${center[0]} /><${Coordinate} name="Imaginary part" digits=${center[1]} /><//>
       ${explorer.placed && html`<${Section} title="Place of the picture"><${Place} ...${explorer.placed} /><//>`}</div>`;

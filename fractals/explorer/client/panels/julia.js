@@ -10,7 +10,12 @@ const SIZE = 256; // of the preview, in pixels
 
 export function juliaTool(/** @type {Table} */ { explorer, canvas, ui }) {
   // `mode`: "", "held" by a key, or "touched"; `map`: the scene that the Julia set was entered from
-  const own = observe({ mode: "", picture: /** @type {Table|null} */ (null), place: {}, map: /** @type {Table|null} */ (null) });
+  const own = observe({
+    mode: "",
+    picture: /** @type {Table|null} */ (null),
+    place: {},
+    map: /** @type {Table|null} */ (null),
+  });
   let pointer = /** @type {number[]|null} */ (null); // device pixels
   let finger = /** @type {number|null} */ (null); // the id of the touch that is down
 
@@ -22,12 +27,18 @@ export function juliaTool(/** @type {Table} */ { explorer, canvas, ui }) {
       if (own.mode) own.picture = explorer.pixelsOf(preview);
     });
     // Where the point is in the window: above an open sheet the canvas is moved.
-    const box = canvas.getBoundingClientRect(), ratio = canvas.width / canvas.clientWidth || 1;
-    const x = box.left + pointer[0] / ratio, y = box.top + pointer[1] / ratio;
+    const box = canvas.getBoundingClientRect(),
+      ratio = canvas.width / canvas.clientWidth || 1;
+    const x = box.left + pointer[0] / ratio,
+      y = box.top + pointer[1] / ratio;
     // A preview under a finger would be hidden, and the end of the touch would go in.
     const away = y > canvas.clientHeight / 2 ? 80 : canvas.clientHeight - SIZE - 90;
-    const top = own.mode === "touched" ? away : Math.max(16, Math.min(y - 90, canvas.clientHeight - SIZE));
-    own.place = { left: `${Math.min(x + 24, canvas.clientWidth - SIZE / 1.4 - 24)}px`, top: `${top}px` };
+    const top =
+      own.mode === "touched" ? away : Math.max(16, Math.min(y - 90, canvas.clientHeight - SIZE));
+    own.place = {
+      left: `${Math.min(x + 24, canvas.clientWidth - SIZE / 1.4 - 24)}px`,
+      top: `${top}px`,
+    };
   };
   const start = (mode = "held") => {
     if (own.mode) return;
@@ -58,30 +69,50 @@ export function juliaTool(/** @type {Table} */ { explorer, canvas, ui }) {
     return true;
   };
   // In the capture phase: a click while J is held goes in, and moves nothing.
-  canvas.addEventListener("pointerdown", (/** @type {PointerEvent} */ event) => {
-    if (!own.mode) return;
-    event.stopImmediatePropagation();
-    event.preventDefault();
-    if (own.mode === "held") return void enter();
-    finger = event.pointerId;
-    touch(event);
-  }, { capture: true });
+  canvas.addEventListener(
+    "pointerdown",
+    (/** @type {PointerEvent} */ event) => {
+      if (!own.mode) return;
+      event.stopImmediatePropagation();
+      event.preventDefault();
+      if (own.mode === "held") return void enter();
+      finger = event.pointerId;
+      touch(event);
+    },
+    { capture: true },
+  );
   const touch = (/** @type {PointerEvent} */ event) => {
     if (!own.mode || event.pointerId !== finger) return;
     event.stopImmediatePropagation();
     const { left, top, width, height } = canvas.getBoundingClientRect();
-    pointer = [((event.clientX - left) * canvas.width) / width, ((event.clientY - top) * canvas.height) / height];
+    pointer = [
+      ((event.clientX - left) * canvas.width) / width,
+      ((event.clientY - top) * canvas.height) / height,
+    ];
     show();
   };
   canvas.addEventListener("pointermove", touch, { capture: true });
-  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { finger = null; }, { capture: true });
-  explorer.addEventListener("placed", () => { if (!explorer.placed.julia) own.map = null; });
+  for (const name of ["pointerup", "pointercancel"])
+    canvas.addEventListener(
+      name,
+      () => {
+        finger = null;
+      },
+      { capture: true },
+    );
+  explorer.addEventListener("placed", () => {
+    if (!explorer.placed.julia) own.map = null;
+  });
   addEventListener("blur", stop);
 
   function View() {
-    const touched = own.mode === "touched", done = (/** @type {PointerEvent} */ event) => (event.stopPropagation(), stop());
-    return html`${own.picture && html`<figure class=${`julia glass${touched ? " touched" : ""}`} style=${own.place} onClick=${() => enter()}><${Drawn} picture=${own.picture} />
-      <figcaption><span>${touched ? "Tap here to go in" : "Click to go in"}</span><${Button} label="Done" kind="quiet" onClick=${done} /></figcaption></figure>`}
+    const touched = own.mode === "touched",
+      done = (/** @type {PointerEvent} */ event) => (event.stopPropagation(), stop());
+    return html`${
+      own.picture &&
+      html`<figure class=${`julia glass${touched ? " touched" : ""}`} style=${own.place} onClick=${() => enter()}><${Drawn} picture=${own.picture} />
+      <figcaption><span>${touched ? "Tap here to go in" : "Click to go in"}</span><${Button} label="Done" kind="quiet" onClick=${done} /></figcaption></figure>`
+    }
       ${own.map && explorer.placed?.julia && html`<div class="back glass"><${Button} label="Back to the map" symbol="back" kind="quiet" onClick=${leave} /></div>`}`;
   }
   return {
@@ -92,8 +123,21 @@ export function juliaTool(/** @type {Table} */ { explorer, canvas, ui }) {
     middle,
     preview: () => start("touched"),
     commands: [
-      { id: "julia", group: "Find", title: "Hold: Julia set of the point under the pointer; click goes in", keys: ["j"], start: () => start(), stop },
-      { id: "julia-enter", group: "Find", title: "Go into the Julia set of the point under the pointer, or the middle", keys: ["Shift+J"], run: () => enter() },
+      {
+        id: "julia",
+        group: "Find",
+        title: "Hold: Julia set of the point under the pointer; click goes in",
+        keys: ["j"],
+        start: () => start(),
+        stop,
+      },
+      {
+        id: "julia-enter",
+        group: "Find",
+        title: "Go into the Julia set of the point under the pointer, or the middle",
+        keys: ["Shift+J"],
+        run: () => enter(),
+      },
     ],
   };
 }

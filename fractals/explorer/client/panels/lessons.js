@@ -12,12 +12,22 @@ const LESSONS = [
   {
     title: "A question about each point",
     text: "Each point of the picture is a number c. Begin with z = 0, and replace z by z² + c, again and again. Where z stays near 0 for ever, c is in the Mandelbrot set, which is black here. Elsewhere z leaves, and the color tells after how many steps.",
-    show: [["Show the set", ({ explorer }) => explorer.open({ gallery: "mandelbrot" }, "", { aim: true })]],
+    show: [
+      [
+        "Show the set",
+        ({ explorer }) => explorer.open({ gallery: "mandelbrot" }, "", { aim: true }),
+      ],
+    ],
   },
   {
     title: "The border has no end",
     text: "Turn the wheel over the border of the set, or double-click. Whatever the zoom, the border shows more. The valley between the large heart and the disk beside it is named after its seahorses.",
-    show: [["Show the valley", ({ explorer }) => explorer.open({ gallery: "seahorse" }, "", { aim: true })]],
+    show: [
+      [
+        "Show the valley",
+        ({ explorer }) => explorer.open({ gallery: "seahorse" }, "", { aim: true }),
+      ],
+    ],
   },
   {
     title: "Copies of the whole",
@@ -46,7 +56,9 @@ const LESSONS = [
   {
     title: "Deeper than digits",
     text: "A processor's numbers have 16 digits, too few beyond a zoom of 10¹⁵. There one point is computed with all its digits, and the others as small differences from it. This place is at a zoom of 10¹²⁷.",
-    show: [["Show the place", ({ explorer }) => explorer.open({ gallery: "wheels" }, "", { aim: true })]],
+    show: [
+      ["Show the place", ({ explorer }) => explorer.open({ gallery: "wheels" }, "", { aim: true })],
+    ],
   },
   {
     title: "Another formula, another world",
@@ -60,7 +72,8 @@ const LESSONS = [
 
 export function lessonsPanel(/** @type {any} */ context) {
   function View() {
-    const at = Math.min(kept.get("lesson", 0), LESSONS.length - 1), { title, text, show } = LESSONS[at];
+    const at = Math.min(kept.get("lesson", 0), LESSONS.length - 1),
+      { title, text, show } = LESSONS[at];
     const go = (/** @type {any} */ by) => () => kept.set("lesson", at + by);
     return html`<div class="stack"><p class="faint">${at + 1} of ${LESSONS.length}</p><h3 aria-live="polite">${title}</h3><p>${text}</p>
       ${show.map(([label, run], index) => html`<${Button} key=${label} label=${label} kind=${index ? "wide-button" : "primary wide-button"} onClick=${() => run(context)} />`)}

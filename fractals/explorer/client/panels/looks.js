@@ -13,7 +13,10 @@ export function flat(table, count = FLAT) {
   const stops = [];
   for (let k = 0; k < count; k++) {
     const color = mixed(table, (k + 0.5) / count);
-    stops.push([round(k / count + (k && EDGE)), color], [round((k + 1) / count - (k < count - 1 ? 0 : EDGE)), color]);
+    stops.push(
+      [round(k / count + (k && EDGE)), color],
+      [round((k + 1) / count - (k < count - 1 ? 0 : EDGE)), color],
+    );
   }
   return { stops, cyclic: table.cyclic, title: "Poster" };
 }
@@ -22,13 +25,28 @@ const round = (/** @type {number} */ place) => Math.round(1e5 * place) / 1e5;
 
 /** Return the looks of a table of colors: {id, title, change}. @param {Table} color @param {Table} catalog */
 export function looksOf(color, catalog) {
-  const { layers: _, ...base } = color, looks = [
-    ["plain", "Plain", []],
-    ["light", "Light", [{ ...SLOPES, opacity: 0.95 }]],
-    ["relief", "Relief", [{ ...SLOPES, blend: "overlay", opacity: 0.7 }]],
-    ["ink", "Ink", [{ ...INK, opacity: 0.75 }]],
-    ["engraving", "Engraving", [{ coloring: "field_lines", palette: "ink", blend: "soft_light", opacity: 0.55 }, { ...INK, opacity: 0.5 }]],
-  ].map(([id, title, layers]) => ({ id, title, change: { color: { ...base, layers } } }));
+  const { layers: _, ...base } = color,
+    looks = [
+      ["plain", "Plain", []],
+      ["light", "Light", [{ ...SLOPES, opacity: 0.95 }]],
+      ["relief", "Relief", [{ ...SLOPES, blend: "overlay", opacity: 0.7 }]],
+      ["ink", "Ink", [{ ...INK, opacity: 0.75 }]],
+      [
+        "engraving",
+        "Engraving",
+        [
+          { coloring: "field_lines", palette: "ink", blend: "soft_light", opacity: 0.55 },
+          { ...INK, opacity: 0.5 },
+        ],
+      ],
+    ].map(([id, title, layers]) => ({ id, title, change: { color: { ...base, layers } } }));
   const palette = flat(tableOf(shownPalette(color, catalog), catalog));
-  return [...looks, { id: "poster", title: "Poster", change: { color: { ...base, palette, layers: [{ ...INK, opacity: 0.9 }] } } }];
+  return [
+    ...looks,
+    {
+      id: "poster",
+      title: "Poster",
+      change: { color: { ...base, palette, layers: [{ ...INK, opacity: 0.9 }] } },
+    },
+  ];
 }

@@ -4,11 +4,28 @@ import { newCanvas } from "../picture.js";
 import { observe } from "../state.js";
 import { Button, FileButton, Segments, Slider, whileHeld } from "../ui.js";
 
-const SIDE = 256, LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
-const TINT = [255, 40, 60], STRONG = 0.55; // of what is hidden, while it is painted
+const SIDE = 256,
+  LARGEST = 512; // pixels of the longer side: of a mask that is painted, of a file's
+const TINT = [255, 40, 60],
+  STRONG = 0.55; // of what is hidden, while it is painted
 
 /** The state of the brush: whether a mask is painted, the mask, and `put`, which takes it. */
-export const makeBrush = () => observe({ on: false, mask: /** @type {Table|null} */ (null), size: 0.12, soft: 0.5, shows: false, put: (/** @type {any} */ _mask) => {} }, "on", "mask", "size", "soft", "shows");
+export const makeBrush = () =>
+  observe(
+    {
+      on: false,
+      mask: /** @type {Table|null} */ (null),
+      size: 0.12,
+      soft: 0.5,
+      shows: false,
+      put: (/** @type {any} */ _mask) => {},
+    },
+    "on",
+    "mask",
+    "size",
+    "soft",
+    "shows",
+  );
 
 /** Return where the picture lies now, for a mask that stays there. @param {import("../explorer.js").Explorer} explorer */
 function viewOf({ placed: { center, width, rotation }, scene: { view = {} } }) {
@@ -16,21 +33,33 @@ function viewOf({ placed: { center, width, rotation }, scene: { view = {} } }) {
   return { center, width, rotation, mirror, stretch, stretch_angle };
 }
 
-const isHere = (/** @type {import("../explorer.js").Explorer} */ explorer, /** @type {Table} */ { center, width, rotation = 0 }) => {
+const isHere = (
+  /** @type {import("../explorer.js").Explorer} */ explorer,
+  /** @type {Table} */ { center, width, rotation = 0 },
+) => {
   const here = viewOf(explorer);
-  return JSON.stringify([center, width, rotation]) === JSON.stringify([here.center, here.width, here.rotation]);
+  return (
+    JSON.stringify([center, width, rotation]) ===
+    JSON.stringify([here.center, here.width, here.rotation])
+  );
 };
 
 /** Return a canvas of a picture that is kept as text. @param {string} kept */
 async function canvasOfText(kept) {
-  const bytes = Uint8Array.from(atob(kept.slice(kept.indexOf(",") + 1)), (letter) => letter.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(kept.slice(kept.indexOf(",") + 1)), (letter) =>
+    letter.charCodeAt(0),
+  );
   return drawn(await createImageBitmap(new Blob([bytes], { type: "image/png" })));
 }
 
 /** @param {ImageBitmap} bitmap @param {number} [most] pixels of the longer side */
 function drawn(bitmap, most = LARGEST) {
   const scale = Math.min(1, most / Math.max(bitmap.width, bitmap.height));
-  const [canvas, context] = newCanvas(Math.max(1, Math.round(bitmap.width * scale)), Math.max(1, Math.round(bitmap.height * scale)), { alpha: false, willReadFrequently: true });
+  const [canvas, context] = newCanvas(
+    Math.max(1, Math.round(bitmap.width * scale)),
+    Math.max(1, Math.round(bitmap.height * scale)),
+    { alpha: false, willReadFrequently: true },
+  );
   context.imageSmoothingQuality = "high";
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height);
   return canvas;
@@ -39,14 +68,22 @@ function drawn(bitmap, most = LARGEST) {
 /** Buttons that give a layer or a group a mask. @param {{explorer: import("../explorer.js").Explorer, brush: Table, notify: any,
  * mask: Table|string|undefined, put: (mask: Table|null) => void}} options */
 export function Mask({ explorer, brush, notify, mask: given, put: change }) {
-  const mask = typeof given === "string" ? { picture: given } : given ?? null;
+  const mask = typeof given === "string" ? { picture: given } : (given ?? null);
   const painting = brush.on;
-  const put = brush.put = (/** @type {Table|null} */ now) => { // each stroke is a step of undo
+  const put = (brush.put = (/** @type {Table|null} */ now) => {
+    // each stroke is a step of undo
     explorer.endStep();
     change(now);
-  };
-  useEffect(() => () => { brush.on = false; }, []);
-  useEffect(() => { if (brush.on) brush.mask = mask; }, [mask?.picture]); // by undo
+  });
+  useEffect(
+    () => () => {
+      brush.on = false;
+    },
+    [],
+  );
+  useEffect(() => {
+    if (brush.on) brush.mask = mask;
+  }, [mask?.picture]); // by undo
   const begin = () => {
     if (mask?.view && !isHere(explorer, mask.view)) explorer.place(mask.view);
     Object.assign(brush, { mask, on: true });
@@ -58,40 +95,96 @@ export function Mask({ explorer, brush, notify, mask: given, put: change }) {
       notify(`${file.name}: the browser can't read this picture`, "error");
     }
   };
-  const lay = (/** @type {string} */ where) => mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
+  const lay = (/** @type {string} */ where) =>
+    mask && put({ picture: mask.picture, ...(where === "place" && { view: viewOf(explorer) }) });
   return html`<div class="stack" role="group" aria-label="Mask">
     <div class="row-head">Mask</div><div class="line">
-      ${painting ? html`<${Button} label="Done" symbol="check" kind="quiet" onClick=${() => { brush.on = false; }} />`
-        : html`<${Button} label=${mask ? "Paint on" : "Paint a mask"} symbol="edit" kind="quiet" onClick=${begin} />`}
+      ${
+        painting
+          ? html`<${Button} label="Done" symbol="check" kind="quiet" onClick=${() => {
+              brush.on = false;
+            }} />`
+          : html`<${Button} label=${mask ? "Paint on" : "Paint a mask"} symbol="edit" kind="quiet" onClick=${begin} />`
+      }
       <${FileButton} label="From a picture" kind="quiet" accept="image/*" take=${take} />
-      ${mask && html`<${Button} label="Remove the mask" symbol="trash" bare kind="quiet" onClick=${() => { brush.on = false; put(null); }} />`}</div>
-    ${mask && html`<${Segments} label="Where the mask lies" choices=${[["place", "On this place"], ["frame", "Over the frame"]]} value=${mask.view ? "place" : "frame"} put=${lay} />`}
-    ${painting && html`<${Segments} label="The brush" choices=${[["hide", "Hides"], ["show", "Shows"]]} value=${brush.shows ? "show" : "hide"} put=${(/** @type {any} */ way) => { brush.shows = way === "show"; }} />
-      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(/** @type {number} */ size) => { brush.size = size; }} />
-      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(/** @type {number} */ soft) => { brush.soft = soft; }} />
-      <p class="hint">Paint on the picture. What is red is hidden.</p>`}</div>`;
+      ${
+        mask &&
+        html`<${Button} label="Remove the mask" symbol="trash" bare kind="quiet" onClick=${() => {
+          brush.on = false;
+          put(null);
+        }} />`
+      }</div>
+    ${
+      mask &&
+      html`<${Segments} label="Where the mask lies" choices=${[
+        ["place", "On this place"],
+        ["frame", "Over the frame"],
+      ]} value=${mask.view ? "place" : "frame"} put=${lay} />`
+    }
+    ${
+      painting &&
+      html`<${Segments} label="The brush" choices=${[
+        ["hide", "Hides"],
+        ["show", "Shows"],
+      ]} value=${brush.shows ? "show" : "hide"} put=${(/** @type {any} */ way) => {
+        brush.shows = way === "show";
+      }} />
+      <${Slider} label="Brush size" value=${brush.size} least=${0.01} most=${0.6} log put=${(
+        /** @type {number} */ size,
+      ) => {
+        brush.size = size;
+      }} />
+      <${Slider} label="Softness" value=${brush.soft} least=${0} most=${1} put=${(
+        /** @type {number} */ soft,
+      ) => {
+        brush.soft = soft;
+      }} />
+      <p class="hint">Paint on the picture. What is red is hidden.</p>`
+    }</div>`;
 }
 
 /** The canvas over the picture that is painted on. @param {{explorer: import("../explorer.js").Explorer, brush: Table}} options */
 export function Brush({ explorer, brush }) {
-  const shown = useRef(/** @type {HTMLCanvasElement|null} */ (null)), own = useRef(/** @type {HTMLCanvasElement|null} */ (null));
+  const shown = useRef(/** @type {HTMLCanvasElement|null} */ (null)),
+    own = useRef(/** @type {HTMLCanvasElement|null} */ (null));
   const made = useRef(""); // the picture that this canvas holds
-  const picture = brush.mask?.picture, on = brush.on;
+  const picture = brush.mask?.picture,
+    on = brush.on;
   const show = () => {
-    const from = own.current, to = shown.current;
+    const from = own.current,
+      to = shown.current;
     if (!from || !to) return;
     Object.assign(to, { width: from.width, height: from.height });
-    const { data } = /** @type {CanvasRenderingContext2D} */ (from.getContext("2d")).getImageData(0, 0, from.width, from.height);
+    const { data } = /** @type {CanvasRenderingContext2D} */ (from.getContext("2d")).getImageData(
+      0,
+      0,
+      from.width,
+      from.height,
+    );
     for (let k = 0; k < data.length; k += 4) {
       data[k + 3] = STRONG * (255 - data[k]);
       [data[k], data[k + 1], data[k + 2]] = TINT;
     }
-    /** @type {CanvasRenderingContext2D} */ (to.getContext("2d")).putImageData(new ImageData(data, from.width, from.height), 0, 0);
-    const box = explorer.stage.canvas.getBoundingClientRect(), height = (box.width * from.height) / from.width;
-    const place = { left: box.left, top: box.top + (box.height - height) / 2, width: box.width, height };
-    Object.assign(to.style, Object.fromEntries(Object.entries(place).map(([key, length]) => [key, `${length}px`])));
+    /** @type {CanvasRenderingContext2D} */ (to.getContext("2d")).putImageData(
+      new ImageData(data, from.width, from.height),
+      0,
+      0,
+    );
+    const box = explorer.stage.canvas.getBoundingClientRect(),
+      height = (box.width * from.height) / from.width;
+    const place = {
+      left: box.left,
+      top: box.top + (box.height - height) / 2,
+      width: box.width,
+      height,
+    };
+    Object.assign(
+      to.style,
+      Object.fromEntries(Object.entries(place).map(([key, length]) => [key, `${length}px`])),
+    );
   };
-  useLayoutEffect(() => { // before the canvas can be touched
+  useLayoutEffect(() => {
+    // before the canvas can be touched
     if (!on) return undefined;
     let late = false;
     const hold = (/** @type {HTMLCanvasElement} */ canvas) => {
@@ -105,27 +198,43 @@ export function Brush({ explorer, brush }) {
       own.current = null; // it is another mask
       canvasOfText(picture).then(hold, () => {});
     } else {
-      const [width, height] = explorer.size, scale = SIDE / Math.max(width, height);
-      const [canvas, context] = newCanvas(Math.max(1, Math.round(width * scale)), Math.max(1, Math.round(height * scale)), { alpha: false, willReadFrequently: true });
+      const [width, height] = explorer.size,
+        scale = SIDE / Math.max(width, height);
+      const [canvas, context] = newCanvas(
+        Math.max(1, Math.round(width * scale)),
+        Math.max(1, Math.round(height * scale)),
+        { alpha: false, willReadFrequently: true },
+      );
       context.fillStyle = "#fff";
       context.fillRect(0, 0, canvas.width, canvas.height);
       hold(canvas);
     }
-    return () => { late = true; };
+    return () => {
+      late = true;
+    };
   }, [on, picture]);
   if (!on) return null;
   const place = (/** @type {Table} */ { clientX, clientY, currentTarget }) => {
-    const box = currentTarget.getBoundingClientRect(), { width, height } = /** @type {HTMLCanvasElement} */ (own.current);
-    return [((clientX - box.left) / box.width) * width, ((clientY - box.top) / box.height) * height];
+    const box = currentTarget.getBoundingClientRect(),
+      { width, height } = /** @type {HTMLCanvasElement} */ (own.current);
+    return [
+      ((clientX - box.left) / box.width) * width,
+      ((clientY - box.top) / box.height) * height,
+    ];
   };
   /** Stamp soft discs along a line. */
   const stroke = (/** @type {number[]} */ from, /** @type {number[]} */ to) => {
-    const canvas = own.current, context = canvas?.getContext("2d");
+    const canvas = own.current,
+      context = canvas?.getContext("2d");
     if (!canvas || !context) return;
-    const radius = (brush.size * canvas.width) / 2, steps = Math.max(1, Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1]) / (radius / 4)));
+    const radius = (brush.size * canvas.width) / 2,
+      steps = Math.max(1, Math.ceil(Math.hypot(to[0] - from[0], to[1] - from[1]) / (radius / 4)));
     const tone = brush.shows ? "255, 255, 255" : "0, 0, 0";
     for (let k = 1; k <= steps; k++) {
-      const [x, y] = from.map((/** @type {number} */ part, /** @type {number} */ axis) => part + ((to[axis] - part) * k) / steps);
+      const [x, y] = from.map(
+        (/** @type {number} */ part, /** @type {number} */ axis) =>
+          part + ((to[axis] - part) * k) / steps,
+      );
       const disc = context.createRadialGradient(x, y, radius * (1 - brush.soft), x, y, radius);
       disc.addColorStop(0, `rgba(${tone}, 1)`);
       disc.addColorStop(1, `rgba(${tone}, 0)`);
@@ -150,7 +259,9 @@ export function Brush({ explorer, brush }) {
     const end = () => {
       const canvas = own.current;
       if (!canvas || !brush.on) return;
-      const where = brush.mask ? brush.mask.view && { view: brush.mask.view } : { view: viewOf(explorer) };
+      const where = brush.mask
+        ? brush.mask.view && { view: brush.mask.view }
+        : { view: viewOf(explorer) };
       made.current = canvas.toDataURL("image/png");
       brush.mask = { picture: made.current, ...where };
       brush.put(brush.mask);

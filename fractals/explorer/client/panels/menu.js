@@ -6,7 +6,9 @@ import { Button, copyText } from "../ui.js";
 const AROUND = 0.12; // of the picture's shorter side: where a minibrot or a spiral is searched for
 const SIZE = [236, 376]; // CSS pixels, about
 
-export function pointMenu(/** @type {Table} */ { explorer, notify, open, julia, canvas, second, space }) {
+export function pointMenu(
+  /** @type {Table} */ { explorer, notify, open, julia, canvas, second, space },
+) {
   const own = observe({ shown: /** @type {Table|null} */ (null) }); // {at, x, y}
   const close = () => {
     if (!own.shown) return false;
@@ -14,17 +16,31 @@ export function pointMenu(/** @type {Table} */ { explorer, notify, open, julia, 
     canvas.focus({ preventScroll: true });
     return true;
   };
-  explorer.addEventListener("menu", (/** @type {Table} */ { detail }) => { own.shown = detail; });
-  explorer.addEventListener("gesture", () => { own.shown = null; });
+  explorer.addEventListener("menu", (/** @type {Table} */ { detail }) => {
+    own.shown = detail;
+  });
+  explorer.addEventListener("gesture", () => {
+    own.shown = null;
+  });
 
   const around = (/** @type {any[]} */ [x, y]) => {
     const reach = Math.round(16 * AROUND * Math.min(...explorer.size));
     return [x - reach, y - reach, x + reach, y + reach];
   };
-  const find = (/** @type {any} */ what) => (/** @type {number[]} */ at) => open("find", { focus: false }).then((/** @type {Table} */ panel) => panel?.near(what, around(at)));
-  const center = (/** @type {number[]} */ at) => explorer.move({ by: explorer.seen.middle.map((/** @type {number} */ part, /** @type {number} */ k) => part - at[k]) });
+  const find = (/** @type {any} */ what) => (/** @type {number[]} */ at) =>
+    open("find", { focus: false }).then((/** @type {Table} */ panel) =>
+      panel?.near(what, around(at)),
+    );
+  const center = (/** @type {number[]} */ at) =>
+    explorer.move({
+      by: explorer.seen.middle.map(
+        (/** @type {number} */ part, /** @type {number} */ k) => part - at[k],
+      ),
+    });
   const copy = async (/** @type {number[]} */ at) => {
-    const told = await explorer.request({ t: "pick", at }).catch((/** @type {Error} */ error) => notify(error.message, "error"));
+    const told = await explorer
+      .request({ t: "pick", at })
+      .catch((/** @type {Error} */ error) => notify(error.message, "error"));
     if (told) copyText(told.center.join(" "), notify);
   };
   /** @type {[string, (at: number[]) => void][]} */
@@ -39,7 +55,10 @@ export function pointMenu(/** @type {Table} */ { explorer, notify, open, julia, 
   ];
 
   /** @type {[string, (at: number[]) => void][]} */
-  const OF_SOLIDS = [["Focus here", (at) => space.focusAt(at)], ["Keep as a bookmark", () => open("bookmark")]];
+  const OF_SOLIDS = [
+    ["Focus here", (at) => space.focusAt(at)],
+    ["Keep as a bookmark", () => open("bookmark")],
+  ];
 
   function Menu(/** @type {{at: number[], x: number, y: number}} */ { at, x, y }) {
     let made = /** @type {any} */ (null);
@@ -51,9 +70,19 @@ export function pointMenu(/** @type {Table} */ { explorer, notify, open, julia, 
       const all = [...event.currentTarget.children];
       all.at((all.indexOf(document.activeElement) + by) % all.length).focus();
     };
-    const style = { left: `${Math.max(8, Math.min(x, innerWidth - SIZE[0]))}px`, top: `${Math.max(8, Math.min(y, innerHeight - SIZE[1]))}px` };
-    return html`<div class="menu glass" role="menu" aria-label="At this point" style=${style} ref=${(/** @type {HTMLElement} */ node) => { made = node; }} onKeyDown=${step}>
+    const style = {
+      left: `${Math.max(8, Math.min(x, innerWidth - SIZE[0]))}px`,
+      top: `${Math.max(8, Math.min(y, innerHeight - SIZE[1]))}px`,
+    };
+    return html`<div class="menu glass" role="menu" aria-label="At this point" style=${style} ref=${(
+      /** @type {HTMLElement} */ node,
+    ) => {
+      made = node;
+    }} onKeyDown=${step}>
       ${(explorer.placed?.camera ? OF_SOLIDS : ITEMS).map(([label, run]) => html`<${Button} key=${label} label=${label} role="menuitem" onClick=${() => (close(), run(at))} />`)}</div>`;
   }
-  return { View: () => own.shown && html`<${Menu} at=${own.shown.at} x=${own.shown.x} y=${own.shown.y} />`, close };
+  return {
+    View: () => own.shown && html`<${Menu} at=${own.shown.at} x=${own.shown.x} y=${own.shown.y} />`,
+    close,
+  };
 }

@@ -14,9 +14,11 @@ let under = /** @type {string|Table|null} */ (null); // the palette that the mou
 /** Show a palette on the picture while the mouse points at it. A strip that appears under a mouse at rest is not meant.
  * @param {(palette: string|Table|null) => void} peek */
 const pointed = (peek, /** @type {string|Table} */ palette) => ({
-  onPointerEnter: () => { under = null; },
+  onPointerEnter: () => {
+    under = null;
+  },
   onPointerMove: (/** @type {Table} */ { pointerType }) => {
-    if (pointerType === "mouse" && under !== palette) peek(under = palette);
+    if (pointerType === "mouse" && under !== palette) peek((under = palette));
   },
   onPointerLeave: () => peek(null),
   onBlur: () => peek(null),
@@ -28,40 +30,66 @@ export function Palettes({ catalog, chosen, choose, peek }) {
   const rank = (/** @type {Table} */ { name }) => favorites.indexOf(name) + 1 || 1000;
   const mark = (/** @type {string} */ name) => {
     const others = favorites.filter((/** @type {any} */ other) => other !== name);
-    kept.set("favourites", favorites.includes(name) ? others : [...others, name].slice(-FAVORITE_KEYS.length));
+    kept.set(
+      "favourites",
+      favorites.includes(name) ? others : [...others, name].slice(-FAVORITE_KEYS.length),
+    );
   };
-  const sorted = [...catalog.palettes].sort((a, b) => rank(a) - rank(b)), shown = sorted.filter(({ name }, k) => own.all || k < FEW || name === chosen);
-  return html`<ul class="palettes" aria-label="Palettes" data-about=${`Point at a palette to try it, and click to take it. Its star keeps it at a key: ${FAVORITE_KEYS.join(", ")}.`}>${shown.map(({ name, title }) => {
-    const starred = favorites.includes(name);
-    return html`<li key=${name} class="palette">
+  const sorted = [...catalog.palettes].sort((a, b) => rank(a) - rank(b)),
+    shown = sorted.filter(({ name }, k) => own.all || k < FEW || name === chosen);
+  return html`<ul class="palettes" aria-label="Palettes" data-about=${`Point at a palette to try it, and click to take it. Its star keeps it at a key: ${FAVORITE_KEYS.join(", ")}.`}>${shown.map(
+    ({ name, title }) => {
+      const starred = favorites.includes(name);
+      return html`<li key=${name} class="palette">
       <button type="button" class="strip-button" title=${title} aria-pressed=${String(name === chosen)} onClick=${() => choose(name)} ...${pointed(peek, name)}>
         <span class="strip" style=${{ background: gradient(name, catalog) }}></span><span class="caption">${title}</span></button>
       <${Button} label=${starred ? `Remove ${title} from the favorites` : `Mark ${title} as a favorite`} symbol="star" bare
         kind=${starred ? "star on" : "star"} aria-pressed=${String(starred)} onClick=${() => mark(name)} />
       ${starred && html`<kbd>${FAVORITE_KEYS[favorites.indexOf(name)]}</kbd>`}</li>`;
-  })}</ul>
-  <${Button} label=${own.all ? "Fewer palettes" : `All ${sorted.length} palettes`} kind="quiet" aria-expanded=${String(own.all)} onClick=${() => { own.all = !own.all; }} />`;
+    },
+  )}</ul>
+  <${Button} label=${own.all ? "Fewer palettes" : `All ${sorted.length} palettes`} kind="quiet" aria-expanded=${String(own.all)} onClick=${() => {
+    own.all = !own.all;
+  }} />`;
 }
 
-const same = (/** @type {any} */ one, /** @type {any} */ other, /** @type {Table} */ catalog) => typeof other === "object" && JSON.stringify(tableOf(one, catalog)) === JSON.stringify(tableOf(other, catalog));
+const same = (/** @type {any} */ one, /** @type {any} */ other, /** @type {Table} */ catalog) =>
+  typeof other === "object" &&
+  JSON.stringify(tableOf(one, catalog)) === JSON.stringify(tableOf(other, catalog));
 
 /** The user's own palettes: the one that is shown can be kept under a name.
  * @param {{catalog: Table, chosen: string|Table, choose: (palette: Table) => void, peek: (palette: string|Table|null) => void}} options */
 export function OwnPalettes({ catalog, chosen, choose, peek }) {
-  const mine = kept.get("palettes", []), known = mine.some((/** @type {string|Table} */ palette) => same(palette, chosen, catalog));
+  const mine = kept.get("palettes", []),
+    known = mine.some((/** @type {string|Table} */ palette) => same(palette, chosen, catalog));
   const keep = (/** @type {string} */ title) => {
     if (!title.trim()) return;
     const palette = { title: title.trim().slice(0, 100), ...tableOf(chosen, catalog) };
-    kept.set("palettes", [...mine.filter((/** @type {Table} */ each) => each.title !== palette.title), palette]);
+    kept.set("palettes", [
+      ...mine.filter((/** @type {Table} */ each) => each.title !== palette.title),
+      palette,
+    ]);
     choose(palette);
   };
   return html`${typeof chosen === "object" && !known && html`<${TextField} aria-label="Keep this palette as" placeholder="Name it to keep it" maxlength="100" value="" put=${keep} />`}
-    ${mine.length > 0 && html`<ul class="palettes own" aria-label="My palettes">${mine.map((/** @type {Table} */ palette) => html`<li key=${palette.title} class="palette">
+    ${
+      mine.length > 0 &&
+      html`<ul class="palettes own" aria-label="My palettes">${mine.map(
+        (/** @type {Table} */ palette) => html`<li key=${palette.title} class="palette">
       <button type="button" class="strip-button" title=${palette.title} aria-pressed=${String(same(palette, chosen, catalog))} onClick=${() => choose(palette)} ...${pointed(peek, palette)}>
         <span class="strip" style=${{ background: gradient(palette, catalog) }}></span><span class="caption">${palette.title}</span></button>
       <span class="line tight end"><${Button} label=${`Save ${palette.title} as a file`} symbol="export" bare kind="quiet" onClick=${() => download(`${palette.title}.toml`, toml(palette))} />
-        <${Button} label=${`Remove ${palette.title}`} symbol="trash" bare kind="quiet" onClick=${() => kept.set("palettes", mine.filter((/** @type {Table} */ each) => each !== palette))} /></span></li>`)}</ul>`}`;
+        <${Button} label=${`Remove ${palette.title}`} symbol="trash" bare kind="quiet" onClick=${() =>
+          kept.set(
+            "palettes",
+            mine.filter((/** @type {Table} */ each) => each !== palette),
+          )} /></span></li>`,
+      )}</ul>`
+    }`;
 }
 
 /** Return the text of a palette's file, which `fractals render --palette` and *Import* read. */
-export const toml = (/** @type {string|Table} */ palette) => Object.entries(palette).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`).join("");
+export const toml = (/** @type {string|Table} */ palette) =>
+  Object.entries(palette)
+    .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
+    .join("");

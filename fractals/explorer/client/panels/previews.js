@@ -12,12 +12,17 @@ let last = Promise.resolve(); // sheets are drawn one after the other
  * @param {(index: number, made: {scene: Table, picture: HTMLCanvasElement}) => void} drawn
  * @returns {{done: Promise<any>, cancel: () => void}} */
 export function drawSheet(explorer, wanted, drawn) {
-  let ended = false, job = /** @type {Table|null} */ (null);
+  let ended = false,
+    job = /** @type {Table|null} */ (null);
   const done = last.then(async () => {
     if (ended || !explorer.placed) return;
-    const mine = job = explorer.job({ t: "sheet", width: WIDTH, ...wanted }, ({ t, index, scene, preview }) => {
-      if (t === "surprised" && !ended) drawn(index, { scene, picture: explorer.pixelsOf(preview) });
-    });
+    const mine = (job = explorer.job(
+      { t: "sheet", width: WIDTH, ...wanted },
+      ({ t, index, scene, preview }) => {
+        if (t === "surprised" && !ended)
+          drawn(index, { scene, picture: explorer.pixelsOf(preview) });
+      },
+    ));
     await mine.done;
   });
   last = done.catch(() => {});
@@ -36,33 +41,51 @@ export function drawSheet(explorer, wanted, drawn) {
  *   fit?: boolean, choose: (item: Table, made: Table) => void}} options `change`: keys of the scene; `made`: {scene, picture}
  */
 export function Previews({ explorer, label, items, chosen, fit = false, choose }) {
-  const made = useSignal(/** @type {Table} */ ({})), seen = useSignal(false), whole = useSignal(false); // `whole`: all that can be drawn is there
+  const made = useSignal(/** @type {Table} */ ({})),
+    seen = useSignal(false),
+    whole = useSignal(false); // `whole`: all that can be drawn is there
   const known = useSignal(""); // what all of `made` were drawn of
-  const text = JSON.stringify(items.map(({ change }) => change)), place = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0;
+  const text = JSON.stringify(items.map(({ change }) => change)),
+    place = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0;
   const watch = (/** @type {any} */ node) => {
     if (!node || node.watched) return;
-    node.watched = new IntersectionObserver(([{ isIntersecting }]) => { seen.value = isIntersecting; });
+    node.watched = new IntersectionObserver(([{ isIntersecting }]) => {
+      seen.value = isIntersecting;
+    });
     node.watched.observe(node);
   };
   useEffect(() => {
     const wanted = `${place} ${text}`;
     if (!seen.value || !place || known.value === wanted) return;
-    let sheet = /** @type {Table|null} */ (null), ended = false;
-    const waiting = setTimeout(() => {
-      const found = new Set();
-      whole.value = false;
-      const drawn = sheet = drawSheet(explorer, { scenes: items.map(({ change }) => change), fit }, (index, small) => {
-        found.add(items[index].id);
-        made.value = { ...made.value, [items[index].id]: small };
-      });
-      // A card stays away whose colors have no meaning here.
-      drawn.done.then(() => {
-        if (ended) return; // those that are there stay
-        known.value = wanted;
-        whole.value = true;
-        made.value = Object.fromEntries(Object.entries(made.value).filter(([id]) => found.has(id)));
-      }, () => {});
-    }, Object.keys(made.value).length ? REST_MS : 0);
+    let sheet = /** @type {Table|null} */ (null),
+      ended = false;
+    const waiting = setTimeout(
+      () => {
+        const found = new Set();
+        whole.value = false;
+        const drawn = (sheet = drawSheet(
+          explorer,
+          { scenes: items.map(({ change }) => change), fit },
+          (index, small) => {
+            found.add(items[index].id);
+            made.value = { ...made.value, [items[index].id]: small };
+          },
+        ));
+        // A card stays away whose colors have no meaning here.
+        drawn.done.then(
+          () => {
+            if (ended) return; // those that are there stay
+            known.value = wanted;
+            whole.value = true;
+            made.value = Object.fromEntries(
+              Object.entries(made.value).filter(([id]) => found.has(id)),
+            );
+          },
+          () => {},
+        );
+      },
+      Object.keys(made.value).length ? REST_MS : 0,
+    );
     return () => {
       ended = true;
       clearTimeout(waiting);
@@ -70,7 +93,9 @@ export function Previews({ explorer, label, items, chosen, fit = false, choose }
     };
   }, [seen.value, place, text]);
   const shown = Object.keys(made.value).length ? items.filter(({ id }) => made.value[id]) : [];
-  return html`<ul class="filters" aria-label=${label} ref=${watch}>${shown.map((item) => html`<li key=${item.id}>
-    <${Card} title=${item.title} about=${item.about} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}><${Drawn} picture=${made.value[item.id].picture} /><//></li>`)}
+  return html`<ul class="filters" aria-label=${label} ref=${watch}>${shown.map(
+    (item) => html`<li key=${item.id}>
+    <${Card} title=${item.title} about=${item.about} aria-pressed=${String(item.id === chosen)} onClick=${() => choose(item, made.value[item.id])}><${Drawn} picture=${made.value[item.id].picture} /><//></li>`,
+  )}
     ${!whole.value && items.slice(shown.length, 6).map(({ id }) => html`<li key=${id} class="empty" aria-hidden="true"></li>`)}</ul>`;
 }

@@ -11,11 +11,19 @@ const own = observe({ drags: 0 });
 
 export function Relief(/** @type {{explorer: import("../explorer.js").Explorer}} */ { explorer }) {
   const known = explorer.catalog.schema.$defs.Relief.properties;
-  const given = { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...explorer.scene.relief };
+  const given = {
+    ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
+    ...explorer.scene.relief,
+  };
   const put = (/** @type {Table} */ values, step = "") => explorer.changeIn("relief", values, step);
   return html`<${Section} title="Relief" open=${given.heights !== "none"}>
     <${Select} label="Heights" choices=${known.heights.enum} value=${given.heights} put=${(/** @type {string} */ heights) => put({ heights })} />
-    ${Object.entries(RANGES).map(([name, [least, most]]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} least=${least} most=${most} hint=${known[name].description}
-      live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`)}<//>
+    ${Object.entries(RANGES).map(
+      ([
+        name,
+        [least, most],
+      ]) => html`<${Slider} key=${name} label=${words(name)} value=${given[name]} least=${least} most=${most} hint=${known[name].description}
+      live=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags}`)} put=${(/** @type {number} */ now) => put({ [name]: now }, `gesture ${name} ${own.drags++}`)} />`,
+    )}<//>
     ${explorer.placed.sun && html`<${Daylight} explorer=${explorer} space=${{ ...NORTH, sun: explorer.placed.sun }} />`}`;
 }

@@ -45,12 +45,25 @@ const UNIVERSE = 36.9; // decades from a hydrogen atom to the observable univers
 export function scaleWords(/** @type {number} */ octaves) {
   const decades = octaves * Math.log10(2);
   if (decades < 0.3) return decades > -0.3 ? "the whole set" : "from far away";
-  if (decades >= 2 * UNIVERSE) return `from the universe to an atom, ${Math.floor(decades / UNIVERSE)} times over`;
+  if (decades >= 2 * UNIVERSE)
+    return `from the universe to an atom, ${Math.floor(decades / UNIVERSE)} times over`;
   return PAIRS.findLast(([at]) => at <= decades + 0.31)?.[1] ?? PAIRS[0][1];
 }
 
 /** @type {Record<string, string>} */
-const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+const RAISED = {
+  "-": "⁻",
+  0: "⁰",
+  1: "¹",
+  2: "²",
+  3: "³",
+  4: "⁴",
+  5: "⁵",
+  6: "⁶",
+  7: "⁷",
+  8: "⁸",
+  9: "⁹",
+};
 
 /** Return decimal text for people: "42", "3.2 × 10¹²". */
 export function decimal(/** @type {string} */ text, digits = 3) {
@@ -60,7 +73,8 @@ export function decimal(/** @type {string} */ text, digits = 3) {
   if (number === 0) return "0";
   const shift = Math.floor(Math.log10(Math.abs(number)));
   const power = Number(exponent ?? 0) + shift;
-  if (Math.abs(power) < 4) return String(Number((number * 10 ** (power - shift)).toPrecision(digits)));
+  if (Math.abs(power) < 4)
+    return String(Number((number * 10 ** (power - shift)).toPrecision(digits)));
   const head = Number((number / 10 ** shift).toPrecision(digits));
   return `${head} × 10${[...String(power)].map((sign) => RAISED[sign]).join("")}`;
 }
@@ -72,5 +86,7 @@ export function spoken(/** @type {string} */ text) {
   const shift = Math.floor(Math.log10(Math.abs(Number(mantissa))));
   const power = Number(exponent ?? 0) + shift;
   const head = Number((Number(mantissa) / 10 ** shift).toPrecision(2));
-  return Math.abs(power) < 4 ? String(Number((head * 10 ** power).toPrecision(2))) : `${head}e${power}`;
+  return Math.abs(power) < 4
+    ? String(Number((head * 10 ** power).toPrecision(2)))
+    : `${head}e${power}`;
 }

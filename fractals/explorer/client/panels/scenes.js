@@ -11,19 +11,30 @@ export function galleryPanel(/** @type {Table} */ { explorer, ui, open, close, u
     const before = explorer.placed?.frame;
     explorer.open({ gallery: name });
     const image = /** @type {HTMLElement} */ (currentTarget).closest("li")?.querySelector("img");
-    void import("./standin.js").then(({ standIn }) => standIn(explorer, ui, image, before)).catch(() => {});
+    void import("./standin.js")
+      .then(({ standIn }) => standIn(explorer, ui, image, before))
+      .catch(() => {});
     close();
   };
   const vary = (/** @type {string} */ name, /** @type {Event} */ event) => {
     choose(name, event);
-    explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw(), { once: true });
+    explorer.addEventListener("drawn", async () => (await open("surprise"))?.draw(), {
+      once: true,
+    });
   };
-  const Actions = () => html`<div class="line grow end"><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
-    onInput=${(/** @type {Table} */ { target }) => { own.wanted = target.value; }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
-  const fits = (/** @type {string} */ title) => title.toLowerCase().includes(own.wanted.trim().toLowerCase());
-  const View = () => html`<${Road} at="gallery" open=${open} /><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map((/** @type {Table} */ { name, title }) => html`<li key=${name} hidden=${!fits(title)}>
+  const Actions =
+    () => html`<div class="line grow end"><input type="search" class="search" placeholder="Search" aria-label="Search the gallery" value=${own.wanted}
+    onInput=${(/** @type {Table} */ { target }) => {
+      own.wanted = target.value;
+    }} /><${FileButton} label="Open file" kind="quiet" take=${upload} /></div>`;
+  const fits = (/** @type {string} */ title) =>
+    title.toLowerCase().includes(own.wanted.trim().toLowerCase());
+  const View = () =>
+    html`<${Road} at="gallery" open=${open} /><ul class="cards" aria-label="Scenes">${explorer.catalog.scenes.map(
+      (/** @type {Table} */ { name, title }) => html`<li key=${name} hidden=${!fits(title)}>
     <${Card} title=${title} onClick=${(/** @type {Event} */ event) => choose(name, event)}><${Thumbnail} src=${`/thumbnail/scene/${name}`} /><//>
-    <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`)}</ul>`;
+    <${Button} label=${`More like ${title}`} symbol="surprise" bare kind="corner-button passing" onClick=${(/** @type {Event} */ event) => vary(name, event)} /></li>`,
+    )}</ul>`;
   return { View, Actions };
 }
 
@@ -40,7 +51,10 @@ export function bookmarksPanel(/** @type {Table} */ { explorer, notify, open }) 
   }
   const keep = (/** @type {Event} */ event) => {
     event.preventDefault();
-    ask({ t: "bookmark", title: own.title.trim() || explorer.scene?.title || explorer.placed?.formula || "" });
+    ask({
+      t: "bookmark",
+      title: own.title.trim() || explorer.scene?.title || explorer.placed?.formula || "",
+    });
     own.title = "";
   };
   const rename = (/** @type {string} */ id, /** @type {string} */ title) => {
@@ -48,45 +62,72 @@ export function bookmarksPanel(/** @type {Table} */ { explorer, notify, open }) 
     ask({ t: "bookmark", rename: id, title: title.trim() });
   };
   const sort = (/** @type {Table[]} */ items) => {
-    const before = own.items.map(({ id }) => id), order = items.map((/** @type {Table} */ { id }) => id);
+    const before = own.items.map(({ id }) => id),
+      order = items.map((/** @type {Table} */ { id }) => id);
     if (order.join() === before.join()) return;
     own.items = items;
     ask({ t: "bookmark", order });
-    notify("The bookmarks have another order.", "info", { id: "order", action: ["Undo", () => ask({ t: "bookmark", order: before })] });
+    notify("The bookmarks have another order.", "info", {
+      id: "order",
+      action: ["Undo", () => ask({ t: "bookmark", order: before })],
+    });
   };
   /** Move a bookmark to another's place. */
   const put = (/** @type {string} */ id, /** @type {number} */ to) => {
-    const from = own.items.findIndex((item) => item.id === id), item = own.items[from];
-    if (item && to >= 0 && to < own.items.length) sort(own.items.toSpliced(from, 1).toSpliced(to, 0, item));
+    const from = own.items.findIndex((item) => item.id === id),
+      item = own.items[from];
+    if (item && to >= 0 && to < own.items.length)
+      sort(own.items.toSpliced(from, 1).toSpliced(to, 0, item));
   };
-  const remove = async (/** @type {string} */ id, /** @type {string} */ link, /** @type {string} */ title) => {
+  const remove = async (
+    /** @type {string} */ id,
+    /** @type {string} */ link,
+    /** @type {string} */ title,
+  ) => {
     const at = own.items.findIndex((item) => item.id === id);
     await ask({ t: "bookmark", remove: id });
     const again = async () => {
       await ask({ t: "bookmark", link, title });
       const [newest, ...others] = own.items;
-      if (at > 0) await ask({ t: "bookmark", order: others.toSpliced(at, 0, newest).map((item) => item.id) });
+      if (at > 0)
+        await ask({ t: "bookmark", order: others.toSpliced(at, 0, newest).map((item) => item.id) });
     };
     notify(`${title || "Untitled"} was removed.`, "info", { action: ["Undo", again] });
   };
-  const key = (/** @type {string} */ id, /** @type {number} */ index) => (/** @type {any} */ event) => {
-    const step = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 })[event.key];
-    if (!step) return;
-    event.preventDefault();
-    put(id, index + step);
-    requestAnimationFrame(() => /** @type {HTMLElement} */ (document.querySelector(`[data-grip="${id}"]`))?.focus());
-  };
+  const key =
+    (/** @type {string} */ id, /** @type {number} */ index) => (/** @type {any} */ event) => {
+      const step = /** @type {Record<string, number>} */ ({
+        ArrowLeft: -1,
+        ArrowUp: -1,
+        ArrowRight: 1,
+        ArrowDown: 1,
+      })[event.key];
+      if (!step) return;
+      event.preventDefault();
+      put(id, index + step);
+      requestAnimationFrame(() =>
+        /** @type {HTMLElement} */ (document.querySelector(`[data-grip="${id}"]`))?.focus(),
+      );
+    };
   /** A grip: dragged over another bookmark, it moves this one there; arrow keys move it, too. */
-  const Grip = (/** @type {{id: string, index: number, title: string}} */ { id, index, title }) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
-    onPointerDown=${(/** @type {any} */ event) => (event.currentTarget.setPointerCapture(event.pointerId), own.dragged = id)}
+  const Grip = (
+    /** @type {{id: string, index: number, title: string}} */ { id, index, title },
+  ) => html`<${Button} label=${`Move ${title || "Untitled"}: drag, or press an arrow key`} symbol="grip" bare kind="corner-button grip-button" data-grip=${id} onKeyDown=${key(id, index)}
+    onPointerDown=${(/** @type {any} */ event) => (event.currentTarget.setPointerCapture(event.pointerId), (own.dragged = id))}
     onPointerMove=${(/** @type {Table} */ { clientX, clientY }) => {
-      const over = /** @type {HTMLElement|null} */ (own.dragged ? document.elementFromPoint(clientX, clientY)?.closest("[data-bookmark]") : null);
+      const over = /** @type {HTMLElement|null} */ (
+        own.dragged ? document.elementFromPoint(clientX, clientY)?.closest("[data-bookmark]") : null
+      );
       const to = over ? own.items.findIndex((item) => item.id === over.dataset.bookmark) : -1;
       if (to >= 0) own.items = moved(own.items, own.dragged, to);
     }}
     onLostPointerCapture=${() => drop()} />`;
   let shown = /** @type {Table[]|null} */ (null); // the order before a drag
-  const moved = (/** @type {Table[]} */ items, /** @type {string} */ id, /** @type {number} */ to) => {
+  const moved = (
+    /** @type {Table[]} */ items,
+    /** @type {string} */ id,
+    /** @type {number} */ to,
+  ) => {
     shown ??= items;
     const from = items.findIndex((/** @type {Table} */ item) => item.id === id);
     return from < 0 ? items : items.toSpliced(from, 1).toSpliced(to, 0, items[from]);
@@ -99,17 +140,30 @@ export function bookmarksPanel(/** @type {Table} */ { explorer, notify, open }) 
     shown = null;
     sort(items);
   };
-  if (!explorer.welcome?.bookmarks) return { View: () => html`<p class="hint">This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.</p>` };
+  if (!explorer.welcome?.bookmarks)
+    return {
+      View: () =>
+        html`<p class="hint">This server keeps no bookmarks. Copy a link under Share: it holds the whole scene.</p>`,
+    };
   const View = () => html`<div class="stack">
     <form class="line" onSubmit=${keep}><input type="text" class="grow" aria-label="Title of the bookmark" placeholder="Title" maxlength="200" value=${own.title}
-      onInput=${(/** @type {Table} */ { target }) => { own.title = target.value; }} /><${Button} label="Keep this place" kind="primary" type="submit" /></form>
+      onInput=${(/** @type {Table} */ { target }) => {
+        own.title = target.value;
+      }} /><${Button} label="Keep this place" kind="primary" type="submit" /></form>
     ${own.items.length === 0 && html`<p class="hint">No bookmarks yet. Go to a place that you like, and keep it.</p>`}
-    <ul class="cards small" aria-label="Bookmarks">${own.items.map(({ id, title, link, thumbnail }, index) => html`<li key=${id} data-bookmark=${id} class=${own.dragged === id ? "dragged" : ""}>
+    <ul class="cards small" aria-label="Bookmarks">${own.items.map(
+      (
+        { id, title, link, thumbnail },
+        index,
+      ) => html`<li key=${id} data-bookmark=${id} class=${own.dragged === id ? "dragged" : ""}>
       <${Card} title=${own.renamed === id ? "" : title || "Untitled"} onClick=${() => explorer.open({ link })}><${Thumbnail} src=${thumbnail} /><//>
       ${own.items.length > 1 && html`<${Grip} id=${id} index=${index} title=${title} />`}
       ${own.renamed === id && html`<${TextField} aria-label="New title" maxlength="200" value=${title} put=${(/** @type {string} */ text) => rename(id, text)} />`}
-      <${Button} label=${`Rename ${title || "Untitled"}`} symbol="edit" bare kind="corner-button left" onClick=${() => { own.renamed = own.renamed === id ? "" : id; }} />
-      <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`)}</ul>
+      <${Button} label=${`Rename ${title || "Untitled"}`} symbol="edit" bare kind="corner-button left" onClick=${() => {
+        own.renamed = own.renamed === id ? "" : id;
+      }} />
+      <${Button} label=${`Remove ${title || "Untitled"}`} symbol="trash" bare kind="corner-button" onClick=${() => remove(id, link, title)} /></li>`,
+    )}</ul>
     ${own.items.length > 1 && html`<${Button} label="Film through these places" kind="wide-button" onClick=${async () => (await open("film"))?.add([])} />`}</div>`;
   return { View, shown: () => ask({ t: "bookmarks" }) };
 }

@@ -13,7 +13,11 @@ import { Button, Knob, Segments } from "../ui.js";
 import { canFly, difference, offset } from "./flight.js";
 import { decimal } from "./scale.js";
 
-const KINDS = [["julia", "Julia set"], ["place", "Same place"], ["free", "Free"]];
+const KINDS = [
+  ["julia", "Julia set"],
+  ["place", "Same place"],
+  ["free", "Free"],
+];
 const SLOW_MS = 600; // after which the next Julia set is asked for, though this one is not drawn
 const REST_MS = 250; // after a move, before the places are compared
 const LEAST = 0.2; // of the window, for either view
@@ -29,25 +33,56 @@ function sceneOf(/** @type {Table} */ { scene, placed: { center, width, rotation
 
 /** Tell whether two views show the same place, by less than a pixel. */
 function isSame(/** @type {Table} */ { placed: one, size }, /** @type {Table} */ { placed: two }) {
-  const apart = [...[0, 1].map((k) => difference(one.center[k], two.center[k], one.width)), difference(one.width, two.width, one.width)];
-  return apart.every((each) => Math.abs(each) * size[0] < 0.5) && Math.abs(one.rotation - two.rotation) < 0.01;
+  const apart = [
+    ...[0, 1].map((k) => difference(one.center[k], two.center[k], one.width)),
+    difference(one.width, two.width, one.width),
+  ];
+  return (
+    apart.every((each) => Math.abs(each) * size[0] < 0.5) &&
+    Math.abs(one.rotation - two.rotation) < 0.01
+  );
 }
 
 export function secondView(/** @type {Table} */ { explorer, canvas, notify, julia: { middle } }) {
   // `ring`: where the point of the Julia set lies, in CSS pixels; `dragged`: as long as it is moved
-  const own = observe({ other: /** @type {Explorer|null} */ (null), kind: "free", cut: 0.5, ring: /** @type {number[]|null} */ (null), dragged: /** @type {number[]|null} */ (null) });
+  const own = observe({
+    other: /** @type {Explorer|null} */ (null),
+    kind: "free",
+    cut: 0.5,
+    ring: /** @type {number[]|null} */ (null),
+    dragged: /** @type {number[]|null} */ (null),
+  });
   let point = /** @type {string[]|null} */ (null); // of the Julia set
-  let wanted = /** @type {Table|null} */ (null), running = false; // the next point, in sixteenths of a pixel; whether Julia sets are drawn one after the other
+  let wanted = /** @type {Table|null} */ (null),
+    running = false; // the next point, in sixteenths of a pixel; whether Julia sets are drawn one after the other
   let watch = /** @type {ResizeObserver|null} */ (null);
-  let leader = explorer, mirroring = false, waiting = 0; // who was moved last; whether a move is passed on
+  let leader = explorer,
+    mirroring = false,
+    waiting = 0; // who was moved last; whether a move is passed on
 
   const isMap = () => Boolean(explorer.placed?.values && canFly(explorer));
-  const isAlike = (/** @type {Table} */ { scene }, /** @type {string} */ key) => JSON.stringify(scene?.[key]) === JSON.stringify(explorer.scene[key]);
-  const juliaOf = (/** @type {string[]|null} */ julia, view = {}) => ({ ...explorer.scene, title: "", author: "", note: "", julia, view });
-  const at = (/** @type {number[]} */ ring) => ring.map((/** @type {number} */ part) => Math.round((16 * part * canvas.width) / canvas.clientWidth));
+  const isAlike = (/** @type {Table} */ { scene }, /** @type {string} */ key) =>
+    JSON.stringify(scene?.[key]) === JSON.stringify(explorer.scene[key]);
+  const juliaOf = (/** @type {string[]|null} */ julia, view = {}) => ({
+    ...explorer.scene,
+    title: "",
+    author: "",
+    note: "",
+    julia,
+    view,
+  });
+  const at = (/** @type {number[]} */ ring) =>
+    ring.map((/** @type {number} */ part) =>
+      Math.round((16 * part * canvas.width) / canvas.clientWidth),
+    );
 
   async function open(/** @type {string} */ kind, where = middle()) {
-    const told = kind === "julia" ? await explorer.request({ t: "pick", at: where }).catch((/** @type {Error} */ error) => void notify(error.message, "error")) : { center: null };
+    const told =
+      kind === "julia"
+        ? await explorer
+            .request({ t: "pick", at: where })
+            .catch((/** @type {Error} */ error) => void notify(error.message, "error"))
+        : { center: null };
     if (own.other || !told) return;
     point = told.center;
     make(kind, point ? juliaOf(point) : sceneOf(explorer));
@@ -61,7 +96,13 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
     canvas.after(made);
     root.classList.add("two");
     const { values } = explorer.stage.renderer;
-    const other = new Explorer(made, { plain: !values, software: values, remote: explorer.remote, first: { scene }, second: true });
+    const other = new Explorer(made, {
+      plain: !values,
+      software: values,
+      remote: explorer.remote,
+      first: { scene },
+      second: true,
+    });
     let begun = false;
     watch = watchSize(made, (size) => {
       if (begun) return other.resize(size);
@@ -71,7 +112,9 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
     });
     attachGestures(other, made);
     views.set(made, other);
-    other.addEventListener("message", (/** @type {any} */ { detail }) => notify(detail.text, detail.kind, detail));
+    other.addEventListener("message", (/** @type {any} */ { detail }) =>
+      notify(detail.text, detail.kind, detail),
+    );
     mirror(other, () => explorer);
     Object.assign(own, { other, kind });
     leader = explorer;
@@ -93,7 +136,8 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
   addEventListener("pagehide", () => {
     const { other, kind } = own;
     try {
-      if (other?.placed) sessionStorage.setItem(SECOND, JSON.stringify({ kind, point, scene: sceneOf(other) }));
+      if (other?.placed)
+        sessionStorage.setItem(SECOND, JSON.stringify({ kind, point, scene: sceneOf(other) }));
       else sessionStorage.removeItem(SECOND);
     } catch {
       // too much, or no storage
@@ -109,7 +153,17 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
     own.kind = kind;
     const { other } = own;
     if (!other) return;
-    if (kind === "place") other.open({ scene: { ...(isAlike(other, "julia") ? other.scene : explorer.scene), view: sceneOf(explorer).view } }, "", { jump: false });
+    if (kind === "place")
+      other.open(
+        {
+          scene: {
+            ...(isAlike(other, "julia") ? other.scene : explorer.scene),
+            view: sceneOf(explorer).view,
+          },
+        },
+        "",
+        { jump: false },
+      );
     if (kind === "julia") show(own.ring ? at(own.ring) : middle());
   }
 
@@ -133,7 +187,8 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
   async function following() {
     running = true;
     while (wanted && own.other) {
-      const { where, step } = wanted, { other } = own;
+      const { where, step } = wanted,
+        { other } = own;
       wanted = null;
       const told = await explorer.request({ t: "pick", at: where }).catch(() => null);
       if (!told || own.other !== other || own.kind !== "julia") continue;
@@ -147,8 +202,18 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
 
   /** Have the Julia set drawn, at the place where the user is in it; wait for a first picture. */
   function shown(/** @type {any} */ other, step = "") {
-    const { placed } = other, { center, width, rotation } = placed ?? {};
-    other.open({ scene: juliaOf(point, placed?.julia && isAlike(other, "formula") ? { center, width, rotation } : {}) }, step, { jump: false });
+    const { placed } = other,
+      { center, width, rotation } = placed ?? {};
+    other.open(
+      {
+        scene: juliaOf(
+          point,
+          placed?.julia && isAlike(other, "formula") ? { center, width, rotation } : {},
+        ),
+      },
+      step,
+      { jump: false },
+    );
     return new Promise((resolve) => {
       other.addEventListener("drawn", resolve, { once: true });
       setTimeout(resolve, SLOW_MS);
@@ -159,21 +224,31 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
   function ring() {
     if (own.dragged) return;
     if (!own.other || own.kind !== "julia" || !point || !isMap()) return void (own.ring &&= null);
-    const { placed, map } = explorer, ratio = canvas.clientWidth / canvas.width;
-    const [x, y] = apply(map, offset(point, explorer, explorer.scene.view?.mirror).map((part, k) => part + placed.size[k] / 2)).map((part) => part * ratio);
+    const { placed, map } = explorer,
+      ratio = canvas.clientWidth / canvas.width;
+    const [x, y] = apply(
+      map,
+      offset(point, explorer, explorer.scene.view?.mirror).map(
+        (part, k) => part + placed.size[k] / 2,
+      ),
+    ).map((part) => part * ratio);
     const inside = x > 0 && y > 0 && x < canvas.clientWidth && y < canvas.clientHeight;
     if (own.ring?.[0] !== x || own.ring?.[1] !== y || !inside) own.ring = inside ? [x, y] : null;
   }
   explorer.addEventListener("frame", ring);
   explorer.addEventListener("placed", (/** @type {any} */ { detail }) => {
     if (!own.other || own.kind !== "julia" || !detail.scene) return;
-    if (!isMap()) own.kind = "free"; // a Julia set has no Julia sets
+    if (!isMap())
+      own.kind = "free"; // a Julia set has no Julia sets
     else if (own.other.scene && !isAlike(own.other, "formula")) shown(own.other);
   });
-  effect(() => { // a Julia set has the colors of its map
-    const { scene } = explorer, { other, kind } = own;
+  effect(() => {
+    // a Julia set has the colors of its map
+    const { scene } = explorer,
+      { other, kind } = own;
     untracked(() => {
-      if (kind === "julia" && other?.placed?.julia && isMap() && !isAlike(other, "color")) other.paint(scene.color);
+      if (kind === "julia" && other?.placed?.julia && isMap() && !isAlike(other, "color"))
+        other.paint(scene.color);
     });
   });
 
@@ -184,16 +259,30 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
       if (mirroring || !passes()) return;
       leader = from;
       if (!detail) return;
-      const other = to(), scale = other.size[0] / from.size[0], point = detail.at.map((/** @type {number} */ part, /** @type {number} */ k) => Math.round(8 * other.size[k] + (part - 8 * from.size[k]) * scale));
+      const other = to(),
+        scale = other.size[0] / from.size[0],
+        point = detail.at.map((/** @type {number} */ part, /** @type {number} */ k) =>
+          Math.round(8 * other.size[k] + (part - 8 * from.size[k]) * scale),
+        );
       mirroring = true;
-      other.move({ ...detail, at: point, by: detail.by.map((/** @type {number} */ part) => Math.round(part * scale)), about: undefined, stage: "moving", step: "gesture together" });
+      other.move({
+        ...detail,
+        at: point,
+        by: detail.by.map((/** @type {number} */ part) => Math.round(part * scale)),
+        about: undefined,
+        stage: "moving",
+        step: "gesture together",
+      });
       mirroring = false;
     });
-    from.addEventListener("jump", () => { leader = from; });
+    from.addEventListener("jump", () => {
+      leader = from;
+    });
     from.addEventListener("placed", () => {
       clearTimeout(waiting);
       waiting = setTimeout(() => {
-        const ahead = leader, behind = ahead === explorer ? own.other : explorer;
+        const ahead = leader,
+          behind = ahead === explorer ? own.other : explorer;
         if (!passes() || !ahead.placed || !behind?.placed || isSame(ahead, behind)) return;
         behind.open({ scene: { ...behind.scene, view: sceneOf(ahead).view } }, "", { jump: false });
       }, REST_MS);
@@ -213,10 +302,17 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
       root.style.setProperty("--cut", `${100 * own.cut}%`);
     };
     const key = (/** @type {any} */ event) => {
-      const by = /** @type {Record<string, number>} */ ({ ArrowLeft: -0.05, ArrowUp: -0.05, ArrowRight: 0.05, ArrowDown: 0.05 })[event.key];
+      const by = /** @type {Record<string, number>} */ ({
+        ArrowLeft: -0.05,
+        ArrowUp: -0.05,
+        ArrowRight: 0.05,
+        ArrowDown: 0.05,
+      })[event.key];
       if (by) (event.preventDefault(), put(own.cut + by));
     };
-    const drag = (/** @type {Table} */ { currentTarget, pointerId, clientX, clientY }) => currentTarget.hasPointerCapture(pointerId) && put(isTall() ? clientY / innerHeight : clientX / innerWidth);
+    const drag = (/** @type {Table} */ { currentTarget, pointerId, clientX, clientY }) =>
+      currentTarget.hasPointerCapture(pointerId) &&
+      put(isTall() ? clientY / innerHeight : clientX / innerWidth);
     return html`<div class="split between" role="slider" tabindex="0" aria-label="Where the second view begins" aria-valuemin=${100 * LEAST} aria-valuemax=${100 - 100 * LEAST} aria-valuenow=${Math.round(100 * own.cut)}
       onKeyDown=${key} onPointerMove=${drag} onPointerDown=${(/** @type {Table} */ { currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`;
   }
@@ -241,7 +337,7 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
     toggle: (where = undefined) => {
       if (!where && close()) return;
       if (!own.other) open(isMap() ? "julia" : "place", where);
-      else if (isMap()) (own.kind = "julia", show(where));
+      else if (isMap()) ((own.kind = "julia"), show(where));
     },
   };
 }

@@ -2,34 +2,64 @@
 import { html, useSignalEffect } from "../html.js";
 import { formOf } from "../offer.js";
 import { kept, observe } from "../state.js";
-import { bytes, Button, copyText, Drawn, duration, Knob, Progress, Row, Segments, Select, TextField, Toggle } from "../ui.js";
+import {
+  bytes,
+  Button,
+  copyText,
+  Drawn,
+  duration,
+  Knob,
+  Progress,
+  Row,
+  Segments,
+  Select,
+  TextField,
+  Toggle,
+} from "../ui.js";
 import { Road } from "./road.js";
 
 const REST_MS = 300; // after the last change, before the server is asked
 const TEXTS = [
-  ["Link", "link", "Holds the whole scene with all digits. Opens in a browser that reaches this explorer."],
+  [
+    "Link",
+    "link",
+    "Holds the whole scene with all digits. Opens in a browser that reaches this explorer.",
+  ],
   ["TOML", "toml", "A file for fractals render."],
   ["Command line", "command", "Draws this picture without the explorer."],
 ];
 
 /** @type {Record<string, string>} */
-const PROGRAMS = { kfr: "Kalles Fraktaler", fraktaler3: "Fraktaler-3", flame: "Apophysis, Chaotica" }; // that scenes are copied for
+const PROGRAMS = {
+  kfr: "Kalles Fraktaler",
+  fraktaler3: "Fraktaler-3",
+  flame: "Apophysis, Chaotica",
+}; // that scenes are copied for
 
 /** A field for the user's name, which is asked once. */
-export const Author = () => html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(/** @type {string} */ id) =>
-  html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
+export const Author = () =>
+  html`<${Row} label="Your name" hint="Pictures, scenes and bookmarks of yours carry it. This browser keeps it." control=${(
+    /** @type {string} */ id,
+  ) =>
+    html`<${TextField} id=${id} maxlength="200" autocomplete="name" value=${kept.get("author", "")} put=${(/** @type {string} */ name) => kept.set("author", name.trim())} />`} />`;
 
 export function sharePanel(/** @type {Table} */ { explorer, notify }) {
   const own = observe({ told: /** @type {Table} */ ({}) });
   const ask = () => {
     const { scene } = explorer; // the texts are shown as long as it is
     explorer.request({ t: "link" }).then(
-      (/** @type {Table} */ told) => { own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` }; }, (/** @type {Error} */ error) => notify(error.message, "error"));
+      (/** @type {Table} */ told) => {
+        own.told = { ...told, scene, link: `${location.origin}${location.pathname}#${told.link}` };
+      },
+      (/** @type {Error} */ error) => notify(error.message, "error"),
+    );
   };
 
   async function copyPicture() {
     try {
-      const blob = new Promise((resolve) => { explorer.still().toBlob(resolve, "image/png"); });
+      const blob = new Promise((resolve) => {
+        explorer.still().toBlob(resolve, "image/png");
+      });
       await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
       notify("The picture was copied.");
     } catch {
@@ -37,7 +67,9 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
     }
   }
   /** A button that copies the scene for another program. */
-  const other = (/** @type {Table} */ { name, text, lost }) => html`<${Button} key=${name} label=${`Copy for ${PROGRAMS[name]}`} symbol="copy" kind="wide-button" title=${lost.length ? `Without ${lost.join(", ")}` : ""}
+  const other = (
+    /** @type {Table} */ { name, text, lost },
+  ) => html`<${Button} key=${name} label=${`Copy for ${PROGRAMS[name]}`} symbol="copy" kind="wide-button" title=${lost.length ? `Without ${lost.join(", ")}` : ""}
     onClick=${() => copyText(text, notify)} />`;
 
   function View() {
@@ -48,13 +80,18 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
       return () => clearTimeout(waiting);
     });
     const told = own.told.scene === explorer.scene ? own.told : {};
-    return html`<div class="stack spaced">${TEXTS.map(([name, key, hint]) => html`<div key=${key} class="stack">
+    return html`<div class="stack spaced">${TEXTS.map(
+      ([name, key, hint]) => html`<div key=${key} class="stack">
       <${Row} label=${name} hint=${hint} control=${(/** @type {string} */ id) => html`<textarea id=${id} class="mono" readonly rows=${key === "toml" ? 9 : 3} spellcheck=${false} value=${told[key] ?? ""}></textarea>`} />
-      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`)}
+      <div class="line"><${Button} label=${`Copy ${name === "TOML" ? name : name.toLowerCase()}`} symbol="copy" kind="quiet" onClick=${() => copyText(told[key] ?? "", notify)} /></div></div>`,
+    )}
       <div class="stack"><h3>Elsewhere</h3><${Button} label="Copy the picture" symbol="copy" kind="wide-button" title="As it is seen, to paste it into another program" onClick=${copyPicture} />
         ${told.others?.map(other)}
-        ${told.toml && html`<a class="button wide-button" href=${formOf(own.told.scene, told.toml)} target="_blank" rel="noopener noreferrer">Offer to the gallery</a>
-          <p class="hint">Opens a form on GitHub with this scene. Nothing is sent before you send the form.</p>`}</div><${Author} /></div>`;
+        ${
+          told.toml &&
+          html`<a class="button wide-button" href=${formOf(own.told.scene, told.toml)} target="_blank" rel="noopener noreferrer">Offer to the gallery</a>
+          <p class="hint">Opens a form on GitHub with this scene. Nothing is sent before you send the form.</p>`
+        }</div><${Author} /></div>`;
   }
   return { View };
 }
@@ -62,32 +99,88 @@ export function sharePanel(/** @type {Table} */ { explorer, notify }) {
 export const KEPT = "Else what is drawn ends a minute after the page was closed";
 
 /** Return who draws, where the server has a cluster. @param {number} [count] of its workers */
-export const byWorkers = (count) => (count === undefined ? "" : count ? ` That is for this machine; ${count} worker${count > 1 ? "s" : ""} of the cluster share${count > 1 ? "" : "s"} the work.` : " No worker has joined the cluster: this machine draws alone.");
+export const byWorkers = (count) =>
+  count === undefined
+    ? ""
+    : count
+      ? ` That is for this machine; ${count} worker${count > 1 ? "s" : ""} of the cluster share${count > 1 ? "" : "s"} the work.`
+      : " No worker has joined the cluster: this machine draws alone.";
 
-const SAMPLES = [["1", "1"], ["2", "2 × 2"], ["3", "3 × 3"], ["4", "4 × 4"], ["8", "8 × 8"]];
-const FORMATS = [["png", "PNG"], ["jpg", "JPEG"], ["webp", "WebP"], ["tiff", "TIFF"], ["html", "HTML"]];
+const SAMPLES = [
+  ["1", "1"],
+  ["2", "2 × 2"],
+  ["3", "3 × 3"],
+  ["4", "4 × 4"],
+  ["8", "8 × 8"],
+];
+const FORMATS = [
+  ["png", "PNG"],
+  ["jpg", "JPEG"],
+  ["webp", "WebP"],
+  ["tiff", "TIFF"],
+  ["html", "HTML"],
+];
 const LOUPE = 308; // CSS pixels
-const RAW = [["npz", "NumPy"], ["exr", "EXR"]]; // counts and z of every sample
+const RAW = [
+  ["npz", "NumPy"],
+  ["exr", "EXR"],
+]; // counts and z of every sample
 const LAYERED = [["exr", "EXR"]]; // of a solid
-const SIZES = [["Full HD", 1920, 1080], ["4K", 3840, 2160], ["8K", 7680, 4320], ["A3 print", 4961, 3508], ["Square", 2048, 2048], ["Phone", 1440, 3120]];
+const SIZES = [
+  ["Full HD", 1920, 1080],
+  ["4K", 3840, 2160],
+  ["8K", 7680, 4320],
+  ["A3 print", 4961, 3508],
+  ["Square", 2048, 2048],
+  ["Phone", 1440, 3120],
+];
 
 export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, open }) {
-  if (explorer.welcome?.export === false) return { View: () => html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>` };
-  const own = observe({ size: /** @type {any[]|null} */ (null), samples: "2", format: "png", keep: false, loupe: false, at: /** @type {number[]|null} */ (null), part: /** @type {Table|null} */ (null), forecast: "", told: /** @type {Told|null} */ (null), file: /** @type {Table|null} */ (null) }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
+  if (explorer.welcome?.export === false)
+    return {
+      View: () =>
+        html`<p class="hint">This server exports no files. The command under Share draws the picture on your machine.</p>`,
+    };
+  const own = observe({
+    size: /** @type {any[]|null} */ (null),
+    samples: "2",
+    format: "png",
+    keep: false,
+    loupe: false,
+    at: /** @type {number[]|null} */ (null),
+    part: /** @type {Table|null} */ (null),
+    forecast: "",
+    told: /** @type {Told|null} */ (null),
+    file: /** @type {Table|null} */ (null),
+  }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
   let job = /** @type {Table|null} */ (null);
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
   const format = () => {
     const known = explorer.placed?.camera ? [...FORMATS, ...LAYERED] : FORMATS;
-    return explorer.placed?.values || known.some(([name]) => name === own.format) ? own.format : "png";
+    return explorer.placed?.values || known.some(([name]) => name === own.format)
+      ? own.format
+      : "png";
   };
-  const message = () => ({ t: "export", size: own.size ?? seen(), supersampling: Number(own.samples), format: format() });
+  const message = () => ({
+    t: "export",
+    size: own.size ?? seen(),
+    supersampling: Number(own.samples),
+    format: format(),
+  });
 
   async function estimate(/** @type {Table} */ asked) {
-    const tell = (/** @type {string} */ text) => { if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text; };
+    const tell = (/** @type {string} */ text) => {
+      if (JSON.stringify(asked) === JSON.stringify(message())) own.forecast = text;
+    };
     try {
-      const { seconds, memory, samples, workers } = await explorer.request({ ...asked, forecast: true });
-      tell(`About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.${byWorkers(workers)}`);
+      const { seconds, memory, samples, workers } = await explorer.request({
+        ...asked,
+        forecast: true,
+      });
+      tell(
+        `About ${duration(seconds)} and ${bytes(memory)} of memory for ${(samples / 1e6).toLocaleString("en", { maximumSignificantDigits: 3 })} million samples.${byWorkers(workers)}`,
+      );
     } catch (error) {
       tell(error.message);
     }
@@ -95,13 +188,19 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
   async function draw() {
     if (job) return;
     Object.assign(own, { file: null, told: { share: null, text: "Starting" } });
-    const mine = job = explorer.job({ ...message(), keep: own.keep }, (/** @type {Table} */ { t, of, done, what }) => {
-      if (t === "progress") own.told = { share: of ? done / of : null, text: what };
-    });
+    const mine = (job = explorer.job(
+      { ...message(), keep: own.keep },
+      (/** @type {Table} */ { t, of, done, what }) => {
+        if (t === "progress") own.told = { share: of ? done / of : null, text: what };
+      },
+    ));
     try {
       own.file = await mine.done;
     } catch (error) {
-      notify(error.cancelled ? "The export was cancelled." : error.message, error.cancelled ? "info" : "error");
+      notify(
+        error.cancelled ? "The export was cancelled." : error.message,
+        error.cancelled ? "info" : "error",
+      );
     } finally {
       job = null;
       own.told = null;
@@ -109,8 +208,20 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
   }
 
   const loupe = () => {
-    const at = own.at ?? explorer.seen.middle.map((/** @type {number} */ part, /** @type {number} */ k) => part / 16 / explorer.size[k]);
-    return { t: "loupe", size: own.size ?? seen(), supersampling: Number(own.samples), at: at.map((/** @type {number} */ share, /** @type {number} */ k) => Math.round(16 * share * explorer.size[k])), width: Math.min(512, Math.round(LOUPE * devicePixelRatio)) };
+    const at =
+      own.at ??
+      explorer.seen.middle.map(
+        (/** @type {number} */ part, /** @type {number} */ k) => part / 16 / explorer.size[k],
+      );
+    return {
+      t: "loupe",
+      size: own.size ?? seen(),
+      supersampling: Number(own.samples),
+      at: at.map((/** @type {number} */ share, /** @type {number} */ k) =>
+        Math.round(16 * share * explorer.size[k]),
+      ),
+      width: Math.min(512, Math.round(LOUPE * devicePixelRatio)),
+    };
   };
   let looking = false;
   /** Have the part of the file drawn that the loupe lies on, until it lies still. */
@@ -120,20 +231,36 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     let asked = "";
     while (own.loupe && asked !== JSON.stringify([loupe(), explorer.placed.frame])) {
       asked = JSON.stringify([loupe(), explorer.placed.frame]);
-      await explorer.job(loupe(), (/** @type {Table} */ { t, preview }) => { if (t === "surprised") own.part = { picture: explorer.pixelsOf(preview), asked }; }).done.catch((/** @type {Table} */ { message: told }) => { own.forecast = told; });
+      await explorer
+        .job(loupe(), (/** @type {Table} */ { t, preview }) => {
+          if (t === "surprised") own.part = { picture: explorer.pixelsOf(preview), asked };
+        })
+        .done.catch((/** @type {Table} */ { message: told }) => {
+          own.forecast = told;
+        });
     }
     looking = false;
   }
   /** The square on the picture that the loupe shows. */
   function Over() {
     if (!own.loupe || !explorer.placed) return null;
-    const { size, at, width } = loupe(), ratio = canvas.clientWidth / canvas.width, side = Math.max(22, (width / size[0]) * canvas.clientWidth);
-    const put = (/** @type {number[]} */ to) => { own.at = to.map((/** @type {number} */ part, /** @type {number} */ k) => Math.max(0, Math.min(1, part / ratio / explorer.size[k]))); };
+    const { size, at, width } = loupe(),
+      ratio = canvas.clientWidth / canvas.width,
+      side = Math.max(22, (width / size[0]) * canvas.clientWidth);
+    const put = (/** @type {number[]} */ to) => {
+      own.at = to.map((/** @type {number} */ part, /** @type {number} */ k) =>
+        Math.max(0, Math.min(1, part / ratio / explorer.size[k])),
+      );
+    };
     return html`<${Knob} label="Loupe" kind="loupe" at=${at.map((/** @type {number} */ part) => (part / 16) * ratio)} style=${{ width: `${side}px`, height: `${side}px`, margin: `${-side / 2}px`, translate: canvas.style.translate }} put=${put} />`;
   }
 
-  const Side = (/** @type {{name: string, index: number, size: number[]}} */ { name, index, size }) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
-    onInput=${(/** @type {Table} */ { target }) => { own.size = size.with(index, Number(target.value)); }} />`;
+  const Side = (
+    /** @type {{name: string, index: number, size: number[]}} */ { name, index, size },
+  ) => html`<input type="number" min="1" max="100000" aria-label=${name} value=${size[index]}
+    onInput=${(/** @type {Table} */ { target }) => {
+      own.size = size.with(index, Number(target.value));
+    }} />`;
 
   function View() {
     useSignalEffect(() => {
@@ -145,27 +272,72 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     useSignalEffect(() => {
       if (own.loupe && explorer.drawn?.pass === "exact" && loupe()) look();
     });
-    const size = own.size ?? seen(), { file } = own;
+    const size = own.size ?? seen(),
+      { file } = own;
     const focus = (/** @type {any} */ link) => link?.focus();
     return html`<div class="stack"><${Road} at="export" open=${open} />
-      <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
-        aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => { own.size = title === "As seen" ? null : [w, h]; }} />`)}</div>
+      <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(
+        ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
+        aria-pressed=${String(size[0] === w && size[1] === h)} onClick=${() => {
+          own.size = title === "As seen" ? null : [w, h];
+        }} />`,
+      )}</div>
       <div class="line"><${Side} name="Width in pixels" index=${0} size=${size} /><span class="faint">×</span><${Side} name="Height in pixels" index=${1} size=${size} /><span class="faint">pixels</span></div>
-      <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(/** @type {string} */ samples) => { own.samples = samples; }} />
-      ${/** @type {[string, string[][]][]} */ ([["Format", FORMATS], ...(explorer.placed?.values ? [["Raw numbers", RAW]] : explorer.placed?.camera ? [["Light and surface", LAYERED]] : [])]).map(([title, choices]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
-        <${Segments} label=${title} choices=${choices} value=${format()} put=${(/** @type {any} */ chosen) => { own.format = chosen; }} /></div>`)}
+      <${Select} label="Samples a pixel" choices=${SAMPLES} value=${own.samples} put=${(
+        /** @type {string} */ samples,
+      ) => {
+        own.samples = samples;
+      }} />
+      ${
+        /** @type {[string, string[][]][]} */ ([
+          ["Format", FORMATS],
+          ...(explorer.placed?.values
+            ? [["Raw numbers", RAW]]
+            : explorer.placed?.camera
+              ? [["Light and surface", LAYERED]]
+              : []),
+        ]).map(
+          ([
+            title,
+            choices,
+          ]) => html`<div key=${title} class="row"><span class="row-head">${title}</span>
+        <${Segments} label=${title} choices=${choices} value=${format()} put=${(
+          /** @type {any} */ chosen,
+        ) => {
+          own.format = chosen;
+        }} /></div>`,
+        )
+      }
       ${format() === "html" && html`<p class="hint">One file for a friend, who can go on from this place: it draws by itself in any browser and needs no server. Solids and flames can only be magnified in it.</p>`}
-      ${explorer.placed?.values && RAW.some(([name]) => name === format()) && html`<p class="hint">Count and z of each sample, and what the coloring needs. ${format() === "npz"
-        ? "NumPy reads the file, and fractals recolor gives it other colors." : "Programs for compositing read the file; fractals recolor does too."}</p>`}
-      <${Toggle} label="Loupe on the file's pixels" about="Shows a square of the file, pixel by pixel, before it is drawn" value=${own.loupe} put=${(/** @type {boolean} */ on) => { own.loupe = on; }} />
+      ${
+        explorer.placed?.values &&
+        RAW.some(([name]) => name === format()) &&
+        html`<p class="hint">Count and z of each sample, and what the coloring needs. ${
+          format() === "npz"
+            ? "NumPy reads the file, and fractals recolor gives it other colors."
+            : "Programs for compositing read the file; fractals recolor does too."
+        }</p>`
+      }
+      <${Toggle} label="Loupe on the file's pixels" about="Shows a square of the file, pixel by pixel, before it is drawn" value=${own.loupe} put=${(
+        /** @type {boolean} */ on,
+      ) => {
+        own.loupe = on;
+      }} />
       ${own.loupe && html`<div class="loupe-part">${own.part && html`<${Drawn} key=${own.part.asked} picture=${own.part.picture} />`}</div><p class="hint">Exactly these pixels are in the file. Drag the square on the picture.</p>`}
       ${!kept.get("author", "") && html`<${Author} />`}
       <p class="forecast" role="status">${own.forecast}</p>
       <div class="actions"><${Button} label="Export" symbol="export" kind=${file ? "wide-button" : "primary wide-button"} disabled=${Boolean(own.told)} onClick=${draw} /></div>
       <${Progress} told=${own.told} cancel=${() => job?.cancel()} />
-      <div class="stack" aria-live="polite">${file && html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
-        <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`}</div>
-      <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(/** @type {boolean} */ keep) => { own.keep = keep; }} /></div>`;
+      <div class="stack" aria-live="polite">${
+        file &&
+        html`<a class="button primary wide-button" href=${file.url} download="" ref=${focus}>Download (${bytes(file.bytes)})</a>
+        <p class="hint">Drawn in ${duration(file.seconds)}. The server keeps the file for 10 minutes.</p>`
+      }</div>
+      <${Toggle} label="Go on when this page closes" about=${KEPT} value=${own.keep} put=${(
+        /** @type {boolean} */ keep,
+      ) => {
+        own.keep = keep;
+      }} /></div>`;
   }
   return { View, Over };
 }

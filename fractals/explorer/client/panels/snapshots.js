@@ -14,23 +14,42 @@ export function snapshotsTool(/** @type {Table} */ { explorer, ui, notify }) {
 
   function keep() {
     if (!explorer.placed) return;
-    const used = snapshots().map((/** @type {Table} */ { letter }) => letter), letter = [...LETTERS].find((each) => !used.includes(each)) ?? "Z";
+    const used = snapshots().map((/** @type {Table} */ { letter }) => letter),
+      letter = [...LETTERS].find((each) => !used.includes(each)) ?? "Z";
     const { center, width, rotation } = explorer.placed;
     const scene = { ...explorer.scene, view: { ...explorer.scene.view, center, width, rotation } };
-    const all = [...snapshots(), { letter, scene, still: explorer.still(WIDTH).toDataURL("image/jpeg", 0.8) }].slice(-MOST);
-    own.stills = { ...Object.fromEntries(Object.entries(own.stills).filter(([key]) => all.some((each) => each.letter === key))), [letter]: explorer.still() };
+    const all = [
+      ...snapshots(),
+      { letter, scene, still: explorer.still(WIDTH).toDataURL("image/jpeg", 0.8) },
+    ].slice(-MOST);
+    own.stills = {
+      ...Object.fromEntries(
+        Object.entries(own.stills).filter(([key]) => all.some((each) => each.letter === key)),
+      ),
+      [letter]: explorer.still(),
+    };
     kept.set("snapshots", all);
     notify(`Snapshot ${letter} is kept.`, "info", { id: "snapshot" });
   }
-  const remove = (/** @type {string} */ letter) => kept.set("snapshots", snapshots().filter((/** @type {Table} */ each) => each.letter !== letter));
+  const remove = (/** @type {string} */ letter) =>
+    kept.set(
+      "snapshots",
+      snapshots().filter((/** @type {Table} */ each) => each.letter !== letter),
+    );
   /** Lay a snapshot over the picture; by default the newest one, or else what was there before the last step. */
   const show = (wanted = snapshots().at(-1)) => {
     const before = explorer.steps.back.findLast((/** @type {Table} */ { still }) => still);
-    if (wanted) ui.over = { picture: own.stills[wanted.letter] ?? wanted.still, title: `Snapshot ${wanted.letter}` };
+    if (wanted)
+      ui.over = {
+        picture: own.stills[wanted.letter] ?? wanted.still,
+        title: `Snapshot ${wanted.letter}`,
+      };
     else if (before) ui.over = { picture: before.still, title: "Before the last step" };
     else notify("There is nothing to compare with yet. Press K to keep a snapshot.");
   };
-  const hide = () => { ui.over = null; };
+  const hide = () => {
+    ui.over = null;
+  };
   /** Lay a snapshot over the left part of the picture, which moves on beside it; or end that. */
   const beside = (wanted = undefined) => {
     if (end()) return;
@@ -43,9 +62,14 @@ export function snapshotsTool(/** @type {Table} */ { explorer, ui, notify }) {
     return split;
   };
   const hold = (/** @type {Table} */ each) => ({
-    onPointerDown: (/** @type {any} */ event) => (event.currentTarget.setPointerCapture(event.pointerId), show(each)),
+    onPointerDown: (/** @type {any} */ event) => (
+      event.currentTarget.setPointerCapture(event.pointerId),
+      show(each)
+    ),
     onLostPointerCapture: hide,
-    onKeyDown: (/** @type {KeyboardEvent} */ event) => { if ([" ", "Enter"].includes(event.key)) (event.preventDefault(), show(each)); },
+    onKeyDown: (/** @type {KeyboardEvent} */ event) => {
+      if ([" ", "Enter"].includes(event.key)) (event.preventDefault(), show(each));
+    },
     onKeyUp: hide,
     onBlur: hide,
   });
@@ -59,8 +83,21 @@ export function snapshotsTool(/** @type {Table} */ { explorer, ui, notify }) {
     snapshots,
     commands: [
       { id: "snapshot", group: "Edit", title: "Keep a snapshot", keys: ["k"], run: keep },
-      { id: "compare", group: "Edit", title: "Hold: compare with the newest snapshot, or with the step before", keys: ["o"], start: () => show(), stop: hide },
-      { id: "beside", group: "Edit", title: "The newest snapshot, or the step before, beside the picture", keys: ["Shift+O"], run: () => beside() },
+      {
+        id: "compare",
+        group: "Edit",
+        title: "Hold: compare with the newest snapshot, or with the step before",
+        keys: ["o"],
+        start: () => show(),
+        stop: hide,
+      },
+      {
+        id: "beside",
+        group: "Edit",
+        title: "The newest snapshot, or the step before, beside the picture",
+        keys: ["Shift+O"],
+        run: () => beside(),
+      },
     ],
   };
 }
@@ -68,16 +105,25 @@ export function snapshotsTool(/** @type {Table} */ { explorer, ui, notify }) {
 /** The picture that is laid over the canvas, and the line at which it ends where it lies beside the view. */
 export function Over(/** @type {{ui: Table, canvas: HTMLCanvasElement}} */ { ui, canvas }) {
   if (!ui.over) return null;
-  const { picture, title, split } = ui.over, whole = split === undefined;
-  const put = (/** @type {number} */ share) => { ui.over = { ...ui.over, split: Math.min(0.98, Math.max(0.02, share)) }; };
+  const { picture, title, split } = ui.over,
+    whole = split === undefined;
+  const put = (/** @type {number} */ share) => {
+    ui.over = { ...ui.over, split: Math.min(0.98, Math.max(0.02, share)) };
+  };
   const step = (/** @type {any} */ event) => {
-    const by = /** @type {Record<string, number>} */ ({ ArrowLeft: -0.02, ArrowRight: 0.02 })[event.key];
+    const by = /** @type {Record<string, number>} */ ({ ArrowLeft: -0.02, ArrowRight: 0.02 })[
+      event.key
+    ];
     if (by) (event.preventDefault(), put(split + by));
   };
-  const drag = (/** @type {Table} */ { currentTarget, pointerId, clientX }) => currentTarget.hasPointerCapture(pointerId) && put(clientX / canvas.clientWidth);
+  const drag = (/** @type {Table} */ { currentTarget, pointerId, clientX }) =>
+    currentTarget.hasPointerCapture(pointerId) && put(clientX / canvas.clientWidth);
   return html`<figure class="over" style=${{ translate: canvas.style.translate, clipPath: whole ? undefined : `inset(0 ${100 * (1 - split)}% 0 0)` }}>
     ${typeof picture === "string" ? html`<${Still} src=${picture} />` : html`<${Drawn} key=${title} picture=${picture} />`}
     ${title && html`<figcaption class="glass" style=${whole ? undefined : { left: "auto", right: `calc(${100 * (1 - split)}% + 12px)`, transform: "none" }}>${title}</figcaption>`}</figure>
-    ${!whole && html`<div class="split" role="slider" tabindex="0" aria-label=${`Where ${title} ends`} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round(100 * split)} style=${{ left: `${100 * split}%` }}
-      onKeyDown=${step} onPointerMove=${drag} onPointerDown=${(/** @type {Table} */ { currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`}`;
+    ${
+      !whole &&
+      html`<div class="split" role="slider" tabindex="0" aria-label=${`Where ${title} ends`} aria-valuemin="0" aria-valuemax="100" aria-valuenow=${Math.round(100 * split)} style=${{ left: `${100 * split}%` }}
+      onKeyDown=${step} onPointerMove=${drag} onPointerDown=${(/** @type {Table} */ { currentTarget, pointerId }) => currentTarget.setPointerCapture(pointerId)}></div>`
+    }`;
 }

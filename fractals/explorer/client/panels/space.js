@@ -6,36 +6,78 @@ import { Button, Knob, Row, Section, Slider, TextField, Toggle, whileHeld, words
 
 /** Ranges of the sliders: least, most, equal factors, whole numbers; the fields beside them take all that a scene takes. */
 /** @type {Record<string, any[]>} */
-const LIGHT = { sun_power: [0, 20], sun_size: [0, 45], haze: [0, 2], gloss: [0, 2], bounces: [0, 16, false, true],
-  emission: [0, 20], emission_at: [0, 1], emission_width: [0.01, 1, true] };
-const CAMERA = { field: [5, 130], lens: [0, 0.1], stereo: [0, 0.2], roll: [0, 360], ray_step: [0.2, 1] };
+const LIGHT = {
+  sun_power: [0, 20],
+  sun_size: [0, 45],
+  haze: [0, 2],
+  gloss: [0, 2],
+  bounces: [0, 16, false, true],
+  emission: [0, 20],
+  emission_at: [0, 1],
+  emission_width: [0.01, 1, true],
+};
+const CAMERA = {
+  field: [5, 130],
+  lens: [0, 0.1],
+  stereo: [0, 0.2],
+  roll: [0, 360],
+  ray_step: [0.2, 1],
+};
 const SKY = ["Horizon", "Zenith", "Ground"];
 const SPEED = 700; // thousandths of the distance to the nearest surface that a flight takes a second
 const LENS = 0.01; // of a camera that gets a focus, and has none
-const DOME = 150, PAD = 120; // CSS pixels: across the sky that shows the sun, and the pad of a flight
-const isSolid = (/** @type {import("../explorer.js").Explorer} */ { placed }) => Boolean(placed?.camera);
+const DOME = 150,
+  PAD = 120; // CSS pixels: across the sky that shows the sun, and the pad of a flight
+const isSolid = (/** @type {import("../explorer.js").Explorer} */ { placed }) =>
+  Boolean(placed?.camera);
 let drags = 0;
 
 /** Return the values of a table of the scene; the schema has those that it does not name. */
-function valuesOf(/** @type {import("../explorer.js").Explorer} */ explorer, /** @type {string} */ table, /** @type {string} */ part) {
+function valuesOf(
+  /** @type {import("../explorer.js").Explorer} */ explorer,
+  /** @type {string} */ table,
+  /** @type {string} */ part,
+) {
   const known = explorer.catalog.schema.$defs[table].properties;
-  return { ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])), ...explorer.scene[part] };
+  return {
+    ...Object.fromEntries(Object.entries(known).map(([name, each]) => [name, each.default])),
+    ...explorer.scene[part],
+  };
 }
 
 /** A field of a table of the scene, whose drag is one step of undo. */
-function Field(/** @type {{explorer: import("../explorer.js").Explorer, table: string, part: string, name: string, range: any}} */ { explorer, table, part, name, range }) {
-  const [least, most, log = false, whole = false] = range, known = explorer.catalog.schema.$defs[table].properties[name];
-  const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) => explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
+function Field(
+  /** @type {{explorer: import("../explorer.js").Explorer, table: string, part: string, name: string, range: any}} */ {
+    explorer,
+    table,
+    part,
+    name,
+    range,
+  },
+) {
+  const [least, most, log = false, whole = false] = range,
+    known = explorer.catalog.schema.$defs[table].properties[name];
+  const put = (/** @type {() => string} */ step) => (/** @type {any} */ value) =>
+    explorer.changeIn(part, { [name]: whole ? Math.round(value) : value }, step());
   return html`<${Slider} label=${words(name)} value=${valuesOf(explorer, table, part)[name]} least=${least} most=${most} log=${log} step=${whole ? 1 : 0} hint=${known.description}
     live=${put(() => `gesture ${name} ${drags}`)} put=${put(() => `gesture ${name} ${drags++}`)} />`;
 }
 
 /** The sky from above: the middle is the zenith, the ring the horizon, and what is ahead of the camera lies at the top. */
-function Sun(/** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space }) {
+function Sun(
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space },
+) {
   const radius = DOME / 2;
   const put = (/** @type {any} */ sun, step = "") => explorer.changeIn("light", { sun }, step);
   const at = onDome(space.sun, space).map((part) => radius * (1 + part));
-  const drag = (/** @type {number[]} */ to, /** @type {string} */ step) => put(dome(to.map((/** @type {number} */ part) => part / radius - 1), space), step);
+  const drag = (/** @type {number[]} */ to, /** @type {string} */ step) =>
+    put(
+      dome(
+        to.map((/** @type {number} */ part) => part / radius - 1),
+        space,
+      ),
+      step,
+    );
   return html`<div class="row"><div class="dome" style=${{ width: `${DOME}px`, height: `${DOME}px` }}><span class="faint">ahead</span>
       <${Knob} label="Sun" kind="ring sun" at=${at} style=${{ "--color": valuesOf(explorer, "Light", "light").sun_color }} put=${drag} /></div>
     <p class="hint">The sky from above: drag the sun. In the middle it is overhead, on the ring at the horizon.</p>
@@ -43,11 +85,22 @@ function Sun(/** @type {{explorer: import("../explorer.js").Explorer, space: Tab
 }
 
 /** The table [light]: sun, sky and surface; `space`: where the camera looks, and where the sun is. */
-export function Daylight(/** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space }) {
+export function Daylight(
+  /** @type {{explorer: import("../explorer.js").Explorer, space: Table}} */ { explorer, space },
+) {
   const light = valuesOf(explorer, "Light", "light");
-  const field = (/** @type {string} */ name) => html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
-  const put = (/** @type {any} */ values, /** @type {string} */ step) => explorer.changeIn("light", values, step);
-  const color = (/** @type {string} */ label, /** @type {any} */ value, /** @type {(value: string, step: string) => void} */ change) => html`<${Row} key=${label} label=${label} control=${(/** @type {string} */ id) => html`<input type="color" id=${id} value=${value}
+  const field = (/** @type {string} */ name) =>
+    html`<${Field} key=${name} explorer=${explorer} table="Light" part="light" name=${name} range=${LIGHT[name]} />`;
+  const put = (/** @type {any} */ values, /** @type {string} */ step) =>
+    explorer.changeIn("light", values, step);
+  const color = (
+    /** @type {string} */ label,
+    /** @type {any} */ value,
+    /** @type {(value: string, step: string) => void} */ change,
+  ) =>
+    html`<${Row} key=${label} label=${label} control=${(
+      /** @type {string} */ id,
+    ) => html`<input type="color" id=${id} value=${value}
     onInput=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags}`)} onChange=${(/** @type {Table} */ { target }) => change(target.value, `gesture ${label} ${drags++}`)} />`} />`;
   return html`<${Section} title="Sun"><${Sun} explorer=${explorer} space=${space} />${["sun_power", "sun_size"].map(field)}
       ${color("Sun color", light.sun_color, (/** @type {string} */ now, /** @type {string} */ step) => put({ sun_color: now }, step))}<//>
@@ -58,7 +111,13 @@ export function Daylight(/** @type {{explorer: import("../explorer.js").Explorer
 }
 
 /** The light of a solid, in place of values and layers. */
-export function Lit(/** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ { paint, edit, explorer }) {
+export function Lit(
+  /** @type {{paint: Table, edit: (changes: Table, live?: boolean) => void, explorer: import("../explorer.js").Explorer}} */ {
+    paint,
+    edit,
+    explorer,
+  },
+) {
   if (!explorer.placed?.space) return null;
   return html`<${Daylight} explorer=${explorer} space=${explorer.placed.space} />
     <${Section} title="Colors along the palette">
@@ -71,12 +130,15 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
   const own = observe({ aiming: false, stick: /** @type {number[]|null} */ (null) }); // aiming: the next click is the focus
   let count = 0;
 
-  const camera = (/** @type {any} */ values, step = "") => explorer.change({ camera: { ...explorer.scene.camera, ...values } }, step);
+  const camera = (/** @type {any} */ values, step = "") =>
+    explorer.change({ camera: { ...explorer.scene.camera, ...values } }, step);
 
   /** Make sharp what a point of the canvas shows. @param {number[]} at */
   async function focusAt(at) {
     own.aiming = false;
-    const told = await explorer.request({ t: "pick", at }).catch((/** @type {Error} */ error) => notify(error.message, "error"));
+    const told = await explorer
+      .request({ t: "pick", at })
+      .catch((/** @type {Error} */ error) => notify(error.message, "error"));
     if (!told) return;
     if (told.focus === null) return void notify("There is no surface at this point.");
     camera({ focus: told.focus, lens: explorer.scene.camera?.lens || LENS });
@@ -89,7 +151,8 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
 
   /** Fly as long as something is held. @param {() => number[]} way to the right, up and ahead, from -1 to 1 @returns {() => void} */
   function fly(way) {
-    const step = `flight ${count += 1} of the camera`, rest = [0, 0, 0];
+    const step = `flight ${(count += 1)} of the camera`,
+      rest = [0, 0, 0];
     explorer.dispatchEvent(new Event("gesture"));
     return explorer.animate((/** @type {number} */ seconds) => {
       if (!isSolid(explorer)) return;
@@ -109,7 +172,12 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
       end?.();
       end = null;
     };
-    return { start: () => (stop(), end = fly(() => way)), stop, when: isSolid, group: "Fly over a solid" };
+    return {
+      start: () => (stop(), (end = fly(() => way))),
+      stop,
+      when: isSolid,
+      group: "Fly over a solid",
+    };
   }
   const commands = [
     { id: "fly-ahead", title: "Fly ahead", keys: ["w"], ...held(0, 0, 1) },
@@ -118,7 +186,16 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
     { id: "fly-right", title: "Fly to the right", keys: ["d"], ...held(1, 0, 0) },
     { id: "fly-up", title: "Fly up", keys: ["e"], ...held(0, 1, 0) },
     { id: "fly-down", title: "Fly down", keys: ["q"], ...held(0, -1, 0) },
-    { id: "fly-look", title: "A drag looks around, or goes around the solid", group: "Fly over a solid", keys: ["Shift+F"], when: isSolid, run: () => { explorer.flying = !explorer.flying; } },
+    {
+      id: "fly-look",
+      title: "A drag looks around, or goes around the solid",
+      group: "Fly over a solid",
+      keys: ["Shift+F"],
+      when: isSolid,
+      run: () => {
+        explorer.flying = !explorer.flying;
+      },
+    },
   ];
 
   const land = () => {
@@ -131,15 +208,20 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
   /** The fields of the camera. */
   function Camera() {
     if (!isSolid(explorer)) return null;
-    const values = valuesOf(explorer, "Camera", "camera"), known = explorer.catalog.schema.$defs.Camera.properties;
+    const values = valuesOf(explorer, "Camera", "camera"),
+      known = explorer.catalog.schema.$defs.Camera.properties;
     const focus = (/** @type {string} */ text) => {
       const given = Number(text.replace(",", "."));
       if (!text.trim() || text.trim() === "auto") camera({ focus: undefined });
       else if (given > 0) camera({ focus: given });
     };
     return html`<${Section} title="Camera">
-      <div class="line"><${Button} label="Fly" aria-pressed=${String(explorer.flying)} title="W A S D fly, Q and E go down and up; a drag looks around (Shift+F)" onClick=${() => { explorer.flying = !explorer.flying; }} />
-        <${Button} label="Focus by a click" aria-pressed=${String(own.aiming)} title="The next click makes sharp what it meets; Alt and a click do so, too" onClick=${() => { own.aiming = !own.aiming; }} /></div>
+      <div class="line"><${Button} label="Fly" aria-pressed=${String(explorer.flying)} title="W A S D fly, Q and E go down and up; a drag looks around (Shift+F)" onClick=${() => {
+        explorer.flying = !explorer.flying;
+      }} />
+        <${Button} label="Focus by a click" aria-pressed=${String(own.aiming)} title="The next click makes sharp what it meets; Alt and a click do so, too" onClick=${() => {
+          own.aiming = !own.aiming;
+        }} /></div>
       <p class="hint">${explorer.flying ? "W A S D or the pad fly, as fast as the surface is far; a drag looks around." : "A drag goes around the solid; W A S D fly."}</p>
       <${Row} label="Focus" hint=${known.focus.description} control=${(/** @type {string} */ id) => html`<${TextField} id=${id} inputmode="decimal" value=${values.focus ?? "auto"} put=${focus} />`} />
       ${Object.entries(CAMERA).map(([name, range]) => html`<${Field} key=${name} explorer=${explorer} table="Camera" part="camera" name=${name} range=${range} />`)}
@@ -154,7 +236,11 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
       event.preventDefault();
       const box = event.currentTarget.getBoundingClientRect();
       const move = (/** @type {Table} */ { clientX, clientY }) => {
-        const to = [(clientX - box.left) / (box.width / 2) - 1, (clientY - box.top) / (box.height / 2) - 1], far = Math.max(1, Math.hypot(...to));
+        const to = [
+            (clientX - box.left) / (box.width / 2) - 1,
+            (clientY - box.top) / (box.height / 2) - 1,
+          ],
+          far = Math.max(1, Math.hypot(...to));
         own.stick = to.map((part) => part / far);
       };
       move(event);
@@ -171,7 +257,17 @@ export function spaceTool(/** @type {Table} */ { explorer, notify }) {
   /** Return the key of a command: where it flies over the solid that is shown, Shift is held, too. @param {string} key */
   const keyOf = (key) => (isSolid(explorer) && flies(key) ? `Shift+${key.toUpperCase()}` : key);
   /** Return the commands of flights, and those of others whose keys fly, with Shift. @param {import("../keys.js").Command[]} others */
-  const withOthers = (others) => [...commands, ...others.filter(({ keys }) => flies(keys[0]))
-    .map((each) => ({ ...each, id: `${each.id}-solid`, group: "Fly over a solid", keys: [`Shift+${each.keys[0].toUpperCase()}`], when: isSolid }))];
+  const withOthers = (others) => [
+    ...commands,
+    ...others
+      .filter(({ keys }) => flies(keys[0]))
+      .map((each) => ({
+        ...each,
+        id: `${each.id}-solid`,
+        group: "Fly over a solid",
+        keys: [`Shift+${each.keys[0].toUpperCase()}`],
+        when: isSolid,
+      })),
+  ];
   return { View, Camera, focusAt, land, keyOf, withOthers };
 }

@@ -12,13 +12,20 @@ export function standIn(explorer, ui, image, before) {
   const waiting = setTimeout(async () => {
     const picture = await shown;
     if (!picture || end.signal.aborted || ui.over) return;
-    const over = ui.over = { picture, title: "" };
-    end.signal.addEventListener("abort", () => { if (ui.over === over) ui.over = null; });
+    const over = (ui.over = { picture, title: "" });
+    end.signal.addEventListener("abort", () => {
+      if (ui.over === over) ui.over = null;
+    });
   }, SLOW_MS);
   const seen = () => {
     clearTimeout(waiting);
     end.abort();
   };
-  explorer.addEventListener("placed", () => explorer.addEventListener("drawn", seen, { signal: end.signal }), { once: true, signal: end.signal });
-  for (const event of ["gesture", "moved", "message", "disconnected", "turned"]) explorer.addEventListener(event, seen, { signal: end.signal });
+  explorer.addEventListener(
+    "placed",
+    () => explorer.addEventListener("drawn", seen, { signal: end.signal }),
+    { once: true, signal: end.signal },
+  );
+  for (const event of ["gesture", "moved", "message", "disconnected", "turned"])
+    explorer.addEventListener(event, seen, { signal: end.signal });
 }

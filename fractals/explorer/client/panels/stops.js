@@ -20,22 +20,39 @@ export function partsOf(/** @type {string} */ hex, /** @type {any} */ tuned) {
 }
 
 /** Return the color of a table at a place, as its palette has it. */
-export function mixed(/** @type {Table} */ { stops, cyclic, space = "oklab" }, /** @type {number} */ where) {
+export function mixed(
+  /** @type {Table} */ { stops, cyclic, space = "oklab" },
+  /** @type {number} */ where,
+) {
   const after = stops.findIndex((/** @type {any[]} */ [place]) => place > where);
   const high = stops[after < 0 ? (cyclic ? 0 : stops.length - 1) : after];
   const low = after > 0 ? stops[after - 1] : after < 0 || cyclic ? stops.at(-1) : stops[0];
-  const gap = (high[0] - low[0] + 1) % 1 || 1, share = ((where - low[0] + 1) % 1) / gap;
-  return formatHex(within(interpolate([low[1], high[1]], space === "srgb" ? "rgb" : space)(Math.min(1, share))));
+  const gap = (high[0] - low[0] + 1) % 1 || 1,
+    share = ((where - low[0] + 1) % 1) / gap;
+  return formatHex(
+    within(interpolate([low[1], high[1]], space === "srgb" ? "rgb" : space)(Math.min(1, share))),
+  );
 }
 
 /** Return a table with a stop at another place, and that stop's new number. */
-export function moved(/** @type {Table} */ table, /** @type {number} */ index, /** @type {number} */ where) {
+export function moved(
+  /** @type {Table} */ table,
+  /** @type {number} */ index,
+  /** @type {number} */ where,
+) {
   const stop = [Math.round(1e4 * Math.min(1, Math.max(0, where))) / 1e4, table.stops[index][1]];
-  const stops = table.stops.map((/** @type {Table} */ each, /** @type {number} */ k) => (k === index ? stop : each)).sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
+  const stops = table.stops
+    .map((/** @type {Table} */ each, /** @type {number} */ k) => (k === index ? stop : each))
+    .sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
   return [{ ...table, stops }, stops.indexOf(stop)];
 }
 
 export function reversed(/** @type {Table} */ table) {
-  const stops = table.stops.map((/** @type {any[]} */ [where, shade]) => [table.cyclic ? (1 - where) % 1 : 1 - where, shade]).sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
+  const stops = table.stops
+    .map((/** @type {any[]} */ [where, shade]) => [
+      table.cyclic ? (1 - where) % 1 : 1 - where,
+      shade,
+    ])
+    .sort((/** @type {any[]} */ a, /** @type {any[]} */ b) => a[0] - b[0]);
   return { ...table, stops };
 }

@@ -16,7 +16,8 @@ const seconds = (/** @type {number} */ time) => `${Number(time.toFixed(2))} s`;
 /** Return the times after one was moved: between its neighbors, the last one as far as a film may last.
  * @param {number[]} times @param {number} index @param {number} wish */
 export function retimed(times, index, wish) {
-  const least = times[index - 1] + LEAST_GAP, most = (times[index + 1] ?? LONGEST + LEAST_GAP) - LEAST_GAP;
+  const least = times[index - 1] + LEAST_GAP,
+    most = (times[index + 1] ?? LONGEST + LEAST_GAP) - LEAST_GAP;
   return times.with(index, Math.round(100 * Math.max(least, Math.min(most, wish))) / 100);
 }
 
@@ -25,28 +26,57 @@ export function retimed(times, index, wish) {
  *   depths: number[], put: (times: number[]) => void, ease: (index: number, name: string) => void, tracks: import("./tracks.js").Track[], choices: any[], putTracks: (tracks: import("./tracks.js").Track[]) => void}} options
  * `film`: keys of the message `moments`; `keys`: seconds of the film as it runs forwards; `depths`: log2(zoom) from its begin to its end
  */
-export function Timeline({ explorer, film, length, backwards, keys, depths, put, ease, tracks, choices, putTracks }) {
-  const made = useSignal(/** @type {Table[]} */ ([])), moment = useSignal(/** @type {number|null} */ (null)), still = useSignal(/** @type {Table|null} */ (null));
-  const drag = useSignal(/** @type {number[]|null} */ (null)), picked = useSignal(-1); // times of the keys, while one is dragged; the key that was touched last
+export function Timeline({
+  explorer,
+  film,
+  length,
+  backwards,
+  keys,
+  depths,
+  put,
+  ease,
+  tracks,
+  choices,
+  putTracks,
+}) {
+  const made = useSignal(/** @type {Table[]} */ ([])),
+    moment = useSignal(/** @type {number|null} */ (null)),
+    still = useSignal(/** @type {Table|null} */ (null));
+  const drag = useSignal(/** @type {number[]|null} */ (null)),
+    picked = useSignal(-1); // times of the keys, while one is dragged; the key that was touched last
   // One picture is drawn at a time, the moment first; `text`: of which film, "": none is drawn
   const lane = useSignal({ busy: false, text: "", failed: "", film, length, count: 0 }).peek();
-  const shown = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0, text = JSON.stringify([film, length, explorer.scene, shown]);
+  const shown = explorer.drawn?.pass === "exact" ? explorer.placed?.frame : 0,
+    text = JSON.stringify([film, length, explorer.scene, shown]);
 
   async function draw() {
     if (lane.busy) return;
     lane.busy = true;
     while (lane.text && lane.text !== lane.failed) {
-      const { text: of } = lane, wanted = moment.value, missing = made.value.length;
+      const { text: of } = lane,
+        wanted = moment.value,
+        missing = made.value.length;
       const isMoment = wanted !== null && (still.value?.at !== wanted || still.value.of !== of);
       if (!isMoment && missing >= PICTURES) break;
       const at = isMoment ? wanted : (lane.length * (missing + 0.5)) / PICTURES;
-      const job = explorer.job({ t: "moments", ...lane.film, at: [at], width: WIDTHS[Number(isMoment)] }, ({ t, scene, preview }) => {
-        if (t !== "surprised" || lane.text !== of) return;
-        const found = { at, of, scene, picture: explorer.pixelsOf(preview), id: lane.count += 1 };
-        if (isMoment) still.value = found;
-        else made.value = [...made.value, found];
+      const job = explorer.job(
+        { t: "moments", ...lane.film, at: [at], width: WIDTHS[Number(isMoment)] },
+        ({ t, scene, preview }) => {
+          if (t !== "surprised" || lane.text !== of) return;
+          const found = {
+            at,
+            of,
+            scene,
+            picture: explorer.pixelsOf(preview),
+            id: (lane.count += 1),
+          };
+          if (isMoment) still.value = found;
+          else made.value = [...made.value, found];
+        },
+      );
+      await job.done.catch(() => {
+        lane.failed = of;
       });
-      await job.done.catch(() => { lane.failed = of; });
     }
     lane.busy = false;
   }
@@ -54,7 +84,9 @@ export function Timeline({ explorer, film, length, backwards, keys, depths, put,
     made.value = [];
     Object.assign(lane, { film, length, text: shown ? text : "", failed: "" });
     draw();
-    return () => { lane.text = ""; };
+    return () => {
+      lane.text = "";
+    };
   }, [text]);
   const lookAt = (/** @type {number} */ time) => {
     moment.value = time;
@@ -62,15 +94,27 @@ export function Timeline({ explorer, film, length, backwards, keys, depths, put,
   };
   const look = (/** @type {Table} */ { target }) => lookAt(Number(target.value));
 
-  const times = drag.value ?? keys.map(({ at }) => at), end = Math.max(length, times.at(-1) ?? 0);
-  const move = (/** @type {number} */ index) => (/** @type {number} */ share, /** @type {boolean} */ live) => {
-    const moved = retimed(keys.map(({ at }) => at), index, share * end);
-    if (live) drag.value = moved;
-    else put(moved);
+  const times = drag.value ?? keys.map(({ at }) => at),
+    end = Math.max(length, times.at(-1) ?? 0);
+  const move =
+    (/** @type {number} */ index) => (/** @type {number} */ share, /** @type {boolean} */ live) => {
+      const moved = retimed(
+        keys.map(({ at }) => at),
+        index,
+        share * end,
+      );
+      if (live) drag.value = moved;
+      else put(moved);
+    };
+  const pick = (/** @type {number} */ index) => () => {
+    picked.value = index;
   };
-  const pick = (/** @type {number} */ index) => () => { picked.value = index; };
-  const range = rangeOf(depths.length ? depths : [0]), line = depths.map((depth, k) => [k / (depths.length - 1), depth]);
-  const heightAt = (/** @type {number} */ at) => (depths.length ? heightOf(range, depths[Math.round(Math.min(1, at / length) * (depths.length - 1))]) : 0.5);
+  const range = rangeOf(depths.length ? depths : [0]),
+    line = depths.map((depth, k) => [k / (depths.length - 1), depth]);
+  const heightAt = (/** @type {number} */ at) =>
+    depths.length
+      ? heightOf(range, depths[Math.round(Math.min(1, at / length) * (depths.length - 1))])
+      : 0.5;
   const done = () => {
     if (drag.value) put(drag.value);
     drag.value = null;
@@ -80,12 +124,25 @@ export function Timeline({ explorer, film, length, backwards, keys, depths, put,
     ${still.value && html`<${Drawn} key=${still.value.id} picture=${still.value.picture} />`}
     <div class="film-strip">${Array.from({ length: PICTURES }, (_, k) => html`<span key=${k}>${made.value[k] && html`<${Drawn} key=${made.value[k].id} picture=${made.value[k].picture} />`}</span>`)}
       <input type="range" aria-label="Moment of the film" aria-valuetext=${seconds(moment.value ?? 0)} min="0" max=${length} step=${length / 200} value=${moment.value ?? 0} onInput=${look} /></div>
-    ${keys.length > 0 && html`<${Graph} line=${line} range=${range} moment=${(moment.value ?? 0) / end} backwards=${backwards} kind=${drag.value ? " stale" : ""}>${keys.map(({ title, at }, index) => html`<${Key} key=${index} label=${`Time of ${title}`} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
-      share=${times[index] / end} height=${heightAt(at)} now=${times[index]} most=${LONGEST} step=${STEP / end} backwards=${backwards} disabled=${index === 0} kind=${index === picked.value ? " picked" : ""} move=${move(index)} done=${done} held=${pick(index)}>${index + 1}<//>`)}<//>
-      <p class="hint">The line is the zoom over time.</p>`}
+    ${
+      keys.length > 0 &&
+      html`<${Graph} line=${line} range=${range} moment=${(moment.value ?? 0) / end} backwards=${backwards} kind=${drag.value ? " stale" : ""}>${keys.map(
+        (
+          { title, at },
+          index,
+        ) => html`<${Key} key=${index} label=${`Time of ${title}`} title=${index ? `${title}: drag` : title} text=${seconds(times[index])}
+      share=${times[index] / end} height=${heightAt(at)} now=${times[index]} most=${LONGEST} step=${STEP / end} backwards=${backwards} disabled=${index === 0} kind=${index === picked.value ? " picked" : ""} move=${move(index)} done=${done} held=${pick(index)}>${index + 1}<//>`,
+      )}<//>
+      <p class="hint">The line is the zoom over time.</p>`
+    }
     ${picked.value > 0 && keys[picked.value] && html`<${Ease} label=${`The film comes to ${keys[picked.value].title}`} value=${keys[picked.value].ease} put=${(/** @type {string} */ name) => ease(picked.value, name)} />`}
-    <div class="line"><span class="grow faint">${drag.value ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
-      : moment.value === null ? "Slide along the film to look at a moment." : `${seconds(moment.value)} of ${seconds(length)}`}</span>
+    <div class="line"><span class="grow faint">${
+      drag.value
+        ? `${keys.findLast(({ at }, k) => at !== times[k])?.title ?? ""} ${seconds(times.find((time, k) => time !== keys[k].at) ?? 0)}`
+        : moment.value === null
+          ? "Slide along the film to look at a moment."
+          : `${seconds(moment.value)} of ${seconds(length)}`
+    }</span>
       ${still.value && html`<${Button} label="Go there" kind="quiet" title="Show this moment in the picture" onClick=${() => explorer.open({ scene: { ...explorer.scene, view: still.value?.scene.view } })} />`}</div>
     <${Tracks} catalog=${explorer.catalog} tracks=${tracks} choices=${choices} length=${length} backwards=${backwards} moment=${moment.value ?? 0} put=${putTracks} look=${lookAt} /></div>`;
 }

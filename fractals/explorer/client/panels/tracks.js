@@ -8,10 +8,19 @@ import { Ease, Graph } from "./graph.js";
 
 const GAP = 0.005; // of the film, between two keys of a track
 const STEP = 0.02; // of the film, that an arrow key moves a key
-const BOUNDS = /** @type {Record<string, {least: number, most?: number}>} */ ({ density: { least: 1e-3 }, opacity: { least: 0, most: 1 } });
+const BOUNDS = /** @type {Record<string, {least: number, most?: number}>} */ ({
+  density: { least: 1e-3 },
+  opacity: { least: 0, most: 1 },
+});
 const LIFT = 0.05; // of a graph's height, that an arrow key lifts a key
-const ARROWS = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowDown: [0, -1], ArrowRight: [1, 0], ArrowUp: [0, 1] });
-const MOST = 12, MOST_KEYS = 60; // tracks; keys of each
+const ARROWS = /** @type {Record<string, number[]>} */ ({
+  ArrowLeft: [-1, 0],
+  ArrowDown: [0, -1],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+});
+const MOST = 12,
+  MOST_KEYS = 60; // tracks; keys of each
 
 /** @typedef {number|string|Table} Value of a palette a name or a table */
 /** @typedef {[number, Value, string?]} TrackPoint share of the film's length as it runs forwards, value, and how the value comes here */
@@ -22,23 +31,62 @@ const MOST = 12, MOST_KEYS = 60; // tracks; keys of each
  * @param {Table} scene @param {Table} catalog @returns {Choice[]} */
 export function choicesOf({ color, formula }, catalog) {
   /** @type {Choice[]} */
-  const found = [{ name: "palette", title: "Palette", value: shownPalette(color, catalog) }, { name: "density", title: "Density", value: color.density ?? 1, ...BOUNDS.density }, { name: "offset", title: "Offset", value: color.offset ?? 0 }];
+  const found = [
+    { name: "palette", title: "Palette", value: shownPalette(color, catalog) },
+    { name: "density", title: "Density", value: color.density ?? 1, ...BOUNDS.density },
+    { name: "offset", title: "Offset", value: color.offset ?? 0 },
+  ];
   const seen = new Set();
-  const nameOf = (/** @type {number[]} */ path) => `layers.${path.join(".layers.")}`, numbered = (/** @type {number[]} */ path) => path.map((part) => part + 1).join(".");
+  const nameOf = (/** @type {number[]} */ path) => `layers.${path.join(".layers.")}`,
+    numbered = (/** @type {number[]} */ path) => path.map((part) => part + 1).join(".");
   for (const { paint, path, overs } of paintsOf(color).slice(1)) {
-    const name = nameOf(path), title = `${words(coloringName(paint))} (layer ${numbered(path)})`;
+    const name = nameOf(path),
+      title = `${words(coloringName(paint))} (layer ${numbered(path)})`;
     overs.forEach((over, k) => {
       const group = path.slice(0, k + 1);
-      if (over.layers && !seen.has(over)) found.push({ name: `${nameOf(group)}.opacity`, title: `Opacity of the group ${numbered(group)}`, value: over.opacity ?? 1, ...BOUNDS.opacity });
+      if (over.layers && !seen.has(over))
+        found.push({
+          name: `${nameOf(group)}.opacity`,
+          title: `Opacity of the group ${numbered(group)}`,
+          value: over.opacity ?? 1,
+          ...BOUNDS.opacity,
+        });
       seen.add(over);
     });
-    found.push({ name: `${name}.palette`, title: `Palette of ${title}`, value: shownPalette(paint, catalog) });
-    for (const key of ["opacity", "density", "offset"]) found.push({ name: `${name}.${key}`, title: `${words(key)} of ${title}`, value: paint[key] ?? (key === "offset" ? 0 : 1), ...BOUNDS[key] });
+    found.push({
+      name: `${name}.palette`,
+      title: `Palette of ${title}`,
+      value: shownPalette(paint, catalog),
+    });
+    for (const key of ["opacity", "density", "offset"])
+      found.push({
+        name: `${name}.${key}`,
+        title: `${words(key)} of ${title}`,
+        value: paint[key] ?? (key === "offset" ? 0 : 1),
+        ...BOUNDS[key],
+      });
   }
-  const given = typeof color.coloring === "object" ? color.coloring : {}, own = typeof formula === "object" ? formula : { name: formula };
-  for (const { name, type, default: usual, least, most } of coloringOf(color, catalog)?.options ?? []) if (type === "float") found.push({ name: `coloring.${name}`, title: `${words(name)} of the coloring`, value: given[name] ?? usual, least, most });
-  const known = catalog.formulas.find((/** @type {Table} */ each) => each.name === own.name), { options = {}, whole = [] } = known ?? {};
-  for (const [name, usual] of Object.entries(options)) if (!whole.includes(name)) found.push({ name: `formula.${name}`, title: `${words(name)} of the formula`, value: own[name] ?? usual });
+  const given = typeof color.coloring === "object" ? color.coloring : {},
+    own = typeof formula === "object" ? formula : { name: formula };
+  for (const { name, type, default: usual, least, most } of coloringOf(color, catalog)?.options ??
+    [])
+    if (type === "float")
+      found.push({
+        name: `coloring.${name}`,
+        title: `${words(name)} of the coloring`,
+        value: given[name] ?? usual,
+        least,
+        most,
+      });
+  const known = catalog.formulas.find((/** @type {Table} */ each) => each.name === own.name),
+    { options = {}, whole = [] } = known ?? {};
+  for (const [name, usual] of Object.entries(options))
+    if (!whole.includes(name))
+      found.push({
+        name: `formula.${name}`,
+        title: `${words(name)} of the formula`,
+        value: own[name] ?? usual,
+      });
   return found.filter(({ name, value }) => typeof value === "number" || isPalette(name));
 }
 
@@ -46,26 +94,47 @@ export function choicesOf({ color, formula }, catalog) {
 const isPalette = (name) => name === "palette" || name.endsWith(".palette");
 
 /** Return the text of a value. @param {Value} value */
-const textOf = (value) => (typeof value === "object" ? value.title || "Your own" : typeof value === "number" ? String(value) : words(value));
+const textOf = (value) =>
+  typeof value === "object"
+    ? value.title || "Your own"
+    : typeof value === "number"
+      ? String(value)
+      : words(value);
 
 /** Return the tracks of a message. @param {Track[]} tracks @param {number} length seconds */
-export const tracksOf = (tracks, length) => Object.fromEntries(tracks.map(({ name, points }) => [name, points.map(([share, ...rest]) => [Math.round(1000 * share * length) / 1000, ...rest])]));
+export const tracksOf = (tracks, length) =>
+  Object.fromEntries(
+    tracks.map(({ name, points }) => [
+      name,
+      points.map(([share, ...rest]) => [Math.round(1000 * share * length) / 1000, ...rest]),
+    ]),
+  );
 
 /** Return points after one was moved: it stays between its neighbors. @param {TrackPoint[]} points @param {number} index @param {number} share
  * @returns {TrackPoint[]} */
 export function shifted(points, index, share) {
-  const least = index ? points[index - 1][0] + GAP : 0, most = index + 1 < points.length ? points[index + 1][0] - GAP : 1, [, ...rest] = points[index];
-  return points.with(index, [Math.round(1e4 * Math.max(least, Math.min(most, share))) / 1e4, ...rest]);
+  const least = index ? points[index - 1][0] + GAP : 0,
+    most = index + 1 < points.length ? points[index + 1][0] - GAP : 1,
+    [, ...rest] = points[index];
+  return points.with(index, [
+    Math.round(1e4 * Math.max(least, Math.min(most, share))) / 1e4,
+    ...rest,
+  ]);
 }
 
 /** Return points with a key at a share of the film, of the value that is there or of another. @param {TrackPoint[]} points @param {number} share
  * @param {number} [wish] @returns {TrackPoint[]} */
 export function keyed(points, share, wish) {
-  if (points.length >= MOST_KEYS || points.some(([at]) => Math.abs(at - share) < GAP)) return points;
-  const after = points.findIndex(([at]) => at > share), k = after < 0 ? points.length : after;
+  if (points.length >= MOST_KEYS || points.some(([at]) => Math.abs(at - share) < GAP))
+    return points;
+  const after = points.findIndex(([at]) => at > share),
+    k = after < 0 ? points.length : after;
   const [one, two] = [points[k - 1] ?? points[k], points[k] ?? points[k - 1]];
   const numbers = isNumbers(points) && (wish ?? Number(curveAt(points, share).toPrecision(6)));
-  return points.toSpliced(k, 0, [Math.round(1e4 * share) / 1e4, numbers === false ? (2 * share < one[0] + two[0] ? one : two)[1] : numbers]);
+  return points.toSpliced(k, 0, [
+    Math.round(1e4 * share) / 1e4,
+    numbers === false ? (2 * share < one[0] + two[0] ? one : two)[1] : numbers,
+  ]);
 }
 
 /** Tell whether points are of a number. @param {TrackPoint[]} points @returns {points is import("./curves.js").Point[]} */
@@ -77,16 +146,41 @@ const isNumbers = (points) => points.every(([, value]) => typeof value === "numb
  *   disabled?: boolean, move: (share: number, live: boolean, height: number) => void, done: () => void, held?: () => void, remove?: () => void, children?: any}} options
  * `share`: of the line, as the film runs forwards; `height`: of a graph, from 0 to 1; `now`, `most`: seconds; `move` is called all along a drag (`live`), which `done` ends
  */
-export function Key({ label, title, text, share, height = 0.5, now, most, step, backwards, kind = "", disabled = false, move, done, held = () => {}, remove, children }) {
+export function Key({
+  label,
+  title,
+  text,
+  share,
+  height = 0.5,
+  now,
+  most,
+  step,
+  backwards,
+  kind = "",
+  disabled = false,
+  move,
+  done,
+  held = () => {},
+  remove,
+  children,
+}) {
   const mirrored = (/** @type {number} */ at) => (backwards ? 1 - at : at);
   const grab = (/** @type {any} */ event) => {
-    const line = event.currentTarget.parentNode.getBoundingClientRect(), off = [event.clientX - mirrored(share) * line.width, event.clientY + height * line.height];
+    const line = event.currentTarget.parentNode.getBoundingClientRect(),
+      off = [event.clientX - mirrored(share) * line.width, event.clientY + height * line.height];
     held();
-    if (!disabled) whileHeld(event, ({ clientX, clientY }) => move(mirrored((clientX - off[0]) / line.width), true, (off[1] - clientY) / line.height), done);
+    if (!disabled)
+      whileHeld(
+        event,
+        ({ clientX, clientY }) =>
+          move(mirrored((clientX - off[0]) / line.width), true, (off[1] - clientY) / line.height),
+        done,
+      );
   };
   const press = (/** @type {KeyboardEvent} */ event) => {
     const by = ARROWS[event.key]?.map((each) => each * (event.shiftKey ? 10 : 1));
-    if (by && !disabled) move(share + by[0] * step * (backwards ? -1 : 1), false, height + by[1] * LIFT);
+    if (by && !disabled)
+      move(share + by[0] * step * (backwards ? -1 : 1), false, height + by[1] * LIFT);
     else if (event.key === "Delete" && remove) remove();
     else return;
     event.preventDefault();
@@ -101,9 +195,14 @@ export function Key({ label, title, text, share, height = 0.5, now, most, step, 
  *   moment: number, put: (tracks: Track[]) => void, look: (seconds: number) => void}} options `moment`: seconds that are looked at
  */
 export function Tracks({ catalog, tracks, choices, length, backwards, moment, put, look }) {
-  const picked = useSignal(/** @type {[number, number]|null} */ (null)), drag = useSignal(/** @type {Track[]|null} */ (null)), scale = useSignal(/** @type {number[]|null} */ (null)); // of a graph, while a key is dragged
-  const shown = drag.value ?? tracks, [of, key] = picked.value ?? [-1, -1], point = shown[of]?.points[key];
-  const change = (/** @type {number} */ index, /** @type {any[]} */ points) => put(tracks.with(index, { ...tracks[index], points }));
+  const picked = useSignal(/** @type {[number, number]|null} */ (null)),
+    drag = useSignal(/** @type {Track[]|null} */ (null)),
+    scale = useSignal(/** @type {number[]|null} */ (null)); // of a graph, while a key is dragged
+  const shown = drag.value ?? tracks,
+    [of, key] = picked.value ?? [-1, -1],
+    point = shown[of]?.points[key];
+  const change = (/** @type {number} */ index, /** @type {any[]} */ points) =>
+    put(tracks.with(index, { ...tracks[index], points }));
   const remove = (/** @type {number} */ index) => {
     picked.value = null;
     put(tracks.toSpliced(index, 1));
@@ -112,26 +211,48 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     const choice = choices.find((each) => each.name === name);
     if (!choice || tracks.length >= MOST) return;
     picked.value = [tracks.length, 1];
-    put([...tracks, { name, title: choice.title, points: [[0, choice.value], [1, choice.value]] }]);
+    put([
+      ...tracks,
+      {
+        name,
+        title: choice.title,
+        points: [
+          [0, choice.value],
+          [1, choice.value],
+        ],
+      },
+    ]);
   };
-  const addKey = (/** @type {number} */ index, share = backwards ? 1 - moment / length : moment / length, /** @type {number|undefined} */ wish = undefined) => {
+  const addKey = (
+    /** @type {number} */ index,
+    share = backwards ? 1 - moment / length : moment / length,
+    /** @type {number|undefined} */ wish = undefined,
+  ) => {
     const points = keyed(tracks[index].points, share, wish);
     picked.value = [index, points.findIndex(([at]) => Math.abs(at - share) < GAP)];
     if (points !== tracks[index].points) change(index, points);
   };
-  const rangeAt = (/** @type {number} */ index) => scale.value ?? rangeOf(shown[index].points.map(([, value]) => Number(value)));
+  const rangeAt = (/** @type {number} */ index) =>
+    scale.value ?? rangeOf(shown[index].points.map(([, value]) => Number(value)));
   const bounded = (/** @type {number} */ index, /** @type {number} */ value) => {
     const { least, most } = choices.find(({ name }) => name === tracks[index].name) ?? {};
     return Math.max(least ?? -Infinity, Math.min(most ?? Infinity, value));
   };
-  const move = (/** @type {number} */ index, /** @type {number} */ which) => (/** @type {number} */ share, /** @type {boolean} */ live, /** @type {number} */ height) => {
-    const { points } = tracks[index], range = rangeAt(index), [at, value, ...ease] = points[which];
-    const lifted = typeof value === "number" && Math.abs(heightOf(range, value) - height) > 1e-9 ? points.with(which, [at, bounded(index, valueAt(range, height)), ...ease]) : points;
-    const moved = shifted(lifted, which, share);
-    if (!live) return change(index, moved);
-    scale.value = range;
-    drag.value = tracks.with(index, { ...tracks[index], points: moved });
-  };
+  const move =
+    (/** @type {number} */ index, /** @type {number} */ which) =>
+    (/** @type {number} */ share, /** @type {boolean} */ live, /** @type {number} */ height) => {
+      const { points } = tracks[index],
+        range = rangeAt(index),
+        [at, value, ...ease] = points[which];
+      const lifted =
+        typeof value === "number" && Math.abs(heightOf(range, value) - height) > 1e-9
+          ? points.with(which, [at, bounded(index, valueAt(range, height)), ...ease])
+          : points;
+      const moved = shifted(lifted, which, share);
+      if (!live) return change(index, moved);
+      scale.value = range;
+      drag.value = tracks.with(index, { ...tracks[index], points: moved });
+    };
   const done = () => {
     if (drag.value) put(drag.value);
     drag.value = scale.value = null;
@@ -151,31 +272,64 @@ export function Tracks({ catalog, tracks, choices, length, backwards, moment, pu
     const value = Number(text.replace(",", "."));
     if (text.trim() && Number.isFinite(value)) choose(bounded(of, value));
   };
-  const paletteOf = (/** @type {any} */ value) => (typeof value === "string" ? catalog.palettes.find((/** @type {Table} */ { name }) => name === value) : value);
+  const paletteOf = (/** @type {any} */ value) =>
+    typeof value === "string"
+      ? catalog.palettes.find((/** @type {Table} */ { name }) => name === value)
+      : value;
   /** Palettes that the first one of a track can become, and a key's own where that is no name. */
-  const palettes = (/** @type {TrackPoint[]} */ points, /** @type {Value} */ own) => [...(typeof own === "string" ? [] : [["", textOf(own)]]),
-    ...catalog.palettes.filter((/** @type {Table} */ { cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true)).map((/** @type {Table} */ { name, title }) => [name, title])];
+  const palettes = (/** @type {TrackPoint[]} */ points, /** @type {Value} */ own) => [
+    ...(typeof own === "string" ? [] : [["", textOf(own)]]),
+    ...catalog.palettes
+      .filter(
+        (/** @type {Table} */ { cyclic }) => cyclic === (paletteOf(points[0][1])?.cyclic ?? true),
+      )
+      .map((/** @type {Table} */ { name, title }) => [name, title]),
+  ];
   const choose = (/** @type {any} */ value) => {
     const [at, , ...ease] = tracks[of].points[key];
     if (value !== "") change(of, tracks[of].points.with(key, [at, value, ...ease]));
   };
-  const ease = (/** @type {string} */ name) => change(of, tracks[of].points.with(key, [tracks[of].points[key][0], tracks[of].points[key][1], name]));
+  const ease = (/** @type {string} */ name) =>
+    change(
+      of,
+      tracks[of].points.with(key, [tracks[of].points[key][0], tracks[of].points[key][1], name]),
+    );
   const free = choices.filter(({ name }) => !tracks.some((track) => track.name === name));
   return html`<div class="stack" role="group" aria-label="Values over time">
-    ${shown.map(({ name, title, points }, index) => html`<div key=${name} class="film-track">
+    ${shown.map(
+      ({ name, title, points }, index) => html`<div key=${name} class="film-track">
       <div class="line tight"><span class="grow">${title}</span>
         <${Button} label=${`Add a key of ${title} at this moment`} symbol="plus" bare kind="quiet" onClick=${() => addKey(index)} />
         <${Button} label=${`Remove ${title}`} symbol="trash" bare kind="quiet" onClick=${() => remove(index)} /></div>
       <${Lane} line=${isNumbers(points) && traced(points)} range=${rangeAt(index)} moment=${moment / length} backwards=${backwards} add=${(/** @type {number} */ share, /** @type {number} */ height) => addKey(index, share, bounded(index, valueAt(rangeAt(index), height)))}>
-        ${points.map(([share, value], which) => html`<${Key} key=${which} label=${`Key ${which + 1} of ${title}`} title=${textOf(value)} text=${`${textOf(value)} at ${Number((share * length).toFixed(2))} s`}
-        share=${share} height=${typeof value === "number" ? heightOf(rangeAt(index), value) : 0.5} now=${share * length} most=${length} step=${STEP} backwards=${backwards} kind=${index === of && which === key ? " picked" : ""} move=${move(index, which)} done=${done} held=${hold(index, which)} remove=${removeKey(index, which)} />`)}<//>
-      ${index === of && point && typeof point[1] !== "number" && html`<${Select} label=${`Palette at ${Number((point[0] * length).toFixed(2))} s`} choices=${palettes(points, point[1])}
-        value=${typeof point[1] === "string" ? point[1] : ""} put=${choose} />`}
-      ${index === of && point && typeof point[1] === "number" && html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>
-        <${TextField} id="track-value" class="number" inputmode="decimal" value=${String(point[1])} put=${typed} /></div></div>`}
-      ${index === of && point && key > 0 && html`<${Ease} label="The value comes here" value=${point[2]} put=${ease} />`}</div>`)}
+        ${points.map(
+          (
+            [share, value],
+            which,
+          ) => html`<${Key} key=${which} label=${`Key ${which + 1} of ${title}`} title=${textOf(value)} text=${`${textOf(value)} at ${Number((share * length).toFixed(2))} s`}
+        share=${share} height=${typeof value === "number" ? heightOf(rangeAt(index), value) : 0.5} now=${share * length} most=${length} step=${STEP} backwards=${backwards} kind=${index === of && which === key ? " picked" : ""} move=${move(index, which)} done=${done} held=${hold(index, which)} remove=${removeKey(index, which)} />`,
+        )}<//>
+      ${
+        index === of &&
+        point &&
+        typeof point[1] !== "number" &&
+        html`<${Select} label=${`Palette at ${Number((point[0] * length).toFixed(2))} s`} choices=${palettes(points, point[1])}
+        value=${typeof point[1] === "string" ? point[1] : ""} put=${choose} />`
+      }
+      ${
+        index === of &&
+        point &&
+        typeof point[1] === "number" &&
+        html`<div class="row slider-row"><div class="row-head"><label for="track-value">Value at ${Number((point[0] * length).toFixed(2))} s</label>
+        <${TextField} id="track-value" class="number" inputmode="decimal" value=${String(point[1])} put=${typed} /></div></div>`
+      }
+      ${index === of && point && key > 0 && html`<${Ease} label="The value comes here" value=${point[2]} put=${ease} />`}</div>`,
+    )}
     ${tracks.length < MOST && free.length > 0 && html`<${Select} label="Change over time" choices=${[["", "Choose a value"], ...free.map(({ name, title }) => [name, title])]} value="" put=${add} />`}</div>`;
 }
 
 /** Where the keys of a track lie: on the curve of a number, or on a line. @param {{line: number[][]|false, range: number[], moment: number, backwards: boolean, add: (share: number, height: number) => void, children?: any}} options */
-const Lane = ({ line, children, ...rest }) => (line ? html`<${Graph} line=${line} kind=" lane" ...${rest}>${children}<//>` : html`<div class="film-keys lane">${children}</div>`);
+const Lane = ({ line, children, ...rest }) =>
+  line
+    ? html`<${Graph} line=${line} kind=" lane" ...${rest}>${children}<//>`
+    : html`<div class="film-keys lane">${children}</div>`;

@@ -5,54 +5,82 @@ import { cornersOf, dragged, FINAL, ORIGIN, transformsOf, UNIT, withTransform } 
 import { observe } from "../state.js";
 import { Button, Row, Section, Select, Slider, TextField, whileHeld, words } from "../ui.js";
 
-const NAMES = ["Middle", "End of x", "End of y"], NUMBERS = ["a", "b", "c", "d", "e", "f"];
+const NAMES = ["Middle", "End of x", "End of y"],
+  NUMBERS = ["a", "b", "c", "d", "e", "f"];
 /** @type {Record<string, number[]>} */
 const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const NUDGE = 8, REACH = 9; // CSS pixels: that an arrow key moves a handle; the radius of one
+const NUDGE = 8,
+  REACH = 9; // CSS pixels: that an arrow key moves a handle; the radius of one
 
 /** @param {{explorer: import("../explorer.js").Explorer, canvas: HTMLCanvasElement}} context */
 export function transformsTool({ explorer, canvas }) {
   // `draft`: the map of the picked transform while its triangle is dragged
-  const own = observe({ picked: /** @type {number|string} */ (0), draft: /** @type {number[]|null} */ (null) });
+  const own = observe({
+    picked: /** @type {number|string} */ (0),
+    draft: /** @type {number[]|null} */ (null),
+  });
   let drags = 0;
-  const formula = () => (typeof explorer.scene?.formula === "object" ? explorer.scene.formula : { name: explorer.scene?.formula });
-  const known = () => explorer.catalog?.formulas.find((/** @type {Table} */ { name }) => name === formula().name);
+  const formula = () =>
+    typeof explorer.scene?.formula === "object"
+      ? explorer.scene.formula
+      : { name: explorer.scene?.formula };
+  const known = () =>
+    explorer.catalog?.formulas.find((/** @type {Table} */ { name }) => name === formula().name);
   const all = () => transformsOf(formula(), known());
   const picked = () => all().find((/** @type {any[]} */ [key]) => key === own.picked) ?? all()[0];
-  const affineOf = (/** @type {any[]} */ [key, transform]) => (own.draft && key === picked()[0] ? own.draft : transform.affine ?? UNIT);
-  const put = (/** @type {any} */ values, step = "") => explorer.change({ formula: withTransform(formula(), known(), picked()[0], values) }, step);
+  const affineOf = (/** @type {any[]} */ [key, transform]) =>
+    own.draft && key === picked()[0] ? own.draft : (transform.affine ?? UNIT);
+  const put = (/** @type {any} */ values, step = "") =>
+    explorer.change({ formula: withTransform(formula(), known(), picked()[0], values) }, step);
 
   /** Return the map from the plane to CSS pixels of the canvas. */
   function onScreen() {
-    const ratio = canvas.clientWidth / canvas.width || 1, { placed, map } = explorer;
+    const ratio = canvas.clientWidth / canvas.width || 1,
+      { placed, map } = explorer;
     return placed?.plane ? compose(compose(placed.plane, map), [ratio, 0, 0, ratio, 0, 0]) : null;
   }
 
-  function grab(/** @type {PointerEvent} */ event, /** @type {string} */ key, /** @type {number} */ corner) {
+  function grab(
+    /** @type {PointerEvent} */ event,
+    /** @type {string} */ key,
+    /** @type {number} */ corner,
+  ) {
     event.preventDefault();
     event.stopPropagation();
     const plane = onScreen();
     if (!plane) return;
-    const step = `gesture handle ${drags += 1}`;
+    const step = `gesture handle ${(drags += 1)}`;
     own.picked = key;
-    const begun = affineOf(picked()), [at] = [apply(plane, cornersOf(begun)[corner])];
+    const begun = affineOf(picked()),
+      [at] = [apply(plane, cornersOf(begun)[corner])];
     const off = [event.clientX - at[0], event.clientY - at[1]];
     let last = begun;
     const move = (/** @type {Table} */ { clientX, clientY, shiftKey }) => {
-      last = dragged(begun, corner, apply(inverse(plane), [clientX - off[0], clientY - off[1]]), shiftKey);
+      last = dragged(
+        begun,
+        corner,
+        apply(inverse(plane), [clientX - off[0], clientY - off[1]]),
+        shiftKey,
+      );
       own.draft = last;
       put({ affine: last }, step);
     };
     const end = () => {
       own.draft = last;
-      const done = () => { own.draft = null; };
+      const done = () => {
+        own.draft = null;
+      };
       if (last === begun) done();
       else explorer.addEventListener("placed", done, { once: true });
     };
     whileHeld(event, move, end);
   }
 
-  function nudge(/** @type {KeyboardEvent} */ event, /** @type {string} */ key, /** @type {number} */ corner) {
+  function nudge(
+    /** @type {KeyboardEvent} */ event,
+    /** @type {string} */ key,
+    /** @type {number} */ corner,
+  ) {
     const by = KEYS[event.key];
     if (!by) return;
     event.preventDefault();
@@ -60,19 +88,29 @@ export function transformsTool({ explorer, canvas }) {
     const plane = onScreen();
     if (!plane) return;
     own.picked = key;
-    const affine = affineOf(picked()), at = apply(plane, cornersOf(affine)[corner]);
-    const to = apply(inverse(plane), at.map((part, k) => part + NUDGE * by[k]));
+    const affine = affineOf(picked()),
+      at = apply(plane, cornersOf(affine)[corner]);
+    const to = apply(
+      inverse(plane),
+      at.map((part, k) => part + NUDGE * by[k]),
+    );
     put({ affine: dragged(affine, corner, to, event.shiftKey) }, `handle ${key} ${corner}`);
   }
 
   function Triangle(/** @type {{entry: any[], plane: any}} */ { entry, plane }) {
-    const [key, , name] = entry, corners = cornersOf(affineOf(entry)).map((corner) => apply(plane, corner));
+    const [key, , name] = entry,
+      corners = cornersOf(affineOf(entry)).map((corner) => apply(plane, corner));
     if (!corners.flat().every((part) => Math.abs(part) < 1e6)) return null;
     const on = key === picked()[0];
     return html`<g class=${on ? "picked" : ""} data-transform=${name}>
       <polygon points=${corners.map((corner) => corner.join()).join(" ")} onPointerDown=${(/** @type {PointerEvent} */ event) => grab(event, key, ORIGIN)} />
-      ${corners.map(([x, y], corner) => html`<circle key=${corner} cx=${x} cy=${y} r=${REACH} tabindex=${on ? 0 : -1} role="button" aria-label=${`${NAMES[corner]} of transform ${name}`}
-        onPointerDown=${(/** @type {PointerEvent} */ event) => grab(event, key, corner)} onKeyDown=${(/** @type {KeyboardEvent} */ event) => nudge(event, key, corner)} />`)}
+      ${corners.map(
+        (
+          [x, y],
+          corner,
+        ) => html`<circle key=${corner} cx=${x} cy=${y} r=${REACH} tabindex=${on ? 0 : -1} role="button" aria-label=${`${NAMES[corner]} of transform ${name}`}
+        onPointerDown=${(/** @type {PointerEvent} */ event) => grab(event, key, corner)} onKeyDown=${(/** @type {KeyboardEvent} */ event) => nudge(event, key, corner)} />`,
+      )}
       <text x=${corners[0][0]} y=${corners[0][1]}>${name}</text></g>`;
   }
 
@@ -85,20 +123,47 @@ export function transformsTool({ explorer, canvas }) {
   }
 
   /** A slider whose drag is one step of undo. */
-  const Dragged = (/** @type {{label: string, value: number, least: number, most: number, change: (value: number, step: string) => void, whole?: boolean, hint?: string}} */ { label, value, least, most, change, whole = false, hint = "" }) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
+  const Dragged = (
+    /** @type {{label: string, value: number, least: number, most: number, change: (value: number, step: string) => void, whole?: boolean, hint?: string}} */ {
+      label,
+      value,
+      least,
+      most,
+      change,
+      whole = false,
+      hint = "",
+    },
+  ) => html`<${Slider} label=${label} value=${value} least=${least} most=${most} step=${whole ? 1 : 0} hint=${hint}
     live=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags}`)} put=${(/** @type {number} */ now) => change(now, `gesture ${label} ${drags++}`)} />`;
 
   function Variations(/** @type {{transform: Table}} */ { transform }) {
-    const { variations = { linear: 1 } } = transform, names = explorer.catalog.variations.map((/** @type {Table} */ { name }) => name);
-    const rest = (/** @type {string} */ key) => Object.fromEntries(Object.entries(variations).filter(([other]) => other !== key && !other.startsWith(`${key}_`)));
+    const { variations = { linear: 1 } } = transform,
+      names = explorer.catalog.variations.map((/** @type {Table} */ { name }) => name);
+    const rest = (/** @type {string} */ key) =>
+      Object.fromEntries(
+        Object.entries(variations).filter(
+          ([other]) => other !== key && !other.startsWith(`${key}_`),
+        ),
+      );
     const add = (/** @type {string} */ name) => {
-      const { parameters = {} } = explorer.catalog.variations.find((/** @type {Table} */ each) => each.name === name) ?? {};
-      put({ variations: { ...variations, [name]: 0.5, ...Object.fromEntries(Object.entries(parameters).map(([key, value]) => [`${name}_${key}`, value])) } });
+      const { parameters = {} } =
+        explorer.catalog.variations.find((/** @type {Table} */ each) => each.name === name) ?? {};
+      put({
+        variations: {
+          ...variations,
+          [name]: 0.5,
+          ...Object.fromEntries(
+            Object.entries(parameters).map(([key, value]) => [`${name}_${key}`, value]),
+          ),
+        },
+      });
     };
     const isWeight = (/** @type {string} */ key) => names.includes(key.replace(/^(pre|post)_/, ""));
-    return html`<${Section} title="Variations">${Object.entries(variations).map(([key, value]) => html`<div key=${key} class="line">
+    return html`<${Section} title="Variations">${Object.entries(variations).map(
+      ([key, value]) => html`<div key=${key} class="line">
         <div class="grow"><${Dragged} label=${words(key)} value=${value} least=${Math.min(-2, 2 * value)} most=${Math.max(2, 2 * value)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ variations: { ...variations, [key]: now } }, step)} /></div>
-        ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`)}
+        ${isWeight(key) && Object.keys(rest(key)).length > 0 && html`<${Button} label=${`Remove ${words(key)}`} symbol="trash" bare kind="quiet" onClick=${() => put({ variations: rest(key) })} />`}</div>`,
+    )}
       <${Select} label="Add a variation" choices=${[["", "…"], ...names.filter((/** @type {string} */ name) => !(name in variations))]} value="" put=${(/** @type {string} */ name) => name && add(name)} /><//>`;
   }
 
@@ -106,23 +171,40 @@ export function transformsTool({ explorer, canvas }) {
   function Fields() {
     const entry = picked();
     if (!entry) return null;
-    const [key, transform] = entry, affine = affineOf(entry), count = all().filter((/** @type {any[]} */ [each]) => each !== FINAL).length;
-    const list = all().filter((/** @type {any[]} */ [each]) => each !== FINAL).map((/** @type {any[]} */ [, each]) => each);
-    const replace = (/** @type {Table[]} */ transforms) => explorer.change({ formula: { ...formula(), transforms } });
+    const [key, transform] = entry,
+      affine = affineOf(entry),
+      count = all().filter((/** @type {any[]} */ [each]) => each !== FINAL).length;
+    const list = all()
+      .filter((/** @type {any[]} */ [each]) => each !== FINAL)
+      .map((/** @type {any[]} */ [, each]) => each);
+    const replace = (/** @type {Table[]} */ transforms) =>
+      explorer.change({ formula: { ...formula(), transforms } });
     const add = () => {
       own.picked = count;
       replace([...list, { ...(key === FINAL ? list[0] : transform), weight: 0.5 }]);
     };
     const remove = () => {
       own.picked = 0;
-      if (key === FINAL) explorer.change({ formula: Object.fromEntries(Object.entries(formula()).filter(([each]) => each !== FINAL)) });
+      if (key === FINAL)
+        explorer.change({
+          formula: Object.fromEntries(Object.entries(formula()).filter(([each]) => each !== FINAL)),
+        });
       else replace(list.toSpliced(Number(key), 1));
     };
-    const typed = (/** @type {number} */ k) => (/** @type {string} */ text) => { if (text.trim() && Number.isFinite(Number(text))) put({ affine: affine.with(k, Number(text)) }); };
-    const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) => html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
+    const typed = (/** @type {number} */ k) => (/** @type {string} */ text) => {
+      if (text.trim() && Number.isFinite(Number(text)))
+        put({ affine: affine.with(k, Number(text)) });
+    };
+    const share = (/** @type {string} */ name, /** @type {any} */ usual, most = 1) =>
+      html`<${Dragged} label=${words(name)} value=${transform[name] ?? usual} least=${0} most=${Math.max(most, transform[name] ?? 0)} change=${(/** @type {number} */ now, /** @type {string} */ step) => put({ [name]: now }, step)} />`;
     return html`<${Section} title="Transforms">
         <p class="hint">Drag the triangles on the picture. With Shift a triangle turns and grows; arrow keys move a corner, too.</p>
-        <div class="segments wrap" role="group" aria-label="Transforms">${all().map((/** @type {any[]} */ [each, , name]) => html`<${Button} key=${each} label=${name} aria-pressed=${String(each === key)} onClick=${() => { own.picked = each; }} />`)}</div>
+        <div class="segments wrap" role="group" aria-label="Transforms">${all().map(
+          (/** @type {any[]} */ [each, , name]) =>
+            html`<${Button} key=${each} label=${name} aria-pressed=${String(each === key)} onClick=${() => {
+              own.picked = each;
+            }} />`,
+        )}</div>
         <div class="line"><${Button} label="Duplicate" kind="quiet" onClick=${add} /><${Button} label="Remove" kind="quiet" disabled=${key !== FINAL && count < 2} onClick=${remove} />
           ${!formula().final && html`<${Button} label="Final transform" kind="quiet" title="It moves points where they are plotted, and only there" onClick=${() => explorer.change({ formula: { ...formula(), transforms: list, final: { variations: { linear: 1 } } } })} />`}</div>
         ${key !== FINAL && share("weight", 1, 4)}${share("color", 0)}${share("color_speed", 0.5)}${key !== FINAL && share("opacity", 1)}

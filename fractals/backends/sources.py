@@ -1,0 +1,145 @@
+"""What compiled code is made of: the modules of this package that a program's text comes from.
+
+A program is made of the modules that its identity names, of the module that compiles it, and of all
+that these import in this package, directly or not, at any place in their text. The package itself
+is left out, because it imports each public name when somebody asks for it. So a module counts that
+changes no program, such as `fractals.errors`, but none is missing: a key that knows too few modules
+would run old code.
+
+Modules are read as text, because some are imported only where a program has to be compiled.
+"""
+
+import functools
+import hashlib
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import fractals
+
+PACKAGE = Path(__file__).parents[1]
+# A module in the text of an identity, as in "fractals.kernels.escape:make_body".
+_NAMED = re.compile(r"\bfractals(?:\.\w+)+(?=:)")
+# An import of this package: in parentheses, in which there may be comments, or to the line's end.
+_IMPORT = re.compile(
+    r"^[ \t]*(?:from[ \t]+(fractals[\w.]*)[ \t]+import[ \t]*(\((?:[^)#]|#.*\n)*|.*)"
+    r"|import[ \t]+(.*\bfractals\b.*))",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(r"#.*")
+_WORD = re.compile(r"[\w.]+")
+
+
+class Sources(NamedTuple):
+    """The text of a program's modules: its digest, and the files that hold it."""
+
+    digest: str
+    files: tuple[str, ...]
+
+    def changed(self) -> str:
+        """Return a file that changed after this process began, or an empty string.
+
+        The module that runs here may be the file's former text, so the digest says nothing of it.
+        """
+        for file in self.files:
+            try:
+                info = os.stat(file)
+            except OSError:  # it was removed
+                return file
+            # An older file may have taken its place. On Windows, "ctime" is when a file was made.
+            changed = info.st_ctime if os.name != "nt" else max(info.st_mtime, info.st_ctime)
+            if changed >= fractals._BEGAN:
+                return file
+        return ""
+
+
+class _Module(NamedTuple):
+    digest: str
+    file: str
+    imports: tuple[str, ...]
+
+
+def sources_of(identity: str, maker: str) -> Sources | None:
+    """Return the sources of the program of an identity, which the module `maker` compiles.
+
+    If one of its modules can't be read, they are those of the whole package. None where these can't
+    be read either, as in an archive: what is compiled must not be kept.
+    """
+    named = {*_NAMED.findall(identity), *_NAMED.findall(f"{maker}:")}
+    return _sources(frozenset(named))
+
+
+@functools.lru_cache(maxsize=512)
+def _sources(named: frozenset[str]) -> Sources | None:
+    modules = closure(named)
+    if modules is None:
+        files = tuple(map(str, _files()))
+        digest = source_digest()
+        return Sources(digest, files) if digest else None
+    found = sorted(modules.items())
+    text = " ".join(f"{name} {module.digest}" for name, module in found)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+    return Sources(digest, tuple(module.file for _, module in found))
+
+
+def closure(named: Iterable[str]) -> dict[str, _Module] | None:
+    """Return modules and all that they import in this package; None where one can't be read."""
+    found: dict[str, _Module] = {}
+    left = list(named)
+    while left:
+        name = left.pop()
+        if name not in found:
+            module = _read(name)
+            if module is None:
+                return None
+            found[name] = module
+            left += module.imports
+    return found
+
+
+@functools.cache
+def _read(name: str) -> _Module | None:
+    """Return the digest, the file and the imports of a module; None where it can't be read."""
+    file = _file(name)
+    try:
+        with open(file, "rb") as opened:
+            data = opened.read()
+    except OSError:
+        return None
+    imports = {name.rpartition(".")[0]}  # a package is imported before its modules
+    for package, names, plain in _IMPORT.findall(data.decode("utf-8", "replace")):
+        imports.add(package or name)
+        inner = _file(package).endswith("__init__.py")
+        for word in _WORD.findall(_COMMENT.sub("", names or plain)):
+            if plain and word.startswith("fractals."):
+                imports.add(word)
+            elif package and inner and os.path.exists(_file(f"{package}.{word}")):
+                imports.add(f"{package}.{word}")
+    imports -= {"fractals", name}
+    return _Module(hashlib.sha256(data).hexdigest(), file, tuple(sorted(imports)))
+
+
+@functools.cache
+def _file(module: str) -> str:
+    """Return the file of a module or of a package, which may not exist."""
+    path = os.path.join(PACKAGE, *module.split(".")[1:])
+    inner = os.path.join(path, "__init__.py")
+    return inner if os.path.exists(inner) else f"{path}.py"
+
+
+def _files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def source_digest() -> str:
+    """Return a digest of the text of the whole package; nothing where the text can't be read."""
+    digest = hashlib.sha256()
+    files = _files()
+    try:
+        for file in files:
+            digest.update(file.read_bytes())
+    except OSError:
+        return ""
+    return digest.hexdigest()[:16] if files else ""
