@@ -3,7 +3,7 @@
 Tiles are computed by daemon threads, which end with the thread that called. While a picture is
 computed by as many threads as there are cores, each is kept on one core (Linux), unless another
 process of the user does so at that moment. The affinity of other threads is never changed.
-ARCHITECTURE.md lists what else changes in the process of a caller.
+docs/reference/process.md lists what else changes in the process of a caller.
 """
 
 import contextlib

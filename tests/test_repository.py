@@ -115,7 +115,7 @@ def test_the_explorer_fills_fields_of_the_form_for_pictures():
 def test_workflows_run_steps_that_exist(path):
     text = path.read_text("utf-8")
     commands = commands_of(text.partition("\n  publish:\n")[0])
-    assert commands
+    assert commands or "uses: ./.github/workflows/checks.yml" in text
     for command in commands:
         assert re.fullmatch(r"\.ci/run( --near=HEAD\^1|( \w+)+)", command), command
     assert set(steps_called("\n".join(commands))) <= steps_defined()

@@ -81,6 +81,11 @@ def choose(request: str = "auto") -> Choice:
         return Choice(Device(kind="python", name="plain Python"))
     if request == "simulator":
         return Choice(_simulator())
+    return _choose_gpu(request)
+
+
+def _choose_gpu(request: str) -> Choice:
+    """Return the GPU for a request, or what is taken in its place; see `choose`."""
     kind, _, digits = request.partition(":")
     named = kind in ("cuda", "opencl") and (digits.isdecimal() or request in (kind, f"{kind}:all"))
     if named and kind == "opencl":
@@ -157,6 +162,11 @@ def open_backend(device: Device, number: str, threads: int | None = None) -> Bac
         from fractals.backends.cpu.backend import CpuBackend
 
         return CpuBackend(number, threads or device.cores)
+    return _open_gpu(device, number, threads)
+
+
+def _open_gpu(device: Device, number: str, threads: int | None) -> Backend:
+    """Return a backend for a GPU, for all that OpenCL finds, or for the simulator."""
     if device.kind == "opencl":
         from fractals.backends.opencl.backend import OpenClBackend
 
@@ -205,19 +215,19 @@ def open_chosen(
     device, note = choice
     try:
         return device, open_backend(device, number, threads), note
-    except DeviceLostError as error:
-        if request != "auto":
-            raise
-        device = probe.cpu()
-        return device, open_backend(device, number, threads), f"{error.args[0]}; drawing on the CPU"
-    except DeviceError as error:
-        if request not in ("auto", "gpu"):
-            raise
-        instead, where = (
-            ("cpu", "on the CPU") if request == "auto" else ("simulator", "in the simulator")
-        )
-        device = choose(instead).device
-        return device, open_backend(device, number, threads), f"{error}; drawing {where}"
+    except (DeviceError, DeviceLostError) as error:
+        device, note = _instead(request, error)
+        return device, open_backend(device, number, threads), note
+
+
+def _instead(request: str, error: DeviceError | DeviceLostError) -> tuple[Device, str]:
+    """Return the device in place of one that can't be opened, and a note; or raise its error."""
+    lost = isinstance(error, DeviceLostError)
+    if request == "auto":
+        return probe.cpu(), f"{error.args[0] if lost else error}; drawing on the CPU"
+    if request == "gpu" and not lost:
+        return _simulator(), f"{error}; drawing in the simulator"
+    raise error
 
 
 __all__ = [

@@ -71,8 +71,6 @@ FUSED = "fma" in FEATURES or "sse2" not in FEATURES
 TARGET = " ".join([CPU, FLAGS, *(f"{name}={_setting(name)}" for name in SETTINGS)])
 
 
-# --- Programs
-
 Layout = Hashable
 
 # C's long is as wide as another type: types of equal width are one layout.

@@ -12,8 +12,6 @@ from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
 from fractals.cli.values import Whole, parse_size
 from fractals.errors import DifferenceError, OptionError, SceneError, to_install
 
-# `fractals bench`.
-
 
 @verb(
     "bench",
@@ -106,9 +104,6 @@ def bench_command(
     reports.check(report)
 
 
-# `fractals cache`.
-
-
 @verb("cache", "cache", "cache --empty", "cache --fill")
 @section(
     "Cache",
@@ -172,9 +167,6 @@ def _draw_small(scene: str) -> None:
     import fractals
 
     fractals.render(scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
-
-
-# `fractals devices`.
 
 
 @verb("devices", "devices", "devices --json", "render --device cuda:1 -o second.png")

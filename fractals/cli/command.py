@@ -210,18 +210,22 @@ class Verb(Laidout):
         """Call the verb, unless its last argument is no file, and looks like one to write."""
         output = next((each for each in self.params if isinstance(each, OutputOption)), None)
         if output and ctx.get_parameter_source("output") is ParameterSource.DEFAULT:
-            arguments = [each for each in self.params if isinstance(each, click.Argument)]
-            given = ctx.params.get(arguments[-1].name or "") if arguments else ()
-            if isinstance(given, tuple) and given and output.matches(name := given[-1]):
-                # A single one may be a scene that is misspelled.
-                kind = SceneError if len(arguments) == len(given) == 1 else OptionError
-                what = "folder" if name.endswith("/") else "file"
-                if not os.path.exists(name):
-                    import shlex
-
-                    typed = shown(shlex.quote(name))
-                    raise kind(f"{shown(name)}: no such {what}; to write it, type -o {typed}")
+            self._check_arguments(ctx, output)
         return super().invoke(ctx)
+
+    def _check_arguments(self, ctx: click.Context, output: "OutputOption") -> None:
+        """Refuse a last argument that looks like an output and does not exist."""
+        arguments = [each for each in self.params if isinstance(each, click.Argument)]
+        given = ctx.params.get(arguments[-1].name or "") if arguments else ()
+        if isinstance(given, tuple) and given and output.matches(name := given[-1]):
+            # A single one may be a scene that is misspelled.
+            kind = SceneError if len(arguments) == len(given) == 1 else OptionError
+            what = "folder" if name.endswith("/") else "file"
+            if not os.path.exists(name):
+                import shlex
+
+                typed = shown(shlex.quote(name))
+                raise kind(f"{shown(name)}: no such {what}; to write it, type -o {typed}")
 
 
 @functools.cache

@@ -32,8 +32,6 @@ from fractals.errors import OptionError, shown
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
 
-# `fractals list`.
-
 
 KINDS = {
     kind: name for kind, name in catalog.KINDS.items() if name not in ("raw", "family", "scatter")
@@ -304,9 +302,6 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
         tell(f"{target}: written, without the settings above")
     else:
         tell(f"{target}: written, with every setting of the source")
-
-
-# `fractals show`.
 
 
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")

@@ -401,23 +401,11 @@ def report(
     drawn: Any, output: str, method: str, as_json: bool, lost: list[str] | None = None
 ) -> None:
     """Say what was done: one line on stderr, or JSON on stdout."""
-    width, height = drawn.scene.image.size
     summary: Summary | None = getattr(drawn, "summary", None)
     if as_json:
-        facts: dict[str, Any] = {
-            "output": output,
-            "device": drawn.device,
-            "method": method,
-            "precision": drawn.precision,
-            "loop": getattr(drawn, "loop", ""),
-            "size": [width, height],
-            "supersampling": drawn.scene.image.supersampling,
-            **(summary.to_table() if summary else {}),
-            "timings": drawn.timings,
-            "lost": settings(lost or []),
-        }
-        print_json(facts)
+        print_json(_facts(drawn, output, method, summary, lost or []))
         return
+    width, height = drawn.scene.image.size
     loop: str = getattr(drawn, "loop", "")
     if Verbosity.verbose and loop:
         tell(f"loop: {loop}")
@@ -425,6 +413,24 @@ def report(
     parts = [f"{width}x{height}", drawn.device, method, drawn.precision]
     parts += [str(summary)] if summary else []
     tell(f"{output}: {', '.join(parts)}, {times}")
+
+
+def _facts(
+    drawn: Any, output: str, method: str, summary: "Summary | None", lost: list[str]
+) -> dict[str, Any]:
+    """Return what was done, for JSON."""
+    return {
+        "output": output,
+        "device": drawn.device,
+        "method": method,
+        "precision": drawn.precision,
+        "loop": getattr(drawn, "loop", ""),
+        "size": list(drawn.scene.image.size),
+        "supersampling": drawn.scene.image.supersampling,
+        **(summary.to_table() if summary else {}),
+        "timings": drawn.timings,
+        "lost": settings(lost),
+    }
 
 
 def seconds_line(timings: Mapping[str, float]) -> str:
@@ -436,8 +442,12 @@ def seconds_line(timings: Mapping[str, float]) -> str:
 def hint_at_one_color(path: str, scene: "Scene") -> None:
     """Say what to do where a picture shows no detail."""
     color = one_color(path, scene)
-    if color is None:
-        return
+    if color is not None:
+        _hint_at(color, scene)
+
+
+def _hint_at(color: tuple[int, ...], scene: "Scene") -> None:
+    """Say what to do about a picture of this color alone."""
     from fractals.color.palette import parse_color, srgb_from_linear
     from fractals.rendering.families import family_of
 
@@ -460,14 +470,19 @@ def one_color(path: str, scene: "Scene") -> tuple[int, ...] | None:
     try:
         if Path(path).stat().st_size > MIN_BYTES + width * height // UNIFORM or width * height < 2:
             return None  # a compressed picture with any detail is larger, and need not be read
-        import PIL.Image
-
-        from fractals.io.files import lifted_limit
-
-        with lifted_limit(), PIL.Image.open(path) as picture:
-            ranges: Any = picture.convert("RGB").getextrema()
+        return _only_color(path)
     except (OSError, ValueError):
         return None
+
+
+def _only_color(path: str) -> tuple[int, ...] | None:
+    """Return the color of all pixels of a file; None if there are several."""
+    import PIL.Image
+
+    from fractals.io.files import lifted_limit
+
+    with lifted_limit(), PIL.Image.open(path) as picture:
+        ranges: Any = picture.convert("RGB").getextrema()
     if any(least != most for least, most in ranges):
         return None
     return tuple(least for least, _ in ranges)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fractals.scene.model import Scene
     from fractals.tools.tiles import Pyramid
 
-# `fractals sheet`.
-
 
 @verb(
     "sheet",
@@ -131,8 +129,6 @@ def gallery_command(
             names, folder, lambda current: parse_size(size, current), request, tell, threads
         )
 
-
-# --- `fractals tiles`
 
 MAX_TILE = 4096  # pixels: browsers draw no larger pictures everywhere
 
@@ -247,8 +243,6 @@ def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: in
     tiles.write_page(pyramid, scene)
     tell(f"{page}: {pyramid.levels} levels, {tiles.number(pyramid)} tiles; open it in a browser")
 
-
-# --- `fractals trace`
 
 A4 = 210.0  # mm
 PEN = 0.3  # mm, of a fine liner

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 FIRST = "gallery:lantern"  # what render draws where nothing is asked for
 
-# `fractals recolor`.
-
 
 @verb(
     "recolor",
@@ -174,25 +172,34 @@ def render_command(
     how = shared.drawing_request(options)
     if cluster := shared.cluster_request(options):
         how["cluster"] = cluster
-    folder = output is not None and output != "-" and is_folder(output)
-    if folder and scenes:
-        assert output is not None
-        if not dry_run:
-            make_folder(output)
-        for source in scenes:
-            lost: list[str] = []
-            scene = requested_scene(
-                (source,), options, lost, shared.scene_table(), fits=not dry_run
-            )
-            path = str(Path(output, source_name(source) + ".png"))
-            draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
+    if scenes and output and output != "-" and is_folder(output):
+        draw_each(scenes, output, options, how, overwrite, dry_run, as_json)
         return
-    lost = []
+    lost: list[str] = []
     defaults = shared.scene_table()
     drawn = scenes or first_scene(options, defaults)
     scene = requested_scene(drawn, options, lost, defaults, fits=not dry_run)
     path = output or default_output(scenes, options, ".png", free=not (overwrite or dry_run))
     draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
+
+
+def draw_each(
+    scenes: tuple[str, ...],
+    folder: str,
+    options: dict[str, Any],
+    how: dict[str, Any],
+    overwrite: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Draw a picture of each scene into a folder, or print their plans."""
+    if not dry_run:
+        make_folder(folder)
+    for source in scenes:
+        lost: list[str] = []
+        scene = requested_scene((source,), options, lost, shared.scene_table(), fits=not dry_run)
+        path = str(Path(folder, source_name(source) + ".png"))
+        draw_or_plan(scene, path, how, overwrite, dry_run, as_json, lost)
 
 
 def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:

@@ -65,8 +65,10 @@ def path() -> Path:
 @functools.cache
 def read(file: Path) -> dict[str, Any]:
     """Return the table of a file of defaults; an empty one where there is no file."""
-    if not file.is_file():
-        return {}
+    return _read(file) if file.is_file() else {}
+
+
+def _read(file: Path) -> dict[str, Any]:
     from fractals.io.files import read_toml
 
     table = read_toml(file)

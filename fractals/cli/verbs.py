@@ -26,8 +26,6 @@ from fractals.cli.messages import (
 )
 from fractals.errors import FractalsError, OptionError
 
-# `fractals help`.
-
 
 @verb("help", "help", "help render", "help find nucleus")
 @click.argument("names", nargs=-1, metavar="[VERB]...", shell_complete=verb_names)
@@ -44,9 +42,6 @@ def help_command(context: click.Context, names: tuple[str, ...]) -> None:
         inner = click.Context(found, info_name=name, parent=inner)
         command = found
     write_out(command.get_help(inner) + "\n")
-
-
-# `fractals completion`.
 
 
 @add_completion_class

@@ -378,18 +378,12 @@ def parse_color(text: Any) -> tuple[float, float, float]:
     OKLCH is lightness from 0 to 1, chroma from 0 to some 0.3, and hue in degrees; where sRGB has
     no such color, one of less chroma is taken.
     """
-    lch = _oklch_in(text)
+    lch = _oklch_in(text) if isinstance(text, str) and text.startswith("oklch") else None
     if lch is not None:
         red, green, blue = np.clip(srgb_from_linear(linear_from_oklch(lch)), 0, 1).tolist()
         return red, green, blue
-    known: dict[str, Any] = {}
     if isinstance(text, str) and text.isalpha() and len(text) <= MAX_COLOR_NAME:
-        from PIL.ImageColor import colormap as known
-        from PIL.ImageColor import getrgb
-
-        if text.lower() in known:
-            red, green, blue = getrgb(text.lower())[:3]
-            return red / 255, green / 255, blue / 255
+        return _named_color(text)
     digits = text[1:] if isinstance(text, str) and text.startswith("#") else ""
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)
@@ -398,10 +392,22 @@ def parse_color(text: Any) -> tuple[float, float, float]:
             raise ValueError
         red, green, blue = bytes.fromhex(digits)
     except ValueError:
-        hint = catalog.did_you_mean(str(text), known) if known else ""
-        message = (
-            f"'{shown(text, 40)}' is not a color such as '#1b6ca8', 'oklch(0.6 0.1 250)' or 'navy'"
-            f"{hint}"
-        )
-        raise InputError(message) from None
+        raise _no_color(text) from None
     return red / 255, green / 255, blue / 255
+
+
+def _named_color(name: str) -> tuple[float, float, float]:
+    """Return the color of a name of CSS."""
+    from PIL.ImageColor import colormap, getrgb
+
+    if name.lower() not in colormap:
+        raise _no_color(name, catalog.did_you_mean(name, colormap))
+    red, green, blue = getrgb(name.lower())[:3]
+    return red / 255, green / 255, blue / 255
+
+
+def _no_color(text: Any, hint: str = "") -> InputError:
+    return InputError(
+        f"'{shown(text, 40)}' is not a color such as '#1b6ca8', 'oklch(0.6 0.1 250)' or 'navy'"
+        f"{hint}"
+    )

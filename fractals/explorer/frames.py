@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from fractals.errors import OptionError
 from fractals.rendering.families import moves_of
-from fractals.rendering.moves import SPARE_DIGITS, Place
+from fractals.rendering.moves import SPARE_DIGITS, Travel
 from fractals.scene.geometry import Matrix, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, decimals, log2, significant
@@ -204,8 +204,10 @@ class FrameView:
         fresh = (
             not (self.scale or self.turn) and self.center == FrameView.of(origin, self.size).center
         )
-        place = Place(self.center, self.width_text, self.rotation, self.turn / 100, moved=not fresh)
-        return moves_of(origin).moved(origin, place)
+        travel = Travel(
+            self.center, self.width_text, self.rotation, self.turn / 100, moved=not fresh
+        )
+        return moves_of(origin).moved(origin, travel)
 
 
 def in_colors(scene: Scene, color: Color) -> Scene:

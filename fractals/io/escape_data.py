@@ -159,8 +159,6 @@ class Tally:
         )
 
 
-# --- Raw numbers
-
 # Checks raw numbers of any origin before compiled code, which has no bounds checks, reads them.
 
 

@@ -325,7 +325,8 @@ class PictureFile:
         self.file_format = "PNG"  # such as "PNG" or "JPEG"
         if isinstance(path, str | Path):
             self.file_format = format_of(path)
-            check_format(self.file_format, picture)
+            if self.file_format != "PNG":  # which holds every picture
+                check_format(self.file_format, picture)
             check_output(path, overwrite)
         elif not hasattr(path, "write"):
             raise OptionError(f"{path!r:.60}: give the name of a file, or an open binary file")
@@ -438,6 +439,11 @@ def lost(file_format: str, scene: Scene) -> str:
         return f"the picture carries no scene: its formula '{scene.formula.name}' is Python code"
     if file_format in ("PNG", "HTML"):
         return ""
+    return _lost_beside(file_format, scene)
+
+
+def _lost_beside(file_format: str, scene: Scene) -> str:
+    """Return what a type of file doesn't carry that writes the scene as EXIF, or none."""
     from fractals.io import exif  # imports Pillow, which a PNG does not need
 
     dpi = " and no dpi" if scene.image.dpi and file_format not in WITH_DPI else ""

@@ -87,8 +87,6 @@ def _unicode(text: str) -> bytes:
     return b"mluc" + struct.pack(">4xII2s2sII", 1, 12, b"en", b"US", len(data), 28) + data
 
 
-# --- Strips
-
 fast_zlib: Any = zlib
 with contextlib.suppress(ImportError):  # the extra `fast`: three times as fast, and no larger
     from isal import isal_zlib

@@ -122,7 +122,7 @@ class Coloring(ByRecipe):
     statistic : OrbitStatistic, optional
     rank_table : callable, optional
         ``rank_table(values)``, of all samples of the picture, returns the table that replaces a
-        value by its rank (`fractals.kernels.coloring.make_rank`).
+        value by its rank (`fractals.kernels.ranks.make_rank`).
     make_palette : callable, optional
         ``make_palette(**settings)`` returns the palette, in place of the one that `palette` names.
     settings : mapping

@@ -21,7 +21,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from fractals.backends.base import Backend, Stages, Work
+from fractals.backends.base import Backend, Prepare, Stages, Work
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.deep import orbit_cache
@@ -97,8 +97,15 @@ def _limit_by_other_method(
     """
     coarser = plan.size[0] * plan.supersampling < LIMIT_SIZE[0]
     either = (plan.deep or coarser) and plan.view.projection == "plane"
-    if not (plan.probed and plan.depth < 1 and either):
-        return None
+    if plan.probed and plan.depth < 1 and either:
+        return _limit_by_small_picture(backend, plan, find_orbit, watch)
+    return None
+
+
+def _limit_by_small_picture(
+    backend: Backend, plan: Plan, find_orbit: FindOrbit, watch: Callable[[int], None] | None
+) -> int | None:
+    """Return the limit of a picture of the probe's size, if it has the other method."""
     image = plan.scene.image.model_copy(update={"size": LIMIT_SIZE, "supersampling": 1})
     scene = plan.scene.model_copy(update={"image": image})
     probed = make_plan(scene, plan.device, plan.interior_shortcuts, plan.threads)
@@ -300,11 +307,15 @@ def compilation_explained(plan: Plan) -> Iterator[None]:
         of_numba = type(error).__module__.startswith("numba.")
         if not of_numba or plan.formula.step.__module__.startswith("fractals."):
             raise
-        raise OptionError(
-            f"the formula '{plan.formula.name}' can't be compiled for {plan.precision}: write "
-            "constants as number(0.25, x), and use only fma, select, abs, min, max and arithmetic "
-            "(CONTRIBUTING.md shows how)"
-        ) from error
+        raise _uncompilable(plan) from error
+
+
+def _uncompilable(plan: Plan) -> OptionError:
+    return OptionError(
+        f"the formula '{plan.formula.name}' can't be compiled for {plan.precision}: write "
+        "constants as number(0.25, x), and use only fma, select, abs, min, max and arithmetic "
+        "(CONTRIBUTING.md shows how)"
+    )
 
 
 def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:
@@ -603,22 +614,23 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     prepare = drawing.backend.compile_tile_loop(work, drawing.dtype)
     if prepare is None:
         return []
+    return [_prepared(drawing, prepare) for _ in range(drawing.backend.threads)]
 
-    def prepared() -> DrawTiles:
-        loop = prepare()
 
-        def draw(
-            queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
-        ) -> StageTicks:
-            laps = loop(queue.cells, picture, band, pixels_left)
-            if laps[-1] < 0 and isinstance(source, Recoloring):
-                check_counts(source.raw.count, source.max_iterations)
-            drawing.tally.add(*map(int, laps[len(TILE_STAGES) :]))
-            return _spent(laps)
+def _prepared(drawing: Drawing, prepare: Prepare) -> DrawTiles:
+    """Return the compiled code of one thread, which draws tiles."""
+    loop, source = prepare(), drawing.source
 
-        return draw
+    def draw(
+        queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
+    ) -> StageTicks:
+        laps = loop(queue.cells, picture, band, pixels_left)
+        if laps[-1] < 0 and isinstance(source, Recoloring):
+            check_counts(source.raw.count, source.max_iterations)
+        drawing.tally.add(*map(int, laps[len(TILE_STAGES) :]))
+        return _spent(laps)
 
-    return [prepared() for _ in range(drawing.backend.threads)]
+    return draw
 
 
 def compiled_keeps(drawing: Drawing, planes: Planes, tiles: Sequence[Tile]) -> list[Loop]:

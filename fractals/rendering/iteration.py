@@ -142,9 +142,6 @@ def _mean(ordered: Floats, first: float, last: float) -> float:
     return float(part.sum()) / len(part)  # `mean` takes twice as long
 
 
-# TileGrid: the positions of a tile's samples, as arrays on a device.
-
-
 class TileGrid:
     """The grid of a plan's samples on a device: columns and rows, or explicit positions.
 
@@ -228,9 +225,6 @@ class Begun:
             self._backend.to_host(*flags)
             again = True
         return again
-
-
-# ViewProbe: iterates a few samples of a view, for the limit of iterations and the count offset.
 
 
 Positions = NDArray[np.float64]
@@ -365,10 +359,7 @@ class ViewProbe:
                 prepare(limit)
 
     def count_offset(self, limit: int) -> float:
-        """Return the count offset of the view, from probes of several widths."""
-        plan = self.plan
-        if not plan.depth:
-            return 0.0
+        """Return the count offset of a view that has a depth, from probes of several widths."""
         own = self._escaped
         # Only the iteration is done in threads, which would wait for each other in the rest.
         begun: dict[int, Begun] = {}
@@ -382,7 +373,9 @@ class ViewProbe:
         found = dict(zip(begun, smooth, strict=True))
         if own is not None:
             found[0] = own
-        return count_offset({k: lowest_and_median(part) for k, part in found.items()}, plan.depth)
+        return count_offset(
+            {k: lowest_and_median(part) for k, part in found.items()}, self.plan.depth
+        )
 
 
 FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
@@ -558,9 +551,6 @@ class GridMethod:
         return EscapeTile(backend.empty(shape, np.int32), x, y, dx, dy, statistics)
 
 
-# Direct iteration of tiles: each sample by itself.
-
-
 FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
 # Users write larger limits to mean "no limit". A probe must not follow them: it would take minutes.
 LONG = 2**22
@@ -587,12 +577,7 @@ class Direct(GridMethod):
                 self.max_iterations, self.probing = found, probe.seconds
                 return
         if backend.kind in ("python", "simulator"):  # the probe would take minutes there
-            cpu = open_one_core(plan.precision)
-            # With the program that pictures of the CPU have; the counts are the same.
-            steps = limits_of("cpu").steps_per_check
-            other = Direct(cpu, replace(plan, steps_per_check=steps))
-            self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
-            self.probing = other.probing
+            self._look_on_cpu()
         else:
             probe, before = self._probe(), self.max_iterations
             if not self.run.called:
@@ -602,11 +587,21 @@ class Direct(GridMethod):
             limit = self.max_iterations
             if limit > LONG and plan.depth and not plan.probed:
                 limit = min(limit, probe.shallow_limit())
-            self.count_offset = probe.count_offset(limit)
+            if plan.depth:
+                self.count_offset = probe.count_offset(limit)
             self.probing = probe.seconds
             if not self.part and self.max_iterations == before:
                 return
         self._compile()
+
+    def _look_on_cpu(self) -> None:
+        """Set the same from a probe on the CPU, whose counts are the same."""
+        cpu = open_one_core(self.plan.precision)
+        # With the program that pictures of the CPU have
+        steps = limits_of("cpu").steps_per_check
+        other = Direct(cpu, replace(self.plan, steps_per_check=steps))
+        self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
+        self.probing = other.probing
 
     def _compile(self, limit: int = 0) -> None:
         """Compile the program, and bring its inputs to the device.
@@ -655,7 +650,15 @@ class Direct(GridMethod):
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
             self.run(tile, grid, self.point, np.int32(last))
-            return Begun(backend, tile)
+        else:
+            self._run_parts(tile, shape, grid, last, stop)
+        return Begun(backend, tile)
+
+    def _run_parts(
+        self, tile: EscapeTile, shape: tuple[int, int], grid: SampleGrid, last: int, stop: Stop
+    ) -> None:
+        """Iterate samples in several launches, between which the work may end."""
+        backend = self.backend
         more = state_size(self.formula, self.derivative) - first_size(self.derivative)
         rest = backend.empty((more, *shape), backend.real) if more else self.no_planes
         for begin in range(0, last, self.part):
@@ -667,4 +670,3 @@ class Direct(GridMethod):
             backend.synchronize()
             if backend.kind == "cpu" and not (tile.count == until).any():
                 break
-        return Begun(backend, tile)

@@ -23,7 +23,7 @@ OCTAVES_A_SECOND, SECONDS_A_KEY = 1.0, 4.0
 LEAST_GAP = 0.02  # seconds between two keys that a user places
 
 
-class Place(NamedTuple):
+class Travel(NamedTuple):
     """Where moves have led from the view of a scene that was opened, exactly."""
 
     center: tuple[Fraction, Fraction]
@@ -82,7 +82,7 @@ class Moves:
     # rectangles are cut out of them, and counts tell which parts are interesting.
     in_plane = True
 
-    def moved(self, scene: Scene, place: Place) -> Scene:
+    def moved(self, scene: Scene, place: Travel) -> Scene:
         """Return a scene after a drag, a wheel step or a turn."""
         view, image = scene.view, scene.image
         if not place.moved and view.width is not None and view.center is not None:

@@ -276,7 +276,8 @@ class Perturbation(GridMethod):
         if self.statistics.planes:
             counts, _ = probe.counts(last)
             self.note = self._slow_note(float(counts.mean()))
-        self.count_offset = probe.count_offset(last)
+        if plan.depth:
+            self.count_offset = probe.count_offset(last)
         self.probing = probe.seconds
         # The callback may hold this source, whose arrays would stay in memory.
         self._on_steps = None

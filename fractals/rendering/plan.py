@@ -2,7 +2,7 @@
 
 import bisect
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -315,8 +315,11 @@ class Plan:
     def check_memory(self) -> None:
         """Raise an `OptionError` for a picture that does not fit into the memory that is free."""
         free = memory_size()
-        if not free or self.memory <= 0.9 * free:  # the rest is for the compiler and the tables
-            return
+        if free and self.memory > 0.9 * free:  # the rest is for the compiler and the tables
+            self._refuse_memory(free)
+
+    def _refuse_memory(self, free: int) -> None:
+        """Raise the error for a picture that does not fit into this many bytes."""
         needs = f"{self.memory / 2**30:.1f} GiB, and {free / 2**30:.1f} GiB are free"
         if self.orbit_memory > self.memory / 2:
             raise OptionError(
@@ -490,10 +493,8 @@ def make_plan(
         lacking = sample_bits + MIN_SPARE_BITS - BITS[number]
         deep = lacking > 0
         if deep:
-            most, last = BITS[number] - MIN_SPARE_BITS, math.ceil(lacking)
-            wider = range(max(0, last - 4096), last)  # not the narrowest, of a million digits
-            octaves = bisect.bisect_left(wider, True, key=lambda k: bits_of(k)[2] <= most)
-            _refuse_deep(formula, number, log2(finest) + wider.start + octaves)
+            octaves = _octaves_too_deep(math.ceil(lacking), number, lambda k: bits_of(k)[2])
+            _refuse_deep(formula, number, log2(finest) + octaves)
     if deep:
         layers.check_deep()
     _check_range(scene, formula, number)
@@ -547,6 +548,16 @@ def make_plan(
 
 
 CHAINS = ": only one f(z) + c of powers, minus signs, conj and at most two absx or absy goes deeper"
+
+
+def _octaves_too_deep(most: int, number: str, bits_of: Callable[[int], float]) -> int:
+    """Return how many octaves wider a view is that the number type resolves, or `most`.
+
+    ``bits_of(k)``: the bits of a view that is k octaves wider.
+    """
+    enough = BITS[number] - MIN_SPARE_BITS
+    wider = range(max(0, most - 4096), most)  # not the narrowest, of a million digits
+    return wider.start + bisect.bisect_left(wider, True, key=lambda k: bits_of(k) <= enough)
 
 
 def _refuse_deep(formula: Formula, precision: str, log2_least: float) -> None:

@@ -82,6 +82,17 @@ def needed_orbit_bits(
         return _parameter_bits(formula, center, width, log2_spacing)
     if -log2_spacing < MIN_JULIA_BITS:
         return 0.0
+    return _julia_orbit_bits(julia, formula, width, center, log2_spacing)
+
+
+def _julia_orbit_bits(
+    julia: tuple[str, str],
+    formula: Formula,
+    width: Fraction,
+    center: tuple[Fraction, Fraction],
+    log2_spacing: float,
+) -> float:
+    """Return the same for a Julia set."""
     # A larger view near this view stands for it, so the steps of a zoom share its orbits.
     larger = math.ceil(log2(width))
     samples = math.ceil(log2(width) - log2_spacing)  # log2 of those in a width

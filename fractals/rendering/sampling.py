@@ -301,6 +301,9 @@ class Room:
                 if pixels == 1:
                     raise
                 self.most = min(self.most, pixels // 2)
+        return self._in_smaller(take, tile, stop)
+
+    def _in_smaller(self, take: Take, tile: Tile, stop: Stop) -> dict[str, float]:
         spent: dict[str, float] = {}
         for part in smaller(tile, self.most):
             add(spent, self._taken(take, part, stop))

@@ -1,7 +1,7 @@
 """Escape data -> pixels on a backend: programs of layers and groups, masks, jittered samples."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -25,6 +25,8 @@ from fractals.scene.paint import PictureMask
 Fill = Callable[..., None]  # ``fill(values, raw, max_iterations, count_offset)``
 Values = Callable[[ResolvedLayer, Fill], NDArray[np.floating[Any]]]
 # Returns `place`, `values` and `table` of a layer, as of `_Painted`.
+# Open groups of layers, from outside, and their buffers
+OpenGroups = list[tuple[ResolvedGroup, Any]]
 Placing = Callable[
     ["Painter", ResolvedLayer, PlaceOptions, Values | None], tuple[Run, Run | None, Any]
 ]
@@ -157,24 +159,41 @@ class Painter:
             )
         # Of each group what blends it over what is below, and the number of its opacities
         self._merges: dict[ResolvedGroup, tuple[Run, int]] = {}
+        self._mean: Run | None = None
+        self._to_linear: Run | None = None
+        self._decode: Any = None
+        if several or filtered or self.layers.groups:
+            self._compile_mixing(several, filtered)
+        if self.projected:
+            self._samples = Samples(self.plan)
+        self._turn: Run | None = None
+        if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
+            self._compile_turn()
+
+    def _compile_mixing(self, several: bool, filtered: bool) -> None:
+        """Compile what mixes layers, and samples at random places of pixels."""
+        backend = self.backend
         for group in self.layers.groups:
             body = blend.make_nested_body if group.outer else blend.make_group_body
             opacities = self._weighted(group.over.picture_mask, group.over.opacity)
             self._merges[group] = backend.compile(body, group.blend), opacities
-        self._mean = backend.compile(blend.make_mean_body) if several and not filtered else None
-        self._to_linear = backend.compile(shade.make_decode_body) if several and filtered else None
-        self._decode = backend.to_device(palette.decoding(), kept=True) if several else None
+        if several:
+            self._decode = backend.to_device(palette.decoding(), kept=True)
+            if filtered:
+                self._to_linear = backend.compile(shade.make_decode_body)
+            else:
+                self._mean = backend.compile(blend.make_mean_body)
         if filtered:
             self._filter = backend.compile(shade.make_filter_body, PERIOD)
             self._shifts = backend.to_device(shifts())
-        if self.projected:
-            self._samples = Samples(self.plan)
-        self._turn = None
-        if self.layers.derivative and (self.projected or not is_plain(self.plan.view)):
-            self._turn = backend.compile(shade.make_turned_body, self.projected)
-            linear = [float(part) for part in matrix(self.plan.view)]
-            self._matrix = backend.to_device(np.array(linear, backend.real))
-            self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
+
+    def _compile_turn(self) -> None:
+        """Compile what turns dz to the axes of the picture."""
+        backend = self.backend
+        self._turn = backend.compile(shade.make_turned_body, self.projected)
+        linear = [float(part) for part in matrix(self.plan.view)]
+        self._matrix = backend.to_device(np.array(linear, backend.real))
+        self._no_arms = backend.to_device(np.zeros((2, 1), backend.real))
 
     @property
     def constants(self) -> Any:
@@ -317,7 +336,7 @@ class Painter:
         position = backend.empty(samples, np.float32)
         colors = backend.empty((*samples, 3), np.float32) if kept else None
         weights = places.weights or [opacity for _, opacity in self._opacities]
-        open_groups: list[tuple[ResolvedGroup, Any]] = []  # from outside, and their buffers
+        open_groups: OpenGroups = []
         for k, painted in enumerate(self._painted):
             if painted.values:
                 inputs = painted.inputs_for(max_iterations, count_offset)
@@ -330,17 +349,33 @@ class Painter:
                 n = 0 if kept else self.plan.supersampling
                 painted.painting(n, self._encode)(colors if kept else rgb, position)
                 continue
-            for group in painted.chain[len(open_groups) :]:
-                assert self._clear
-                open_groups.append((group, backend.empty((*samples, 4), np.float32)))
-                self._clear(open_groups[-1][1])
+            self._open_groups(painted, open_groups, samples)
             painted.paint(open_groups[-1][1], position, painted.lookup, weights[painted.weights])
             above = self._painted[k + 1].chain if k + 1 < len(self._painted) else ()
-            while open_groups and open_groups[-1][0] not in above:
-                group, inner = open_groups.pop()
-                merge, opacities = self._merges[group]
-                merge(open_groups[-1][1] if open_groups else colors, inner, weights[opacities])
+            self._close_groups(above, open_groups, colors, weights)
         return colors
+
+    def _open_groups(
+        self, painted: _Painted, open_groups: OpenGroups, samples: tuple[int, int]
+    ) -> None:
+        """Begin the groups of a layer that are not open."""
+        assert self._clear
+        for group in painted.chain[len(open_groups) :]:
+            open_groups.append((group, self.backend.empty((*samples, 4), np.float32)))
+            self._clear(open_groups[-1][1])
+
+    def _close_groups(
+        self,
+        above: Sequence[ResolvedGroup],
+        open_groups: OpenGroups,
+        colors: Any,
+        weights: Sequence[Any],
+    ) -> None:
+        """Blend the groups that the next layer is not in over what is below them."""
+        while open_groups and open_groups[-1][0] not in above:
+            group, inner = open_groups.pop()
+            merge, opacities = self._merges[group]
+            merge(open_groups[-1][1] if open_groups else colors, inner, weights[opacities])
 
     def _turned(self, samples: tuple[int, int], raw: EscapeTile, arms: Any) -> EscapeTile:
         """Return escape data with dz along the axes of the picture."""

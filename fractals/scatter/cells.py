@@ -151,7 +151,7 @@ class Cells:
         run = backend.compile(buddhabrot.make_look_body, *self._kernel[1:])
         found = np.zeros((-(-len(asked) // COLUMNS), COLUMNS, LOOKED), np.int64)
         sums = backend.to_device(np.zeros(4, np.int64))
-        rows = AT_ONCE if backend.threads else len(found)
+        rows = AT_ONCE if backend.threads else max(len(found), 1)
 
         def work(top: int) -> None:
             out = found[top : top + rows]

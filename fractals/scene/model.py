@@ -37,8 +37,6 @@ from fractals.scene.picture import (
 from fractals.scene.space import Camera, ColorText, Light, Relief
 from fractals.scene.table import CommandHelp, Instance, Table, explained, make_once
 
-# HTML of scenes, for notebooks.
-
 
 def folded_html(title: str, text: str) -> str:
     """Return HTML of a title that unfolds to a text."""

@@ -275,19 +275,22 @@ def decimal_text(given: Any) -> str:
     if len(text) > MAX_DIGITS + 20:
         raise ValueError(f"{len(text)} characters: a number has at most {MAX_DIGITS} digits")
     if not DECIMAL.fullmatch(text):
-        if isinstance(given, str | float | Decimal):
-            more = ""
-            if text[-1:] == "%" or text[:1] == "x":
-                more = " (only options of the command line are relative to a scene)"
-            raise ValueError(
-                f"'{shown(given, 40)}' is not a decimal number such as '-0.75' or '3e-6'{more}"
-            )
-        kind = type(given).__name__
-        raise ValueError(f"{shown(repr(given), 40)}, of type {kind}, is not a finite real number")
+        raise ValueError(_no_decimal(given, text))
     _, _, exponent = text.lower().partition("e")
     if len(exponent) > 9 or abs(Decimal(text).adjusted()) > MAX_EXPONENT:
         raise ValueError(f"'{shown(text, 40)}' is beyond 1e±{MAX_EXPONENT}")
     return text
+
+
+def _no_decimal(given: Any, text: str) -> str:
+    """Return what is wrong with what is no decimal number."""
+    if not isinstance(given, str | float | Decimal):
+        kind = type(given).__name__
+        return f"{shown(repr(given), 40)}, of type {kind}, is not a finite real number"
+    more = ""
+    if text[-1:] == "%" or text[:1] == "x":
+        more = " (only options of the command line are relative to a scene)"
+    return f"'{shown(given, 40)}' is not a decimal number such as '-0.75' or '3e-6'{more}"
 
 
 def plain(given: Any, depth: int = 0) -> Any:

@@ -50,6 +50,13 @@ def _frame(sides: tuple[str, str]) -> tuple[str, str]:
 def _point(given: Any) -> Any:
     if isinstance(given, str) and (found := point_text(given)):
         return found
+    if isinstance(given, tuple | list):
+        return tuple(given)
+    return _point_of_library(given)
+
+
+def _point_of_library(given: Any) -> Any:
+    """Return a point as two numbers: a complex number of any library, an array or a sequence."""
     if getattr(given, "shape", None) == ():  # a number of NumPy, or an array of one
         given = given.item()
     if isinstance(given, Sequence) and not isinstance(given, str):

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 from fractals.errors import OptionError
-from fractals.rendering.moves import LEAST_GAP, Moves, Place, Suggestion
+from fractals.rendering.moves import LEAST_GAP, Moves, Suggestion, Travel
 from fractals.rendering.options import SuggestOptions
 from fractals.scene.geometry import home_width_of
 from fractals.scene.model import Scene
@@ -25,7 +25,7 @@ class CameraMoves(Moves):
 
     in_plane = False
 
-    def moved(self, scene: Scene, place: Place) -> Scene:
+    def moved(self, scene: Scene, place: Travel) -> Scene:
         """Return a scene whose camera went around the solid by a drag, and towards it by a zoom."""
         if not place.moved:
             return scene

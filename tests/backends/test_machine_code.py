@@ -304,7 +304,7 @@ def note(frame, event, arg):
 sys.setprofile(note)
 fractals.cli.main(sys.argv[1:])
 """
-MAX_FILES, MAX_CALLS = 48, 1000
+MAX_FILES, MAX_CALLS = 50, 1000
 
 
 # A loop over tiles is compiled for the second picture of a process. Where it is stored it is used

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import pytest
 from support.opencl import OPENCL
-from support.scenes import slow_but
 from support.strip_programs import outputs
 
 import fractals
@@ -98,9 +97,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize(
-    "case", slow_but(CHANGES.keys() - {"about the center", "of a Julia set"}, CHANGES)
-)
+@pytest.mark.parametrize("case", CHANGES)
 def test_frames_are_plane_pictures(case):
     first, last, changes = CHANGES[case]
     changes = dict(changes)

@@ -184,7 +184,9 @@ PARAMETERS, JULIA = None, ("-0.4", "0.59")
 
 @pytest.mark.parametrize(
     ("julia", "device"),
-    slow_but([(PARAMETERS, "python"), (JULIA, "python")], product([PARAMETERS, JULIA], DEVICES)),
+    slow_but(
+        product([PARAMETERS, JULIA], ["python", "cpu"]), product([PARAMETERS, JULIA], DEVICES)
+    ),
     ids=lambda value: {PARAMETERS: "parameters", JULIA: "julia"}.get(value, value),
 )
 @every_other

@@ -79,7 +79,7 @@ def check_page(tmp_path, scene):
 
 
 @needs_node
-@pytest.mark.parametrize("name", slow_but([], SCENES))
+@pytest.mark.parametrize("name", slow_but(["julia", "mandelbrot"], SCENES))
 def test_a_page_draws_what_render_draws(tmp_path, name):
     check_page(tmp_path, scene_of(**SCENES[name]))
 

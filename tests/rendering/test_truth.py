@@ -208,14 +208,14 @@ def check_known(name, place, device):
     return raw.method, len(stable)
 
 
-@pytest.mark.parametrize("name", slow_but(KNOWN.keys() - {*OWN, SHIP}, sorted(KNOWN)))
+@pytest.mark.parametrize("name", sorted(KNOWN))
 def test_known_counts(name, truth, compiled):
     method, stable = check_known(name, truth[name], compiled)
     assert method == KNOWN[name]
     assert stable >= 2
 
 
-@pytest.mark.parametrize("name", slow_but([SHIP], [*OWN, SHIP]))
+@pytest.mark.parametrize("name", [*OWN, SHIP])
 def test_known_counts_on_the_cpu(name, truth):
     method, stable = check_known(name, truth[name], "cpu")
     assert method == KNOWN[name]

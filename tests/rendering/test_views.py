@@ -120,7 +120,7 @@ def test_deep_counts_are_exact(look, antialias):
     assert len(np.unique(raw.count)) > 5
 
 
-@pytest.mark.parametrize("julia", slow_but([False], [False, True]), ids=["parameters", "julia"])
+@pytest.mark.parametrize("julia", [False, True], ids=["parameters", "julia"])
 def test_a_strip_goes_where_float64_ends(julia):
     """Each row has its own exponent; one reference serves them all."""
     keys = {"julia": ["-0.4", "0.59"], "center": ["0", "0"]} if julia else {}

@@ -285,3 +285,11 @@ def test_hits_are_counted_whole_on_many_threads():
     finally:
         sys.setswitchinterval(usual)
     assert len(set(found)) == 1
+
+
+@pytest.mark.slow
+def test_a_round_may_ask_for_no_cell():
+    """A device without threads looks at all cells at once, and there may be none to look at."""
+    formula = {"name": "buddhabrot", "cells": 64}
+    given = {"formula": formula, "max_iterations": 20, "quality": 0.5, "size": (24, 16)}
+    assert fractals.render(**given, device="python").size == (24, 16)

@@ -1,4 +1,4 @@
-"""How a packet skips along the stages of LA: `la_steps` of `kernels.perturb`.
+"""How a packet skips along the stages of LA: `la_steps` of `fractals.kernels.perturb`.
 
 Here a number is a tuple ``(x, y, e)``: two packs, and one exponent that all lanes under way share,
 always 0 where numbers have no exponents. Scaling by powers of two changes no bits, so a lane has

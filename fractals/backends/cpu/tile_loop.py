@@ -116,6 +116,11 @@ def compile_tile_loop(backend, number, work, dtype=None):
     loop = compiled(number, dtype, not work.iterate)
     if loop is None:
         return None
+    return _prepare(backend, loop, programs, work, dtype)
+
+
+def _prepare(backend, loop, programs, work, dtype):
+    """Return what `compile_tile_loop` does, given the loop and the programs that it calls."""
     tiles, n, real = work.tiles, work.n, backend.real
     columns = int(tiles[:, 2].max()) * n
     samples = int((tiles[:, 2] * tiles[:, 3]).max()) * n**2

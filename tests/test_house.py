@@ -1,0 +1,94 @@
+"""The figures of `scripts/house`."""
+
+import ast
+import json
+import subprocess
+import sys
+import types
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = str(ROOT / "scripts" / "house")
+house = types.ModuleType("house")
+house.__file__ = SCRIPT
+SourceFileLoader("house", SCRIPT).exec_module(house)
+
+
+def figures(*options):
+    done = subprocess.run(
+        [sys.executable, SCRIPT, "--json", *options],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_code_is_counted_without_blank_lines_comments_and_docstrings(tmp_path):
+    file = tmp_path / "a.py"
+    file.write_text(
+        '"""Three\nlines\nhere."""\n\nx = """two\nlines"""  # counted\n# not counted\n\n'
+        'def f():\n    """Not counted."""\n    return (\n        1\n    )\n',
+        "utf-8",
+    )
+    assert house.code_lines(file) == 2 + 4
+    page = tmp_path / "a.js"
+    page.write_text("// no\nlet x = 1; // yes\n\n/* no */\n", "utf-8")
+    assert house.code_lines(page) == 1
+
+
+def test_every_part_has_files_and_the_parts_are_the_whole():
+    parts = house.parts()
+    assert all(part["files"] and part["lines"] for part in parts.values())
+    sources = sorted(house.PACKAGE.rglob("*.py"))
+    assert {house.part_of("scatter/play.py"), house.part_of("explorer/client/ui.js")} == {
+        "scatter",
+        "explorer's page",
+    }
+    of_python = [name for name in parts if name not in ("explorer's page", "pages that draw")]
+    assert sum(parts[name]["files"] for name in of_python) <= len(sources)
+    assert house.part_of("rendering/plan.py") == house.BUILDING
+    assert parts[house.BUILDING]["lines"] < sum(map(house.code_lines, sources))
+    for beginnings in house.PARTS.values():
+        assert all((house.PACKAGE / start).exists() for start in beginnings)
+
+
+def test_a_commit_stays_at_home_or_not():
+    commits = [
+        [("fractals/scatter/play.py",), ("tests/scatter/test_play.py",), ("CHANGELOG.md",)],
+        [("fractals/scatter/play.py",), ("fractals/cli/render.py",)],
+        [("fractals/cli/render.py",)],
+        [("tests/scatter/test_play.py",)],
+        [("fractals/kernels/old.py", "fractals/scatter/play.py"), ("fractals/catalog.py",)],
+        [("fractals/kernels/old.py",), ("fractals/space/plan.py",)],  # before it was moved
+    ]
+    assert house.at_home("scatter", commits) == {"commits": 3, "at home": 0.33}
+    assert house.at_home("space", commits[:3]) == {"commits": 0, "at home": None}
+
+
+def test_programs_name_modules_that_exist():
+    for modules in (*house.PROGRAMS.values(), house.MAKER):
+        for name in modules.split():
+            assert (house.PACKAGE / (name.replace(".", "/") + ".py")).exists(), name
+
+
+@pytest.mark.slow
+def test_a_walk_passes_functions():
+    (walk,) = figures("--walks", "Python")["walks"].values()
+    assert 100 < len(walk) < 1000
+    for place, lines in walk.items():
+        file, _, rest = place.partition(":")
+        first = int(rest.split()[0])
+        text = (house.PACKAGE / file).read_text("utf-8").splitlines()
+        assert 0 <= lines <= len(text) - first + 1
+    drawn = next(lines for place, lines in walk.items() if place.endswith(" make_plan"))
+    assert drawn == length_of("rendering/plan.py", "make_plan")
+
+
+def length_of(file, name):
+    tree = ast.parse((house.PACKAGE / file).read_text("utf-8"))
+    node = next(node for node in tree.body if getattr(node, "name", "") == name)
+    return node.end_lineno - node.lineno + 1
