@@ -185,7 +185,7 @@ PARAMETERS, JULIA = None, ("-0.4", "0.59")
 @pytest.mark.parametrize(
     ("julia", "device"),
     slow_but(
-        product([PARAMETERS, JULIA], ["python", "cpu"]), product([PARAMETERS, JULIA], DEVICES)
+        [*product([PARAMETERS, JULIA], ["python", "cpu"])], product([PARAMETERS, JULIA], DEVICES)
     ),
     ids=lambda value: {PARAMETERS: "parameters", JULIA: "julia"}.get(value, value),
 )
