@@ -17,14 +17,17 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
-from typing import TypeVar
+from time import monotonic
+from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 Tasks = SimpleQueue[Callable[[], None] | None]  # of one thread, which None ends
 
+PATIENCE = 0.5  # seconds in which compiled loops that look at a flag end, after an error
 WAKE = 0.05  # seconds between two calls for progress, and until a KeyboardInterrupt is raised
 CLAIM = "fractals-threads-on-cores"  # name of what one process of a user holds at a time
 
@@ -52,8 +55,9 @@ class Queue:
 
     NEXT, LIMIT, DONE = 0, 1, 2
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, halt: NDArray[Any] | None = None) -> None:
         self.total = total  # how many tiles there are
+        self.halt = halt  # one number; compiled loops return early where it is not 0
         # NEXT, the tile that is taken next; LIMIT, the one that must not be taken yet; DONE, how
         # many are done; ndarray of int64
         self.cells = np.array([0, total, 0], np.int64)
@@ -160,6 +164,8 @@ def run_loops(
         except BaseException as error:
             ended.put(error)
             queue.stop()
+            if queue.halt is not None:
+                queue.halt[0] = 1
 
     # The workers themselves stay out of this frame: a traceback that keeps it would keep them.
     tasks, threads = _workers(len(loops)).tasks, _workers(len(loops)).threads
@@ -173,14 +179,35 @@ def run_loops(
                 if progress:
                     progress(int(queue.cells[Queue.DONE]), queue.total)
                 _kept.check()
-        finally:
+        except BaseException:
             queue.stop()
+            _end_early(queue, ended, len(loops) - len(results))
+            raise
+        queue.stop()
+    if queue.halt is not None:
+        queue.halt[0] = 0  # a loop that failed has set it
     spent: dict[str, float] = {}
     for result in results:
         if isinstance(result, BaseException):
             raise result
         add(spent, result)
     return spent
+
+
+def _end_early(queue: Queue, ended: SimpleQueue[Any], left: int) -> None:
+    """Have the loops that are left return, and wait for them: the next picture needs the threads.
+
+    The flag stays set for a loop that has not ended in time; whoever begins the next work with it
+    clears it.
+    """
+    if queue.halt is None:
+        return
+    queue.halt[0] = 1
+    end = monotonic() + PATIENCE
+    with contextlib.suppress(Empty):
+        for _ in range(left):
+            ended.get(timeout=max(0.0, end - monotonic()))
+        queue.halt[0] = 0
 
 
 def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None:
@@ -222,6 +249,33 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
                 _kept.check()
         finally:
             cancelled.set()
+
+
+def apart(work: Callable[[], T], daemon: bool = True) -> T:
+    """Return what a long work in compiled code returns, done in another thread for the main one.
+
+    The main thread only waits, so that it hears a KeyboardInterrupt at once. The work then goes on,
+    and nobody gets its result. A process waits for it at its end unless it is a `daemon`.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    ended: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
+
+    def whole() -> None:
+        try:
+            ended.put((work(), None))
+        except BaseException as error:
+            ended.put((None, error))
+
+    run = functools.partial(contextvars.copy_context().run, whole)
+    threading.Thread(target=run, daemon=daemon).start()
+    while True:
+        with contextlib.suppress(Empty):
+            result, error = ended.get(timeout=WAKE)
+            if error:
+                raise error
+            return cast(T, result)
+        _kept.check()
 
 
 class _Workers:

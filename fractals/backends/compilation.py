@@ -1,8 +1,9 @@
 """Tells when a thread compiles and how long, or keeps it from that, and Ctrl-C from a compiler.
 
 LLVM calls back into Python. A KeyboardInterrupt that is raised there is lost, or leaves a lock
-locked, for which all threads then wait. So while the main thread compiles, this module's handler of
-SIGINT stands in place of the caller's, and the caller's is called afterwards.
+locked, for which all threads then wait. So programs of the CPU are compiled in another thread than
+the main one. While a driver of a GPU compiles in the main thread, this module's handler of SIGINT
+stands in place of the caller's, and the caller's is called afterwards.
 """
 
 import signal
@@ -13,6 +14,8 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, TypeVar
+
+from fractals.threads import apart
 
 Result = TypeVar("Result")
 
@@ -137,14 +140,14 @@ def allow_nested_calls() -> None:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Announce that this thread compiles, and raise a KeyboardInterrupt only in the end.
+    """Announce that this thread compiles; `compiled_apart` does it.
 
     Raises Uncompiled: it would compile within `without_compiling`.
     """
     announce()
     if _keeper.on:
         raise Uncompiled
-    with counted(), uninterrupted():
+    with counted():
         yield
 
 
@@ -189,6 +192,24 @@ def with_room(call: Callable[..., Result], *arguments: Any) -> Result:
     """
     return call(*arguments)
 
+
+def compiled_apart(make: Callable[..., Result], *arguments: Any) -> Result:
+    """Return what a compiler makes, in another thread where the main one asks for it.
+
+    So the main thread raises a KeyboardInterrupt at once, though compiling may take many seconds on
+    a busy machine. The compiler goes on to its end, for which the end of the process waits: LLVM
+    must not be torn down under it. Programs are compiled one at a time, because one that goes on
+    holds none of the locks under which it was begun.
+    """
+
+    def work() -> Result:
+        with _one_compiler:
+            return with_room(make, *arguments)
+
+    return apart(work, daemon=False)
+
+
+_one_compiler = threading.RLock()  # a program may be made of others
 
 # Numbers of 8 bytes: the piece then has 1 MiB, of which only what is used is taken.
 with_room.__code__ = with_room.__code__.replace(co_stacksize=70_000)

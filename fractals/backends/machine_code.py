@@ -79,7 +79,8 @@ _LONG = {"l": "q", "L": "Q"} if np.dtype("l").itemsize == 8 else {"l": "i", "L":
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p)
 _results = (ctypes.c_void_p * 2)()  # all programs write theirs here, and nobody reads them
 _RESULTS = ctypes.addressof(_results)
-_lock = threading.RLock()
+_lock = threading.RLock()  # of LLVM
+_loading = threading.RLock()  # of programs, in whose thread LLVM may not be: `compiled_apart`
 _numbers = itertools.count()
 
 
@@ -274,6 +275,6 @@ class Program:
     def _code(self, layout: Layout) -> MachineCode:
         found = self._codes.get(layout)
         if found is None:
-            with _lock:
+            with _loading:
                 found = self._codes[layout] = self._load(layout)
         return found

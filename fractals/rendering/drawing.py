@@ -537,7 +537,10 @@ def run(
     are left are skipped; compiled loops, which do not ask it, are not used then.
     """
     loops = () if stop else sink.loops(tiles)
-    queue = Queue(len(tiles))
+    halt = drawing.source.halt if isinstance(drawing.source, Direct) else None
+    queue = Queue(len(tiles), halt)
+    if halt is not None:
+        halt[0] = 0  # an error may have left it set
     if loops:
         spent = run_loops(queue, [partial(loop, queue) for loop in loops], progress)
     else:

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import functools
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -26,7 +27,7 @@ from fractals.rendering.plan import Plan, Tile
 from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.scene.model import MAX_ITERATIONS
-from fractals.threads import share
+from fractals.threads import apart, share
 
 # What is found for a scene from a few samples of its view: the limit of iterations, the offset.
 #
@@ -62,6 +63,8 @@ ROOM = 0.2
 # 2^70; at most 1.3); over the 3 octaves from 2 to -1 by 0.43 (at most 1.7). Contrast is the price:
 # the counts of a view span 1.25 turns instead of 1.92.
 SCALES = {5: 1, 4: 3, 3: 5, 2: 6, 1: 5, 0: 3, -1: 1}
+# Steps of a probe, by its limit, from which another thread takes them: the main one hears Ctrl-C.
+MANY_STEPS = 2**24
 STEPS = 256  # per count, to which the offset is rounded, because logarithms differ between CPUs
 
 
@@ -277,7 +280,9 @@ class ViewProbe:
         else:
             grid = (part.astype(backend.real) for part in self._grid(scale, size))
             positions = tuple(map(backend.to_device, grid))
-        return self.begin(size[::-1], *positions, limit)
+        begin = functools.partial(self.begin, size[::-1], *positions, limit)
+        long = backend.kind == "cpu" and limit * math.prod(size) > MANY_STEPS
+        return apart(begin) if long else begin()
 
     def _copy(self, begun: Sequence[Begun], pairs: Pairs) -> None:
         """Copy arrays of samples to the host, with one wait where one launch has iterated all."""
@@ -554,7 +559,9 @@ class GridMethod:
 FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
 # Users write larger limits to mean "no limit". A probe must not follow them: it would take minutes.
 LONG = 2**22
-PLAIN_PART = 2**16  # steps of a sample in the CPU's plain loop between two calls of `stop`
+# Steps of a tile in the CPU's plain loop between two calls of `stop`, and the fewest of a sample:
+# some tenths of a second.
+PLAIN_STEPS, LEAST_PART = 2**25, 2**13
 
 
 class Direct(GridMethod):
@@ -625,9 +632,10 @@ class Direct(GridMethod):
         self.run = backend.compile(
             escape.make_part_body if self.part else escape.make_body, options
         )
-        if self.run.loop == "plain" and last > LONG:  # it does not see `halt`
+        plain_part = max(LEAST_PART, PLAIN_STEPS // plan.largest_tile)
+        if self.run.loop == "plain" and last > plain_part:  # it does not see `halt`
             parts = backend.compile(escape.make_part_body, options)
-            self.part, self.run = PLAIN_PART, Run(parts, "plain", self.run.reason)
+            self.part, self.run = plain_part, Run(parts, "plain", self.run.reason)
         x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
         escape_radius_squared = scene.iteration.escape_radius**2
         point = [x, y, escape_radius_squared, *self.statistics.constants(), 0]

@@ -5,6 +5,7 @@ the size and the digits alone is no forecast.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
@@ -14,6 +15,7 @@ from fractals.rendering import forecast
 from fractals.rendering.iteration import SampleSource
 from fractals.rendering.plan import Plan, Tile
 from fractals.scene.numbers import scientific
+from fractals.threads import apart
 
 TILES, SIDE = 6, 8  # across and down the picture; most pixels of each, across and down
 SHARE = 100  # of a small picture, one pixel in 100 is measured
@@ -68,7 +70,8 @@ def _measured(plan: Plan, source: SampleSource) -> float:
     passed = seconds = 0.0
     for done in range(1, len(tiles) + 1):
         begun = perf_counter()
-        counts = source.iterate(tiles[STRIDE * done % len(tiles)], most).count
+        tile = tiles[STRIDE * done % len(tiles)]
+        counts = apart(partial(source.iterate, tile, most)).count
         spent = perf_counter() - begun
         passed += spent
         seconds += spent * (1 + (counts == most).mean() * (limit / most - 1))

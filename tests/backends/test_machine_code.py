@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fractals.backends import code_cache, machine_code
-from fractals.backends.compilation import announced, compiling
+from fractals.backends.compilation import announced, compiled_apart, compiling, first_launch
 from fractals.backends.cpu.programs import program_of
 from fractals.backends.machine_code import Laid, MachineCode, Program, flatten, layout_of
 
@@ -346,11 +346,27 @@ def interruptible():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
-def test_ctrl_c_is_heard_when_the_program_is_compiled(interruptible):
+def test_ctrl_c_is_heard_while_a_program_is_compiled(interruptible):
+    heard, steps = threading.Event(), []
+
+    def compile_something():
+        os.kill(os.getpid(), signal.SIGINT)
+        assert heard.wait(60)  # it would go on until Ctrl-C was heard
+        steps.append("compiled")
+
+    with pytest.raises(KeyboardInterrupt), compiling():
+        compiled_apart(compile_something)
+    assert steps == []
+    heard.set()
+    assert compiled_apart(lambda: [*steps, "the next"]) == ["compiled", "the next"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_is_heard_when_a_driver_has_compiled(interruptible):
     steps = []
 
     def compile_something():
-        with compiling():
+        with first_launch():
             os.kill(os.getpid(), signal.SIGINT)
             sum(range(1000))  # Python would hear it here
             steps.append("compiled")
@@ -365,7 +381,7 @@ def test_ctrl_c_is_heard_when_the_program_is_compiled(interruptible):
 def test_what_ignores_ctrl_c_goes_on_ignoring_it():
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with compiling():
+        with first_launch():
             os.kill(os.getpid(), signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import fractals
-from fractals.space.solid import Solid
+from fractals.kernels.formula import AnyFormula
 
 
 def draw() -> fractals.Image:
@@ -64,7 +64,7 @@ def describe(scene: fractals.Scene) -> None:
     assert_type(fractals.explore(scene, block=False, palette="ember"), fractals.Running)
     assert_type(fractals.devices(), list[fractals.Device])
     assert_type(fractals.names("palettes"), tuple[str, ...])
-    assert_type(fractals.load_formula("bridge.py", degree=3), fractals.Formula | Solid)
+    assert_type(fractals.load_formula("bridge.py", degree=3), AnyFormula)
 
 
 def guesses(image: fractals.Image, dive: fractals.Film) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fractals.backends import code_cache, machine_code
-from fractals.backends.compilation import compiling, with_room
+from fractals.backends.compilation import compiled_apart, compiling
 from fractals.backends.machine_code import Layout, MachineCode, Program, Uncompilable, char_of
 from fractals.kernels.layout import (
     ColoringInputs,
@@ -47,7 +47,7 @@ def program_of(
             if found is None:
                 what = make_body, number, options, layout
                 with compiling():
-                    data = with_room(_compiled, what, kinds)
+                    data = compiled_apart(_compiled, what, kinds)
                 found = machine_code.loaded(data)
                 if store and machine_code.stands_alone(data):
                     store.save(key, data)
