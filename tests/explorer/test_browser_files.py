@@ -12,7 +12,7 @@ pytestmark = [
 
 MANY = """Mandel(XAXIS) { z = c = pixel: z = sqr(z) + c, |z| <= 4 }
 Cubic { z = 0: z = z^3 + pixel, |z| < 9 }
-Random { z = rand: z = z*z + pixel, |z| < 4 }
+Random { z = srand(1): z = z*z + pixel, |z| < 4 }
 """
 OWN = """mine { ; of two variables
   z = w = pixel:
@@ -34,7 +34,7 @@ def test_one_of_many_things_in_a_file_is_chosen(panels):
     panel.wait_for()
     assert "many.frm holds 3" in panel.inner_text()
     assert panel.get_by_role("button", name="Random").is_disabled()
-    assert "'rand' is random" in panel.get_by_role("button", name="Random").inner_text()
+    assert "'srand' is random" in panel.get_by_role("button", name="Random").inner_text()
     panel.get_by_role("button", name="Cubic").click()
     panels.until("explorer.scene.title === 'Cubic' && explorer.scene.formula.name === 'program'")
     assert panels.assert_exact()["formula"]["step"] == "z = z^3 + c"
