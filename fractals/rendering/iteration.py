@@ -559,9 +559,7 @@ class GridMethod:
 FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
 # Users write larger limits to mean "no limit". A probe must not follow them: it would take minutes.
 LONG = 2**22
-# Steps of a tile in the CPU's plain loop between two calls of `stop`, and the fewest of a sample:
-# some tenths of a second.
-PLAIN_STEPS, LEAST_PART = 2**25, 2**13
+PLAIN_PART = 2**16  # steps of a sample in the CPU's plain loop between two calls of `stop`
 
 
 class Direct(GridMethod):
@@ -632,10 +630,9 @@ class Direct(GridMethod):
         self.run = backend.compile(
             escape.make_part_body if self.part else escape.make_body, options
         )
-        plain_part = max(LEAST_PART, PLAIN_STEPS // plan.largest_tile)
-        if self.run.loop == "plain" and last > plain_part:  # it does not see `halt`
+        if self.run.loop == "plain" and last > LONG:  # it does not see `halt`
             parts = backend.compile(escape.make_part_body, options)
-            self.part, self.run = plain_part, Run(parts, "plain", self.run.reason)
+            self.part, self.run = PLAIN_PART, Run(parts, "plain", self.run.reason)
         x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
         escape_radius_squared = scene.iteration.escape_radius**2
         point = [x, y, escape_radius_squared, *self.statistics.constants(), 0]

@@ -35,7 +35,6 @@ from fractals.backends.cpu.simd.memory import (
     load,
     load_rows,
     masked_store,
-    read_now,
     select_each,
     store,
     store_rows,
@@ -136,8 +135,7 @@ def make_body(target, options):
     The arguments of ``body`` are those of `fractals.kernels.escape.make_body`, but for the arrays
     of the tile, which have one dimension, and for `numbers` and `places`, scratch of
     `fractals.backends.cpu.programs.direct_sizes`. The last number of `point` is 0. Another thread
-    may change it: the body then returns after a block of steps, or a step of `find_cycle`, and the
-    tile is not to be used.
+    may change it: the body then returns after a block of steps, and the tile is not to be used.
     """
     jit, formula = target.jit, options.formula
     julia, derivative, explicit = options.julia, options.derivative, options.explicit_positions
@@ -363,8 +361,6 @@ def make_body(target, options):
             state = by_vectors(advance, (state, ca, cb, point))
             if any_lane((state[0] == x) & (state[1] == y)):
                 return period
-            if read_now(point, len(point) - 1) != 0:  # `most` may be a hundred million
-                return 0
         return 0
 
     @jit
