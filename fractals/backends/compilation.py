@@ -15,8 +15,6 @@ from contextvars import ContextVar
 from time import perf_counter
 from typing import Any, TypeVar
 
-from fractals.threads import apart
-
 Result = TypeVar("Result")
 
 MOST_CALLS = 4000  # within each other; compiling some programs takes more than Python's 1,000
@@ -201,6 +199,7 @@ def compiled_apart(make: Callable[..., Result], *arguments: Any) -> Result:
     must not be torn down under it. Programs are compiled one at a time, because one that goes on
     holds none of the locks under which it was begun.
     """
+    from fractals.threads import apart  # its NumPy would be imported where nothing is compiled
 
     def work() -> Result:
         with _one_compiler:

@@ -76,7 +76,7 @@ def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64
         rest, largest = error + ((b + second) + (c + third)), abs(a) + largest
     total, rest = _sum(total, rest)
     doubt = 1e-23 * largest  # 2**-76
-    rounded: NDArray[np.float64] = total + rest
+    rounded: NDArray[np.float64] = total + rest + 0.0  # no -0 of products that underflow
     unsure = np.flatnonzero(total + (rest - doubt) != total + (rest + doubt))
     if unsure.size:
         below = math.lcm(middle.denominator, half.denominator)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from oracle import naive
 from support.deadline import deadline
@@ -97,6 +97,7 @@ positive = st.integers(1, 2**200)
     some=positive,
     count=st.sampled_from([1, 2, 7, 64]),
 )
+@example(half=(1, 10**60, -265), middle="0", some=35, count=64)  # they underflow
 @settings(max_examples=200)
 def test_positions_of_any_numbers_are_rounded_once(half, middle, some, count):
     """Where float64 holds them: 0, exact halves of its last place, and what two numbers leave."""
