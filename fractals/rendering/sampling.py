@@ -76,13 +76,13 @@ def _rounded(middle: Fraction, half: Fraction, count: int) -> NDArray[np.float64
         rest, largest = error + ((b + second) + (c + third)), abs(a) + largest
     total, rest = _sum(total, rest)
     doubt = 1e-23 * largest  # 2**-76
-    rounded: NDArray[np.float64] = total + rest + 0.0  # no -0 of products that underflow
+    rounded: NDArray[np.float64] = total + rest
     unsure = np.flatnonzero(total + (rest - doubt) != total + (rest + doubt))
     if unsure.size:
         below = math.lcm(middle.denominator, half.denominator)
         begin, step = int((middle - (count - 1) * half) * below), int(2 * half * below)
         rounded[unsure] = [(begin + k * step) / below for k in map(int, unsure)]
-    return rounded
+    return rounded + 0.0  # a number that underflows may be -0
 
 
 def _parts(exact: Fraction) -> tuple[float, ...]:
