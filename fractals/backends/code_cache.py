@@ -309,7 +309,7 @@ def _field_names(kind: type[Any]) -> list[str]:
 def _text_of_other(value: Any, parts: _Parts) -> str:
     name = f"{getattr(value, '__module__', None)}:{getattr(value, '__qualname__', None)}"
     if isinstance(value, types.ModuleType):
-        # The modules within a package of ours are not all among those that it imports.
+        # A package does not import all modules within it, so its imports don't lead to them.
         ours = value.__name__.partition(".")[0] == "fractals" and hasattr(value, "__path__")
         name = "" if ours else f"{value.__name__}:"
     elif not isinstance(value, type | types.BuiltinFunctionType):

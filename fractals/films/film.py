@@ -32,7 +32,7 @@ from fractals.scene.numbers import decimal_text, log2, width_text
 
 SPEED = 1.5  # octaves a second of a zoom without a length
 SHORTEST = 2.0  # seconds of a zoom without a length
-PREVIEW = 4  # a preview's sides are so many times shorter
+PREVIEW = 4  # the sides of a film divided by those of its preview
 LEAST = 16  # pixels of a preview's side
 SPARE = 12  # decimals of a center beyond those of the narrowest width
 CONTRAST = 1.6  # density of the transfer cbrt over the density of log, for equal contrast

@@ -119,7 +119,7 @@ class Moves:
         return False
 
     def looked_at(self, scene: Scene, column: float, row: float) -> dict[str, Any]:
-        """Return what is told of a place of the picture, as of the explorer's message `picked`."""
+        """Return the facts about a place of the picture: the explorer's message `picked`."""
         return {}
 
     def controls(self, scene: Scene) -> dict[str, Any]:
