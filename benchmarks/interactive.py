@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Time what an explorer does: zooming, panning and recoloring, a picture a step.
 
-    python benchmarks/interactive.py                   # six scenes: some minutes
+    python benchmarks/interactive.py                   # seven scenes: some minutes
     python benchmarks/interactive.py seahorse --json > benchmarks/interactive-<processor>.json
     python benchmarks/interactive.py --read FILE.json  # its table
 
@@ -31,7 +31,7 @@ import fractals
 from fractals import Scene
 from fractals.tools import bench_report
 
-SCENES = ("mandelbrot", "seahorse", "julia", "wheels", "heirloom", "caravan")
+SCENES = ("lantern", "mandelbrot", "seahorse", "julia", "wheels", "heirloom", "caravan")
 MOVES = ("zoom", "pan", "recolor")
 SIZE = (960, 540)
 WARM = 3  # pictures that load, or compile, what the others use

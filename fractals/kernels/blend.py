@@ -5,6 +5,7 @@ programs, because modes such as overlay and soft light are defined on them. The 
 samples is taken in linear light, as for one layer (`fractals.kernels.shade.make_body`).
 """
 
+from fractals.kernels import on_cpu
 from fractals.kernels.primitives import clamp, fma, select, sqrt
 
 
@@ -80,6 +81,7 @@ def make_change(target, mode):
     return target.jit(change)
 
 
+@on_cpu("fractals.backends.cpu.fast:layering")
 def make_layer_body(target, mode):
     """Return the body that blends a layer into ``colors``.
 
@@ -126,6 +128,7 @@ def make_layer_body(target, mode):
     return body
 
 
+@on_cpu("fractals.backends.cpu.fast:joining")
 def make_member_body(target, mode):
     """Return the body that blends a layer into a ``group`` of layers, which may be transparent.
 
@@ -222,6 +225,7 @@ def make_clear_body(target):
     return body
 
 
+@on_cpu("fractals.backends.cpu.fast:merging")
 def make_group_body(target, mode):
     """Return the body that blends a group of layers into ``colors``.
 
@@ -259,6 +263,7 @@ def make_group_body(target, mode):
     return body
 
 
+@on_cpu("fractals.backends.cpu.fast:averaging")
 def make_mean_body(target):
     """Return the body that fills the pixels ``rgb`` from blended samples.
 

@@ -20,6 +20,10 @@ DIRECT = "fractals.backends.cpu.direct:make_body"
 PACKETS = "fractals.backends.cpu.perturb_packets:make_body"
 PLACE = "fractals.backends.cpu.pixels:make_position_body"
 PAINT = "fractals.backends.cpu.pixels:make_paint_body"
+LAYER = "fractals.backends.cpu.blending:make_layer_body"
+MEMBER = "fractals.backends.cpu.blending:make_member_body"
+MERGE = "fractals.backends.cpu.blending:make_group_body"
+MEAN = "fractals.backends.cpu.blending:make_mean_body"
 DEVELOPING = "fractals.backends.cpu.developing:make_develop_body"
 PACK = 64  # elements of the longest pack, which a program may write behind a row
 UNROLLED = 2  # most samples along an axis of a pixel for which a program of their own paints
@@ -118,6 +122,67 @@ def painting(backend):
         bind(*colors)(rgb, position)
 
     return Run(run, "plain", program=fill_for, bind=bind)
+
+
+def layering(backend, mode):
+    """Return the program that blends a layer into colors, a row of samples at a time."""
+    if mode == "first":
+        raise Uncompilable("there is nothing below the lowest layer")
+    return _laying(backend, LAYER, mode, 2)
+
+
+def joining(backend, mode):
+    """Return the program that blends a layer into a group, a row of samples at a time."""
+    return _laying(backend, MEMBER, mode, 3)
+
+
+def _laying(backend, body, mode, rows):
+    """Return the program of a layer, which takes scratch of so many rows with lanes of colors."""
+    fill, memory = backend.program(body, backend.number, (mode,)), backend.scratch
+
+    def bind(lookup, weights):
+        table = programs.padded(lookup)
+
+        def blend(colors, position):
+            width = colors.shape[1]
+            rooms = [memory.empty((width,), kind) for kind in (np.int32, np.float32)]
+            rooms += [memory.empty((4 * width,), np.float32) for _ in range(rows)]
+            fill(colors.reshape(len(colors), -1), position, table, weights, *rooms)
+
+        return blend
+
+    def run(colors, position, *table):
+        bind(*table)(colors, position)
+
+    return Run(run, "plain", bind=bind)
+
+
+def merging(backend, mode):
+    """Return the program that blends a group of layers into colors, a row at a time."""
+    fill, memory = backend.program(MERGE, backend.number, (mode,)), backend.scratch
+
+    def run(colors, group, weights):
+        rooms = [memory.empty((4 * colors.shape[1],), np.float32) for _ in range(2)]
+        fill(colors.reshape(len(colors), -1), group.reshape(-1), weights, *rooms)
+
+    return Run(run, "plain")
+
+
+def averaging(backend):
+    """Return what takes the mean of blended samples, by a program for each number of them."""
+    make, number, memory = backend.program, backend.number, backend.scratch
+
+    @functools.cache
+    def fill_for(n):
+        return make(MEAN, number, (n if n <= UNROLLED else 0,))
+
+    def run(rgb, colors, decode, encode, supersampling, share):
+        n = int(supersampling)
+        colors = colors.reshape(len(colors), -1)
+        linear = memory.empty((colors.shape[1] * n + 1,), np.float32)
+        fill_for(n)(rgb, colors, decode, encode, np.int32(n), share, linear)
+
+    return Run(run, "plain")
 
 
 def developing(backend, options):
