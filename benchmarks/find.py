@@ -18,7 +18,7 @@ import click
 import fractals
 from fractals import Minibrot
 from fractals.backends import probe
-from fractals.deep import nucleus
+from fractals.search import nucleus
 
 MAX_PERIOD = 300_000
 SIZE = (640, 400)

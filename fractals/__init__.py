@@ -38,8 +38,6 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.backends.probe import Device as Device
     from fractals.catalog import names as names
     from fractals.color.palette import Palette as Palette
-    from fractals.deep.misiurewicz import Misiurewicz as Misiurewicz
-    from fractals.deep.nucleus import Minibrot as Minibrot
     from fractals.errors import DeviceError as DeviceError
     from fractals.errors import DifferenceError as DifferenceError
     from fractals.errors import FractalsError as FractalsError
@@ -61,9 +59,6 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.compute_store import Computed as Computed
     from fractals.rendering.compute_store import compute_to as compute_to
     from fractals.rendering.families import Rendered as Rendered
-    from fractals.rendering.find import find_misiurewicz as find_misiurewicz
-    from fractals.rendering.find import find_nucleus as find_nucleus
-    from fractals.rendering.find import find_period as find_period
     from fractals.rendering.fit import fit_colors as fit_colors
     from fractals.rendering.moves import Suggestion as Suggestion
     from fractals.rendering.plan import Plan as Plan
@@ -77,6 +72,11 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.scene.keywords import RenderKeywords as RenderKeywords
     from fractals.scene.model import Scene as Scene
     from fractals.scene.picture import View as View
+    from fractals.search.find import find_misiurewicz as find_misiurewicz
+    from fractals.search.find import find_nucleus as find_nucleus
+    from fractals.search.find import find_period as find_period
+    from fractals.search.misiurewicz import Misiurewicz as Misiurewicz
+    from fractals.search.nucleus import Minibrot as Minibrot
     from fractals.tools.interesting import find_interesting as find_interesting
 
 _HOMES = {  # the module of each public name
@@ -86,8 +86,8 @@ _HOMES = {  # the module of each public name
         "backends.probe": "Device",
         "catalog": "names",
         "color.palette": "Palette",
-        "deep.misiurewicz": "Misiurewicz",
-        "deep.nucleus": "Minibrot",
+        "search.misiurewicz": "Misiurewicz",
+        "search.nucleus": "Minibrot",
         "errors": "DeviceError DifferenceError FractalsError FractalsWarning InputError OptionError"
         " SceneError",
         "explorer.server": "Running explore",
@@ -99,7 +99,7 @@ _HOMES = {  # the module of each public name
         "kernels.coloring": "Coloring",
         "kernels.formula": "Formula",
         "rendering.compute_store": "Computed compute_to",
-        "rendering.find": "find_misiurewicz find_nucleus find_period",
+        "search.find": "find_misiurewicz find_nucleus find_period",
         "rendering.fit": "fit_colors",
         "rendering.moves": "Suggestion",
         "rendering.plan": "Plan Tile plan",

@@ -15,8 +15,8 @@ from fractals.errors import OptionError, shown
 from fractals.rendering.options import SearchOptions, SpiralOptions, SuggestOptions
 
 if TYPE_CHECKING:
-    from fractals.deep.nucleus import Minibrot
     from fractals.scene.model import Scene
+    from fractals.search.nucleus import Minibrot
 
 SHEET = "sheet.png"  # thumbnails of the views that are suggested
 MAX_PERIOD = 10**18  # the bound of --max-period, far beyond any search
@@ -102,7 +102,7 @@ def period_command(
     scenes: tuple[str, ...], max_period: str | None, as_json: bool, **options: Any
 ) -> None:
     """Print the period of the minibrot in view."""
-    from fractals.deep.nucleus import find_period
+    from fractals.search.nucleus import find_period
 
     scene = requested_scene(scenes, options)
     with ProgressLine() as progress:
@@ -184,7 +184,7 @@ def misiurewicz_command(
     at each zoom by the printed factor, rotated by the printed angle, so one can zoom in without
     end. The search begins near the center of the view; --at X,Y moves the center to a pixel.
     """
-    from fractals.deep.misiurewicz import find_misiurewicz
+    from fractals.search.misiurewicz import find_misiurewicz
 
     check_target(output, overwrite)
     scene = requested_scene(scenes, options)
@@ -279,7 +279,7 @@ def interesting_command(
 
 def search(scenes: tuple[str, ...], max_period: str | None, options: dict[str, Any]) -> "Minibrot":
     """Return the minibrot in view, and print one line about it."""
-    from fractals.deep.nucleus import find_nucleus
+    from fractals.search.nucleus import find_nucleus
 
     scene = requested_scene(scenes, options)
     begun = monotonic()

@@ -1,1 +1,1 @@
-"""Deep zoom: reference orbits and their cache, Newton's method, and nuclei."""
+"""Deep zoom: reference orbits and their cache."""

@@ -166,8 +166,8 @@ def end_with_stdin() -> None:
 
 def find(scene: Scene, what: str, fraction: float) -> dict[str, Any]:
     """Return what a search has found."""
-    from fractals.deep.misiurewicz import find_misiurewicz
-    from fractals.deep.nucleus import find_nucleus, find_period
+    from fractals.search.misiurewicz import find_misiurewicz
+    from fractals.search.nucleus import find_nucleus, find_period
     from fractals.tools.interesting import find_interesting
 
     said = Said()

@@ -15,7 +15,6 @@ from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
 from fractals.rendering.families import family_of
-from fractals.rendering.find import find_misiurewicz
 from fractals.rendering.options import (
     FilmOptions,
     RenderOptions,
@@ -29,6 +28,7 @@ from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_text, log2, width_text
+from fractals.search.find import find_misiurewicz
 
 SPEED = 1.5  # octaves a second of a zoom without a length
 SHORTEST = 2.0  # seconds of a zoom without a length

@@ -1,7 +1,7 @@
 """Orbits near a reference orbit, with dz/dc, for the search for nuclei: step by step, at any depth.
 
 Each orbit is a row of `state`. A call goes on with every row for a number of steps, and notes the
-steps m at which a nucleus of period m is expected within a radius (`fractals.deep.newton`).
+steps m at which a nucleus of period m is expected within a radius (`fractals.search.newton`).
 """
 
 from typing import Any

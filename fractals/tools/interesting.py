@@ -22,9 +22,6 @@ from gmpy2 import mpfr, mpq
 from numpy.typing import NDArray
 
 from fractals.color.palette import Floats
-from fractals.deep.misiurewicz import find_misiurewicz
-from fractals.deep.newton import rounded
-from fractals.deep.nucleus import find_nucleus
 from fractals.errors import FractalsError, OptionError
 from fractals.io.load import Source
 from fractals.io.png import Pixels
@@ -38,6 +35,9 @@ from fractals.scene.geometry import matrix, place_of
 from fractals.scene.keywords import SuggestKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
+from fractals.search.misiurewicz import find_misiurewicz
+from fractals.search.newton import rounded
+from fractals.search.nucleus import find_nucleus
 from fractals.tools import sheet
 
 ACROSS = 160  # samples of the coarse picture

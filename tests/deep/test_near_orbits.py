@@ -6,9 +6,9 @@ from gmpy2 import mpfr, mpq
 from support.scenes import FORMULAS, label, slow_but
 
 from fractals import Scene, find_nucleus
-from fractals.deep import newton, nucleus
-from fractals.deep.nucleus import NearOrbits
 from fractals.errors import FractalsError
+from fractals.search import newton, nucleus
+from fractals.search.nucleus import NearOrbits
 
 FEW = ["mandelbrot", "burning_ship", "tricorn", {"name": "multibrot", "power": 3}]
 

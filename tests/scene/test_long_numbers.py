@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import fractals
-from fractals.deep.nucleus import NearOrbits
 from fractals.films.motion import make_motion
 from fractals.io.files import parse_json, parse_toml
 from fractals.scene.numbers import decimal_places, decimal_text, significant
+from fractals.search.nucleus import NearOrbits
 from fractals.tools import interesting
 
 DIGITS = "12" * 2500

@@ -17,7 +17,11 @@ import numpy as np
 from gmpy2 import mpc, mpfr, mpq
 from numpy.typing import NDArray
 
-from fractals.deep.newton import (
+from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.kernels.formula import Formula
+from fractals.scene.model import Scene
+from fractals.scene.numbers import MAX_DIGITS, decimal_places
+from fractals.search.newton import (
     BLOCK,
     GUARD_BITS,
     LOW_BITS,
@@ -37,10 +41,6 @@ from fractals.deep.newton import (
     rounded,
     zero_tangents,
 )
-from fractals.errors import FractalsError, OptionError, SceneError
-from fractals.kernels.formula import Formula
-from fractals.scene.model import Scene
-from fractals.scene.numbers import MAX_DIGITS, decimal_places
 
 # Shares of the view's shorter side: radii of the circles around the center that are searched first.
 NEAR, FAR = 1 / 8, 1 / 2

@@ -13,27 +13,6 @@ from gmpy2 import mpfr, mpq
 from numpy.typing import NDArray
 
 from fractals.backends.devices import choose, open_backend
-from fractals.deep import newton
-from fractals.deep.newton import (
-    GUARD_BITS,
-    LOW_BITS,
-    MAX_RADII,
-    MAX_SLOW,
-    MIN_GAIN,
-    ROUGH_BITS,
-    Area,
-    Nucleus,
-    Point,
-    Progress,
-    Root,
-    Vectors,
-    limit_for,
-    log2,
-    norm,
-    orbit_bits,
-    rounded,
-    solve_linear,
-)
 from fractals.deep.reference import Reference, compute_orbit, fraction_of
 from fractals.errors import FractalsError, OptionError
 from fractals.kernels import near_orbits
@@ -54,6 +33,27 @@ from fractals.kernels.layout import (
 )
 from fractals.scene.model import Scene
 from fractals.scene.numbers import MAX_DIGITS, decimal_places
+from fractals.search import newton
+from fractals.search.newton import (
+    GUARD_BITS,
+    LOW_BITS,
+    MAX_RADII,
+    MAX_SLOW,
+    MIN_GAIN,
+    ROUGH_BITS,
+    Area,
+    Nucleus,
+    Point,
+    Progress,
+    Root,
+    Vectors,
+    limit_for,
+    log2,
+    norm,
+    orbit_bits,
+    rounded,
+    solve_linear,
+)
 
 # Orbits near a reference orbit, compiled: long searches for nuclei take a hundredth of the time.
 #
@@ -100,7 +100,7 @@ class NearOrbits:
         """Yield periods of nuclei expected within `radius` of points, and the point's index.
 
         They ascend by period, and are the first `count` of each point at least. See
-        `fractals.deep.newton.candidates`.
+        `fractals.search.newton.candidates`.
         """
         state = self._begin(points)
         hits = np.zeros((len(points), count + 1), np.int64)
@@ -121,7 +121,7 @@ class NearOrbits:
     def newton(self, start: Root, progress: Progress | None = None) -> Root | None:
         """Return the nucleus to ROUGH_BITS of the view's radius, or None.
 
-        See `fractals.deep.newton.newton`, of which this is the part before a result is settled.
+        See `fractals.search.newton.newton`, of which this is the part before a result is settled.
         """
         with gmpy2.context(precision=LOW_BITS):
             origin = self._offset(start.center)

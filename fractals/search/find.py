@@ -2,12 +2,12 @@
 
 from typing import Unpack
 
-from fractals.deep import misiurewicz, nucleus
-from fractals.deep.misiurewicz import Misiurewicz
-from fractals.deep.nucleus import Minibrot
 from fractals.io.load import Source
 from fractals.rendering.options import SearchOptions, SpiralOptions, read_request, with_keywords
 from fractals.scene.keywords import SearchKeywords, SpiralKeywords
+from fractals.search import misiurewicz, nucleus
+from fractals.search.misiurewicz import Misiurewicz
+from fractals.search.nucleus import Minibrot
 
 
 @with_keywords(SearchKeywords, SearchOptions)

@@ -1,0 +1,1 @@
+"""Searches: nuclei of minibrots, periods and Misiurewicz points, by Newton's method."""
