@@ -5,7 +5,8 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
@@ -285,42 +286,30 @@ def check_text(key: str, text: str) -> None:
 def check_value(key: str, text: str) -> Any:
     """Return the value of a scene's key, checked against the type and bounds of the model.
 
-    Keys of other types, such as coordinates, are returned as they are: the model checks them.
+    Texts of keys that take words alone, or numbers alone, are checked here. Other keys take words
+    and numbers, points or colors: their text is returned as it is, because the model reads it.
     """
     kinds, bounds, allowed = _field(key)
     name = f"--{key.replace('_', '-')}"
-    if key == "max_iterations":
-        return _max_iterations(text)
-    if allowed:
+    if allowed and not kinds:
         if text not in allowed:
             hint = did_you_mean(text[:40], allowed)
             raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
         return text
     if kinds not in ({int}, {float}):
         return text
+    separated = f": write {text.replace(',', '')}" if _has_separators(text) else ""
+    if allowed:
+        if separated:
+            raise OptionError(f"{name}: '{shown(text, 40)}' has a comma{separated}")
+        return plain_minus(text)
     number = whole(text) if int in kinds else _float(text)
     if number is None:
         kind = "whole number" if int in kinds else "finite number"
-        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{hint}")
+        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{separated}")
     least, most = bounds
     if not least <= number <= most:
         raise OptionError(f"{name}: {shown(text, 40)} is not from {least:g} to {most:g}")
-    return number
-
-
-def _max_iterations(text: str) -> int | str:
-    from fractals.scene.model import MAX_ITERATIONS
-
-    number = whole(text)
-    if text == "auto":
-        return text
-    if number is None or not 1 <= number <= MAX_ITERATIONS:
-        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(
-            f"--max-iterations: '{shown(text, 40)}' is not 'auto' or a whole number from 1 to "
-            f"{MAX_ITERATIONS}{hint}"
-        )
     return number
 
 
@@ -348,7 +337,7 @@ def _float(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _field(key: str) -> tuple[set[type], tuple[float, float], list[str]]:
+def _field(key: str) -> tuple[set[Any], tuple[float, float], list[str]]:
     """Return the types, the bounds and the allowed words of a scene's key."""
     from fractals.scene.model import TABLES
 
@@ -359,15 +348,16 @@ def _field(key: str) -> tuple[set[type], tuple[float, float], list[str]]:
         least = max(least, getattr(bound, "ge", -math.inf))
         most = min(most, getattr(bound, "le", math.inf))
     words = [str(v) for part in parts if get_origin(part) is Literal for v in get_args(part)]
-    return {part for part in parts if part in (int, float, str, bool)}, (least, most), words
+    kinds = {part for part in parts if get_origin(part) is not Literal and part is not NoneType}
+    return kinds, (least, most), words
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
     """Yield the members of a union, without what annotates them."""
     if get_origin(annotation) is Annotated:
         yield from _parts(get_args(annotation)[0])
-    elif get_origin(annotation) is Literal or not get_args(annotation):
-        yield annotation
-    else:
+    elif get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
             yield from _parts(part)
+    else:
+        yield annotation
