@@ -36,7 +36,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("fast", "small"),
     ),
     "max_iterations": (
-        "Maximum iterations per sample, such as 1e6; auto: found for the view.",
+        "Maximum iterations per sample, such as 1e6: a count that reaches it means inside; auto: "
+        "found for the view.",
         ("auto",),
     ),
     "escape_radius": ("Radius beyond which an orbit has escaped, 2 or more.", ()),

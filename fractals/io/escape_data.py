@@ -79,7 +79,7 @@ def _resolved_paint(paint: Paint) -> dict[str, str]:
 class Summary:
     """What the samples of a picture have in common."""
 
-    # Most steps that were tried: what the scene says, or what was found for "auto"
+    # Orbits that did not escape in fewer steps are inside: what the scene says, or the limit found
     max_iterations: int
     count_offset: float  # what the transfer "auto" subtracts from counts
     # least_count, greatest_count: of the samples that escaped; None where none did
@@ -251,16 +251,18 @@ class EscapeData:
     Attributes
     ----------
     count : ndarray of int32, shape (height, width)
-        The smallest n >= 1 with ``|z_n| > escape_radius``, or `max_iterations`. Row 0 is the top.
+        The smallest n >= 1 with ``|z_n| > escape_radius``, if it is less than `max_iterations`;
+        otherwise `max_iterations`, which means inside. Row 0 is the top.
     z : ndarray of complex, shape (height, width)
-        z_n at that n; 0 where the orbit did not escape.
+        z_n at that n; 0 inside, also where ``|z_n|`` of n = `max_iterations` is beyond the radius.
     dz : ndarray of complex, shape (height, width), or None
         dz_n/dc (dz_n/dz_0 for Julia sets), where a coloring needs it. By perturbation, times the
         width of the view, because float64 cannot hold dz_n/dc alone. In an exponential map it is
         dz_n/dc times the power of two that a sample's radius was divided by, in a deep strip, and
         else 1.
     max_iterations : int
-        Most steps that were tried.
+        The limit: orbits that did not escape in fewer steps are inside. So the samples inside are
+        those of which a run with a higher limit has counts >= this one.
     scene : Scene
         What was computed.
     timings : dict of str to float
@@ -355,7 +357,7 @@ class EscapeData:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Return where the orbit did not escape, as an array of the same shape."""
+        """Return where the count is `max_iterations`, as an array of the same shape."""
         return np.asarray(self.count == self.max_iterations)
 
     def __repr__(self) -> str:

@@ -176,7 +176,8 @@ class Iteration(Table):
 
     max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = Field(
         default="auto",
-        description="maximum iterations per sample, such as 1e6; auto: found for the view",
+        description="maximum iterations per sample, such as 1e6: a count that reaches it means "
+        "inside; auto: found for the view",
     )
     escape_radius: Finite = Field(
         default=256.0,
