@@ -11,8 +11,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import click
 
 from fractals import catalog
-from fractals.catalog import did_you_mean
-from fractals.cli.messages import choices
 from fractals.errors import OptionError, shown
 from fractals.scene.numbers import MAX_SIDE, NAMED_SIZES, plain_minus, point_text
 
@@ -49,6 +47,44 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
                 ctx,
             )
         return found
+
+
+class Paper(click.ParamType):  # type: ignore[type-arg]
+    """A width in millimeters, or the two sides of a size of paper, such as A3."""
+
+    name = "paper"
+    least, most = 1, 10_000  # mm
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | tuple[float, float]:
+        """Return the width, or both sides, the shorter one first."""
+        text = str(value).strip().lower()
+        if text in PAPERS:
+            return PAPERS[text]
+        found = _float(text.removesuffix("mm"))
+        if found is None or not self.least <= found <= self.most:
+            self.fail(
+                f"'{shown(value, 40)}' is not a width from {self.least} to {self.most} mm, or a "
+                f"size of paper: {', '.join(PAPERS)}",
+                param,
+                ctx,
+            )
+        return found
+
+
+def width_on(paper: float | tuple[float, float], size: tuple[int, int]) -> float:
+    """Return the width in mm of a drawing that fills a paper, which lies as the drawing does.
+
+    >>> width_on(297, (4, 3)), width_on((297, 420), (2, 1)), width_on((210, 297), (1, 1))
+    (297, 420, 210)
+    """
+    if not isinstance(paper, tuple):
+        return paper
+    short, long = paper
+    across, down = size
+    wide, tall = (long, short) if across >= down else (short, long)
+    return min(wide, tall * across / down)
 
 
 def whole(text: str) -> int | None:
@@ -286,20 +322,15 @@ def check_text(key: str, text: str) -> None:
 def check_value(key: str, text: str) -> Any:
     """Return the value of a scene's key, checked against the type and bounds of the model.
 
-    Texts of keys that take words alone, or numbers alone, are checked here. Other keys take words
-    and numbers, points or colors: their text is returned as it is, because the model reads it.
+    Texts of keys that take numbers are checked here. Other keys take words, points or colors: their
+    text is returned as it is, because the model reads it.
     """
-    kinds, bounds, allowed = _field(key)
+    kinds, bounds, has_words = _field(key)
     name = f"--{key.replace('_', '-')}"
-    if allowed and not kinds:
-        if text not in allowed:
-            hint = did_you_mean(text[:40], allowed)
-            raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
-        return text
     if kinds not in ({int}, {float}):
         return text
     separated = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-    if allowed:
+    if has_words:
         if separated:
             raise OptionError(f"{name}: '{shown(text, 40)}' has a comma{separated}")
         return plain_minus(text)
@@ -337,19 +368,20 @@ def _float(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _field(key: str) -> tuple[set[Any], tuple[float, float], list[str]]:
-    """Return the types, the bounds and the allowed words of a scene's key."""
-    from fractals.scene.model import TABLES
+def _field(key: str) -> tuple[set[Any], tuple[float, float], bool]:
+    """Return the types and the bounds of a scene's key, and whether it also takes words."""
+    from fractals.scene.model import TABLES, Scene
 
-    field = next(model.model_fields[key] for model in TABLES.values() if key in model.model_fields)
+    models: list[Any] = [Scene, *TABLES.values()]
+    field = next(model.model_fields[key] for model in models if key in model.model_fields)
     parts = list(_parts(field.annotation))
     least, most = -math.inf, math.inf
     for bound in field.metadata:
         least = max(least, getattr(bound, "ge", -math.inf))
         most = min(most, getattr(bound, "le", math.inf))
-    words = [str(v) for part in parts if get_origin(part) is Literal for v in get_args(part)]
-    kinds = {part for part in parts if get_origin(part) is not Literal and part is not NoneType}
-    return kinds, (least, most), words
+    words = [part for part in parts if get_origin(part) is Literal]
+    kinds = {part for part in parts if part not in words and part is not NoneType}
+    return kinds, (least, most), bool(words)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from fractals.backends.base import tally_of
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.kernels.escape import NONE_YET
 from fractals.scene.geometry import Layers, ResolvedLayer, matrix, place_of
+from fractals.scene.meant import Hinting, Hints
 from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
 from fractals.scene.paint import MAX_LAYERS, Paint
 
@@ -242,7 +243,7 @@ def no_check(rows: slice, names: Iterable[str]) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class EscapeData:
+class EscapeData(Hints, metaclass=Hinting):
     """The raw numbers of a picture's samples.
 
     With a supersampling of n the arrays are n times as high and wide as the picture. Two of these
@@ -312,13 +313,6 @@ class EscapeData:
                 raise OptionError(f"{name} has the shape {plane.shape}, and count has {shape}")
         if self.z.dtype not in (np.complex64, np.complex128):
             raise OptionError(f"z of type {self.z.dtype}: give complex128 or complex64")
-
-    if not TYPE_CHECKING:  # checkers know which attributes there are
-
-        def __getattr__(self, name: str) -> None:
-            meant = {"recolor": "fractals.recolor(raw, ...)", "size": "shape: (height, width)"}
-            hint = f"; give {meant[name]}" if name in meant else ""
-            raise AttributeError(f"'EscapeData' object has no attribute '{name}'{hint}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EscapeData):
