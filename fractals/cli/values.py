@@ -230,8 +230,10 @@ def _pairs(pairs: list[str], key: str, example: str) -> dict[str, Any]:
     return table
 
 
-def _number(text: str) -> int | float | str:
-    """Return a whole number, another, or the text."""
+def _number(text: str) -> bool | int | float | str:
+    """Return a whole number, another, true or false, or the text."""
+    if text in ("true", "false"):
+        return text == "true"
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return kind(plain_minus(text))

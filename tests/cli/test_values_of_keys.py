@@ -31,7 +31,10 @@ POOL = {
     bool: (True, False),
     str: ("ember", "navy", "#102030", "gaussian", "0.75", "1e-3"),
     tuple: ([1.5, -2, 0.5], ["-0.75", "0.1"], ["#102040", "#203060", "navy"], [64, 48]),
-    FormulaName: ("burning_ship", {"name": "multibrot", "power": 4}, "z**3 + c"),
+    FormulaName: (
+        *("burning_ship", {"name": "multibrot", "power": 4}, "z**3 + c"),
+        {"name": "buddhabrot", "anti": True},
+    ),
     ColoringName: ("distance", {"name": "stripe_average", "density": 7}),
 }
 NO_VALUES = (NoneType, Palette, AnyFormula)  # that an option can't name
@@ -67,7 +70,8 @@ def typed(option, value):
         flag = option.opts if value else option.secondary_opts
         return [max(flag, key=len)]
     if isinstance(value, dict):
-        value = ",".join([value["name"], *(f"{k}={v}" for k, v in value.items() if k != "name")])
+        given = {k: str(v).lower() for k, v in value.items() if k != "name"}
+        value = ",".join([value["name"], *(f"{k}={v}" for k, v in given.items())])
     if isinstance(value, list):
         value = ("x" if option.name == "size" else ",").join(map(str, value))
     return [f"{max(option.opts, key=len)}={value}"]
