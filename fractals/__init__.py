@@ -113,23 +113,15 @@ _HOMES = {  # the module of each public name
     for name in names.split()
 }
 
-_MEANT = {  # what people type first
-    "colorings": "fractals.names('colorings') lists them",
-    "load": "fractals.load_scene reads a scene",
-    "open": "fractals.load_scene reads a scene",
-    "palettes": "fractals.names('palettes') lists them",
-    "save": "fractals.save_scene writes a scene, and image.save(path) a picture",
-    "scenes": "fractals.names('scenes') lists them",
-}
-
 __all__ = sorted([*_HOMES, "__version__"])
 
 
 def _imported(name: str) -> "Any":
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
-        hint = f": {_MEANT[name]}" if name in _MEANT else ""
-        raise AttributeError(f"module 'fractals' has no attribute '{name}'{hint}")
+        from fractals.scene.meant import no_attribute
+
+        raise no_attribute("fractals", "module 'fractals'", name, _HOMES)
     import importlib
 
     value = getattr(importlib.import_module(f"fractals.{_HOMES[name]}"), name)

@@ -303,6 +303,8 @@ def unknown_option(
     synonym = "--" + _SYNONYMS.get(word, "").replace("_", "-")
     meant = meant or (synonym if synonym in known else "")
     meant = meant or _as_part(word, known, arguments, given=False)
+    if not meant and (key := _key_of_files(word)):
+        return f"unknown option '{name}'; {key} is a key of a scene's file, such as a .toml"
     if not meant:
         import difflib
 
@@ -310,6 +312,27 @@ def unknown_option(
         meant = next(iter(difflib.get_close_matches(name[:50], longs, n=1, cutoff=0.7)), "")
     hint = f"did you mean '{meant}'?" if meant else f"'{verb_name} --help' lists the options"
     return f"unknown option '{name}'; {hint}"
+
+
+def _key_of_files(word: str) -> str:
+    """Return the key of scenes that no option gives, as of its name or a synonym; or ""."""
+    from fractals.scene.keywords import SceneKeywords
+
+    key = _SYNONYMS.get(word, word)
+    return key if key in SceneKeywords.__annotations__ and key not in KEYS else ""
+
+
+def _formula_of(scene: str) -> str:
+    """Return the formula of a solid or a scene of the gallery, as it is typed; or ""."""
+    if scene in catalog.names("solid"):
+        return scene
+    if scene not in catalog.names("gallery"):
+        return ""
+    named = catalog.read("gallery", scene).get("formula", "mandelbrot")
+    table = named if isinstance(named, dict) else {"name": named}
+    options = [f"{key}={value}" for key, value in table.items() if key != "name"]
+    plain = not any(isinstance(value, list | dict) for value in table.values())
+    return ",".join([table["name"], *options]) if plain else ""
 
 
 def _as_part(word: str, known: Sequence[str], arguments: Sequence[str], given: bool) -> str:
@@ -327,6 +350,7 @@ def _as_part(word: str, known: Sequence[str], arguments: Sequence[str], given: b
         return ""
 
     texts = list(filter(None, map(value_of, ("--formula", "--coloring"))))
+    texts = texts or [*filter(None, map(_formula_of, arguments))][-1:]
     for text in texts if given else [""] * (not texts):
         chosen = text.partition(",")[0]
         kind, name = catalog.owner(word, chosen) or ("", "")

@@ -36,7 +36,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("fast", "small"),
     ),
     "max_iterations": (
-        "Maximum iterations per sample, such as 1e6; auto: found for the view.",
+        "Maximum iterations per sample, such as 1e6: a count that reaches it means inside; auto: "
+        "found for the view.",
         ("auto",),
     ),
     "escape_radius": ("Radius beyond which an orbit has escaped, 2 or more.", ()),
@@ -45,7 +46,7 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("auto", "float64", "float32"),
     ),
     "coloring": ("Coloring, such as smooth or stripe_average,density=7.", ()),
-    "palette": ("Palette: a name, cmap:NAME, or FILE[#ENTRY].", ()),
+    "palette": ("Palette: a name, colors as in '#102030,#e07020', cmap:NAME, or FILE[#ENTRY].", ()),
     "transfer": (
         "Curve from values v to the palette: auto, linear, sqrt, cbrt, log (log2(1 + v)) or atan.",
         ("auto", "linear", "sqrt", "cbrt", "log", "atan"),

@@ -16,7 +16,7 @@ from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, plan_table, print_plan, program_of, tell, write_out
 from fractals.cli.render import raw_request
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene, source_name
-from fractals.cli.values import Whole, parse_size
+from fractals.cli.values import Paper, Whole, parse_size, width_on
 from fractals.errors import DifferenceError, OptionError, shown
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ SHORTEST = 5.0  # mm; shorter lines are dots, thousands of them near a set
     "trace",
     "trace seahorse --contours 30 -o sea.svg",
     "trace --rays 32 -o set.svg                  # 32 rays, evenly spread",
-    "trace leaves --colored --paper 297 -o leaves.svg",
+    "trace leaves --colored --paper A3 -o leaves.svg",
 )
 @shared.scene_arguments
 @shared.view_options
@@ -265,13 +265,14 @@ SHORTEST = 5.0  # mm; shorter lines are dots, thousands of them near a set
     {
         "--contours N": "Number of values that contours are drawn of (default: 12).",
         "--rays N|ANGLES": "External rays: a number of them, or their angles in turns: 1/3,2/3.",
-        "--paper MM": "Width of the drawing in millimeters (default: 210, that of A4).",
+        "--paper MM|NAME": "Width of the drawing in millimeters (default: 210), or paper that it "
+        "fills, such as A3.",
         "--pen MM": "Width of a line in millimeters (default: 0.3).",
         "--shortest MM": "Length of the shortest contour in millimeters (default: 5).",
         "--colored": "Give each contour the color of its value, for a pen each.",
     },
     contours={"type": Whole(0, 1000), "default": 12},
-    paper={"type": click.FloatRange(1, 10_000), "default": A4},
+    paper={"type": Paper(), "default": A4},
     pen={"type": click.FloatRange(0.001, 100), "default": PEN},
     shortest={"type": click.FloatRange(0, 10_000), "default": SHORTEST},
 )
@@ -281,7 +282,7 @@ def trace_command(
     scenes: tuple[str, ...],
     contours: int,
     rays: str | None,
-    paper: float,
+    paper: float | tuple[float, float],
     pen: float,
     shortest: float,
     colored: bool,
@@ -310,6 +311,7 @@ def trace_command(
     angles = parse_rays(rays) if rays else []
     scene = requested_scene(scenes, options, [], shared.scene_table())
     scene = scene.replace(supersampling=1, antialias="grid", layers=[])
+    wide = width_on(paper, scene.image.size)
     if not (contours or angles):
         raise OptionError("nothing to draw: give --contours or --rays")
     with ProgressLine(program=program_of(scene), task="following lines"):
@@ -319,13 +321,13 @@ def trace_command(
         levels = []
         if contours:
             how = RenderOptions(device="cpu", threads=threads, on_message=tell)
-            scale = scene.image.size[0] / paper
+            scale = scene.image.size[0] / wide
             levels = trace.contours(scene, contours, pen * scale, shortest * scale, how)
-        text = trace.svg(scene, levels, found, paper, pen, colored)
+        text = trace.svg(scene, levels, found, wide, pen, colored)
     with written(path, overwrite) as file:
         file.write(text.encode())
     count = sum(len(lines) for _, lines in levels) + len(found)
-    tell(f"{path}: {count} lines, {paper:g} mm wide")
+    tell(f"{path}: {count} lines, {wide:g} mm wide")
 
 
 def parse_rays(text: str) -> list[Fraction]:

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
-# Keys whose text the model reads. The model's messages say what is wrong with a text.
-CHECKED_LATER = {"palette", "inside", "width", "zoom", "position", "target", "sun", "samples"}
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
@@ -215,7 +213,7 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():
-        if isinstance(value, str) and key not in CHECKED_LATER:
+        if isinstance(value, str):
             changes[key] = check_value(key, value)
     if "width" in changes and "zoom" in changes:
         raise OptionError("--width and --zoom are both given: give one of them")

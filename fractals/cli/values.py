@@ -5,13 +5,12 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Literal, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import click
 
 from fractals import catalog
-from fractals.catalog import did_you_mean
-from fractals.cli.messages import choices
 from fractals.errors import OptionError, shown
 from fractals.scene.numbers import MAX_SIDE, NAMED_SIZES, plain_minus, point_text
 
@@ -48,6 +47,44 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
                 ctx,
             )
         return found
+
+
+class Paper(click.ParamType):  # type: ignore[type-arg]
+    """A width in millimeters, or the two sides of a size of paper, such as A3."""
+
+    name = "paper"
+    least, most = 1, 10_000  # mm
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float | tuple[float, float]:
+        """Return the width, or both sides, the shorter one first."""
+        text = str(value).strip().lower()
+        if text in PAPERS:
+            return PAPERS[text]
+        found = _float(text.removesuffix("mm"))
+        if found is None or not self.least <= found <= self.most:
+            self.fail(
+                f"'{shown(value, 40)}' is not a width from {self.least} to {self.most} mm, or a "
+                f"size of paper: {', '.join(PAPERS)}",
+                param,
+                ctx,
+            )
+        return found
+
+
+def width_on(paper: float | tuple[float, float], size: tuple[int, int]) -> float:
+    """Return the width in mm of a drawing that fills a paper, which lies as the drawing does.
+
+    >>> width_on(297, (4, 3)), width_on((297, 420), (2, 1)), width_on((210, 297), (1, 1))
+    (297, 420, 210)
+    """
+    if not isinstance(paper, tuple):
+        return paper
+    short, long = paper
+    across, down = size
+    wide, tall = (long, short) if across >= down else (short, long)
+    return min(wide, tall * across / down)
 
 
 def whole(text: str) -> int | None:
@@ -193,8 +230,10 @@ def _pairs(pairs: list[str], key: str, example: str) -> dict[str, Any]:
     return table
 
 
-def _number(text: str) -> int | float | str:
-    """Return a whole number, another, or the text."""
+def _number(text: str) -> bool | int | float | str:
+    """Return a whole number, another, true or false, or the text."""
+    if text in ("true", "false"):
+        return text == "true"
     for kind in (int, float):
         with contextlib.suppress(ValueError):
             return kind(plain_minus(text))
@@ -285,42 +324,25 @@ def check_text(key: str, text: str) -> None:
 def check_value(key: str, text: str) -> Any:
     """Return the value of a scene's key, checked against the type and bounds of the model.
 
-    Keys of other types, such as coordinates, are returned as they are: the model checks them.
+    Texts of keys that take numbers are checked here. Other keys take words, points or colors: their
+    text is returned as it is, because the model reads it.
     """
-    kinds, bounds, allowed = _field(key)
+    kinds, bounds, has_words = _field(key)
     name = f"--{key.replace('_', '-')}"
-    if key == "max_iterations":
-        return _max_iterations(text)
-    if allowed:
-        if text not in allowed:
-            hint = did_you_mean(text[:40], allowed)
-            raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
-        return text
     if kinds not in ({int}, {float}):
         return text
+    separated = f": write {text.replace(',', '')}" if _has_separators(text) else ""
+    if has_words:
+        if separated:
+            raise OptionError(f"{name}: '{shown(text, 40)}' has a comma{separated}")
+        return plain_minus(text)
     number = whole(text) if int in kinds else _float(text)
     if number is None:
         kind = "whole number" if int in kinds else "finite number"
-        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{hint}")
+        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{separated}")
     least, most = bounds
     if not least <= number <= most:
         raise OptionError(f"{name}: {shown(text, 40)} is not from {least:g} to {most:g}")
-    return number
-
-
-def _max_iterations(text: str) -> int | str:
-    from fractals.scene.model import MAX_ITERATIONS
-
-    number = whole(text)
-    if text == "auto":
-        return text
-    if number is None or not 1 <= number <= MAX_ITERATIONS:
-        hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(
-            f"--max-iterations: '{shown(text, 40)}' is not 'auto' or a whole number from 1 to "
-            f"{MAX_ITERATIONS}{hint}"
-        )
     return number
 
 
@@ -348,26 +370,28 @@ def _float(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _field(key: str) -> tuple[set[type], tuple[float, float], list[str]]:
-    """Return the types, the bounds and the allowed words of a scene's key."""
-    from fractals.scene.model import TABLES
+def _field(key: str) -> tuple[set[Any], tuple[float, float], bool]:
+    """Return the types and the bounds of a scene's key, and whether it also takes words."""
+    from fractals.scene.model import TABLES, Scene
 
-    field = next(model.model_fields[key] for model in TABLES.values() if key in model.model_fields)
+    models: list[Any] = [Scene, *TABLES.values()]
+    field = next(model.model_fields[key] for model in models if key in model.model_fields)
     parts = list(_parts(field.annotation))
     least, most = -math.inf, math.inf
     for bound in field.metadata:
         least = max(least, getattr(bound, "ge", -math.inf))
         most = min(most, getattr(bound, "le", math.inf))
-    words = [str(v) for part in parts if get_origin(part) is Literal for v in get_args(part)]
-    return {part for part in parts if part in (int, float, str, bool)}, (least, most), words
+    words = [part for part in parts if get_origin(part) is Literal]
+    kinds = {part for part in parts if part not in words and part is not NoneType}
+    return kinds, (least, most), bool(words)
 
 
 def _parts(annotation: Any) -> Iterator[Any]:
     """Yield the members of a union, without what annotates them."""
     if get_origin(annotation) is Annotated:
         yield from _parts(get_args(annotation)[0])
-    elif get_origin(annotation) is Literal or not get_args(annotation):
-        yield annotation
-    else:
+    elif get_origin(annotation) in (Union, UnionType):
         for part in get_args(annotation):
             yield from _parts(part)
+    else:
+        yield annotation

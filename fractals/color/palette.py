@@ -327,7 +327,13 @@ def parse(table: dict[str, Any]) -> Palette:
 def parse_stops(given: Any, cyclic: bool = True) -> tuple[tuple[float, str], ...]:
     """Return stops from colors (evenly spaced) or (position, color) pairs."""
     if not isinstance(given, list | tuple) or not 1 <= len(given) <= MAX_STOPS:
-        raise InputError(f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']")
+        named = (
+            f"; fractals.load_scene(palette={given!r:.80}).color.make_palette() is one by its name"
+        )
+        raise InputError(
+            f"a palette has 1 to {MAX_STOPS} stops, such as ['#000764', '#ffffff']"
+            + named * isinstance(given, str)
+        )
     last = len(given) if cyclic else max(len(given) - 1, 1)
     stops: list[tuple[float, str]] = []
     for k, stop in enumerate(given):

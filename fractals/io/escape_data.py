@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from fractals.backends.base import tally_of
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.kernels.escape import NONE_YET
 from fractals.scene.geometry import Layers, ResolvedLayer, matrix, place_of
+from fractals.scene.meant import Hinting, Hints
 from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
 from fractals.scene.paint import MAX_LAYERS, Paint
 
@@ -79,7 +80,7 @@ def _resolved_paint(paint: Paint) -> dict[str, str]:
 class Summary:
     """What the samples of a picture have in common."""
 
-    # Most steps that were tried: what the scene says, or what was found for "auto"
+    # Orbits that did not escape in fewer steps are inside: what the scene says, or the limit found
     max_iterations: int
     count_offset: float  # what the transfer "auto" subtracts from counts
     # least_count, greatest_count: of the samples that escaped; None where none did
@@ -242,7 +243,7 @@ def no_check(rows: slice, names: Iterable[str]) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class EscapeData:
+class EscapeData(Hints, metaclass=Hinting):
     """The raw numbers of a picture's samples.
 
     With a supersampling of n the arrays are n times as high and wide as the picture. Two of these
@@ -251,16 +252,18 @@ class EscapeData:
     Attributes
     ----------
     count : ndarray of int32, shape (height, width)
-        The smallest n >= 1 with ``|z_n| > escape_radius``, or `max_iterations`. Row 0 is the top.
+        The smallest n >= 1 with ``|z_n| > escape_radius``, if it is less than `max_iterations`;
+        otherwise `max_iterations`, which means inside. Row 0 is the top.
     z : ndarray of complex, shape (height, width)
-        z_n at that n; 0 where the orbit did not escape.
+        z_n at that n; 0 inside, also where ``|z_n|`` of n = `max_iterations` is beyond the radius.
     dz : ndarray of complex, shape (height, width), or None
         dz_n/dc (dz_n/dz_0 for Julia sets), where a coloring needs it. By perturbation, times the
         width of the view, because float64 cannot hold dz_n/dc alone. In an exponential map it is
         dz_n/dc times the power of two that a sample's radius was divided by, in a deep strip, and
         else 1.
     max_iterations : int
-        Most steps that were tried.
+        The limit: orbits that did not escape in fewer steps are inside. So the samples inside are
+        those of which a run with a higher limit has counts >= this one.
     scene : Scene
         What was computed.
     timings : dict of str to float
@@ -311,13 +314,6 @@ class EscapeData:
         if self.z.dtype not in (np.complex64, np.complex128):
             raise OptionError(f"z of type {self.z.dtype}: give complex128 or complex64")
 
-    if not TYPE_CHECKING:  # checkers know which attributes there are
-
-        def __getattr__(self, name: str) -> None:
-            meant = {"recolor": "fractals.recolor(raw, ...)", "size": "shape: (height, width)"}
-            hint = f"; give {meant[name]}" if name in meant else ""
-            raise AttributeError(f"'EscapeData' object has no attribute '{name}'{hint}")
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EscapeData):
             return NotImplemented
@@ -355,7 +351,7 @@ class EscapeData:
 
     @property
     def inside(self) -> NDArray[np.bool_]:
-        """Return where the orbit did not escape, as an array of the same shape."""
+        """Return where the count is `max_iterations`, as an array of the same shape."""
         return np.asarray(self.count == self.max_iterations)
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from fractals.io.escape_data import RESOLVED, PictureFacts, Summary, resolved_va
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
+from fractals.scene.meant import Hinting, Hints
 from fractals.scene.model import Scene
 from fractals.scene.numbers import whole
 from fractals.scene.picture import ImageSettings as Picture
@@ -46,18 +47,8 @@ WITH_16_BITS = ("PNG", "TIFF")
 MAX_TIFF = 2**32 - 2**26  # bytes of pixels: offsets have 32 bits, and random pixels do not shrink
 
 
-class _Opens(type):
-    """Says how a picture is opened where somebody asks for Pillow's ``Image.open``."""
-
-    if not TYPE_CHECKING:  # checkers know that there is none
-
-        def __getattr__(cls, name: str) -> None:
-            hint = "; fractals.load_scene(path) reads the scene of a picture" * (name == "open")
-            raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'{hint}")
-
-
 @dataclass(eq=False, repr=False, init=False)
-class Image(PictureFacts, metaclass=_Opens):
+class Image(Hints, PictureFacts, metaclass=Hinting):
     """A picture. ``np.asarray(image)`` is its pixels; notebooks show it.
 
     Two images are equal if their pixels and their scenes are.

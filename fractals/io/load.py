@@ -43,8 +43,9 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
     """Return the palette of a name, and what of its file was lost, a line each.
 
     A name is a built-in palette; a file, see `Place.find`, and ``#entry`` after it names one of
-    several palettes; or a color map of the package cmap. ``cmap:`` before a name selects the color
-    map where a built-in palette has the same name. An unknown name returns None.
+    several palettes; a picture, whose scene has one; or a color map of the package cmap, or else
+    of matplotlib. ``cmap:`` before a name selects cmap's where a built-in palette has the same
+    name. An unknown name returns None.
 
     Where a file contains the name, messages quote nothing of the palette's file. `OptionError`: a
     name after ``cmap:`` is unknown, or the package is not installed. `InputError`: the file can't
@@ -54,6 +55,8 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
         return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
+    if name.lower().endswith(formats.PICTURES) and not name.startswith(CMAP):
+        return _of_picture(place.find(name)), ()
     if parts := split_entry(name, place):
         return (_read_beside if place.from_file else read_palette)(place.find(parts[0]), parts[1])
     if name.startswith(CMAP) or cmap_installed():
@@ -61,7 +64,21 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
             return found, ()
         if name.startswith(CMAP):
             raise OptionError(f"cmap has no color map '{shown(name.removeprefix(CMAP), 80)}'")
-    return None, ()
+    return from_matplotlib(name), ()
+
+
+def _of_picture(path: Path) -> Palette:
+    """Return the palette of the scene that a picture carries."""
+    label = shown(path, PATH_SHOWN)
+    if not os.path.isfile(path):
+        raise InputError(f"{label}: no such file")
+    try:
+        return load_scene(path).color.make_palette()
+    except SceneError as error:
+        raise InputError(
+            f"{label}: this picture carries no scene, whose palette could be taken; give a list of "
+            "colors, such as '#102030,#e07020'"
+        ) from error
 
 
 def _read_beside(path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
@@ -138,6 +155,18 @@ def from_cmap(name: str) -> Palette | None:
         return of_cmap(cmap.Colormap(name), name)
     except (ValueError, TypeError):
         return None
+
+
+def from_matplotlib(name: str) -> Palette | None:
+    """Return a color map of matplotlib, or None for an unknown name, or if it is not installed."""
+    if not name.isidentifier() or importlib.util.find_spec("matplotlib") is None:
+        return None
+    import matplotlib
+
+    from fractals.color.gradient import of_matplotlib
+
+    found = name in matplotlib.colormaps
+    return of_matplotlib(matplotlib.colormaps[name]) if found else None
 
 
 def cmap_installed() -> bool:
@@ -424,7 +453,7 @@ def load_scene(
         if not isinstance(source, str | Path | Mapping | Scene):
             raise OptionError(
                 f"{shown(repr(source), 60)} is no scene: give a name, a path, a table or a Scene; "
-                "keys of the scene are keywords, as in size=(800, 600)"
+                "keys of the scene are keywords, as in size=(800, 600) and center=(-0.75, 0.1)"
             )
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]

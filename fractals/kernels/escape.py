@@ -70,8 +70,9 @@ def make_escape(target, options):
     """Return ``escape(n, state, a, b, point, until, max_iterations) -> (count, state)``.
 
     ``escape`` goes on from step n, where the orbit has not escaped. ``count`` is the smallest n
-    with |z_n|² > escape_radius²; `until` where there is none up to `until`; and `max_iterations`
-    where there will be none. A formula whose orbits converge counts as escaped at the step where
+    with |z_n|² > escape_radius²; `until` where there is none before `until`; and `max_iterations`
+    where there will be none. So a count of `max_iterations` means inside, also where the orbit
+    escapes at just this step. A formula whose orbits converge counts as escaped at the step where
     `make_near` finds it converged. "Escaped" is "not <=", which holds for infinities and NaN, too.
 
     ``steps_per_check`` steps run without a branch. The block of steps in which the orbit escaped is

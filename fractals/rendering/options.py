@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 # Words of other programs for a key or an option. An unknown word is looked up here first.
 _SYNONYMS_OF = {
     "antialias": "antialiasing",
+    "author": "artist copyright creator licence license signature",
     "bits": "depth",
     "center": "x",
     "escape_radius": "bailout radius",
@@ -44,8 +45,9 @@ _SYNONYMS_OF = {
     "precision": "dtype float number",
     "rotation": "angle rotate",
     "size": "height resolution shape",
-    "supersampling": "aa oversampling supersample",
-    "threads": "jobs n_jobs n_threads num_threads workers",
+    "supersampling": "aa msaa oversampling ssaa supersample",
+    "threads": "jobs n_jobs n_threads num_threads parallel workers",
+    "title": "caption name",
     "zoom": "magnification scale",
 }
 SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
@@ -57,6 +59,13 @@ _KEYWORDS = {
     "gpu cuda use_gpu": "device='gpu'",
     "dtype": "precision='float32' or 'float64'",
     "height resolution shape": "size=(width, height) in pixels; width is that of the view",
+    "chunks": "fractals.compute_to(path, ...), which computes tile by tile",
+    "dx dy pixel step": "width=..., and size=(width, height) in pixels",
+    "period": "coloring='period'; fractals.find_nucleus returns the lowest period in a view",
+    "points coords": "center=(x, y), width=... and size=(width, height): samples lie on a grid",
+    "fields planes variables": "coloring=..., for which what it needs is computed",
+    "smooth": "coloring='smooth'",
+    "verbose": "progress=True",
     "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
     "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
 }

@@ -23,6 +23,7 @@ from fractals.errors import FractalsError, OptionError, SceneError, listed, show
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords, SceneTables
+from fractals.scene.meant import no_attribute
 from fractals.scene.numbers import check_floats, decimal_text, plain
 from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (
@@ -157,7 +158,11 @@ def taken_for(formula: Any) -> str:
 
 def _formula(given: Any) -> Any:
     if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
-        raise ValueError(f"{shown(repr(given), 40)} is neither a name nor a table with a name")
+        hint = "; write it as text, 'z**2 + c', or load a file by fractals.load_formula"
+        raise ValueError(
+            f"{shown(repr(given), 40)} is neither a name nor a table with a name"
+            + hint * callable(given)
+        )
     if isinstance(given, str):
         if NAME.fullmatch(given):
             return {"name": given}
@@ -176,7 +181,8 @@ class Iteration(Table):
 
     max_iterations: Annotated[int | Literal["auto"], BeforeValidator(_limit)] = Field(
         default="auto",
-        description="maximum iterations per sample, such as 1e6; auto: found for the view",
+        description="maximum iterations per sample, such as 1e6: a count that reaches it means "
+        "inside; auto: found for the view",
     )
     escape_radius: Finite = Field(
         default=256.0,
@@ -334,6 +340,18 @@ class Scene(Table):
             object.__setattr__(self, "view", self.view.fitted(self.image.size))
         return self
 
+    if not TYPE_CHECKING:  # checkers know which attributes there are
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                return super().__getattr__(name)
+            if table := next((t for t, m in TABLES.items() if name in m.model_fields), ""):
+                raise AttributeError(
+                    f"'Scene' object has no attribute '{name}'; it is scene.{table}.{name}, and "
+                    f"scene.replace({name}=...) returns a scene with another"
+                )
+            raise no_attribute("Scene", "'Scene' object", name, (*Scene.model_fields, *vars(Scene)))
+
     def __repr__(self) -> str:
         facts = {
             "title": self.title,
@@ -417,7 +435,7 @@ class Scene(Table):
         if not isinstance(formula, Formula):
             raise OptionError(
                 f"this is for escape-time formulas, and '{formula.name}' makes images of another "
-                f"family, {formula.family}: fractals.render and fractals.plan know it"
+                f"family, {formula.family}: fractals.render() draws it"
             )
         return formula
 

@@ -19,7 +19,7 @@ from pydantic import (
 from fractals import catalog
 from fractals.color import gradient, palette, trap_image
 from fractals.color.palette import Palette
-from fractals.errors import shown, to_install
+from fractals.errors import InputError, shown, to_install
 from fractals.kernels.coloring import Coloring
 from fractals.scene.numbers import plain
 from fractals.scene.picture import Finite, View
@@ -53,7 +53,22 @@ def _color(text: str) -> str:
     return text
 
 
+def _listed(text: str) -> list[str]:
+    """Return the colors of a text such as "#102030,#e07020"; none of another text."""
+    colors = [part.strip() for part in text.split(",")]
+    try:
+        for color in colors if "," in text else ():
+            palette.parse_color(color)
+    except InputError:
+        if text.startswith("#"):
+            raise
+        return []
+    return colors if "," in text else []
+
+
 def _palette(given: Any) -> Any:
+    if isinstance(given, str) and (colors := _listed(given)):
+        return palette.parse({"stops": colors})
     if isinstance(given, str) and given not in ("auto", *catalog.names("palette")):
         hint = "; fractals.names('formats') shows which files hold one" if "." in given else ""
         if not hint and importlib.util.find_spec("cmap") is None:
@@ -123,9 +138,10 @@ class Paint(Table):
         CommandHelp("coloring, such as smooth or stripe_average,density=7"),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = ColoringName()
-    palette: Annotated[PaletteValue, CommandHelp("palette: a name, cmap:NAME, or FILE[#ENTRY]")] = (
-        "auto"
-    )
+    palette: Annotated[
+        PaletteValue,
+        CommandHelp("palette: a name, colors as in '#102030,#e07020', cmap:NAME, or FILE[#ENTRY]"),
+    ] = "auto"
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"] = Field(
         default="auto",
         description="curve from values v to the palette: auto, linear, sqrt, cbrt, "

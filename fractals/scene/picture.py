@@ -1,6 +1,7 @@
 """Tables of a picture: View, ImageSettings, Develop."""
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -137,6 +138,12 @@ def _bits(given: Any) -> int:
     return bits
 
 
+def _gamut(given: Any) -> Any:
+    """Return the gamut of a name as profiles have it: "Display P3", "display-p3", "sRGB"."""
+    name = re.sub(r"[\s_-]", "", given.lower()) if isinstance(given, str) else ""
+    return {"displayp3": "p3", "p3": "p3", "srgb": "srgb"}.get(name, given)
+
+
 class ImageSettings(Table):
     """Pixels of the picture, samples of a pixel, and how a file keeps them."""
 
@@ -154,7 +161,7 @@ class ImageSettings(Table):
     bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
         default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
     )
-    gamut: Literal["srgb", "p3"] = Field(
+    gamut: Annotated[Literal["srgb", "p3"], BeforeValidator(_gamut)] = Field(
         default="srgb", description="colors that the file can hold: srgb, or p3 (Display P3)"
     )
     hdr: bool = Field(

@@ -1,6 +1,7 @@
 """Table: a frozen group of a scene's values, whose errors name the key and what it takes."""
 
 import inspect
+import re
 import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from pydantic_core import CoreSchema, core_schema
 from fractals import catalog
 from fractals.errors import OptionError, SceneError, shown
 from fractals.kernels.formula import with_recipe
+from fractals.scene import meant
 from fractals.scene.signature import Written
 
 # What a value is expected to be, by pydantic's type of error.
@@ -30,7 +32,6 @@ WRONG = {
     "int_type": "a whole number",
     "less_than": "less than {lt:g}",
     "less_than_equal": "{le:g} or less",
-    "literal_error": "{expected}",
     "model_attributes_type": "a table",
     "model_type": "a table",
     "string_type": "a text",
@@ -149,6 +150,8 @@ def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     if kind == "missing" and path and path[-1].isdecimal():
         place = int(path.pop()) + 1
         message = f"value {place} is missing"
+    elif kind == "literal_error":
+        message = f"'{shown(given, 40)}' is not {facts['expected']}{_words(path, given, facts)}"
     elif kind in WRONG:
         message = f"'{shown(given, 40)}' is not {WRONG[kind].format(**facts)}"
     elif kind in ("too_long", "string_too_long"):
@@ -160,17 +163,30 @@ def _line(error: Mapping[str, Any], model: type[BaseModel]) -> str:
     return f"{where}{message}"
 
 
+def _words(path: list[str], given: Any, facts: Mapping[str, Any]) -> str:
+    """Return the hint at a word that a key takes, or at another key."""
+    words = re.findall(r"'([^']*)'", facts["expected"])
+    hint = catalog.did_you_mean(given, words) if isinstance(given, str) else ""
+    more = meant.WORDS.get(path[-1], "") if path else ""
+    return hint or (f"; {more}" if more else "")
+
+
 def _unknown_key(path: list[str], model: type[BaseModel]) -> str:
     inner = model
     for part in path[:-1]:
         inner = _inner(inner, part) or inner
-    hint = catalog.did_you_mean(path[-1], inner.model_fields)
+    key = meant.KEYS.get(path[-1], "")
+    known = key in inner.model_fields
+    hint = f"; did you mean '{key}'?" if known else ""
+    hint = hint or catalog.did_you_mean(path[-1], inner.model_fields)
     tables = {name: _inner(model, name) for name in model.model_fields}
     elsewhere = [name for name, found in tables.items() if found and path[-1] in found.model_fields]
     if path[0] == "image" and path[-1] in ("width", "height"):
         hint = "; pixels are size = [width, height]"
-    elif elsewhere:
-        hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}], or is a keyword"
+    elif elsewhere and not known:
+        hint = f"; '{shown(path[-1])}' belongs in the table [{elsewhere[0]}]"
+        if len(path) == 1:
+            hint += f"; in Python scene.replace({path[0]}=...) takes it"
     return f"{shown('.'.join(path))}: unknown key{hint}"
 
 

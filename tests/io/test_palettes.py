@@ -161,5 +161,5 @@ def test_without_cmap(monkeypatch):
     words = f"requires the package cmap: {re.escape(to_install('palettes'))}"
     with pytest.raises(OptionError, match=words):
         load.find_palette("cmap:viridis")
-    with pytest.raises(InputError, match=r"unknown palette 'viridis'.*hundreds more with"):
-        fractals.load_scene(palette="viridis")
+    with pytest.raises(InputError, match=r"unknown palette 'batlow'.*hundreds more with"):
+        fractals.load_scene(palette="batlow")

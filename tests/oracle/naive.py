@@ -261,13 +261,16 @@ def orbit(formula, start, c, steps, power=2):
 
 
 def escape(formula, start, c, limit, radius, power=2):
-    """Return the smallest n >= 1 with |z_n| > radius (at most `limit`), and z_n."""
+    """Return the smallest n >= 1 with |z_n| > radius, and z_n; inside, `limit` and 0.
+
+    Inside are orbits that do not escape in fewer steps than `limit`.
+    """
     z, c = mpc(start), mpc(c)
-    for n, step in zip(range(1, limit + 1), steps_of(formula), strict=False):
+    for n, step in zip(range(1, limit), steps_of(formula), strict=False):
         z = step(z, c, power)
         if abs(z) > radius:
             return n, z
-    return limit, z
+    return limit, mpc(0)
 
 
 def sample(formula, point, julia, limit, radius, power=2):

@@ -6,7 +6,7 @@ formula of a scene names its family. Everything that draws asks the family, and 
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Protocol
@@ -355,7 +355,13 @@ def _unused_tables(scene: Scene) -> str:
     for table, keys in found.items():
         by_owner.setdefault(OWN_TABLES[table], []).extend(f"{table}.{key}" for key in keys)
     lines = [f"{', '.join(keys)}: for {owners}" for owners, keys in by_owner.items() if keys]
-    return f"{'; '.join(lines)}; not used here"
+    more = "; samples= says how fine a solid's light is" if _means_samples(scene, found) else ""
+    return f"{'; '.join(lines)}; not used here{more}"
+
+
+def _means_samples(scene: Scene, found: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Tell whether a quality was given that `samples` is, of light."""
+    return "quality" in found.get("scatter", ()) and "light" in family_of(scene).tables
 
 
 @functools.cache

@@ -1,0 +1,152 @@
+"""What people type first for a function or an attribute, by habits of other libraries.
+
+An attribute that is not there is an `AttributeError`, whose message says what was meant.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from fractals.catalog import did_you_mean
+
+# Verbs of the command line that are no functions.
+VERBS = (
+    *("bench", "cache", "convert", "gallery", "gpu", "learn", "sheet", "surprise", "tiles"),
+    *("trace", "verify"),
+)
+_AT_A_POINT = (
+    "fractals.compute(center=(x, y), width=..., size=(1, 1)) has count, z and dz of a point"
+)
+_DRAWN = "fractals.render draws a scene, such as fractals.render('seahorse')"
+_RECOLORED = "fractals.recolor(raw) returns its picture"
+_BY_COLORING = "fractals.recolor(raw, coloring=...) draws it"
+_PLACES = "raw.extent has the edges, and raw.to_xarray() the position of each sample"
+_ARRAYS = "raw.count is the array of counts, and raw.planes has all arrays by name"
+_PIXELS = "image.pixels is the array of pixels"
+_REPLACED = "scene.replace(KEY=VALUE) returns another scene"
+
+# By the owner, then by what it is said for: words, and what to type.
+_SAID: dict[str, dict[str, str]] = {
+    "fractals": {
+        "animate animation dive movie video zoom": "fractals.film makes films",
+        "area": "fractals.compute(...).inside.mean() is the share of the view that is inside",
+        "cmap cmaps colormap colormaps colors palette palettes": (
+            "fractals.names('palettes') lists them; palette='ember' is a keyword"
+        ),
+        "colorings": "fractals.names('colorings') lists them",
+        "config options settings": "options are keywords; help(fractals.render) lists them",
+        "create draw generate imshow julia mandelbrot Julia Mandelbrot picture plot": _DRAWN,
+        "distance escape_time external_angle iterate iterations orbit period point points": (
+            _AT_A_POINT
+        ),
+        "explorer gui ui view": "fractals.explore shows a scene in the browser",
+        "find minibrot minibrots nuclei nucleus periods": (
+            "fractals.find_nucleus returns the minibrot of the lowest period in a view"
+        ),
+        "formula fractal": (
+            "fractals.names('formulas') lists them; formula='multibrot' is a keyword"
+        ),
+        "info version": "fractals.__version__ is the version, and fractals.devices() what can draw",
+        "list": "fractals.names() lists formulas, colorings, palettes and scenes",
+        "load open read": (
+            "fractals.load_scene reads a scene, and fractals.EscapeData.load raw numbers"
+        ),
+        "save write export dump": (
+            "fractals.save_scene writes a scene, image.save a picture, and raw.save raw numbers"
+        ),
+        "scene scenes": "fractals.names('scenes') lists them, and fractals.load_scene reads one",
+        "show display": "image.show() shows a picture, and fractals.explore a scene",
+    },
+    "EscapeData": {
+        "counts dwell escape_time iteration iterations iters n n_iter nit": "did you mean 'count'?",
+        "mask interior": "did you mean 'inside'?",
+        "escaped outside exterior": "~raw.inside is where orbits escaped",
+        "angle distance distances period periods phase potential smooth smooth_count": _BY_COLORING,
+        "attrs info meta metadata": "raw.scene, raw.max_iterations and raw.method describe it",
+        "array arrays data dtype keys to_array to_numpy values": _ARRAYS,
+        "axes c coords coordinates im imag re real x y": _PLACES,
+        "height rows width": "raw.shape is (height, width) in samples",
+        "size": "give shape: (height, width)",
+        "to_dataframe to_pandas": "raw.to_xarray().to_dataframe() returns one",
+        "to_netcdf to_zarr": "raw.to_xarray() returns a Dataset, which writes files",
+        "color colorize image imshow plot render show to_image": _RECOLORED,
+        "recolor": "give fractals.recolor(raw, ...)",
+        "write to_file": "raw.save(path) writes a file",
+        "open read from_file": "fractals.EscapeData.load(path) reads a file",
+    },
+    "Image": {
+        "array data dtype numpy to_array to_numpy values": _PIXELS,
+        "as_pil image pil": "image.to_pil() is Pillow's picture",
+        "bytes jpeg png to_bytes to_jpeg to_png webp": "image.encode('png') returns a file's bytes",
+        "crop convert filter mode resize rotate thumbnail": "image.to_pil() has Pillow's methods",
+        "display imshow plot view": "image.show() shows it",
+        "export": "image.save(path) writes a file",
+        "fromarray from_array frombytes": "fractals.Image(pixels, scene) makes one of an array",
+        "open load read": "fractals.load_scene(path) reads the scene of a picture",
+        "meta metadata info": "image.scene is what was drawn, and image.timings how long it took",
+    },
+    "Scene": {
+        "copy_with evolve update set with_ with_changes": _REPLACED,
+        "draw image show plot": "fractals.render(scene) draws it",
+        "compute explore plan render": "did you mean fractals.{name}(scene)?",
+        "animate video zoom_in": "fractals.film(scene) makes a film",
+        "export save to_file write": "fractals.save_scene(scene, path) writes a file",
+        "load open read": "fractals.load_scene(...) reads a scene",
+        "as_dict dict to_dict": "did you mean 'to_table'?",
+        "to_yaml": "did you mean 'to_toml' or 'to_json'?",
+    },
+}
+MEANT = {
+    owner: {word: text for said, text in table.items() for word in said.split()}
+    for owner, table in _SAID.items()
+}
+
+# Words for keys of tables of a scene, which are looked up where a table has the key.
+KEYS = {
+    word: key
+    for key, said in {
+        "blend": "blend_mode blending mode",
+        "ease": "curve easing interpolation",
+        "opacity": "alpha transparency",
+        "at": "second seconds t time",
+        "rotation": "angle",
+    }.items()
+    for word in said.split()
+}
+# What to say where a key takes words, and another value was given.
+WORDS = {
+    "antialias": "supersampling=N is the number of samples",
+    "gamut": "hdr=True has the gamut of BT.2020",
+    "precision": "views of any depth are exact with the digits of their center",
+}
+
+
+def no_attribute(owner: str, what: str, name: str, known: Iterable[str]) -> AttributeError:
+    """Return the error about an attribute that is not there, with what may be meant.
+
+    `owner` is a key of MEANT, and `what` names it in the message.
+    """
+    hint = MEANT.get(owner, {}).get(name, "").format(name=name)
+    if not hint and owner == "fractals" and name in VERBS:
+        hint = f"'fractals {name}' is a verb of the command line"
+    public = (each for each in known if not each.startswith("_"))
+    hint = f"; {hint}" if hint else "" if name.startswith("_") else did_you_mean(name, public)
+    return AttributeError(f"{what} has no attribute '{name}'{hint}")
+
+
+class Hinting(type):
+    """The type of a class whose unknown attributes say what is meant."""
+
+    if not TYPE_CHECKING:  # checkers know which attributes there are
+
+        def __getattr__(cls, name: str) -> None:
+            raise no_attribute(cls.__name__, f"the class {cls.__name__}", name, dir(cls))
+
+
+class Hints:
+    """A class whose objects say what is meant by an unknown attribute."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> None:
+            kind = type(self).__name__
+            raise no_attribute(kind, f"'{kind}' object", name, dir(self))
