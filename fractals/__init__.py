@@ -11,6 +11,8 @@
     find_interesting            suggest interesting views inside a view
     film                  returns the film of a scene: its frames, or a file
     explore               shows a scene in the browser, to move about in
+    trace                 draws a scene in lines, for plotters
+    verify                recomputes pixels of a picture, and compares them
     devices               lists what can draw here
     load_formula          loads a formula from a Python file of yours
     names                 lists formulas, colorings, palettes or scenes by name
@@ -78,6 +80,10 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.scene.model import Scene as Scene
     from fractals.scene.picture import View as View
     from fractals.tools.interesting import find_interesting as find_interesting
+    from fractals.tools.trace import LineDrawing as LineDrawing
+    from fractals.tools.trace import trace as trace
+    from fractals.tools.verify import Pixel as Pixel
+    from fractals.tools.verify import verify as verify
 
 _HOMES = {  # the module of each public name
     name: module
@@ -109,6 +115,8 @@ _HOMES = {  # the module of each public name
         "scene.model": "Scene",
         "scene.picture": "View",
         "tools.interesting": "find_interesting",
+        "tools.trace": "LineDrawing trace",
+        "tools.verify": "Pixel verify",
     }.items()
     for name in names.split()
 }

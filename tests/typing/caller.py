@@ -3,6 +3,7 @@
 import io
 import warnings
 from fractions import Fraction
+from pathlib import Path
 from typing import assert_type
 
 import numpy as np
@@ -65,6 +66,9 @@ def describe(scene: fractals.Scene) -> None:
     assert_type(fractals.devices(), list[fractals.Device])
     assert_type(fractals.names("palettes"), tuple[str, ...])
     assert_type(fractals.load_formula("bridge.py", degree=3), AnyFormula)
+    assert_type(fractals.verify("sea.png", exact=True), list[fractals.Pixel])
+    assert_type(fractals.trace(scene, rays="1/3", paper=297), fractals.LineDrawing)
+    fractals.render(formula=Path("bridge.py"))
 
 
 def guesses(image: fractals.Image, dive: fractals.Film) -> None:
