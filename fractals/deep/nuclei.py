@@ -34,8 +34,8 @@ def nuclei(period: int, degree: int = 2) -> Roots:
 
     Returns
     -------
-    ndarray of complex128, shape (count,)
-        Sorted by real, then by imaginary part. The error is about 1e-15.
+    ndarray of complex128
+        One dimension, sorted by real, then by imaginary part. The error is about 1e-15.
 
     Raises
     ------

@@ -447,8 +447,9 @@ class EscapeData(RawData):
 
         Returns
         -------
-        ndarray of float64, shape (height, width)
-            NaN where the coloring says nothing of a sample: `period` outside, `distance` inside.
+        ndarray of float64
+            A value for each sample, NaN where the coloring says nothing of it: `period` outside,
+            `distance` inside.
 
         Raises
         ------

@@ -78,9 +78,10 @@ class PictureSums(RawData):
     ----------
     scene : Scene
         What was computed.
-    sums : ndarray of int64, shape (rows, columns, numbers)
-        Of points (rows and columns of buckets): red, green, blue and count. Of solids (rows and
-        columns of pixels): red, green and blue of light; with ``relight``, the shares of sources.
+    sums : ndarray of int64
+        Rows, columns and numbers. Of points (rows and columns of buckets): red, green, blue and
+        count. Of solids (rows and columns of pixels): red, green and blue of light; with
+        ``relight``, the shares of sources.
     """
 
     store: ClassVar[str]  # the module that holds, as `KIND`, how these sums are kept

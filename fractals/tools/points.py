@@ -33,18 +33,20 @@ ANGLE = "external_angle"
 
 
 class PointData:
-    """The raw numbers of points of one's own, in their order.
+    """The raw numbers of points of one's own: arrays with an element for each, in their order.
 
     Attributes
     ----------
     scene : Scene
         The formula, the limit and the escape radius; its view has no meaning.
-    points : ndarray of complex128, shape (points,)
+    points : ndarray of complex128
         The points, rounded to float64.
-    count : ndarray of int32, shape (points,)
+    count : ndarray of int32
         Steps until the orbit escaped or converged, or `max_iterations`.
-    z : ndarray of complex128, shape (points,)
+    z : ndarray of complex128
         The orbit's point at that step; 0 where there is none.
+    inside : ndarray of bool
+        Where the orbit did not escape.
     max_iterations : int
         Most steps that were tried.
     """
@@ -54,11 +56,13 @@ class PointData:
         self.points = np.array([_rounded(point) for point in given], np.complex128)
         self.count = np.zeros(len(given), np.int32)
         self.z = np.zeros(len(given), np.complex128)
+        self.inside = np.zeros(len(given), np.bool_)
         self.max_iterations = int(scene.iteration.max_iterations)
         self._known: dict[Any, NDArray[np.float64]] = {}
         for raw, index in self._computed(scene):
             self.count[index] = raw.count.ravel()[: len(index)]
             self.z[index] = raw.z.ravel()[: len(index)]
+            self.inside[index] = raw.inside.ravel()[: len(index)]
 
     def __len__(self) -> int:
         return len(self._given)
@@ -78,11 +82,6 @@ class PointData:
         """Return the counts."""
         return np.array(self.count, dtype) if copy else np.asarray(self.count, dtype)
 
-    @property
-    def inside(self) -> NDArray[np.bool_]:
-        """Return where the orbit did not escape."""
-        return np.asarray(self.count == self.max_iterations)
-
     def values(self, coloring: str | Mapping[str, Any]) -> NDArray[np.float64]:
         """Return the values of a coloring as numbers, such as periods and distances.
 
@@ -97,7 +96,7 @@ class PointData:
 
         Returns
         -------
-        ndarray of float64, shape (points,)
+        ndarray of float64
             NaN where the coloring says nothing of a point.
 
         Raises
@@ -123,7 +122,7 @@ class PointData:
 
         Returns
         -------
-        ndarray of float64, shape (points,)
+        ndarray of float64
             NaN inside, and where an orbit takes more than 3000 steps.
 
         Raises

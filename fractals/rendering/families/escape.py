@@ -23,7 +23,6 @@ from fractals.rendering.measured import is_measurable, is_soon_open
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
 from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
-from fractals.rendering.values import noted, values_of
 from fractals.scene.model import Scene
 
 LIMIT = 1000  # iterations of kernels that are shown, where a scene leaves them to a probe
@@ -133,10 +132,14 @@ class Escape(Family):
 
     def values(self, raw: EscapeData, coloring: Any, unit: str) -> NDArray[np.float64]:
         """Return a coloring's values as numbers; see `EscapeData.values`."""
+        from fractals.rendering.values import values_of
+
         return values_of(raw, coloring, unit)
 
     def noted(self, raw: EscapeData, coloring: Any) -> tuple[str, NDArray[np.float64], Any]:
         """Return the name of a coloring, its values, and notes for a Dataset."""
+        from fractals.rendering.values import noted
+
         return noted(raw, coloring)
 
     def recolor(self, raw: EscapeData, scene: Scene, options: RenderOptions) -> Image:
