@@ -3,14 +3,18 @@
     load_scene            reads a scene: a gallery name, a file, a table, or several
     save_scene            writes a scene to a .toml or .json file
     render, render_to     draw a scene: an Image, or a file of any size
-    compute, compute_to   compute raw numbers: EscapeData, or a store that can be resumed
+    compute, compute_to   compute raw numbers: RawData, or a store that can be resumed
     recolor, recolor_to   draw raw numbers in other colors, without iterating
     plan                  returns how a scene would be drawn: method, seconds, bytes
+    compute_points        computes numbers of points of one's own: counts, periods, angles
     find_nucleus, find_period   find the minibrot in a view
+    nuclei                      finds all nuclei of a period
     find_misiurewicz            find the eye of a spiral in a view
     find_interesting            suggest interesting views inside a view
     film                  returns the film of a scene: its frames, or a file
     explore               shows a scene in the browser, to move about in
+    trace                 draws a scene in lines, for plotters
+    verify                recomputes pixels of a picture, and compares them
     devices               lists what can draw here
     load_formula          loads a formula from a Python file of yours
     names                 lists formulas, colorings, palettes or scenes by name
@@ -54,6 +58,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.io.image import Image as Image
     from fractals.io.load import load_scene as load_scene
     from fractals.io.load import save_scene as save_scene
+    from fractals.io.raw_data import RawData as RawData
     from fractals.kernels.coloring import Coloring as Coloring
     from fractals.kernels.formula import Formula as Formula
     from fractals.rendering.compute_store import Computed as Computed
@@ -69,6 +74,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.render import recolor_to as recolor_to
     from fractals.rendering.render import render as render
     from fractals.rendering.render import render_to as render_to
+    from fractals.rendering.sums import PictureSums as PictureSums
     from fractals.scene.keywords import RenderKeywords as RenderKeywords
     from fractals.scene.model import Scene as Scene
     from fractals.scene.picture import View as View
@@ -76,8 +82,15 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.search.find import find_nucleus as find_nucleus
     from fractals.search.find import find_period as find_period
     from fractals.search.misiurewicz import Misiurewicz as Misiurewicz
+    from fractals.search.nuclei import nuclei as nuclei
     from fractals.search.nucleus import Minibrot as Minibrot
     from fractals.tools.interesting import find_interesting as find_interesting
+    from fractals.tools.points import PointData as PointData
+    from fractals.tools.points import compute_points as compute_points
+    from fractals.tools.trace import LineDrawing as LineDrawing
+    from fractals.tools.trace import trace as trace
+    from fractals.tools.verify import Pixel as Pixel
+    from fractals.tools.verify import verify as verify
 
 _HOMES = {  # the module of each public name
     name: module
@@ -87,6 +100,7 @@ _HOMES = {  # the module of each public name
         "catalog": "names",
         "color.palette": "Palette",
         "search.misiurewicz": "Misiurewicz",
+        "search.nuclei": "nuclei",
         "search.nucleus": "Minibrot",
         "errors": "DeviceError DifferenceError FractalsError FractalsWarning InputError OptionError"
         " SceneError",
@@ -96,6 +110,7 @@ _HOMES = {  # the module of each public name
         "io.formula_file": "load_formula",
         "io.image": "Image",
         "io.load": "load_scene save_scene",
+        "io.raw_data": "RawData",
         "kernels.coloring": "Coloring",
         "kernels.formula": "Formula",
         "rendering.compute_store": "Computed compute_to",
@@ -104,11 +119,15 @@ _HOMES = {  # the module of each public name
         "rendering.moves": "Suggestion",
         "rendering.plan": "Plan Tile plan",
         "rendering.families": "Rendered",
+        "rendering.sums": "PictureSums",
         "rendering.render": "compute recolor recolor_to render render_to",
         "scene.keywords": "RenderKeywords",
         "scene.model": "Scene",
         "scene.picture": "View",
         "tools.interesting": "find_interesting",
+        "tools.points": "PointData compute_points",
+        "tools.trace": "LineDrawing trace",
+        "tools.verify": "Pixel verify",
     }.items()
     for name in names.split()
 }

@@ -12,6 +12,9 @@
 A message says what was given (quoted, by `shown`), what is allowed, and what to type next.
 """
 
+import contextlib
+import os
+import sys
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -19,6 +22,8 @@ from typing import Any
 MAX_LINE = 2000  # characters of a message
 MAX_SHOWN = 200  # characters of a given text in a message; longer texts are cut
 MAX_LINES = 10  # errors in a message; the rest are counted
+# Of files whose functions are no callers of this package
+INNER = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
 
 
 class FractalsError(Exception):
@@ -72,8 +77,15 @@ class FractalsWarning(UserWarning):
 
 
 def warn(text: str) -> None:
-    """Give a note as a `FractalsWarning`."""
-    warnings.warn(text, FractalsWarning, stacklevel=2)
+    """Give a note as a `FractalsWarning` at the line that called this package.
+
+    Python shows a warning once for each line, so a note at a line of this package would be shown
+    once for all calls of a program.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_code.co_filename.startswith(INNER):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, FractalsWarning, stacklevel=level)
 
 
 def to_install(*extras: str) -> str:

@@ -26,6 +26,7 @@ from fractals.rendering.options import (
     SpiralOptions,
     StoreOptions,
     SuggestOptions,
+    TraceOptions,
 )
 from fractals.scene.model import TABLES, Scene
 from fractals.scene.table import CommandHelp
@@ -33,7 +34,7 @@ from fractals.scene.table import CommandHelp
 PACKAGE = Path(fractals.__file__).parent
 # What keys accept beyond the types of the model, which validators turn into these.
 WIDER = {
-    "formula": "str | Mapping[str, Any] | Formula",
+    "formula": "str | PathLike[str] | Mapping[str, Any] | Formula",
     "julia": "PointLike | None",
     "center": "PointLike | None",
     "width": "Real | None",
@@ -66,6 +67,7 @@ CLASSES: dict[str, tuple[str, str, type[Options]]] = {
     "SearchKeywords": ("SceneKeywords", "fractals.find_nucleus", SearchOptions),
     "SpiralKeywords": ("SearchKeywords", "fractals.find_misiurewicz", SpiralOptions),
     "SuggestKeywords": ("SceneKeywords", "fractals.find_interesting", SuggestOptions),
+    "TraceKeywords": ("SceneKeywords", "fractals.trace", TraceOptions),
     "ExploreKeywords": ("SceneKeywords", "fractals.explore", ExploreOptions),
 }
 KEYWORDS = '''\
@@ -75,6 +77,7 @@ Made by scripts/keywords.py from the model of scenes and from classes of options
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
 
 from numpy.typing import NDArray

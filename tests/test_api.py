@@ -4,6 +4,7 @@ import ast
 import inspect
 import io
 import os
+import pydoc
 import re
 import runpy
 import subprocess
@@ -100,6 +101,7 @@ def test_options_are_values():
         (fractals.find_misiurewicz, options.SpiralOptions),
         (fractals.find_interesting, options.SuggestOptions),
         (fractals.explore, options.ExploreOptions),
+        (fractals.trace, options.TraceOptions),
     ],
 )
 def test_help_lists_the_options(function, kind):
@@ -116,6 +118,17 @@ def test_help_lists_the_options(function, kind):
         else:
             assert default == each.default
     assert all(len(line) <= 96 for line in section.splitlines())
+
+
+def test_help_begins_with_words():
+    """The keywords would fill a screen; completion still has each of them."""
+    for function in (fractals.render, fractals.compute_to, fractals.film, fractals.Film.save):
+        text = pydoc.render_doc(function, renderer=pydoc.plaintext).splitlines()
+        assert text[2].startswith(f"{function.__name__}(")
+        assert len(text[2]) < 80
+        assert text[3].strip() == inspect.getdoc(function).splitlines()[0]
+        assert "device" in inspect.signature(function).parameters or function.__name__ == "save"
+    assert {"palette", "threads"} <= inspect.signature(fractals.render).parameters.keys()
 
 
 @pytest.mark.parametrize("name", TAKE_SOURCES)
@@ -247,6 +260,15 @@ def test_a_scene_is_saved_and_loaded_again(tmp_path, suffix):
     assert fractals.load_scene(path) == Scene()
     with pytest.raises(OptionError, match=r"\.toml or \.json"):
         fractals.save_scene(scene, tmp_path / "sea.png")
+
+
+def test_a_scene_is_loaded_from_its_json():
+    scene = fractals.load_scene("daystar", size=(8, 6), palette=["#000", "#fff"])
+    assert fractals.load_scene(scene.to_json()) == scene
+    assert fractals.load_scene(f"\n {scene.to_json()}", size=(9, 6)) == scene.replace(size=(9, 6))
+    for wrong, words in (("{", "the JSON of a scene: "), ('{"imag": 1}', "^imag: unknown key")):
+        with pytest.raises(SceneError, match=words):
+            fractals.load_scene(wrong)
 
 
 def test_raw_numbers_compare_and_show_themselves_shortly():

@@ -66,6 +66,8 @@ def public_values(folder):
         "raw numbers of a flame": fractals.compute(
             "garland", quality=0.1, size=(8, 6), device="cpu"
         ),
+        "LineDrawing": fractals.trace(scene, contours=0, rays=2),
+        "Pixel": fractals.verify(folder / "a.png", 1)[0],
         "OptionError": fractals.OptionError("a line"),
     }
 
@@ -184,6 +186,23 @@ def test_notes_are_warnings_of_one_class(monkeypatch):
     monkeypatch.setattr(probe, "gpus", lambda: ([], "none"))
     with pytest.warns(fractals.FractalsWarning, match="drawing in the simulator"):
         fractals.render(size=(4, 3), device="gpu")
+
+
+def test_a_note_is_shown_once_for_each_line_of_the_caller():
+    """Python's key for "once" is the line, so it must be that of the caller, at any depth."""
+
+    def draw():
+        fractals.render(size=(4, 3), device="python", seed=3)
+
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("default")
+        first = draw.__code__.co_firstlineno + 1
+        for _ in range(3):
+            draw()
+        fractals.plan(size=(4, 3), device="python", seed=3)
+        fractals.render(size=(4, 3), device="python", seed=4)
+    assert {note.filename for note in notes} == {__file__}
+    assert [note.lineno for note in notes] == [first, first + 7, first + 8]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from fractals.cli import shared
 from fractals.cli.command import FILE, names, section, verb
 from fractals.cli.messages import ProgressLine, print_facts, print_json, tell
 from fractals.cli.values import Whole, parse_size
-from fractals.errors import DifferenceError, OptionError, SceneError, to_install
+from fractals.errors import DifferenceError, OptionError, to_install
 
 
 @verb(
@@ -241,10 +241,8 @@ def verify_command(picture: str, pixels: int, exact: bool, seed: int, as_json: b
     """
     from fractals.tools.verify import verify
 
-    if not picture.lower().endswith(".png"):
-        raise SceneError(f"{picture}: not a PNG: verify compares a PNG with its scene")
     with ProgressLine(task=f"recomputing {pixels} pixels in plain Python"):
-        found = verify(picture, pixels, exact, seed, on_message=tell)
+        found = verify(picture, pixels, exact=exact, seed=seed, on_message=tell)
     bad = [pixel for pixel in found if not pixel.right]
     unstable, compared = (sum(getattr(p, name) for p in found) for name in ("unstable", "compared"))
     if as_json:

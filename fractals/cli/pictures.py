@@ -1,7 +1,6 @@
 """Pictures of other kinds: `fractals gallery`, `sheet`, `tiles` and `trace`."""
 
 import math
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +10,14 @@ import fractals
 from fractals import catalog
 from fractals.cli import shared
 from fractals.cli.command import names as complete
-from fractals.cli.command import option, section, verb, words
+from fractals.cli.command import of, option, section, verb, words
 from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, plan_table, print_plan, program_of, tell, write_out
 from fractals.cli.render import raw_request
 from fractals.cli.scenes import check_png, default_output, make_folder, requested_scene, source_name
 from fractals.cli.values import Paper, Whole, parse_size, width_on
 from fractals.errors import DifferenceError, OptionError, shown
+from fractals.rendering.options import TraceOptions
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -244,11 +244,6 @@ def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: in
     tell(f"{page}: {pyramid.levels} levels, {tiles.number(pyramid)} tiles; open it in a browser")
 
 
-A4 = 210.0  # mm
-PEN = 0.3  # mm, of a fine liner
-SHORTEST = 5.0  # mm; shorter lines are dots, thousands of them near a set
-
-
 @verb(
     "trace",
     "trace seahorse --contours 30 -o sea.svg",
@@ -262,19 +257,19 @@ SHORTEST = 5.0  # mm; shorter lines are dots, thousands of them near a set
 @shared.threads_option
 @section(
     "Lines",
-    {
-        "--contours N": "Number of values that contours are drawn of (default: 12).",
-        "--rays N|ANGLES": "External rays: a number of them, or their angles in turns: 1/3,2/3.",
-        "--paper MM|NAME": "Width of the drawing in millimeters (default: 210), or paper that it "
-        "fills, such as A3.",
-        "--pen MM": "Width of a line in millimeters (default: 0.3).",
-        "--shortest MM": "Length of the shortest contour in millimeters (default: 5).",
-        "--colored": "Give each contour the color of its value, for a pen each.",
-    },
-    contours={"type": Whole(0, 1000), "default": 12},
-    paper={"type": Paper(), "default": A4},
-    pen={"type": click.FloatRange(0.001, 100), "default": PEN},
-    shortest={"type": click.FloatRange(0, 10_000), "default": SHORTEST},
+    of(
+        TraceOptions,
+        "--contours N",
+        "--rays N|ANGLES",
+        "--paper MM|NAME",
+        "--pen MM",
+        "--shortest MM",
+        "--colored",
+    ),
+    contours={"type": Whole(0, 1000), "default": TraceOptions.contours},
+    paper={"type": Paper(), "default": TraceOptions.paper},
+    pen={"type": click.FloatRange(0.001, 100), "default": TraceOptions.pen},
+    shortest={"type": click.FloatRange(0, 10_000), "default": TraceOptions.shortest},
 )
 @shared.output_option("Drawing to write, an SVG.", ".svg")
 @shared.overwrite_option
@@ -299,54 +294,22 @@ def trace_command(
     External rays cross them; they are those of z**d + c. A larger --size gives finer lines. The
     lines are in an order in which a pen travels little.
     """
-    from fractals.io.files import check_output, written
-    from fractals.rendering.fit import fit_colors
     from fractals.rendering.options import RenderOptions
     from fractals.tools import trace
 
     path = Path(output or default_output(scenes, options, ".svg", free=not overwrite))
-    if path.suffix.lower() != ".svg":
-        raise OptionError(f"'{shown(path)}': lines are written to an .svg")
-    check_output(path, overwrite)
-    angles = parse_rays(rays) if rays else []
+    trace.check_drawing(path, overwrite)
     scene = requested_scene(scenes, options, [], shared.scene_table())
-    scene = scene.replace(supersampling=1, antialias="grid", layers=[])
-    wide = width_on(paper, scene.image.size)
-    if not (contours or angles):
-        raise OptionError("nothing to draw: give --contours or --rays")
+    asked = TraceOptions(
+        contours=contours,
+        rays=rays or (),
+        paper=width_on(paper, scene.image.size),
+        pen=pen,
+        shortest=shortest,
+        colored=colored,
+    )
+    how = RenderOptions(device="cpu", threads=threads, on_message=tell)
     with ProgressLine(program=program_of(scene), task="following lines"):
-        found = trace.rays(scene, angles) if angles else []
-        if options["coloring"] is None and scene.color.coloring.name == "smooth":
-            scene = fit_colors(scene.replace(coloring="distance", transfer="auto"))
-        levels = []
-        if contours:
-            how = RenderOptions(device="cpu", threads=threads, on_message=tell)
-            scale = scene.image.size[0] / wide
-            levels = trace.contours(scene, contours, pen * scale, shortest * scale, how)
-        text = trace.svg(scene, levels, found, wide, pen, colored)
-    with written(path, overwrite) as file:
-        file.write(text.encode())
-    count = sum(len(lines) for _, lines in levels) + len(found)
-    tell(f"{path}: {count} lines, {wide:g} mm wide")
-
-
-def parse_rays(text: str) -> list[Fraction]:
-    """Return the angles that ``--rays`` means, in turns.
-
-    >>> [str(angle) for angle in parse_rays("4")], [str(angle) for angle in parse_rays("1/7,0.5")]
-    (['0', '1/4', '1/2', '3/4'], ['1/7', '1/2'])
-    """
-    from fractals.tools.trace import MAX_RAYS
-
-    try:
-        if text.strip().isdecimal() and 1 <= int(text) <= MAX_RAYS:
-            return [Fraction(k, int(text)) for k in range(int(text))]
-        angles = [Fraction(part.strip()) for part in text[:10_000].split(",")]
-    except (ValueError, ZeroDivisionError):
-        angles = []
-    if not 1 <= len(angles) <= MAX_RAYS or any(abs(a) > 1 or a.denominator > 10**9 for a in angles):
-        raise OptionError(
-            f"--rays {shown(text, 40)}: give a number of rays up to {MAX_RAYS}, or angles in "
-            "turns, such as 1/3,2/3"
-        )
-    return angles
+        found = trace.draw_lines(scene, asked, how, options["coloring"] is not None)
+    found.save(path, overwrite=overwrite)
+    tell(f"{path}: {len(found)} lines, {asked.paper:g} mm wide")

@@ -1,6 +1,5 @@
 """EscapeData, the raw numbers of a picture, and its summary: the limit, counts, share inside."""
 
-import contextlib
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from fractals import catalog
 from fractals.backends.base import tally_of
 from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.io.raw_data import Axes, RawData, axes_of, view_facts
 from fractals.kernels.escape import NONE_YET
 from fractals.scene.geometry import Layers, ResolvedLayer, matrix, place_of
 from fractals.scene.meant import Hinting, Hints
@@ -243,7 +243,7 @@ def no_check(rows: slice, names: Iterable[str]) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class EscapeData(Hints, metaclass=Hinting):
+class EscapeData(Hints, RawData, metaclass=Hinting):
     """The raw numbers of a picture's samples.
 
     With a supersampling of n the arrays are n times as high and wide as the picture. Two of these
@@ -428,23 +428,84 @@ class EscapeData(Hints, metaclass=Hinting):
         }
         return {name: plane for name, plane in planes.items() if plane is not None}
 
-    def to_xarray(self) -> Any:
-        """Return the arrays as an xarray Dataset, without copying them.
+    def values(
+        self, coloring: str | Mapping[str, Any], *, unit: Literal["plane", "width"] = "plane"
+    ) -> NDArray[np.float64]:
+        """Return the values of a coloring as numbers, such as periods, distances and angles.
 
-        The coordinates re and im are the samples' positions, so ``dataset["count"].plot()`` is the
-        right way up; see `fractals.io.web_page.axes_of` for rotated and for deep views.
+        Parameters
+        ----------
+        coloring : str or mapping
+            As the keyword ``coloring``: "period" (steps), "distance" and "interior_distance"
+            (lengths), "final_angle" (turns), "smooth" (steps), or another.
+        unit : "plane" or "width"
+            Of lengths: that of the plane, or the width of the view.
+
+        Returns
+        -------
+        ndarray of float64
+            A value for each sample, NaN where the coloring says nothing of it: `period` outside,
+            `distance` inside.
 
         Raises
         ------
         OptionError
-            The package xarray is not installed.
-        """
-        from fractals.io.web_page import axes_of, dataset
+            There is no such coloring, the raw numbers lack what it needs, its values are ranks, or
+            float64 can't hold a length in plane units.
 
-        facts: dict[str, Any] = {"max_iterations": self.max_iterations, "method": self.method}
-        with contextlib.suppress(SceneError):  # a formula of the user's own can't be named
-            facts["scene"] = self.scene.to_json()
-        return dataset(self.planes, facts, axes_of(self.scene, self.count.shape))
+        Examples
+        --------
+        >>> import fractals
+        >>> raw = fractals.compute(center=(-1, 0), width=0.1, size=(2, 1), coloring="period")
+        >>> raw.values("period").tolist()[0]
+        [2.0, 2.0, 2.0, 2.0]
+        """
+        family = catalog.load("family", "escape")()
+        found: NDArray[np.float64] = family.values(self, coloring, unit)
+        return found
+
+    def _colored(self, coloring: Any) -> tuple[str, NDArray[Any], dict[str, Any]]:
+        named: tuple[str, NDArray[Any], dict[str, Any]]
+        named = catalog.load("family", "escape")().noted(self, coloring)
+        return named
+
+    def axes(self) -> Axes:
+        """Return the dimensions of the arrays, and the coordinates of samples."""
+        return axes_of(self.scene, self.shape)
+
+    def notes(self) -> dict[str, dict[str, Any]]:
+        """Return the meaning of the arrays, by name."""
+        ends = "the orbit escaped or converged"
+        by = "z_0" if self.scene.julia else "c"
+        found: dict[str, dict[str, Any]] = {
+            "count": {"long_name": f"steps until {ends}, or max_iterations", "units": "steps"},
+            "z": {"long_name": f"the orbit's point where {ends}, or 0"},
+            "dz": {
+                "long_name": f"dz/d{by} at z, times multiplied_by",
+                "multiplied_by": self._scale_of_dz(),
+            },
+        }
+        return found | {name: {"long_name": name} for name in self.statistics}
+
+    def _scale_of_dz(self) -> str:
+        """Return what dz is multiplied by, as text: a width may be smaller than floats are."""
+        if self.method != "perturbation":
+            return "1"
+        if self.scene.view.projection == "plane":
+            return view_facts(self.scene)["view_width"]
+        return "a power of two for each row, by which its radius was divided"
+
+    def facts(self) -> dict[str, Any]:
+        """Return numbers and texts about all arrays."""
+        image, iteration = self.scene.image, self.scene.iteration
+        return {
+            "max_iterations": self.max_iterations,
+            "escape_radius": iteration.escape_radius,
+            "count_offset": self.count_offset,
+            "method": self.method,
+            "supersampling": image.supersampling,
+            **view_facts(self.scene),
+        }
 
     def _repr_html_(self) -> str:
         from fractals.io.web_page import timings_html

@@ -244,12 +244,12 @@ def lifted_limit() -> Iterator[None]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the table in a TOML file, or raise a `SceneError`."""
-    return _parsed(path, lambda: parse_toml(text_of(read_bytes(path, MAX_TOML_BYTES))))
+    return parsed(path, lambda: parse_toml(text_of(read_bytes(path, MAX_TOML_BYTES))))
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """Return the table in a JSON file, or raise a `SceneError`."""
-    return _parsed(path, lambda: parse_json(text_of(read_bytes(path, MAX_JSON_BYTES))))
+    return parsed(path, lambda: parse_json(text_of(read_bytes(path, MAX_JSON_BYTES))))
 
 
 def text_of(data: bytes, errors: str = "strict") -> str:
@@ -265,7 +265,7 @@ def text_of(data: bytes, errors: str = "strict") -> str:
 def read_embedded(path: Path) -> dict[str, Any]:
     """Return the table of the scene inside a picture or a page, or raise a `SceneError`."""
     if (suffix := path.suffix.lower()) not in PAGES:
-        return _parsed(path, lambda: parse_json(read_scene_text(path)))
+        return parsed(path, lambda: parse_json(read_scene_text(path)))
 
     def parse() -> dict[str, Any]:
         try:
@@ -274,7 +274,7 @@ def read_embedded(path: Path) -> dict[str, Any]:
         except NoSceneError as error:
             raise NoSceneError(f"{shown(path, PATH_SHOWN)}: {error}") from None
 
-    return _parsed(path, parse)
+    return parsed(path, parse)
 
 
 def scene_in_page(file: BinaryIO, suffix: str) -> dict[str, Any]:
@@ -359,7 +359,7 @@ def read_store_header(path: Path) -> dict[str, Any]:
         with open_inside(path / HEADER) as file:
             return parse_json(read_most(file, MAX_JSON_BYTES))
 
-    header = _parsed(path / HEADER, parse)
+    header = parsed(path / HEADER, parse)
     if header.get("format") != STORE_FORMAT or not isinstance(header.get("scene"), dict):
         raise SceneError(f"{name}: not a store that fractals wrote")
     return header
@@ -409,7 +409,8 @@ def read_bytes(path: Path, most: int = MAX_JSON_BYTES) -> bytes:
     return data
 
 
-def _parsed(path: Path, parse: Callable[[], Any]) -> dict[str, Any]:
+def parsed(path: Path | str, parse: Callable[[], Any]) -> dict[str, Any]:
+    """Return the table that ``parse()`` returns, or raise a `SceneError` that names the file."""
     name = shown(path, PATH_SHOWN)
     try:
         table = parse()

@@ -19,6 +19,8 @@ from fractals.io.files import (
     PATH_SHOWN,
     NoSceneError,
     check_output,
+    parse_json,
+    parsed,
     read_bytes,
     read_embedded,
     read_json,
@@ -424,14 +426,16 @@ def load_scene(
     *sources : str, Path, mapping or Scene
         Gallery names, TOML or JSON files, pictures drawn by this program, stores of raw numbers,
         files of other programs, tables and scenes. None: the Mandelbrot set. ``"gallery:NAME"`` is
-        always the gallery's scene, even where a file has the same name.
+        always the gallery's scene, even where a file has the same name. A text that begins with
+        ``{`` is a scene in JSON, as ``Scene.to_json`` writes it.
     lost : list of str, optional
         Receives a line for each setting of another program's file that has no equivalent.
     formulas : path or sequence of paths
         Folders with formulas, maps, palettes and pictures that files name.
     **keys
         Keys of the scene without their table, such as ``size`` or ``palette``; they are merged
-        last.
+        last. A ``formula`` that ends in ``.py`` is a Python file, which is run: see
+        `fractals.load_formula`.
 
     Returns
     -------
@@ -462,13 +466,26 @@ def load_scene(
     for source in sources:
         place = HERE
         if isinstance(source, str | Path):
-            place = Place(formats.split(str(source))[0].parent, True, more)
+            folder = Path() if is_json(source) else formats.split(str(source))[0].parent
+            place = Place(folder, True, more)
         table = read_table(source, lost, more) if isinstance(source, str | Path) else source
         table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
         merged = merge(merged, table)
     for key, value in keys.items():
-        merged = merge(merged, embed_files(nest(key, value), HERE, lost))
-    return validate(merged, *(s for s in sources if isinstance(s, str | Path)))
+        own = _from_file(value) if key == "formula" else value
+        merged = merge(merged, embed_files(nest(key, own), HERE, lost))
+    named = (s for s in sources if isinstance(s, str | Path) and not is_json(s))
+    return validate(merged, *named)
+
+
+def _from_file(formula: Any) -> Any:
+    """Return the formula of a Python file that a keyword names; other values as they are."""
+    named = formula.strip() if isinstance(formula, str) else formula
+    if not (isinstance(named, os.PathLike) or (isinstance(named, str) and named.endswith(".py"))):
+        return formula
+    from fractals.io.formula_file import load_formula
+
+    return load_formula(os.fspath(named))
 
 
 def with_colors(
@@ -499,6 +516,11 @@ def with_colors(
     return validate({**own, **looks}, "")
 
 
+def is_json(source: str | Path) -> bool:
+    """Tell whether a source is a scene in JSON, and no name and no path."""
+    return isinstance(source, str) and source.lstrip().startswith("{")
+
+
 def read_table(
     source: str | Path, lost: list[str] | None = None, folders: Sequence[Path] = ()
 ) -> dict[str, Any]:
@@ -523,6 +545,8 @@ def _read_any(
     source: str | Path, lost: list[str] | None, folders: Sequence[Path]
 ) -> dict[str, Any]:
     name = str(source)
+    if is_json(source):
+        return parsed("the JSON of a scene", lambda: parse_json(name))
     path, entry = formats.split(name)
     suffix = "" if entry else path.suffix.lower()
     if isinstance(source, str):

@@ -142,6 +142,12 @@ class Coloring(ByRecipe):
         What the value reads, if nothing but the gradient of the set's potential: "length", the
         estimate ``|z| log|z| / |dz|``, or "direction", that of ``z / dz``. Films then keep fewer
         numbers.
+    unit : str
+        Of the numbers of `numbers`: "steps", "turns" or "widths", which are lengths in widths of
+        the view; "" where the value has no unit.
+    numbers : callable, optional
+        ``numbers(values)``, of an array, returns what the values stand for, where they are turns of
+        the palette or thousandths of something. By default the values are numbers themselves.
     """
 
     name: str
@@ -164,6 +170,8 @@ class Coloring(ByRecipe):
     memoryless: bool = field(default=False, kw_only=True)
     powers: bool = field(default=False, kw_only=True)
     gradient: Literal["", "length", "direction"] = ""
+    unit: Literal["", "steps", "turns", "widths"] = field(default="", kw_only=True)
+    numbers: Callable[[Any], Any] | None = field(default=None, kw_only=True)
 
     @property
     def label(self) -> str:
@@ -243,6 +251,11 @@ def _checked(where: str, value: Any, option: Option) -> Setting:
             f"{where} is from {option.least:g} to {option.most:g}, not {str(value)[:40]}"
         )
     return int(value) if whole else float(value)
+
+
+def in_widths(values: Any) -> Any:
+    """Return lengths in widths of the view, from thousandths of it."""
+    return values / 1000
 
 
 # --- Functions that several colorings use, with the same bits on every target

@@ -259,7 +259,7 @@ def open_drawing(
     values = None
     if stored is not None:
         source = Recoloring(backend, plan, stored)
-        values = partial(_whole_values, Drawing(plan, backend, source, None, stages))
+        values = partial(whole_values, Drawing(plan, backend, source, None, stages))
     else:
         # A store gets the same orbit each time, however long one is kept.
         find: FindOrbit = orbit_cache.find_same if plan.keeps == "store" else orbit_cache.find
@@ -318,7 +318,7 @@ def _uncompilable(plan: Plan) -> OptionError:
     )
 
 
-def _whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:
+def whole_values(drawing: Drawing, layer: ResolvedLayer, fill: Fill) -> NDArray[np.floating[Any]]:
     """Return a layer's values of all samples, for a coloring that ranks them."""
     plan, backend, source = drawing.plan, drawing.backend, drawing.source
     n = plan.supersampling

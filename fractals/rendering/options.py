@@ -384,6 +384,39 @@ class SuggestOptions(DeviceOptions):
             raise OptionError(f"count {self.count}: give 1 to 100")
 
 
+class TraceOptions(SourceOptions):
+    """Which lines a plotter draws of a scene, and how large."""
+
+    contours: int = option(12, "Number of values that contours are drawn of (default: 12).")
+    rays: Any = option(
+        (),
+        "External rays: a number of them, or their angles in turns, such as 1/3,2/3.",
+        "A text, or a sequence of fractions, texts and floats.",
+    )
+    paper: float = option(
+        210.0,
+        "Width of the drawing in millimeters (default: 210, that of A4).",
+        command="Width of the drawing in millimeters (default: 210), or paper that it fills, such "
+        "as A3.",
+    )
+    pen: float = option(0.3, "Width of a line in millimeters (default: 0.3).")
+    shortest: float = option(5.0, "Length of the shortest contour in millimeters (default: 5).")
+    colored: bool = option(False, "Give each contour the color of its value, for a pen each.")
+
+    LIMITS: ClassVar = {
+        "contours": (0, 1000),
+        "paper": (1, 10_000),
+        "pen": (0.001, 100),
+        "shortest": (0, 10_000),
+    }
+
+    def check(self) -> None:
+        """Raise an `OptionError` for a bad value."""
+        for name, (least, most) in self.LIMITS.items():
+            if not least <= getattr(self, name) <= most:
+                raise OptionError(f"{name}={getattr(self, name)}: give {least:g} to {most:g}")
+
+
 class ExploreOptions(DeviceOptions):
     """How the explorer is served; a bad value is an `OptionError`."""
 
@@ -507,6 +540,25 @@ def _as_table(name: str, keywords: Mapping[str, Any], given: bool) -> str:
     return ""
 
 
+class ShortSignature(inspect.Signature):
+    """A signature with all keywords, of which `help` shows how they are called.
+
+    Their list would be longer than the help of a function. Completion and `inspect.signature` have
+    each keyword.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        several = [p for p in self.parameters.values() if p.kind is not p.KEYWORD_ONLY]
+        names = [str(each.replace(annotation=each.empty)) for each in several]
+        return f"({', '.join([*names, '**keywords'])})"
+
+    def format(self, **_how: Any) -> str:
+        """Return the same text, for `help` of Python 3.13 and newer."""
+        return str(self)
+
+
 def with_keywords(allowed: type, *options: type[Options]) -> Callable[[F], F]:
     """Return a decorator that shows the keywords of a TypedDict in a signature and in `help`.
 
@@ -532,7 +584,8 @@ def with_keywords(allowed: type, *options: type[Options]) -> Callable[[F], F]:
             for name in allowed.__annotations__  # their types would fill a screen
         ]
         more.sort(key=lambda parameter: parameter.default is AS_THE_SCENE)  # the options first
-        function.__signature__ = shown.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
+        whole = ShortSignature([*named, *more], return_annotation=shown.return_annotation)
+        function.__signature__ = whole  # type: ignore[attr-defined]
         if options and function.__doc__:
             function.__doc__ = _documented(function.__doc__, options[0])
         return function

@@ -10,6 +10,9 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple, Unpack
 
+import numpy as np
+from numpy.typing import NDArray
+
 from fractals.backends.devices import LIMITS, limits_of
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
@@ -211,6 +214,8 @@ class Plan:
         Tables are then made for samples so near, and their positions share the plan's exponent.
     settled : bool
         Whether `max_iterations` was found by a probe.
+    points : ndarray of float64, shape (2, samples), or None
+        Where samples lie, row by row, in place of the view's grid.
     """
 
     scene: Scene
@@ -241,6 +246,7 @@ class Plan:
     keeps: Keeps
     reach: Fraction | None = None
     settled: bool = field(default=False, kw_only=True)
+    points: NDArray[np.float64] | None = field(default=None, kw_only=True, compare=False)
 
     def __repr__(self) -> str:
         return (
@@ -377,7 +383,7 @@ class Plan:
     @cached_property
     def explicit_positions(self) -> bool:
         """Tell whether each sample's position is computed by itself, not as column plus row."""
-        return self.jittered or self.view.projection != "plane"
+        return self.points is not None or self.jittered or self.view.projection != "plane"
 
     @cached_property
     def deep(self) -> bool:

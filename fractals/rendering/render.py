@@ -12,6 +12,7 @@ from fractals.io import png
 from fractals.io.escape_data import EscapeData, resolved_values
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source, with_colors
+from fractals.io.raw_data import RawData
 from fractals.rendering.bands import Bands, Helpers, ended_on_error
 from fractals.rendering.develop import check_bands
 from fractals.rendering.drawing import (
@@ -123,8 +124,12 @@ def finish(drawing: Drawing, options: RenderOptions) -> Image:
 
 
 @with_keywords(RenderKeywords, RenderOptions)
-def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
+def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData | Any:
     """Compute the raw numbers of a picture, from which `recolor` draws it.
+
+    What is returned has ``planes``, arrays of one shape by name, ``to_xarray()``, and ``save``. The
+    arrays have an element for each sample: with ``supersampling=2``, the default, they are twice as
+    high and wide as the picture.
 
     Parameters
     ----------
@@ -133,10 +138,10 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
 
     Returns
     -------
-    EscapeData
-        Counts, z, and what the colorings of the scene need, as arrays of all samples. Of flames,
-        attractors, Buddhabrots and solids: their sums, as one array. ``save`` writes either to a
-        file.
+    EscapeData or PictureSums
+        Of escape time and reliefs: counts, z, and what the colorings of the scene need. Of flames,
+        attractors, Buddhabrots and solids: sums of points or of light. Both are `RawData`; the type
+        for checkers is that of escape time.
 
     Raises
     ------
@@ -150,8 +155,7 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData:
     ((1, 3), True)
     """
     scene, options = read_fitted_request(sources, keywords, RenderKeywords, RenderOptions)
-    raw: EscapeData = family_of(scene).compute(scene, options)
-    return raw
+    return family_of(scene).compute(scene, options)
 
 
 def measure(scene: Scene, options: RenderOptions, planned: Plan) -> Measured | None:
@@ -188,13 +192,13 @@ def find_max_iterations(*sources: Source, **keywords: Unpack[RenderKeywords]) ->
 
 @with_keywords(RecolorKeywords, RenderOptions)
 def recolor(
-    raw: EscapeData | str | Path, *sources: Source, **keywords: Unpack[RecolorKeywords]
+    raw: RawData | str | Path, *sources: Source, **keywords: Unpack[RecolorKeywords]
 ) -> Image:
     """Draw the picture of raw numbers, without iterating.
 
     Parameters
     ----------
-    raw : EscapeData, str or Path
+    raw : EscapeData, PictureSums, str or Path
         From `compute`, or the path of a file.
     *sources : str, Path, mapping or Scene
         Scenes whose colors and layers are taken, as by `fractals recolor`; their view, size and
@@ -338,7 +342,7 @@ def draw_to(
 @with_keywords(RecolorFileKeywords, ReplaceOptions, RenderOptions)
 def recolor_to(
     path: str | Path | BinaryIO,
-    raw: EscapeData | str | Path,
+    raw: RawData | str | Path,
     *sources: Source,
     **keywords: Unpack[RecolorFileKeywords],
 ) -> Rendered:

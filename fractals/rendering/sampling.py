@@ -134,6 +134,10 @@ class Samples:
         """`count`: samples across and down in place of the plan's; they are not jittered."""
         n, self.plan = plan.supersampling, plan
         across, down = count or (plan.size[0] * n, plan.size[1] * n)
+        self._points = plan.points if count is None else None
+        if self._points is not None:
+            self.scaled, self._across = False, across
+            return
         self.exponential = plan.view.projection == "exponential"
         # Whether each sample has an exponent of two of its own
         self.scaled = self.exponential and plan.extended and plan.reach is None
@@ -198,6 +202,8 @@ class Samples:
 
         The indices may have any shapes that NumPy broadcasts. A third row holds exponents of two.
         """
+        if self._points is not None:
+            return self._points[:, (j * self._across + i).ravel()]
         if not self.exponential:
             x, y = (self._columns[k][i] + self._rows[k][j] for k in range(2))
             if self._shifts is not None:

@@ -32,7 +32,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.parts import StoreParts, encode
+from fractals.io.raw_data import RawData
 from fractals.io.store import (
     PARTS,
     SUFFIX,
@@ -67,11 +68,42 @@ from fractals.scene.model import Scene, validate
 from fractals.threads import Progress, within
 
 
-class PictureSums:
-    """The sums of a picture: equal where all parts are, and an array for NumPy."""
+class PictureSums(RawData):
+    """The raw numbers of a flame, an attractor, a Buddhabrot or a solid: sums of whole numbers.
+
+    They are equal where all parts are. ``planes`` has the sums by name, each of shape (rows,
+    columns), and ``numpy.asarray`` all of them.
+
+    Attributes
+    ----------
+    scene : Scene
+        What was computed.
+    sums : ndarray of int64
+        Rows, columns and numbers. Of points (rows and columns of buckets): red, green, blue and
+        count. Of solids (rows and columns of pixels): red, green and blue of light; with
+        ``relight``, the shares of sources.
+    """
 
     store: ClassVar[str]  # the module that holds, as `KIND`, how these sums are kept
     sums: NDArray[np.int64]
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Return the names of the numbers of a pixel or bucket."""
+        raise NotImplementedError
+
+    @property
+    def planes(self) -> dict[str, NDArray[Any]]:
+        """Return the sums by name, each of shape (rows, columns); row 0 is the top."""
+        return {name: self.sums[..., k] for k, name in enumerate(self.channels)}
+
+    if not TYPE_CHECKING:  # checkers know which attributes there are
+
+        def __getattr__(self, name: str) -> None:
+            own = f"'{type(self).__name__}' object has no attribute '{name}'"
+            if name in ("z", "dz", "statistics", "inside", "max_iterations", "values"):
+                own += ": it has sums; raw.planes has them by name, and raw.to_xarray() with notes"
+            raise AttributeError(own)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the sums to a new store, which `recolor` shows and `compute_to` goes on with.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from fractals.color.palette import srgb_from_linear
 from fractals.errors import OptionError, SceneError
 from fractals.io.png import strip_rows
+from fractals.io.raw_data import Axes, axes_of, view_facts
 from fractals.kernels.elementary import exp, sincos
 from fractals.kernels.random import MASK
 from fractals.rendering.plan import Keeps
@@ -508,6 +509,39 @@ class Hits(PictureSums):
     samples: int  # points that were plotted, in view or not
     hits: int  # points in view
     margin: int  # buckets beyond the edge of the picture, on each side
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Return the names of the numbers of a bucket."""
+        return ("red", "green", "blue", "count")
+
+    def axes(self) -> Axes:
+        """Return the dimensions of the sums, and the coordinates of buckets in the plane."""
+        rows, columns, _ = self.sums.shape
+        return axes_of(self.scene, (rows, columns), self.margin)
+
+    def notes(self) -> dict[str, dict[str, Any]]:
+        """Return the meaning of the sums, by name."""
+        one = {"one_hit": self.one_hit}
+        found: dict[str, dict[str, Any]] = {
+            name: {"long_name": f"{name} of the bucket's hits, sRGB, times one_hit", **one}
+            for name in self.channels[:3]
+        }
+        return found | {"count": {"long_name": "hits of the bucket, times one_hit", **one}}
+
+    def facts(self) -> dict[str, Any]:
+        """Return numbers about all sums."""
+        numbers = {"samples": self.samples, "hits": self.hits, "margin": self.margin}
+        return {
+            **numbers,
+            "supersampling": self.scene.image.supersampling,
+            **view_facts(self.scene),
+        }
+
+    @property
+    def one_hit(self) -> int:
+        """Return what a hit of opacity 1 adds to the count of its bucket."""
+        return int(self.count.sum()) // max(1, self.hits) if self.orbits else HIT
 
     @property
     def count(self) -> NDArray[np.int64]:

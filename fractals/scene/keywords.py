@@ -4,6 +4,7 @@ Made by scripts/keywords.py from the model of scenes and from classes of options
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict
 
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ class SceneTables(TypedDict, total=False):
     title: str
     author: str
     note: str
-    formula: str | Mapping[str, Any] | Formula
+    formula: str | PathLike[str] | Mapping[str, Any] | Formula
     julia: PointLike | None
     view: Mapping[str, Any]
     image: Mapping[str, Any]
@@ -204,6 +205,18 @@ class SuggestKeywords(SceneKeywords, total=False):
     count: SupportsIndex
     centers: bool
     progress: Callable[[int, int], None] | None
+
+
+class TraceKeywords(SceneKeywords, total=False):
+    """Keywords of `fractals.trace`."""
+
+    formulas: tuple[str, ...]
+    contours: SupportsIndex
+    rays: Any
+    paper: SupportsFloat
+    pen: SupportsFloat
+    shortest: SupportsFloat
+    colored: bool
 
 
 class ExploreKeywords(SceneKeywords, total=False):

@@ -13,12 +13,12 @@ VERBS = (
     *("bench", "cache", "convert", "gallery", "gpu", "learn", "sheet", "surprise", "tiles"),
     *("trace", "verify"),
 )
-_AT_A_POINT = (
-    "fractals.compute(center=(x, y), width=..., size=(1, 1)) has count, z and dz of a point"
-)
+_AT_POINTS = "fractals.compute_points computes the numbers of a list of points"
 _DRAWN = "fractals.render draws a scene, such as fractals.render('seahorse')"
 _RECOLORED = "fractals.recolor(raw) returns its picture"
-_BY_COLORING = "fractals.recolor(raw, coloring=...) draws it"
+_BY_COLORING = "raw.values(COLORING) has the numbers, and fractals.recolor draws it"
+    "raw.values(COLORING) has the numbers, and fractals.recolor(raw, coloring=...) draws it"
+)
 _PLACES = "raw.extent has the edges, and raw.to_xarray() the position of each sample"
 _ARRAYS = "raw.count is the array of counts, and raw.planes has all arrays by name"
 _PIXELS = "image.pixels is the array of pixels"
@@ -36,10 +36,10 @@ _SAID: dict[str, dict[str, str]] = {
         "config options settings": "options are keywords; help(fractals.render) lists them",
         "create draw generate imshow julia mandelbrot Julia Mandelbrot picture plot": _DRAWN,
         "distance escape_time external_angle iterate iterations orbit period point points": (
-            _AT_A_POINT
+            _AT_POINTS
         ),
         "explorer gui ui view": "fractals.explore shows a scene in the browser",
-        "find minibrot minibrots nuclei nucleus periods": (
+        "find minibrot minibrots nucleus periods": (
             "fractals.find_nucleus returns the minibrot of the lowest period in a view"
         ),
         "formula fractal": (
@@ -62,7 +62,7 @@ _SAID: dict[str, dict[str, str]] = {
         "escaped outside exterior": "~raw.inside is where orbits escaped",
         "angle distance distances period periods phase potential smooth smooth_count": _BY_COLORING,
         "attrs info meta metadata": "raw.scene, raw.max_iterations and raw.method describe it",
-        "array arrays data dtype keys to_array to_numpy values": _ARRAYS,
+        "array arrays data dtype keys to_array to_numpy": _ARRAYS,
         "axes c coords coordinates im imag re real x y": _PLACES,
         "height rows width": "raw.shape is (height, width) in samples",
         "size": "give shape: (height, width)",

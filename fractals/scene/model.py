@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
@@ -157,8 +158,11 @@ def taken_for(formula: Any) -> str:
 
 
 def _formula(given: Any) -> Any:
+    if isinstance(given, os.PathLike) or (isinstance(given, str) and given.endswith(".py")):
+        path = shown(repr(os.fspath(given)), 80)
+        raise ValueError(f"a Python file is loaded by formula=fractals.load_formula({path})")
     if not isinstance(given, str | Mapping | FormulaName | AnyFormula):
-        hint = "; write it as text, 'z**2 + c', or load a file by fractals.load_formula"
+        hint = "; give an expression such as 'z**3 + c', or fractals.load_formula('FILE.py')"
         raise ValueError(
             f"{shown(repr(given), 40)} is neither a name nor a table with a name"
             + hint * callable(given)

@@ -29,12 +29,15 @@ from fractals.rendering.sums import (
 )
 from fractals.scene.model import Scene
 from fractals.scene.space import SOURCES
+from fractals.space.light import ONE
 from fractals.space.plan import numbers_of, samples_of, sources_of
 from fractals.space.trace import CHECKED, Tracing, open_tracing
 from fractals.threads import Progress, add
 
 SUMS = 2  # version of what samples add up to: raised where rays of a picture change
 CHANGED = ("light.samples",)  # keys that change no sum of a sample
+COLORS = ("red", "green", "blue")
+SOURCE_NAMES = ("sun", "horizon", "zenith", "ground", "emission")  # in the order of `sources_of`
 TABLES = ("camera", "light", "iteration")  # that hold keys which do, besides color
 
 
@@ -48,6 +51,26 @@ class LightSums(PictureSums):
     chunks: int  # rows that have all samples
     each: int  # samples of a pixel of these rows
     before: int  # samples of a pixel of the other rows
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        """Return the names of the numbers of a pixel."""
+        shares = [f"{name}.{color}" for name in SOURCE_NAMES for color in COLORS]
+        return (*COLORS, *shares)[: self.sums.shape[-1]]
+
+    def notes(self) -> dict[str, dict[str, Any]]:
+        """Return the meaning of the sums, by name."""
+        words = {name: f"{name} of the light, linear" for name in COLORS}
+        words |= {name: f"share of {name} in the light" for name in self.channels[3:]}
+        more = {"one_sample": int(ONE)}
+        return {
+            name: {"long_name": f"{text}: a sum over samples, times one_sample", **more}
+            for name, text in words.items()
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """Return numbers about all sums."""
+        return self.to_table()
 
     @property
     def samples(self) -> int:

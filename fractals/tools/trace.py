@@ -10,18 +10,24 @@ import cmath
 import json
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import Any, Unpack
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.color.palette import hexadecimal, srgb_from_linear
-from fractals.errors import OptionError, to_install
+from fractals.errors import OptionError, shown, to_install
+from fractals.io.files import check_output, written
+from fractals.io.load import Source
 from fractals.kernels.formula import Formula
-from fractals.rendering.fit import CURVES, values_of
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.fit import CURVES, fit_colors, values_of
+from fractals.rendering.options import RenderOptions, TraceOptions, read_request, with_keywords
 from fractals.scene.geometry import matrix, place_of
+from fractals.scene.keywords import TraceKeywords
 from fractals.scene.model import Scene
 
 Line = NDArray[np.float64]  # points of a line in samples of the picture, shape (points, 2)
@@ -32,6 +38,170 @@ RADIUS = 1e4  # of |z| where a ray begins: there the map is nearly z**d
 STEPS = 8  # points of a ray for each iteration
 MAX_DEPTH = 300  # iterations: by then a ray has come as near to its end as float64 shows
 NEWTON = 20  # steps for a point
+MAX_DENOMINATOR = 10**9  # of an angle, to which it is rounded
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LineDrawing:
+    """Lines of a scene, for a plotter; notebooks show them.
+
+    Attributes
+    ----------
+    scene : Scene
+        With one sample a pixel, and the coloring that the contours are those of.
+    contours : list of (float, list of ndarray)
+        Each value of the coloring, after its transfer, and its lines. A line has the shape (points,
+        2): columns and rows, in pixels from the top left corner.
+    rays : list of ndarray
+        External rays, as lines.
+    paper, pen : float
+        Width of the drawing and of a line, in millimeters.
+    colored : bool
+        Whether each contour has the color of its value.
+    """
+
+    scene: Scene
+    contours: list[tuple[float, list[Line]]]
+    rays: list[Line]
+    paper: float
+    pen: float
+    colored: bool
+
+    def __repr__(self) -> str:
+        return f"LineDrawing({len(self)} lines, {self.paper:g} mm wide)"
+
+    def __len__(self) -> int:
+        return sum(len(lines) for _, lines in self.contours) + len(self.rays)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LineDrawing):
+            return NotImplemented
+        return self.svg() == other.svg()
+
+    __hash__ = None  # type: ignore[assignment]  # lists can change
+
+    def svg(self) -> str:
+        """Return the text of an SVG file."""
+        return svg(self.scene, self.contours, self.rays, self.paper, self.pen, self.colored)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write an SVG file, which also holds the scene.
+
+        Parameters
+        ----------
+        path : str or Path
+            Ending in ``.svg``.
+        overwrite : bool
+            True: an existing file is replaced.
+
+        Raises
+        ------
+        OptionError
+            The suffix is another one.
+        FractalsError
+            The file exists, or can't be written.
+        """
+        check_drawing(path, overwrite)
+        with written(path, overwrite) as file:
+            file.write(self.svg().encode())
+
+
+def check_drawing(path: str | Path, overwrite: bool) -> None:
+    """Raise a `FractalsError` where lines can't be written to a path."""
+    if Path(path).suffix.lower() != ".svg":
+        raise OptionError(f"'{shown(path)}': lines are written to an .svg")
+    check_output(path, overwrite)
+
+
+@with_keywords(TraceKeywords, TraceOptions)
+def trace(*sources: Source, **keywords: Unpack[TraceKeywords]) -> LineDrawing:
+    """Draw a scene in lines, for pen plotters and laser cutters.
+
+    Contours join the points where the scene's coloring has one value. Those of smooth are lines of
+    equal potential; distance, which is taken in place of smooth unless ``coloring`` is given,
+    follows the set itself. A larger ``size`` gives finer lines.
+
+    Parameters
+    ----------
+    *sources : str, Path, mapping or Scene
+        The scene, as for `render`.
+    **keywords
+        Keys of the scene, such as ``coloring`` or ``size``.
+
+    Returns
+    -------
+    LineDrawing
+        ``save("a.svg")`` writes it.
+
+    Raises
+    ------
+    OptionError
+        A keyword is invalid, the coloring has no values here, rays have no meaning for the formula
+        or the view, or contourpy is missing.
+    SceneError
+        A source is invalid.
+
+    Examples
+    --------
+    >>> lines = trace(size=(64, 48), contours=0, rays="1/3,2/3")
+    >>> len(lines), "<svg" in lines.svg()
+    (2, True)
+    """
+    scene, options = read_request(sources, keywords, TraceKeywords, TraceOptions)
+    quiet = RenderOptions(device="cpu", on_message=lambda line: None)
+    return draw_lines(scene, options, quiet, "coloring" in keywords)
+
+
+def draw_lines(
+    scene: Scene, options: TraceOptions, how: RenderOptions, chosen: bool
+) -> LineDrawing:
+    """Return the lines of a scene; see `trace`.
+
+    `chosen`: whether its coloring was asked for, and stays.
+    """
+    angles = angles_of(options.rays)
+    if not (options.contours or angles):
+        raise OptionError("nothing to draw: give contours= or rays=")
+    scene = scene.replace(supersampling=1, antialias="grid", layers=[])
+    found = rays(scene, angles) if angles else []
+    if not chosen and scene.color.coloring.name == "smooth":
+        scene = fit_colors(scene.replace(coloring="distance", transfer="auto"))
+    levels: list[tuple[float, list[Line]]] = []
+    if options.contours:
+        scale = scene.image.size[0] / options.paper
+        levels = contours(
+            scene, options.contours, options.pen * scale, options.shortest * scale, how
+        )
+    return LineDrawing(scene, levels, found, options.paper, options.pen, options.colored)
+
+
+def angles_of(given: Any) -> list[Fraction]:
+    """Return the angles that ``rays=`` means, in turns; `OptionError`: they are none.
+
+    >>> [str(angle) for angle in angles_of("4")], [str(angle) for angle in angles_of("1/7,0.5")]
+    (['0', '1/4', '1/2', '3/4'], ['1/7', '1/2'])
+    """
+    if isinstance(given, str) and given.strip().isdecimal():
+        given = int(given[:10])
+    try:
+        if isinstance(given, int):
+            if not 0 <= given <= MAX_RAYS:
+                raise ValueError
+            return [Fraction(k, given) for k in range(given)]
+        parts = given[:10_000].split(",") if isinstance(given, str) else list(given)
+        exact = (Fraction(part) for part in parts[: MAX_RAYS + 1])
+        angles = [angle.limit_denominator(MAX_DENOMINATOR) for angle in exact]
+    except (ValueError, TypeError, OverflowError, ZeroDivisionError):
+        angles = [Fraction(2)]
+    if len(angles) > MAX_RAYS or any(abs(angle) > 1 for angle in angles):
+        raise OptionError(
+            f"rays={shown(given, 40)}: give a number of rays up to {MAX_RAYS}, or angles in turns, "
+            "such as 1/3,2/3"
+        )
+    return angles
 
 
 def contours(

@@ -38,19 +38,30 @@ STEP_SECONDS = 8e-6  # of an exact step, beside its products
 
 @dataclass(frozen=True)
 class Pixel:
-    """What was found at a pixel."""
+    """What `verify` found at a pixel.
+
+    Attributes
+    ----------
+    x, y : int
+        Column and row, from the top left corner.
+    drawn, expected : tuple of int
+        Red, green and blue in the picture, and as recomputed: 8 or 16 bits.
+    wrong, unstable : int
+        Samples whose count differs from the exact one: with a stable exact count, and with one that
+        changes when the sample moves by a hundred-thousandth of a pixel.
+    compared : int
+        Samples whose count was compared with the exact one.
+    counts : (int, int), optional
+        Of the first wrong sample: its count, and the exact one as far as it was followed.
+    """
 
     x: int
     y: int
-    # drawn, expected: sRGB bytes in the picture, and as recomputed
     drawn: tuple[int, ...]
     expected: tuple[int, ...]
-    # wrong, unstable: samples whose count differs from the exact one: with a stable exact count,
-    # and with one that changes when the sample moves by a hundred-thousandth of a pixel
     wrong: int = 0
     unstable: int = 0
-    compared: int = 0  # samples whose count was compared with the exact one
-    # Of the first wrong sample: its count, and the exact one as far as it was followed
+    compared: int = 0
     counts: tuple[int, int] | None = None
 
     @property
@@ -74,25 +85,61 @@ class Pixel:
 def verify(
     path: str | Path,
     pixels: int = 20,
+    *,
     exact: bool = False,
     seed: int = 0,
-    on_message: Callable[[str], None] = warn,
+    on_message: Callable[[str], None] | None = None,
 ) -> list[Pixel]:
-    """Recompute `pixels` random pixels of a picture with the backend of plain Python loops.
+    """Recompute random pixels of a picture with plain Python loops, and compare them.
 
-    The seed chooses the pixels. With `exact`, all their samples are also iterated in arbitrary
-    precision, and the counts compared; otherwise one sample a pixel, in deep views only, as far as
-    that takes some seconds. A picture that carries no scene, is not of its size, or can't be drawn
-    pixel by pixel is refused. Images of other families, such as flames, are drawn again on the CPU,
-    and the points of some trajectories are compared with those of plain Python.
+    Images of other families than escape time, such as flames, are drawn again on the CPU, and the
+    points of some trajectories are compared with those of plain Python.
+
+    Parameters
+    ----------
+    path : str or Path
+        A PNG, which carries its scene.
+    pixels : int
+        How many are recomputed.
+    exact : bool
+        True: all their samples are also iterated in arbitrary precision, and the counts compared.
+        False: one sample a pixel, in deep views only, as far as that takes some seconds.
+    seed : int
+        Chooses the pixels.
+    on_message : callable
+        Called with one line of text; by default each is a `FractalsWarning`.
+
+    Returns
+    -------
+    list of Pixel
+        ``right`` of each tells whether it is; ``difference`` says in words what is wrong.
+
+    Raises
+    ------
+    SceneError
+        The picture is no PNG, carries no scene, is not of its size, or can't be recomputed pixel by
+        pixel.
+    OptionError
+        There are no exact counts of the image's family.
+
+    Examples
+    --------
+    >>> import fractals, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fractals.render(size=(8, 6), device="cpu").save(f"{folder}/a.png")
+    ...     all(pixel.right for pixel in verify(f"{folder}/a.png", pixels=5))
+    True
     """
+    tell = on_message or warn
+    if Path(path).suffix.lower() != ".png":
+        raise SceneError(f"{path}: not a PNG: verify compares a PNG with its scene")
     scene = load_scene(path)
     if not (family := family_of(scene)).single_pixels:
         if exact:
             raise OptionError("exact counts are those of escape-time images: leave exact= out")
-        return _compared_whole(path, scene, family, pixels, seed, on_message)
+        return _compared_whole(path, scene, family, pixels, seed, tell)
     # force: a few pixels cost little
-    options = RenderOptions(device="python", force=True, on_message=on_message)
+    options = RenderOptions(device="python", force=True, on_message=tell)
     plan, backend = open_plan(scene, options)
     if plan.layers.whole or scene.develop.bloom:
         raise SceneError(f"{path}: the colors of its pixels depend on all others: draw it anew")

@@ -53,6 +53,32 @@ def test_a_formula_of_a_file_is_drawn(bridge):
     assert load_formula(Path("bridge.py"), degree=3).degree == 3
 
 
+@pytest.mark.parametrize("named", ["./bridge.py", "bridge.py", Path("bridge.py")])
+def test_a_keyword_names_the_file_as_the_command_does(bridge, named):
+    assert fractals.load_scene(formula=named).make_formula().name == "bridge"
+    assert fractals.plan("seahorse", formula=named, device="python").formula.name == "bridge"
+
+
+def test_only_a_keyword_runs_a_file(tmp_path, monkeypatch):
+    """Tables may be a stranger's, and `replace` takes what strangers send to the explorer."""
+    monkeypatch.chdir(tmp_path)
+    Path("trap.py").write_text("raise SystemExit('it was run')")
+    tables = {"formula": "./trap.py"}, {"formula": {"name": "trap.py"}}
+    for table in (*tables, '{"formula": "./trap.py"}'):
+        with pytest.raises(SceneError, match="formula"):
+            fractals.load_scene(table)
+    for named in ("trap.py", Path("trap.py")):
+        with pytest.raises(SceneError, match=r"fractals\.load_formula"):
+            fractals.Scene().replace(formula=named)
+    with pytest.raises(SystemExit, match="it was run"):
+        fractals.load_scene(formula="trap.py")
+
+
+def test_a_function_is_no_formula():
+    with pytest.raises(SceneError, match=r"an expression such as .*load_formula"):
+        fractals.load_scene(formula=lambda z, c: z * z + c)
+
+
 def test_a_formula_of_a_file_is_pickled_by_its_file(bridge):
     own = fractals.load_formula("bridge.py", degree=3)
     contents = pickle.dumps(own)

@@ -16,7 +16,7 @@ from support.scenes import scene
 
 import fractals
 from fractals.errors import to_install
-from fractals.io.web_page import axes_of
+from fractals.io.raw_data import axes_of
 from fractals.rendering import sampling
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "first_steps.ipynb"
@@ -93,7 +93,9 @@ def test_numbers_go_to_xarray(raw):
     found = raw.to_xarray()
     assert found["count"].dims == ("im", "re")
     assert np.shares_memory(found["count"].values, raw.count)
-    assert np.shares_memory(found["z"].values, raw.z)
+    assert np.shares_memory(found["z_real"].values, raw.z)
+    assert np.array_equal(found["z_real"] + 1j * found["z_imag"], raw.z)
+    assert np.shares_memory(raw.to_xarray(pairs=False)["z"].values, raw.z)
     assert json.loads(found.attrs["scene"])["title"] == "<sea> & sky"
     assert found.attrs["max_iterations"] == raw.max_iterations
 
@@ -126,7 +128,10 @@ def test_xarray_coordinates_of_deep_views_are_offsets():
     assert dimensions == ("im", "re")
     assert found["re"][1].tolist() == [-0.375, -0.125, 0.125, 0.375]
     assert found["im"][1].tolist() == [0.25, 0, -0.25]
-    assert found["re"][2] == {"long_name": "offset of re from the center, in widths of the view"}
+    assert found["re"][2] == {
+        "long_name": "offset of re from the center",
+        "units": "widths of the view",
+    }
     shallow = axes_of(scene_.replace(width="1e-9"), (3, 4))[1]
     assert shallow["re"][2] == {"long_name": "re"}
     assert len(set(shallow["re"][1].tolist())) == 4

@@ -173,3 +173,20 @@ def test_without_contourpy(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "contourpy", None)
     with pytest.raises(OptionError, match="contourpy"):
         trace.contours(SCENE, 3, 0.3, 5, OPTIONS)
+
+
+def test_python_draws_the_file_of_the_command(tmp_path):
+    pytest.importorskip("contourpy")
+    keys = {"size": (80, 60), "contours": 3, "rays": ["1/3", Fraction(2, 3), 0.5], "paper": 100}
+    drawn = fractals.trace("seahorse", **keys)
+    drawn.save(tmp_path / "a.svg")
+    options = ["--size=80x60", "--contours=3", "--rays=1/3,2/3,1/2", "--paper=100"]
+    done = run("seahorse", *options, "-o", tmp_path / "b.svg")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert drawn._repr_svg_() == drawn.svg() == (tmp_path / "a.svg").read_text("utf-8")
+    with pytest.raises(fractals.FractalsError, match="exists"):
+        drawn.save(tmp_path / "a.svg")
+    for wrong, words in ({"rays": 2.5}, "number of rays"), ({"pen": 0}, "pen=0"):
+        with pytest.raises(OptionError, match=words):
+            fractals.trace(contours=0, **{"rays": 1, **wrong})

@@ -103,3 +103,12 @@ def test_no_count_is_followed_for_long_unless_asked(picture, monkeypatch):
     compared = sum(pixel.compared for pixel in judged(path))
     assert 0 < compared < 8
     assert sum(pixel.compared for pixel in judged(path, exact=True)) >= 8
+
+
+def test_python_verifies_pictures(picture, tmp_path):
+    path = picture("seahorse", size=(16, 9), max_iterations=200)
+    found = fractals.verify(path, 6, seed=1)
+    assert len(found) == 6
+    assert all(pixel.right for pixel in found)
+    with pytest.raises(fractals.SceneError, match="not a PNG"):
+        fractals.verify(tmp_path / "a.jpg")

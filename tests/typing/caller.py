@@ -3,6 +3,7 @@
 import io
 import warnings
 from fractions import Fraction
+from pathlib import Path
 from typing import assert_type
 
 import numpy as np
@@ -23,7 +24,11 @@ def draw() -> fractals.Image:
 
 def compute() -> NDArray[np.int32]:
     raw = fractals.compute({"view": {"width": "3e-6"}}, center=-0.5 + 0.1j, max_iterations="auto")
-    assert_type(raw, fractals.EscapeData)
+    assert isinstance(raw, fractals.EscapeData)  # those of flames are another class
+    assert_type(raw.values("period"), NDArray[np.float64])
+    assert_type(fractals.nuclei(3), NDArray[np.complex128])
+    points = fractals.compute_points([0.25j, ("-0.75", "0.1")], formula="multibrot", threads=1)
+    assert_type(points.external_angle(), NDArray[np.float64])
     assert_type(raw.extent, tuple[float, float, float, float])
     assert_type(fractals.recolor(raw, palette=["#000", "#fff"]), fractals.Image)
     fractals.recolor(raw, palette=np.zeros((4, 3)))
@@ -65,6 +70,9 @@ def describe(scene: fractals.Scene) -> None:
     assert_type(fractals.devices(), list[fractals.Device])
     assert_type(fractals.names("palettes"), tuple[str, ...])
     assert_type(fractals.load_formula("bridge.py", degree=3), AnyFormula)
+    assert_type(fractals.verify("sea.png", exact=True), list[fractals.Pixel])
+    assert_type(fractals.trace(scene, rays="1/3", paper=297), fractals.LineDrawing)
+    fractals.render(formula=Path("bridge.py"))
 
 
 def guesses(image: fractals.Image, dive: fractals.Film) -> None:

@@ -21,6 +21,7 @@ def count():
     """Plain counts: one flat color a step, in bands; `smooth` has none."""
     return Coloring(
         name="count",
+        unit="steps",
         title="steps to escape, in flat bands",
         make_value=make_count_value,
         counted=True,
@@ -51,6 +52,7 @@ def smooth():
     """
     return Coloring(
         name="smooth",
+        unit="steps",
         title="smooth escape count",
         make_value=make_smooth_value,
         counted=True,
@@ -135,6 +137,7 @@ def speed():
     """
     return Coloring(
         name="speed",
+        unit="steps",
         title="smooth count of steps to converge",
         make_value=make_speed_value,
         counted=True,

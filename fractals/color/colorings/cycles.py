@@ -2,7 +2,13 @@
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, OrbitStatistic, make_polar
+from fractals.kernels.coloring import (
+    Coloring,
+    Option,
+    OrbitStatistic,
+    in_widths,
+    make_polar,
+)
 from fractals.kernels.elementary import make_log2
 from fractals.kernels.orbit import make_tangent
 from fractals.kernels.primitives import fma, number, select, sqrt
@@ -12,6 +18,11 @@ from fractals.kernels.primitives import fma, number, select, sqrt
 GOLDEN = 0.3819660112501051
 FAR = 1e30  # |z|² before the first step; finite in float32
 MIN_SQUARE = 1e-30  # |z|² below it counts as 0, because packs flush subnormal squares to 0
+
+
+def steps_of(values):
+    """Return the whole numbers of steps that turns of the palette stand for."""
+    return (values / GOLDEN + 0.5) // 1
 
 
 def make_atom_domains_statistic(target, formula, base):
@@ -70,6 +81,8 @@ def atom_domains():
         name="atom_domains",
         title="the step at which the orbit came nearest to 0",
         make_value=make_atom_domains_value,
+        unit="steps",
+        numbers=steps_of,
         ends="any",
         transfer="linear",
         side="both",
@@ -272,6 +285,8 @@ def period():
         name="period",
         title="inside: the period of the attracting cycle, where it is certain",
         make_value=make_period_value,
+        unit="steps",
+        numbers=steps_of,
         ends="any",
         memoryless=True,
         transfer="linear",
@@ -390,6 +405,8 @@ def interior_distance():
         name="interior_distance",
         title="inside: distance to the boundary, in thousandths of the picture's width",
         make_value=make_interior_distance_value,
+        unit="widths",
+        numbers=in_widths,
         powers=True,
         constants=lambda formula, escape_radius, width, tolerance: (1000 / width,),
         side="inside",

@@ -2,7 +2,7 @@
 
 import math
 
-from fractals.kernels.coloring import Coloring, Option, make_lines
+from fractals.kernels.coloring import Coloring, Option, in_widths, make_lines
 from fractals.kernels.elementary import angle_in_turns, make_log2
 from fractals.kernels.primitives import fma, select, sqrt
 
@@ -22,6 +22,7 @@ def final_angle():
         name="final_angle",
         title="direction of the escaped point",
         make_value=make_final_angle_value,
+        unit="turns",
         ends="any",
         transfer="linear",
     )
@@ -49,6 +50,7 @@ def decomposition():
         name="decomposition",
         title="which part of a turn the escaped point lies in",
         make_value=make_decomposition_value,
+        unit="turns",
         ends="any",
         constants=lambda formula, escape_radius, width, parts: (parts,),
         transfer="linear",
@@ -232,6 +234,8 @@ def distance():
         name="distance",
         title="distance to the set, in thousandths of the picture's width",
         make_value=make_distance_value,
+        unit="widths",
+        numbers=in_widths,
         constants=distance_constants,
         derivative=True,
         gradient="length",

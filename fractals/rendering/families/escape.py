@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Stages
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
@@ -128,6 +129,18 @@ class Escape(Family):
     def load(self, path: Path) -> EscapeData:
         """Return the raw numbers of a store."""
         return EscapeData.load(path)
+
+    def values(self, raw: EscapeData, coloring: Any, unit: str) -> NDArray[np.float64]:
+        """Return a coloring's values as numbers; see `EscapeData.values`."""
+        from fractals.rendering.values import values_of
+
+        return values_of(raw, coloring, unit)
+
+    def noted(self, raw: EscapeData, coloring: Any) -> tuple[str, NDArray[np.float64], Any]:
+        """Return the name of a coloring, its values, and notes for a Dataset."""
+        from fractals.rendering.values import noted
+
+        return noted(raw, coloring)
 
     def recolor(self, raw: EscapeData, scene: Scene, options: RenderOptions) -> Image:
         """Draw the picture of raw numbers."""
