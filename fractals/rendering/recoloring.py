@@ -26,7 +26,7 @@ class Recoloring:
     Raises `OptionError` if they are of another size, or a layer needs what they lack.
     """
 
-    reference, probing, note, loop, stage, halt = 0.0, 0.0, "", "", "copy", np.zeros(1)
+    reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
 
     def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
         raw.check(counts=False)
