@@ -35,6 +35,7 @@ from fractals.io.escape_data import (
     check_counts,
     parts_of,
     planes_for,
+    without_overflows,
 )
 from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -481,7 +482,7 @@ def compute_data(
     drawing = open_drawing(replace(plan, keeps="raw"), backend, options, stages=stages)
     planes = empty_planes(drawing)
     run(drawing, plan.tiles, plane_sink(drawing, planes), options.on_progress)
-    return escape_data(drawing, planes, plan.scene)
+    return without_overflows(escape_data(drawing, planes, plan.scene), plan.formula)
 
 
 def empty_planes(drawing: Drawing) -> dict[str, NDArray[Any]]:
