@@ -249,7 +249,7 @@ class Beyond(NamedTuple):
     angles NaN.
     """
 
-    index: NDArray[np.int64]  # of samples, row by row
+    samples: NDArray[np.int64]  # their numbers, row by row
     z: NDArray[np.complexfloating[Any, Any]]  # the numbers of kernels
 
 
@@ -576,21 +576,21 @@ def without_overflows(raw: EscapeData, formula: Formula) -> EscapeData:
     if not EXPONENTIALS & _names(formula.step):
         return raw
     z, most = raw.z, OVERFLOWED[raw.z.dtype.itemsize]
-    index = np.flatnonzero((abs(z.real) >= most) | (abs(z.imag) >= most))
-    if not len(index):
+    samples = np.flatnonzero((abs(z.real) >= most) | (abs(z.imag) >= most))
+    if not len(samples):
         return raw
-    own = z.flat[index]
-    z.real.flat[index] = np.copysign(np.inf, own.real)
-    z.imag.flat[index] = np.copysign(np.inf, own.imag)
-    return replace(raw, beyond=Beyond(index, own))
+    own = z.flat[samples]
+    z.real.flat[samples] = np.copysign(np.inf, own.real)
+    z.imag.flat[samples] = np.copysign(np.inf, own.imag)
+    return replace(raw, beyond=Beyond(samples, own))
 
 
 def with_directions(raw: EscapeData) -> EscapeData:
     """Return raw numbers with the finite z that colorings read, in place of infinite ones."""
     if raw.beyond is None:
         return raw
-    z, (index, own) = raw.z.copy(), raw.beyond
-    z.flat[index] = np.where(np.isinf(z.flat[index]), own, z.flat[index])
+    z, (samples, own) = raw.z.copy(), raw.beyond
+    z.flat[samples] = np.where(np.isinf(z.flat[samples]), own, z.flat[samples])
     return replace(raw, z=z, beyond=None)
 
 

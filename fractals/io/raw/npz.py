@@ -39,7 +39,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
     arrays = {**planes, LIMIT: np.int64(raw.max_iterations), METHOD: np.array(raw.method)}
     if raw.beyond:
-        arrays |= {BEYOND: raw.beyond.index, DIRECTIONS: raw.beyond.z}
+        arrays |= {BEYOND: raw.beyond.samples, DIRECTIONS: raw.beyond.z}
     if raw.count_offset:
         arrays[OFFSET] = np.float64(raw.count_offset)
     with written(path, overwrite) as file:
@@ -135,10 +135,11 @@ def _beyond(
         dtype, shape = _header(archive, members[name])
         if dtype != kind or len(shape) != 1 or shape[0] > z.size:
             raise InputError(f"the array {shown(name)} is of type {dtype}, shape {shape}")
-    index, own = _array(archive, members[BEYOND]), _array(archive, members[DIRECTIONS])
-    if len(index) != len(own) or (len(index) and not 0 <= index.min() <= index.max() < z.size):
+    samples, own = _array(archive, members[BEYOND]), _array(archive, members[DIRECTIONS])
+    there = (samples >= 0) & (samples < z.size)
+    if len(samples) != len(own) or not there.all():
         raise InputError(f"the array {shown(BEYOND)} names samples that there are not")
-    return Beyond(index, own)
+    return Beyond(samples, own)
 
 
 def _text(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> str:
