@@ -27,7 +27,7 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]  # tiles done, tiles in all
 Tasks = SimpleQueue[Callable[[], None] | None]  # of one thread, which None ends
 
-PATIENCE = 0.5  # seconds in which compiled loops that look at a flag end, after an error
+PATIENCE = 0.5  # seconds in which compiled loops that look at `Queue.HALT` end, after an error
 WAKE = 0.05  # seconds between two calls for progress, and until a KeyboardInterrupt is raised
 CLAIM = "fractals-threads-on-cores"  # name of what one process of a user holds at a time
 
@@ -53,26 +53,25 @@ def core_count() -> int:
 class Queue:
     """Numbers of tiles that threads take one after the other, in compiled code too."""
 
-    NEXT, LIMIT, DONE = 0, 1, 2
+    NEXT, LIMIT, DONE, HALT = 0, 1, 2, 3
 
-    def __init__(self, total: int, halt: NDArray[Any] | None = None) -> None:
+    def __init__(self, total: int) -> None:
         self.total = total  # how many tiles there are
-        self.halt = halt  # one number; compiled loops return early where it is not 0
         # NEXT, the tile that is taken next; LIMIT, the one that must not be taken yet; DONE, how
-        # many are done; ndarray of int64
-        self.cells = np.array([0, total, 0], np.int64)
-        self._stopped = False
+        # many are done; HALT, 1 where tiles are not needed: compiled loops then return early;
+        # ndarray of int64
+        self.cells = np.array([0, total, 0, 0], np.int64)
         self._lock = threading.Lock()
 
     @property
     def stopped(self) -> bool:
         """Tell whether no further tile is to be taken, and the tiles under way are not needed."""
-        return self._stopped
+        return bool(self.cells[Queue.HALT])
 
     @property
     def left(self) -> int:
         """Return how many tiles are still to be taken; none where it was stopped."""
-        return 0 if self._stopped else self.total - int(self.cells[Queue.NEXT])
+        return 0 if self.stopped else self.total - int(self.cells[Queue.NEXT])
 
     @property
     def waiting(self) -> int:
@@ -82,12 +81,12 @@ class Queue:
     def allow(self, limit: int) -> None:
         """Have the tiles before this one be taken, and no others yet."""
         self.cells[Queue.LIMIT] = limit
-        if self._stopped:  # perhaps since the line above
+        if self.stopped:  # perhaps since the line above
             self.cells[Queue.LIMIT] = 0
 
     def stop(self) -> None:
-        """Have threads end when they are done with the tile they are at."""
-        self._stopped = True
+        """Have threads take no further tile, and end the ones under way as soon as they can."""
+        self.cells[Queue.HALT] = 1
         self.cells[Queue.LIMIT] = 0
 
     def numbers(self) -> Iterator[int]:
@@ -160,12 +159,11 @@ def run_loops(
 
     def worker(loop: Callable[[], Mapping[str, float]]) -> None:
         try:
-            ended.put(loop())
+            with _working_for(queue):
+                ended.put(loop())
         except BaseException as error:
             ended.put(error)
             queue.stop()
-            if queue.halt is not None:
-                queue.halt[0] = 1
 
     # The workers themselves stay out of this frame: a traceback that keeps it would keep them.
     tasks, threads = _workers(len(loops)).tasks, _workers(len(loops)).threads
@@ -181,11 +179,9 @@ def run_loops(
                 _kept.check()
         except BaseException:
             queue.stop()
-            _end_early(queue, ended, len(loops) - len(results))
+            _wait_a_little(ended, len(loops) - len(results))
             raise
         queue.stop()
-    if queue.halt is not None:
-        queue.halt[0] = 0  # a loop that failed has set it
     spent: dict[str, float] = {}
     for result in results:
         if isinstance(result, BaseException):
@@ -194,20 +190,12 @@ def run_loops(
     return spent
 
 
-def _end_early(queue: Queue, ended: SimpleQueue[Any], left: int) -> None:
-    """Have the loops that are left return, and wait for them: the next picture needs the threads.
-
-    The flag stays set for a loop that has not ended in time; whoever begins the next work with it
-    clears it.
-    """
-    if queue.halt is None:
-        return
-    queue.halt[0] = 1
+def _wait_a_little(ended: SimpleQueue[Any], left: int) -> None:
+    """Wait for the loops of a queue that was stopped: the next picture needs their threads."""
     end = monotonic() + PATIENCE
     with contextlib.suppress(Empty):
         for _ in range(left):
             ended.get(timeout=max(0.0, end - monotonic()))
-        queue.halt[0] = 0
 
 
 def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None:
@@ -218,16 +206,17 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
     left. A KeyboardInterrupt takes effect when the calling thread finishes its current work.
     """
     numbers = itertools.count()  # its next() is atomic under the interpreter's lock
-    cancelled = threading.Event()
+    queue = Queue(len(tiles))
     ended: SimpleQueue[BaseException | None] = SimpleQueue()
 
     def worker() -> None:
-        while not cancelled.is_set() and (k := next(numbers)) < len(tiles):
+        while not queue.stopped and (k := next(numbers)) < len(tiles):
             try:
                 _kept.check()
-                work(tiles[k])
+                with _working_for(queue):
+                    work(tiles[k])
             except BaseException as error:
-                cancelled.set()
+                queue.stop()
                 ended.put(error)
             else:
                 ended.put(None)
@@ -248,34 +237,40 @@ def share(tiles: Sequence[T], work: Callable[[T], object], threads: int) -> None
                     done += 1
                 _kept.check()
         finally:
-            cancelled.set()
+            queue.stop()
 
 
 def apart(work: Callable[[], T], daemon: bool = True) -> T:
     """Return what a long work in compiled code returns, done in another thread for the main one.
 
-    The main thread only waits, so that it hears a KeyboardInterrupt at once. The work then goes on,
-    and nobody gets its result. A process waits for it at its end unless it is a `daemon`.
+    The main thread only waits, so that it hears a KeyboardInterrupt at once. Nobody then gets the
+    result of the work, which ends early where it looks at `halting`. A process waits for it at its
+    end unless it is a `daemon`.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
+    queue = Queue(1)
     ended: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
 
     def whole() -> None:
         try:
-            ended.put((work(), None))
+            with _working_for(queue):
+                ended.put((work(), None))
         except BaseException as error:
             ended.put((None, error))
 
     run = functools.partial(contextvars.copy_context().run, whole)
     threading.Thread(target=run, daemon=daemon).start()
-    while True:
-        with contextlib.suppress(Empty):
-            result, error = ended.get(timeout=WAKE)
-            if error:
-                raise error
-            return cast(T, result)
-        _kept.check()
+    try:
+        while True:
+            with contextlib.suppress(Empty):
+                result, error = ended.get(timeout=WAKE)
+                if error:
+                    raise error
+                return cast(T, result)
+            _kept.check()
+    finally:
+        queue.stop()
 
 
 class _Workers:
@@ -307,9 +302,33 @@ class _Kept(threading.local):
     def __init__(self) -> None:
         self.workers: dict[tuple[int, ...], _Workers] = {}
         self.check: Callable[[], None] = lambda: None
+        self.cells = NEVER
 
 
+NEVER = Queue(0).cells  # of work that nobody ends early
 _kept = _Kept()
+
+
+def halting() -> NDArray[np.int64]:
+    """Return the cells of the queue whose work this thread does.
+
+    Compiled code that gets them ends early where `Queue.HALT` is not 0: its results are not used.
+    """
+    return _kept.cells
+
+
+def halted() -> bool:
+    """Tell whether the work that this thread does is not needed any more."""
+    return bool(_kept.cells[Queue.HALT])
+
+
+@contextlib.contextmanager
+def _working_for(queue: Queue) -> Iterator[None]:
+    before, _kept.cells = _kept.cells, queue.cells
+    try:
+        yield
+    finally:
+        _kept.cells = before
 
 
 @contextlib.contextmanager

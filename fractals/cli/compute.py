@@ -126,9 +126,10 @@ def compute_command(
     fractals recolor draws them in any colors without iterating again.
 
     A store (.fz) is a folder of arrays, written tile by tile: after an interruption, the same
-    command or compute STORE.fz resumes it. A NumPy archive (.npz) holds count (int32), z, dz and
-    the orbit statistics that the colorings need, max_iterations, and the scene as JSON. An .exr
-    has the channels that other programs read (N, NF, T, DEX, DEY).
+    command or compute STORE.fz resumes it. A NumPy archive (.npz) holds count (int32), z (infinite
+    where an exponential overflowed), dz and the orbit statistics that the colorings need,
+    max_iterations, and the scene as JSON. An .exr has the channels that other programs read (N, NF,
+    T, DEX, DEY).
     """
     from fractals.io.escape_data import check_suffix
     from fractals.io.files import check_output

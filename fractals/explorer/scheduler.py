@@ -175,11 +175,7 @@ class Engine:
         limit, direct = drawing.source.max_iterations, drawing.plan.method == "direct"
         most = MAX_STEPS // (limit * drawing.plan.supersampling**2) if direct else MAX_STEPS
         threads = max(1, drawing.backend.threads)
-        waiting, count, halt = deque(tiles), 4 * threads, drawing.source.halt
-
-        def watch(_done: int, _all: int) -> None:
-            halt[0] = work.stale()
-
+        waiting, count = deque(tiles), 4 * threads
         while waiting:
             batch: list[Tile] = []
             while waiting and len(batch) < count:
@@ -193,10 +189,7 @@ class Engine:
                     waiting.extendleft(reversed(rest))
                 batch.append(tile)
             begun, before = monotonic(), self.spent()
-            try:
-                run(drawing, batch, sink, watch, work.stale)
-            finally:
-                halt[0] = 0
+            run(drawing, batch, sink, stop=work.stale)
             work.check()
             seconds = monotonic() - begun
             count = threads if seconds > STEP_SECONDS else 4 * threads

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from fractals.backends.base import tally_of
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io.raw_data import Axes, RawData, axes_of, view_facts
 from fractals.kernels.escape import NONE_YET
+from fractals.kernels.formula import Formula
 from fractals.scene.geometry import Layers, ResolvedLayer, matrix, place_of
 from fractals.scene.meant import Hinting, Hints
 from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
@@ -242,6 +243,23 @@ def no_check(rows: slice, names: Iterable[str]) -> None:
     """Check nothing: the arrays lie in memory."""
 
 
+class Beyond(NamedTuple):
+    """The z that are too large: kernels have finite numbers in their place, whose angles are right.
+
+    Exponentials end at e**700 in kernels (e**86 in float32), because an infinite one would make
+    angles NaN.
+    """
+
+    samples: NDArray[np.int64]  # their numbers, row by row
+    z: NDArray[np.complexfloating[Any, Any]]  # the numbers of kernels
+
+
+# Numbers from which on a formula with exponentials may have overflowed, by bytes of z. A factor of
+# the formula, such as a small c, may make them smaller than e**700 / 2 = 5e303 (e**86 / 2 = 1e37).
+OVERFLOWED = {16: 1e290, 8: 1e30}
+EXPONENTIALS = {"exp", "sinhcosh"}
+
+
 @dataclass(eq=False, repr=False)
 class EscapeData(Hints, RawData, metaclass=Hinting):
     """The raw numbers of a picture's samples.
@@ -256,6 +274,8 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
         otherwise `max_iterations`, which means inside. Row 0 is the top.
     z : ndarray of complex, shape (height, width)
         z_n at that n; 0 inside, also where ``|z_n|`` of n = `max_iterations` is beyond the radius.
+        Of formulas with exponentials, which may have overflowed there, both parts are infinite
+        beyond 1e290 (float32: 1e30).
     dz : ndarray of complex, shape (height, width), or None
         dz_n/dc (dz_n/dz_0 for Julia sets), where a coloring needs it. By perturbation, times the
         width of the view, because float64 cannot hold dz_n/dc alone. In an exponential map it is
@@ -279,6 +299,8 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
         "auto" subtracts it, because the counts of a deep view are large and differ by little.
     exact : bool
         False where z and dz were made of what an EXR keeps: fractions, angles and distances.
+    beyond : Beyond, or None
+        Which z overflowed and are infinite, and their directions, which colorings read.
     check_rows : callable
         Called with a slice of rows and the names of planes before they are read: raises an
         `InputError` where the file that they lie in is damaged.
@@ -300,6 +322,7 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
     count_offset: float = 0.0
     statistics: dict[str, NDArray[np.floating[Any]]] = field(default_factory=dict)
     exact: bool = field(default=True, kw_only=True)
+    beyond: Beyond | None = field(default=None, kw_only=True)
     check_rows: Callable[[slice, Iterable[str]], None] = field(default_factory=lambda: no_check)
 
     def __post_init__(self) -> None:
@@ -604,3 +627,35 @@ def arrays_of(planes: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     """Return the planes as `EscapeData` takes them; other identifiers are for later versions."""
     statistics = {name: plane for name, plane in planes.items() if not name.isidentifier()}
     return {name: planes.get(name) for name in ("count", "z", "dz")} | {"statistics": statistics}
+
+
+def without_overflows(raw: EscapeData, formula: Formula) -> EscapeData:
+    """Return raw numbers whose z are infinite where they overflowed; the array of z is changed."""
+    if not EXPONENTIALS & _names(formula.step):
+        return raw
+    z, most = raw.z, OVERFLOWED[raw.z.dtype.itemsize]
+    samples = np.flatnonzero((abs(z.real) >= most) | (abs(z.imag) >= most))
+    if not len(samples):
+        return raw
+    own = z.flat[samples]
+    z.real.flat[samples] = np.copysign(np.inf, own.real)
+    z.imag.flat[samples] = np.copysign(np.inf, own.imag)
+    return replace(raw, beyond=Beyond(samples, own))
+
+
+def with_directions(raw: EscapeData) -> EscapeData:
+    """Return raw numbers with the finite z that colorings read, in place of infinite ones."""
+    if raw.beyond is None:
+        return raw
+    z, (samples, own) = raw.z.copy(), raw.beyond
+    z.flat[samples] = np.where(np.isinf(z.flat[samples]), own, z.flat[samples])
+    return replace(raw, z=z, beyond=None)
+
+
+def _names(function: Any) -> set[str]:
+    """Return the names that a function, and those that it is made of, refer to."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return set()
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    return {*code.co_names}.union(*(_names(part) for part in cells))

@@ -30,7 +30,7 @@ class Target:
     add: Callable[[Any, Any, Any], None]
 
 
-def on_cpu(name: str) -> Callable[[MakeBody], MakeBody]:
+def on_cpu(name: str, plain: str = "") -> Callable[[MakeBody], MakeBody]:
     """Return a decorator of ``make_body`` that names the CPU's faster way to run the body.
 
     Parameters
@@ -39,10 +39,13 @@ def on_cpu(name: str) -> Callable[[MakeBody], MakeBody]:
         "module:function". ``function(backend, *options)`` returns a `Run` of
         `fractals.backends.base`, or raises `Uncompilable` with the reason why the plain loop has to
         run. So a kernel says who runs it, and the backend knows no kernel.
+    plain : str
+        The same of a plain loop that ends early where it is asked to: ``function(backend, reason,
+        *options)``. Without it the plain loop is one over all elements.
     """
 
     def named(make_body: MakeBody) -> MakeBody:
-        make_body.on_cpu = name  # type: ignore[attr-defined]
+        make_body.on_cpu, make_body.plain = name, plain  # type: ignore[attr-defined]
         return make_body
 
     return named

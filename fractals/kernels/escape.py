@@ -126,7 +126,30 @@ def make_escape(target, options):
     return target.jit(escape)
 
 
-@on_cpu("fractals.backends.cpu.fast:in_packs")
+def make_keep(target, options):
+    """Return ``keep(tile, j, i, n, state, max_iterations)``: it stores where an orbit ended."""
+    formula, derivative, statistics = options.formula, options.derivative, options.statistics
+    planes, inside, zero = statistics.planes, statistics.inside, target.real(0)
+    _, _, finish = make_orbit(target, formula, options.julia, derivative, statistics)
+    _, store = make_planes(target, state_size(formula, derivative), planes)
+
+    def keep(tile, j, i, n, state, max_iterations):
+        count, x, y, dx, dy, watched = tile
+        count[j, i] = n
+        escaped = n < max_iterations
+        x[j, i] = state[0] if escaped else zero
+        y[j, i] = state[1] if escaped else zero
+        if derivative:
+            slope = finish(state)
+            dx[j, i] = slope[0] if escaped else zero
+            dy[j, i] = slope[1] if escaped else zero
+        if planes:
+            store(watched, j, i, state, escaped or inside)
+
+    return target.jit(keep)
+
+
+@on_cpu("fractals.backends.cpu.fast:in_packs", "fractals.backends.cpu.fast:by_rows")
 def make_body(target, options):
     """Return ``body(i0, j0, di, dj, tile, grid, point, max_iterations)``, which fills a tile.
 
@@ -140,16 +163,13 @@ def make_body(target, options):
         c of a Julia set (x, y), the square of the escape radius, the statistics' constants.
     max_iterations : int32
     """
-    julia, derivative = options.julia, options.derivative
-    escape = make_escape(target, options)
-    start, _, finish = make_orbit(target, options.formula, julia, derivative, options.statistics)
-    zero, int32 = target.real(0), target.int32
+    julia, int32 = options.julia, target.int32
+    escape, keep = make_escape(target, options), make_keep(target, options)
+    start, _, _ = make_orbit(target, options.formula, julia, options.derivative, options.statistics)
     place = make_place(target, options.explicit_positions)
-    planes, inside = options.statistics.planes, options.statistics.inside
-    _, store = make_planes(target, state_size(options.formula, derivative), planes)
 
     def body(i0, j0, di, dj, tile, grid, point, max_iterations):
-        count, x, y, dx, dy, statistics = tile
+        count = tile.count
         columns, rows = grid
         j = j0
         while j < count.shape[0]:  # a range with a stride would cost each GPU thread two divisions
@@ -159,16 +179,7 @@ def make_body(target, options):
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v)
                 n, state = escape(int32(0), state, a, b, point, max_iterations, max_iterations)
-                count[j, i] = n
-                escaped = n < max_iterations
-                x[j, i] = state[0] if escaped else zero
-                y[j, i] = state[1] if escaped else zero
-                if derivative:
-                    slope = finish(state)
-                    dx[j, i] = slope[0] if escaped else zero
-                    dy[j, i] = slope[1] if escaped else zero
-                if planes:
-                    store(statistics, j, i, state, escaped or inside)
+                keep(tile, j, i, n, state, max_iterations)
                 i += di
             j += dj
 

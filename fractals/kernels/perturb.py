@@ -481,7 +481,7 @@ def make_bla_steps(ops, options):
     return bla_steps
 
 
-@on_cpu("fractals.backends.cpu.fast:in_packets")
+@on_cpu("fractals.backends.cpu.fast:in_packets", "fractals.backends.cpu.fast:deep_rows")
 def make_body(target, options):
     """Return the body that fills count, z and dz of a tile.
 
@@ -605,7 +605,7 @@ def make_steps(ops, options):
     return steps
 
 
-@on_cpu("fractals.backends.cpu.fast:every_step")
+@on_cpu("fractals.backends.cpu.fast:every_step", "fractals.backends.cpu.fast:statistics_rows")
 def make_statistics_body(target, options):
     """Return the body that fills count, z, dz and the statistics.
 

@@ -35,6 +35,7 @@ from fractals.io.escape_data import (
     check_counts,
     parts_of,
     planes_for,
+    without_overflows,
 )
 from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile, SampleGrid
@@ -481,7 +482,7 @@ def compute_data(
     drawing = open_drawing(replace(plan, keeps="raw"), backend, options, stages=stages)
     planes = empty_planes(drawing)
     run(drawing, plan.tiles, plane_sink(drawing, planes), options.on_progress)
-    return escape_data(drawing, planes, plan.scene)
+    return without_overflows(escape_data(drawing, planes, plan.scene), plan.formula)
 
 
 def empty_planes(drawing: Drawing) -> dict[str, NDArray[Any]]:
@@ -534,13 +535,11 @@ def run(
 
     The time that passes is divided in proportion to what the stages took in all threads. An error,
     or Ctrl-C, ends the work of the other threads early. Where `stop` returns True, the tiles that
-    are left are skipped; compiled loops, which do not ask it, are not used then.
+    are left are skipped, and those under way end early; compiled loops, which do not ask it, are
+    not used then.
     """
     loops = () if stop else sink.loops(tiles)
-    halt = drawing.source.halt if isinstance(drawing.source, Direct) else None
-    queue = Queue(len(tiles), halt)
-    if halt is not None:
-        halt[0] = 0  # an error may have left it set
+    queue = Queue(len(tiles))
     if loops:
         spent = run_loops(queue, [partial(loop, queue) for loop in loops], progress)
     else:
@@ -548,10 +547,16 @@ def run(
         def stopped() -> bool:
             return queue.stopped or (stop is not None and stop())
 
+        def heard(done: int, whole: int) -> None:
+            if stopped():
+                queue.stop()
+            if progress:
+                progress(done, whole)
+
         def take(tile: Tile) -> Mapping[str, float]:
             return {} if stopped() else sink.take(tile, stopped)
 
-        spent = run_tiles(tiles, take, drawing.backend.threads, progress, queue)
+        spent = run_tiles(tiles, take, drawing.backend.threads, heard, queue)
     drawing.stages.share(spent)
     drawing.room.tell()
 

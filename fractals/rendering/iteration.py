@@ -406,7 +406,6 @@ class SampleSource(Protocol):
     probing: float  # seconds that probing the view took
     note: str  # one line for the user, or nothing
     stage: str  # the stage to which the time of `iterate` is added, "iterate" or "copy"
-    halt: NDArray[Any]  # one number; where it is not 0, direct loops of the CPU return early
 
     @property
     def loop(self) -> str:
@@ -448,7 +447,7 @@ def unused_array(backend: Backend, dimensions: int) -> Any:
 class GridMethod:
     """What both methods share: a grid of samples, a probe, and arrays for escape data."""
 
-    stage, halt = "iterate", np.zeros(1)
+    stage = "iterate"
     run: Run  # the program that iterates
 
     @property
@@ -559,7 +558,6 @@ class GridMethod:
 FEW = 1500  # a limit to which plain Python iterates a probe in a second; most wide views have it
 # Users write larger limits to mean "no limit". A probe must not follow them: it would take minutes.
 LONG = 2**22
-PLAIN_PART = 2**16  # steps of a sample in the CPU's plain loop between two calls of `stop`
 
 
 class Direct(GridMethod):
@@ -630,14 +628,10 @@ class Direct(GridMethod):
         self.run = backend.compile(
             escape.make_part_body if self.part else escape.make_body, options
         )
-        if self.run.loop == "plain" and last > LONG:  # it does not see `halt`
-            parts = backend.compile(escape.make_part_body, options)
-            self.part, self.run = PLAIN_PART, Run(parts, "plain", self.run.reason)
         x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
         escape_radius_squared = scene.iteration.escape_radius**2
-        point = [x, y, escape_radius_squared, *self.statistics.constants(), 0]
-        made = np.array(point, backend.real)
-        self.point, self.halt = backend.to_device(made), made[-1:]  # on the CPU the same memory
+        point = [x, y, escape_radius_squared, *self.statistics.constants()]
+        self.point = backend.to_device(np.array(point, backend.real))
 
     def _begin(
         self,
@@ -649,8 +643,8 @@ class Direct(GridMethod):
         probing: bool = False,
     ) -> Begun:
         backend = self.backend
-        short = backend.steps or max_iterations > LONG  # launches of a GPU, and plain loops
-        if probing and short and not self.part and max_iterations > self.max_iterations:
+        more = probing and max_iterations > self.max_iterations
+        if more and backend.steps and not self.part:
             self._compile(max_iterations)
         tile, grid, last = self._outputs(shape, backend), SampleGrid(across, down), max_iterations
         if not self.part:
@@ -673,5 +667,3 @@ class Direct(GridMethod):
             steps = np.int32(begin), np.int32(until), np.int32(last)
             self.run(tile, rest, grid, self.point, *steps)
             backend.synchronize()
-            if backend.kind == "cpu" and not (tile.count == until).any():
-                break

@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Work
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
-from fractals.io.escape_data import EscapeData, check_counts, no_check, parts_of, planes_for
+from fractals.io.escape_data import (
+    EscapeData,
+    check_counts,
+    no_check,
+    parts_of,
+    planes_for,
+    with_directions,
+)
 from fractals.kernels.layout import EscapeTile
 from fractals.kernels.orbit import INSIDE_TOO
 from fractals.rendering.iteration import Stop, Use, never, unused_array
@@ -26,10 +33,11 @@ class Recoloring:
     Raises `OptionError` if they are of another size, or a layer needs what they lack.
     """
 
-    reference, probing, note, loop, stage, halt = 0.0, 0.0, "", "", "copy", np.zeros(1)
+    reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
 
     def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
         raw.check(counts=False)
+        raw = with_directions(raw)
         self.backend, self.plan, self.raw = backend, plan, raw
         layers = plan.layers
         self.max_iterations, self.count_offset = raw.max_iterations, raw.count_offset

@@ -17,8 +17,6 @@ _AT_POINTS = "fractals.compute_points computes the numbers of a list of points"
 _DRAWN = "fractals.render draws a scene, such as fractals.render('seahorse')"
 _RECOLORED = "fractals.recolor(raw) returns its picture"
 _BY_COLORING = "raw.values(COLORING) has the numbers, and fractals.recolor draws it"
-    "raw.values(COLORING) has the numbers, and fractals.recolor(raw, coloring=...) draws it"
-)
 _PLACES = "raw.extent has the edges, and raw.to_xarray() the position of each sample"
 _ARRAYS = "raw.count is the array of counts, and raw.planes has all arrays by name"
 _PIXELS = "image.pixels is the array of pixels"

@@ -22,6 +22,7 @@ from fractals.space.march import (
     from_camera,
 )
 from fractals.space.solid import Walk
+from fractals.threads import halted
 
 LIST = 4096  # paths that a thread traces together
 PAD = 64  # elements behind a row, which a pack may read or write
@@ -89,6 +90,8 @@ class Tracer:
                 pixels=min(at_once, job.pixels - begin),
             )
             for first in range(job.first, job.first + job.samples, self.room):
+                if halted():
+                    return
                 left = job.first + job.samples - first
                 now = part._replace(first=first, samples=min(self.room, left))
                 paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)

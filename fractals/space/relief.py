@@ -51,7 +51,7 @@ from fractals.space.plan import (
     samples_of,
     sun_over_ground,
 )
-from fractals.space.trace import SampledRows, moved, pieces_of
+from fractals.space.trace import SampledRows, in_turn, moved, pieces_of
 from fractals.threads import Progress, within
 
 if TYPE_CHECKING:
@@ -282,8 +282,10 @@ class Lighting:
         def work(piece: SampledRows) -> None:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
             on_device = backend.to_device(own)
-            where = np.int64(piece.rows.start), np.int64(piece.first), np.int64(piece.samples)
-            run_paths(on_device, *where, self._shot, self._ground)
+            pixels = len(piece.rows) * self.scene.image.size[0]
+            for part in in_turn(backend.kind, pixels, piece.first, piece.samples):
+                where = map(np.int64, (piece.rows.start, *part))
+                run_paths(on_device, *where, self._shot, self._ground)
             backend.to_host(on_device, own)
 
         pieces = pieces_of(self.device, self.scene, 0, rows, first, last)

@@ -30,7 +30,7 @@ from fractals.space.plan import (
     make_solid_plan,
 )
 from fractals.space.solid import Solid
-from fractals.threads import Progress
+from fractals.threads import Progress, halted
 
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
@@ -204,7 +204,7 @@ class Tracing:
         self._tracers.append(tracer)
 
     def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
-        backend = self.backend
+        backend, width = self.backend, self.plan.scene.image.size[0]
         if not self._moved:
             self._moved = [moved(backend, instant) for instant in self._moments]
         shared = (True,) if sums.shape[2] > 3 else ()
@@ -212,7 +212,8 @@ class Tracing:
         on_device = backend.to_device(sums)
         for moment, first, samples in self._shared(self._moved, piece):
             shot = self._started(moment, piece.rows)
-            run(on_device, piece.rows.start, first, samples, shot, moment.space)
+            for begin, few in in_turn(backend.kind, width * len(piece.rows), first, samples):
+                run(on_device, piece.rows.start, begin, few, shot, moment.space)
         backend.to_host(on_device, sums)
 
     def _started(self, moment: Instant, rows: range) -> lights.Shot:
@@ -323,6 +324,18 @@ def pieces_of(
         for k in range(0, len(rows), tall)
         for begin in range(first, last, few)
     ]
+
+
+def in_turn(device: str, pixels: int, first: int, samples: int) -> Iterator[tuple[int, int]]:
+    """Yield samples of some pixels in parts: the first of each, and how many.
+
+    A part takes some tenths of a second. Parts end where the work of this thread is not needed.
+    """
+    few = max(1, PATHS[device] // pixels)
+    for begin in range(first, first + samples, few):
+        if halted():
+            return
+        yield begin, min(few, first + samples - begin)
 
 
 def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level]:

@@ -1,6 +1,7 @@
 """The OpenCL backend: what C must compute as Python does, refusals, and devices that fail."""
 
 import itertools
+import subprocess
 import sys
 import threading
 from dataclasses import replace
@@ -40,6 +41,23 @@ def opencl_backend():
     if reason := no_opencl():
         pytest.skip(f"no OpenCL device: {reason}")
     return devices.open_backend(choose("opencl").device, "float64")
+
+
+@pytest.mark.opencl
+def test_a_file_that_hides_a_part_of_pyopencl_is_told(tmp_path):
+    """A script's folder comes before installed packages: its files hide modules of their names."""
+    if reason := no_opencl():
+        pytest.skip(f"no OpenCL device: {reason}")
+    (tmp_path / "own.py").write_text(
+        "import sys, fractals, pyopencl\n"
+        "sys.modules['pyopencl.tools'] = None\n"  # as if it needed a module that is hidden
+        "fractals.render(size=(8, 6), device='opencl')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "DeviceError: '" in done.stderr.splitlines()[-1]
+    assert "pyopencl can't be imported (" in done.stderr.splitlines()[-1]
 
 
 # --- What C must compute as Python does

@@ -169,7 +169,7 @@ def batches(crowded, limit=1000, supersampling=1, method="direct"):
     """Return a function that runs tiles, and gives these as they were drawn."""
     engine = SimpleNamespace(crowded=lambda: crowded, spent=scheduler.monotonic)
     drawing = SimpleNamespace(
-        source=SimpleNamespace(max_iterations=limit, halt=[0]),
+        source=SimpleNamespace(max_iterations=limit),
         plan=SimpleNamespace(supersampling=supersampling, method=method),
         backend=SimpleNamespace(threads=0),
         room=Room(),
@@ -260,7 +260,7 @@ def test_tiles_are_small_where_each_sample_may_take_long():
 def test_tiles_of_replaced_work_are_skipped():
     work = DrawingTask((Owner(), "view"), endless, VIEW)
     drawing = SimpleNamespace(
-        source=SimpleNamespace(max_iterations=1000, halt=[0]),
+        source=SimpleNamespace(max_iterations=1000),
         plan=SimpleNamespace(supersampling=1, method="direct"),
         backend=SimpleNamespace(threads=0),
         room=Room(),

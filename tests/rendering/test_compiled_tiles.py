@@ -179,7 +179,7 @@ def test_a_queue_gives_each_tile_once(joined):
     for thread in threads:
         thread.join()
     assert plan > 10
-    assert queue.cells.tolist() == [plan, plan, plan]
+    assert queue.cells.tolist() == [plan, plan, plan, 0]
     assert left.tolist() == [0]
 
 

@@ -57,16 +57,23 @@ class CpuBackend(HostMemory):
             return self._plain(make_body, options)
         if not FUSED:
             return self._plain(make_body, options, NO_FMA)
-        module, _, name = fast.partition(":")
         try:
-            return getattr(importlib.import_module(module), name)(self, *options)
+            return _named(fast)(self, *options)
         except Uncompilable as error:
             return self._plain(make_body, options, str(error))
 
     def _plain(self, make_body, options, reason=""):
+        if own := getattr(make_body, "plain", ""):
+            return _named(own)(self, reason, *options)
         made = self.program(make_body, self.number, options, loop=True)
         return Run(made, "plain", reason, bind=made.bound)
 
     def compile_tile_loop(self, work, dtype=None):
         """Return compiled code that computes whole tiles, or None: see `Backend`."""
         return tile_loop.compile_tile_loop(self, self.number, work, dtype)
+
+
+def _named(name):
+    """Return a function by its name, "module:function"."""
+    module, _, own = name.partition(":")
+    return getattr(importlib.import_module(module), own)

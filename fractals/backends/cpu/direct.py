@@ -20,7 +20,7 @@ soon be idle. Therefore
 import math
 
 from fractals.backends import machine_code
-from fractals.backends.cpu.programs import ROOM, SAMPLES, list_rows
+from fractals.backends.cpu.programs import HALT, ROOM, SAMPLES, list_rows
 from fractals.backends.cpu.simd.control import (
     align_stack,
     by_vectors,
@@ -36,6 +36,7 @@ from fractals.backends.cpu.simd.memory import (
     load,
     load_rows,
     masked_store,
+    read_now,
     select_each,
     store,
     store_rows,
@@ -122,13 +123,14 @@ STRIDE = 4  # steps with one test in `replay_escaped`
 # in up to 1/SEARCHED of the list's steps so far, and not while more than 1/MANY of the samples
 # escape in a block.
 FIRST_SEARCH, SEARCHED, MANY = 96, 128, 16
+SEARCH = 2**14  # steps of a search between two looks at whether the tile is still needed
 # Blocks are a multiple of a period that was found, with up to PERIODIC_BLOCK steps, or 1/SHARE of
 # the steps so far: on average a sample in a cycle takes half a block in vain.
 PERIODIC_BLOCK, SHARE = 48, 16
 
 
 def make_body(target, options):
-    """Return ``body(tile, grid, point, max_iterations, numbers, places)``, which fills a tile.
+    """Return ``body(tile, grid, point, max_iterations, numbers, places, cells)``: it fills a tile.
 
     Parameters
     ----------
@@ -138,9 +140,10 @@ def make_body(target, options):
     Notes
     -----
     The arguments of ``body`` are those of `fractals.kernels.escape.make_body`, but for the arrays
-    of the tile, which have one dimension, and for `numbers` and `places`, scratch of
-    `fractals.backends.cpu.programs.direct_sizes`. The last number of `point` is 0. Another thread
-    may change it: the body then returns after a block of steps, and the tile is not to be used.
+    of the tile, which have one dimension, for `numbers` and `places`, scratch of
+    `fractals.backends.cpu.programs.direct_sizes`, and for the `cells` of a
+    `fractals.threads.Queue`: where it was stopped, the body returns after a block of steps, and
+    the tile is not to be used.
     """
     jit, formula = target.jit, options.formula
     julia, derivative, explicit = options.julia, options.derivative, options.explicit_positions
@@ -344,7 +347,7 @@ def make_body(target, options):
         return going_on(state, escape_radius_squared, still)
 
     @jit
-    def find_cycle(numbers, room, before, point, end, most):
+    def find_cycle(numbers, room, before, point, end, most, cells):
         """Return after how many steps the first of some lanes comes back to its z.
 
         The lanes are spread over the list, which ends at `end`, and copied to the end of its room.
@@ -362,10 +365,13 @@ def make_body(target, options):
         state = load_rows(numbers, before * room + i, room, zero, size)
         ca, cb = c_at(numbers, i, room, splat(point[0], few), splat(point[1], few))
         x, y = state[0], state[1]
-        for period in range(1, most + 1):
-            state = by_vectors(advance, (state, ca, cb, point))
-            if any_lane((state[0] == x) & (state[1] == y)):
-                return period
+        last = 0
+        while last < most and read_now(cells, HALT) == 0:  # `most` may be a hundred million
+            first, last = last + 1, min(last + SEARCH, most)
+            for period in range(first, last + 1):
+                state = by_vectors(advance, (state, ca, cb, point))
+                if any_lane((state[0] == x) & (state[1] == y)):
+                    return period
         return 0
 
     @jit
@@ -474,7 +480,7 @@ def make_body(target, options):
         return end
 
     @jit
-    def iterate_blocks(tile, point, n, max_iterations, lists, end):
+    def iterate_blocks(tile, point, n, max_iterations, lists, end, cells):
         """Return how many lanes of the list escaped from step n to the limit.
 
         A lane that escaped is returned to the start of its block. Its place is in the second row of
@@ -489,7 +495,7 @@ def make_body(target, options):
         back = 0
         period, mark, saving, comparing = 0, FIRST_SEARCH, False, False
         steps = MIN_BLOCK
-        while end > 0 and n < max_iterations - 1 and point[-1] == 0:
+        while end > 0 and n < max_iterations - 1 and read_now(cells, HALT) == 0:
             steps = min(steps, max_iterations - 1 - n)
             first, left = back, end
             end = 0
@@ -538,7 +544,7 @@ def make_body(target, options):
             comparing, saving = comparing or saving, False
             if shortcuts and n >= mark and MANY * (back - first) <= left:
                 most = min(n * (end // lanes + 1) // SEARCHED, n // 4)
-                found = find_cycle(numbers, room, before, point, end, most)
+                found = find_cycle(numbers, room, before, point, end, most, cells)
                 if found > 0:
                     period = found
                     # Other samples have other periods: blocks get a length with many divisors.
@@ -605,7 +611,7 @@ def make_body(target, options):
             if planes:
                 copy_statistics(statistics, k, len(count), numbers, keep_row * room, t, room)
 
-    def body(tile, grid, point, max_iterations, numbers, places):
+    def body(tile, grid, point, max_iterations, numbers, places, cells):
         align_stack()
         columns, rows = grid
         height = rows.shape[1]
@@ -629,7 +635,7 @@ def make_body(target, options):
                 end = first_steps(
                     tile, width, us, vs, rows, j, point, early, max_iterations, lists, end
                 )
-            back = iterate_blocks(tile, point, early, max_iterations, lists, end)
+            back = iterate_blocks(tile, point, early, max_iterations, lists, end, cells)
             replay_escaped(tile, point, lists, back)
         restore_mode(mode)
 

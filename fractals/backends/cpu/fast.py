@@ -1,8 +1,9 @@
-"""The CPU's faster ways to run kernels: the functions that their `on_cpu` names.
+"""The CPU's own ways to run kernels: the functions that their `on_cpu` names.
 
-Each returns a `Run` of programs that compute whole arrays, many elements at once, with the bits of
-the plain loop. It raises `Uncompilable` with the reason where the plain loop has to run. Nothing
-here imports Numba, as a picture whose programs are on the disk does without it.
+Each returns a `Run` of programs that compute whole arrays, with the bits of the plain loop. The
+faster ones compute many elements at once; they raise `Uncompilable` with the reason where a plain
+loop has to run. Nothing here imports Numba, as a picture whose programs are on the disk does
+without it.
 """
 
 import functools
@@ -12,12 +13,15 @@ import numpy as np
 from fractals.backends.base import Run
 from fractals.backends.cpu import programs
 from fractals.backends.machine_code import Laid, Uncompilable
-from fractals.kernels import perturb
 from fractals.kernels.layout import EscapeTile
+from fractals.threads import halting
 
 # Bodies of whole arrays, in modules that import Numba.
 DIRECT = "fractals.backends.cpu.direct:make_body"
 PACKETS = "fractals.backends.cpu.perturb_packets:make_body"
+DIRECT_ROWS = "fractals.backends.cpu.rows:make_body"
+DEEP_ROWS = "fractals.backends.cpu.rows:make_perturb_body"
+STATISTICS_ROWS = "fractals.backends.cpu.rows:make_statistics_body"
 PLACE = "fractals.backends.cpu.pixels:make_position_body"
 PAINT = "fractals.backends.cpu.pixels:make_paint_body"
 LAYER = "fractals.backends.cpu.blending:make_layer_body"
@@ -39,7 +43,7 @@ def in_packs(backend, options):
     def run(tile, *inputs):
         numbers, places = sizes(tile.count.shape[1])
         lists = memory.empty((numbers,), real), memory.empty((places,), index)
-        wave(EscapeTile(*(part.reshape(-1) for part in tile)), *inputs, *lists)
+        wave(EscapeTile(*(part.reshape(-1) for part in tile)), *inputs, *lists, halting())
 
     return Run(run, "packs", program=wave, scratch_sizes=sizes)
 
@@ -51,22 +55,24 @@ def in_packets(backend, options):
     fill = backend.program(PACKETS, backend.number, (options,))
     fill.entry(programs.packet_layout())  # compiled now: it may be unsupported
     # Samples that become too small for float64 leave their packets.
-    one_by_one = None
-    if options.floatexp:
-        one_by_one = backend.program(perturb.make_body, backend.number, (options,), loop=True)
+    one_by_one = deep_rows(backend, "", options) if options.floatexp else None
     sizes, memory = programs.packet_sizes(programs.row_count(options)), backend.scratch
 
     def bind(tables, view, max_iterations):
         inputs = Laid(tables, view, max_iterations)
-        rest = Laid(tables, view._replace(first_launch=False), max_iterations)
+        alone = one_by_one and one_by_one.bound(
+            tables, view._replace(first_launch=False), max_iterations
+        )
 
         def iterate(tile, work, grid):
             lists = programs.Scratch(
-                memory.empty((sizes[0],), np.float64), memory.empty((sizes[1],), np.int64)
+                memory.empty((sizes[0],), np.float64),
+                memory.empty((sizes[1],), np.int64),
+                halting(),
             )
             fill(tile, work, grid, inputs, lists)
-            if one_by_one and work.under_way[0, 0]:
-                one_by_one(tile, work, grid, rest)
+            if alone and work.under_way[0, 0]:
+                alone(tile, work, grid)
 
         return iterate
 
@@ -83,6 +89,41 @@ def _alone(options):
     if options.floatexp and not options.formula.holomorphic:
         return "a formula without a complex derivative needs exponents at every step"
     return ""
+
+
+def by_rows(backend, reason, options):
+    """Return the program that iterates one sample after the other, and why no faster one does."""
+    fill = backend.program(DIRECT_ROWS, backend.number, (options,))
+
+    def run(tile, grid, point, max_iterations):
+        fill(tile, grid, point, max_iterations, halting())
+
+    return Run(run, "plain", reason)
+
+
+def deep_rows(backend, reason, options):
+    """Return the program of perturbation that does so."""
+    return _in_launches(backend, reason, DEEP_ROWS, options)
+
+
+def statistics_rows(backend, reason, options):
+    """Return the program that does so for statistics."""
+    return _in_launches(backend, reason, STATISTICS_ROWS, options)
+
+
+def _in_launches(backend, reason, make_body, options):
+    fill = backend.program(make_body, backend.number, (options,))
+
+    def bind(*inputs):
+        *first, view, max_iterations = inputs
+        view = view._replace(step_budget=programs.PART)
+        last = Laid(*first, view, view._replace(first_launch=False), max_iterations)
+        return lambda tile, work, grid: fill(tile, work, grid, last, halting())
+
+    def run(tile, work, grid, *inputs):
+        bind(*inputs)(tile, work, grid)
+
+    return Run(run, "plain", reason, bind=bind)
 
 
 def every_step(_backend, _options):

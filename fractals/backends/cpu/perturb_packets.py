@@ -30,6 +30,7 @@ from fractals.backends.cpu.perturb_steps import COMPARE, IGNORE, REMEMBER, make_
 from fractals.backends.cpu.programs import (
     BLOCK_SIZE,
     ESCAPED,
+    HALT,
     IN_TILE,
     LISTS,
     MAX_SAMPLES,
@@ -45,6 +46,7 @@ from fractals.backends.cpu.programs import (
     exponent_row,
     row_count,
 )
+from fractals.backends.cpu.simd.memory import read_now
 from fractals.backends.cpu.simd.pack import lane_count, splat
 from fractals.kernels.floatexp import ZERO_EXPONENT, make_arithmetic
 from fractals.kernels.layout import (
@@ -145,10 +147,11 @@ def make_write(target, options):
 
 
 def make_finish(target, options):
-    """Return ``finish(tile, work, lists, end, tables, view, most, exponent_c)``.
+    """Return ``finish(tile, work, lists, end, tables, view, most, exponent_c, cells)``.
 
     It takes the samples of the first list, up to `end`, to their ends, and writes their results.
-    `most` is the limit of iterations as a float64.
+    `most` is the limit of iterations as a float64. Where the queue of `cells` was stopped, it
+    returns early.
     """
     jit, floatexp, julia = target.jit, options.floatexp, options.julia
     put, put_packet, sort, take = make_lists(target, options)
@@ -158,7 +161,7 @@ def make_finish(target, options):
     write_escaped, write_remaining = make_write(target, options)
 
     @jit
-    def finish(tile, work, lists, end, tables, view, most, exponent_c):
+    def finish(tile, work, lists, end, tables, view, most, exponent_c, cells):
         zero = lists.numbers[0] - lists.numbers[0]
         width = zero if julia else view.width
         start = splat(zero, VECTORS)
@@ -184,6 +187,8 @@ def make_finish(target, options):
                 sort(lists, which + side, end)
             into = REBASED + 1 - side if again else REBASED
             for i in range(0, end, lanes):
+                if read_now(cells, HALT) != 0:
+                    return
                 packet, samples, alive = take(lists, which + side, i, end, again, check == COMPARE)
                 at = begin
                 if staging:
@@ -244,7 +249,7 @@ def make_body(target, options):
                         end += 1
                 last = top + BLOCK_SIZE[1] >= height and left + BLOCK_SIZE[0] >= width
                 if last or end > MAX_SAMPLES:  # called at one place, where it is inlined
-                    finish(tile, work, lists, end, tables, view, most, exponent_c)
+                    finish(tile, work, lists, end, tables, view, most, exponent_c, scratch.cells)
                     end = 0
 
     return body

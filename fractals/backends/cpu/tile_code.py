@@ -80,7 +80,7 @@ def _tally(laps, counts, max_iterations):
 
 
 @entry.jit
-def _iterated(window, n, stage):
+def _iterated(window, n, stage, queue):
     """Return the escape data of a tile with `n` x `n` samples a pixel."""
     left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
     count, x, y, dx, dy, statistics = stage.tile
@@ -94,7 +94,7 @@ def _iterated(window, n, stage):
     _copy_part(down, rows, top)
     tile = EscapeTile(count[:size], x[:size], y[:size], dx[:size], dy[:size], statistics)
     grid = SampleGrid(across, down)
-    inputs = tile, grid, stage.point, stage.max_iterations, stage.numbers, stage.places
+    inputs = tile, grid, stage.point, stage.max_iterations, stage.numbers, stage.places, queue
     invoke(stage.run, inputs)
     shape = height, width
     slope = shape if len(tile.dx) == size else (1, 1)  # an array of one element stands for none
@@ -109,7 +109,7 @@ def _iterated(window, n, stage):
 
 
 @entry.jit
-def _read(window, n, stage):
+def _read(window, n, stage, _queue):
     """Return what is kept of a tile with `n` x `n` samples a pixel; no rows if counts are wrong."""
     left, top, width, height = window[0] * n, window[1] * n, window[2] * n, window[3] * n
     shape, derivative = (height, width), len(stage.dz) > 0
@@ -174,7 +174,7 @@ def make_draw(_target, reads):
                 return
             begun = _ticks()
             left, top, width, height = tiles[k, 0], tiles[k, 1], tiles[k, 2], tiles[k, 3]
-            tile = tile_of(tiles[k], n, source)
+            tile = tile_of(tiles[k], n, source, queue)
             if len(tile.count) == 0:
                 laps[SAMPLES] = WRONG
                 return
@@ -236,7 +236,7 @@ def keep(queue, laps, tiles, samples_per_side, iterating, counts, z, dz):
             iterating.numbers,
             iterating.places,
         )
-        tile = _iterated(tiles[k], n, stage)
+        tile = _iterated(tiles[k], n, stage, queue)
         begun = _lap(laps, ITERATE, begun)
         for j in range(len(tile.count)):
             if not strips:

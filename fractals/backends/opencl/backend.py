@@ -23,8 +23,8 @@ from fractals.errors import DeviceError, first_line, shown
 try:
     import pyopencl as cl
     from pyopencl.tools import ImmediateAllocator
-except ImportError:  # pytest looks for examples in every file, also where it is not installed
-    cl = None
+except ImportError as error:  # it is not installed, or a file of the user has a name that it needs
+    cl, PROBLEM = None, first_line(error)
 
 GROUP = (8, 8)  # work-items that a device runs together
 ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
@@ -230,6 +230,8 @@ class OpenClBackend(StreamBackend):
     kind = "opencl"
 
     def __init__(self, number: str, device: Device, steps: int = 0) -> None:
+        if cl is None:
+            raise DeviceError(f"'{device.name}': pyopencl can't be imported ({PROBLEM})")
         self.device, self.target = device, make_target(number)
         if opencl.FLOAT64 in device.lacks and number == "float64":
             raise DeviceError(

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import FractalsError, InputError, OptionError, shown, to_install
-from fractals.io.escape_data import METHODS, EscapeData
+from fractals.io.escape_data import METHODS, EscapeData, with_directions
 from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
 from fractals.io.raw import RawFormat
 from fractals.kernels.formula import AnyFormula
@@ -114,7 +114,7 @@ def _write(
 
 def channels(raw: EscapeData) -> dict[str, NDArray[Any]]:
     """Return the arrays that an EXR of raw numbers holds."""
-    scene = raw.scene
+    raw, scene = with_directions(raw), raw.scene
     radius, degree = scene.iteration.escape_radius, scene.make_formula().degree
     outside = raw.count < raw.max_iterations
     z = np.where(outside, raw.z, 1).astype(np.complex128)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from fractals.errors import FractalsError, OptionError
-from fractals.io.escape_data import EscapeData, arrays_of
+from fractals.io.escape_data import EscapeData, arrays_of, with_directions
 from fractals.io.files import HEADER
 from fractals.io.raw import RawFormat
 from fractals.io.store import (
@@ -23,7 +23,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     """Write raw numbers that are whole to a new store."""
     if os.path.exists(path / HEADER) and not overwrite:
         raise FractalsError(f"'{path}' exists already: name another store, or give overwrite=True")
-    planes = raw.planes
+    planes = with_directions(raw).planes
     types = {name: plane.dtype for name, plane in planes.items()}
     # Every error is found before an existing store is cleared.
     raw.check()

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import InputError, shown
-from fractals.io.escape_data import EscapeData, check_numbers, check_planes
+from fractals.io.escape_data import Beyond, EscapeData, check_numbers, check_planes
 from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
 from fractals.io.raw import RawFormat
 from fractals.scene.model import validate
 
 STATISTICS = "statistics "  # how the names of orbit statistics begin
+BEYOND, DIRECTIONS = "beyond", "beyond z"
 SCENE, LIMIT, OFFSET, METHOD = "scene", "max_iterations", "count_offset", "method"
 MAX_PLANES = 1000
 # zipfile reads the archive's directory in one piece; an entry of it takes 10 microseconds. That of
@@ -37,6 +38,8 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
     check_output(path, overwrite)
     planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
     arrays = {**planes, LIMIT: np.int64(raw.max_iterations), METHOD: np.array(raw.method)}
+    if raw.beyond:
+        arrays |= {BEYOND: raw.beyond.samples, DIRECTIONS: raw.beyond.z}
     if raw.count_offset:
         arrays[OFFSET] = np.float64(raw.count_offset)
     with written(path, overwrite) as file:
@@ -116,9 +119,27 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
         method=method,
         count_offset=offset,
         statistics=statistics,
+        beyond=_beyond(archive, members, arrays["z"]),
     )
     raw.check()
     return raw
+
+
+def _beyond(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], z: NDArray[Any]
+) -> Beyond | None:
+    """Return which z overflowed, if any did."""
+    if not {BEYOND, DIRECTIONS} <= members.keys():
+        return None
+    for name, kind in ((BEYOND, np.dtype(np.int64)), (DIRECTIONS, z.dtype)):
+        dtype, shape = _header(archive, members[name])
+        if dtype != kind or len(shape) != 1 or shape[0] > z.size:
+            raise InputError(f"the array {shown(name)} is of type {dtype}, shape {shape}")
+    samples, own = _array(archive, members[BEYOND]), _array(archive, members[DIRECTIONS])
+    there = (samples >= 0) & (samples < z.size)
+    if len(samples) != len(own) or not there.all():
+        raise InputError(f"the array {shown(BEYOND)} names samples that there are not")
+    return Beyond(samples, own)
 
 
 def _text(archive: zipfile.ZipFile, item: zipfile.ZipInfo) -> str:

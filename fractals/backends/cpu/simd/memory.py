@@ -345,6 +345,17 @@ def _cell(context, builder, signature, args):
 
 
 @intrinsic
+def read_now(_context, cells, k):
+    """Return what a cell holds at this moment; another thread may change it meanwhile."""
+
+    def generate(context, builder, signature, args):
+        cell = _cell(context, builder, signature, args)
+        return builder.load_atomic(cell, "monotonic", cells.dtype.bitwidth // 8)
+
+    return cells.dtype(cells, types.int64), generate
+
+
+@intrinsic
 def add_to_cell(_context, cells, k, value):
     """Add to a cell; return its value before."""
 
