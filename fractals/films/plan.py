@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -357,12 +358,12 @@ class FilmPlan:
 def warnings_of(scene: Scene, parts: tuple[PartPlan, ...]) -> list[str]:
     """Return what may look bad in a film, a line each."""
     layers, found = make_layers(scene), []
-    if missing := _missing_digits(scene, parts):
-        found.append(
-            f"the center has {missing} decimals fewer than the deepest view requires: zeros are "
-            "added"
-        )
     moved = [chosen.part for chosen in parts if chosen.part.kind != "still"]
+    if missing := _missing_digits(scene, parts, moves=bool(moved)):
+        found.append(
+            f"the center has {missing} decimal{'s' * (missing > 1)} fewer than the deepest view "
+            "requires: zeros are added"
+        )
     if layers.whole and any(chosen.method == "frames" for chosen in parts):
         found.append("histogram and rank color each frame by itself: colors may flicker")
     first = layers.drawn[0]
@@ -375,10 +376,11 @@ def warnings_of(scene: Scene, parts: tuple[PartPlan, ...]) -> list[str]:
     return found
 
 
-def _missing_digits(scene: Scene, parts: tuple[PartPlan, ...]) -> int:
+def _missing_digits(scene: Scene, parts: tuple[PartPlan, ...], *, moves: bool) -> int:
     """Return how many decimals the center of the deepest view lacks.
 
-    None are lacking of a center of whole numbers, such as 0 + 1i: it is meant exactly.
+    None are lacking of a center of whole numbers, such as 0 + 1i: it is meant exactly. Nor are any
+    where a film stays at a view that is not deep, because its picture is drawn without a word.
     """
     keys = scene.film.keys if scene.film else ()
     centers = [key.center for key in keys] + [scene.view.center]
@@ -387,7 +389,8 @@ def _missing_digits(scene: Scene, parts: tuple[PartPlan, ...]) -> int:
     needed = math.ceil(-log2(deepest.width / scene.image.size[0]) * math.log10(2))
     given = [_decimals(center) for center in centers if center and _is_at(center, deepest)]
     most = max(given, default=0)
-    return max(0, needed - most) if most > 0 else 0
+    meant = most == 0 or (not moves and needed <= sys.float_info.dig)
+    return 0 if meant else max(0, needed - most)
 
 
 def _decimals(center: Sequence[str]) -> int:

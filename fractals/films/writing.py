@@ -100,6 +100,13 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
             "make a range of a sequence, such as frames=(0, 1000) of frames/"
         )
     suffix = Path(name).suffix.lower()
+    own = film.scene.film.sound if film.scene.film else None
+    if video is None and options.sound:
+        raise OptionError(
+            f"'{shown(name)}' takes no sound: name a .mp4, .mkv, .webm or .mov, or give no sound"
+        )
+    if video is None and own:
+        film.options.on_message(f"{shown(name)}: files of this type have no sound")
     if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, options)
     # Where there is a work folder, the film may be its own: see `_write_video`.
@@ -110,7 +117,6 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
         return Output(Path(name), numbers, options)
     video.check_size(film.size)
     encode.check_encoder(video)
-    own = film.scene.film.sound if film.scene.film else None
     heard = (options.sound, 0.0) if options.sound else (own.file, own.start) if own else None
     if heard:
         encode.check_sound(heard[0])

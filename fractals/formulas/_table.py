@@ -101,7 +101,9 @@ class RootMethod(NamedTuple):
 
     In the step f is the function, g, h and k are its derivatives, and n is its degree. y is the
     next point of Newton's method. fy, fp and fs are f at y, at the z before, and at z + f. gm is f'
-    in the middle between z and y, and s the root in Laguerre's method.
+    in the middle between z and y, and s the root in Laguerre's method. A step that would be 0 / 0
+    at a root is 0 there, because methods of high order meet a root exactly, in rounded numbers,
+    before two points in turn are near. Quotients take the place of squares, which overflow.
     """
 
     title: str
@@ -582,7 +584,7 @@ GROUPS: dict[str, dict[str, Row]] = {
 
 METHODS = {
     "chebyshev": RootMethod(
-        "Chebyshev's method", "f/g*(1 + f*h/(2*g^2))", "Pafnuty Chebyshev, 1838"
+        "Chebyshev's method", "f/g*(1 + f/g*(h/g)/2)", "Pafnuty Chebyshev, 1838"
     ),
     "householder": RootMethod(
         "Householder's method",
@@ -592,12 +594,12 @@ METHODS = {
     "schroeder": RootMethod("Schröder's method", "f*g/(g^2 - f*h)", "Ernst Schröder, 1870"),
     "super_halley": RootMethod(
         "Super-Halley method",
-        "f/g*(2*g^2 - f*h)/(2*(g^2 - f*h))",
+        "f/g*(2 - f/g*(h/g))/(2 - 2*(f/g)*(h/g))",
         "José Gutiérrez and Miguel Hernández, 2001",
     ),
     "whittaker": RootMethod(
         "Whittaker's method",
-        "f/(2*g)*(2 - f*h/g^2)",
+        "f/g*(1 - f/g*(h/g)/2)",
         "Edmund Whittaker, 1918",
     ),
     "laguerre": RootMethod(
@@ -605,14 +607,20 @@ METHODS = {
         "n*f/if(s/g < 0, g - s, g + s)",
         "Edmond Laguerre, 1880",
     ),
-    "steffensen": RootMethod("Steffensen's method", "f^2/(fs - f)", "Johan Steffensen, 1933"),
+    "steffensen": RootMethod(
+        "Steffensen's method",
+        "if(f == 0 && i*f == 0, 0, f^2/(fs - f))",
+        "Johan Steffensen, 1933",
+    ),
     "secant": RootMethod(
         "Secant method",
         "f*(z - p)/(f - fp)",
         "Its history by Joanna Papakonstantinou and Richard Tapia, 2013",
     ),
     "ostrowski": RootMethod(
-        "Ostrowski's method", "f/g + fy/g*f/(f - 2*fy)", "Alexander Ostrowski, 1960"
+        "Ostrowski's method",
+        "if(f == 0 && i*f == 0, 0, f/g + fy/g*f/(f - 2*fy))",
+        "Alexander Ostrowski, 1960",
     ),
     "midpoint": RootMethod("Midpoint method", "f/gm", "Joseph Traub, 1964"),
     "traub": RootMethod("Traub's method", "(f + fy)/g", "Joseph Traub, 1964"),

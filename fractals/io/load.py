@@ -116,6 +116,8 @@ def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]
             table = read_toml(path)
             if not formats.claimant(table):
                 return _of_table(table), ()
+        elif not entry and path.suffix.lower() in formats.OWN:
+            return _of_scene(path), ()
         imported = formats.read(f"{path}#{entry}" if entry else str(path))
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)
@@ -131,12 +133,28 @@ def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]
 def _of_table(table: Mapping[str, Any]) -> Palette:
     """Return the palette of a TOML file: its keys alone, or the table ``[color.palette]``."""
     color = table.get("color")
-    if not isinstance(color, Mapping) or "palette" not in color:
-        return palette.parse(dict(table))
-    given = color["palette"]
+    given = color.get("palette") if isinstance(color, Mapping) else None
+    if given in (None, "auto"):
+        given = checked(table.get(RESOLVED)).get("palette")  # what "auto" was in a picture
     if isinstance(given, str):
         return palette.load(given)
-    return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
+    if given is not None:
+        return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
+    if table.keys() & Scene.model_fields.keys() - {"title"}:
+        raise InputError("the scene in this file names no palette")
+    return palette.parse(dict(table))
+
+
+def _of_scene(path: Path) -> Palette:
+    """Return the palette of the scene that this program wrote into a picture or another file."""
+    try:
+        resolved = read_resolved(path) if path.suffix.lower() in formats.PICTURES else {}
+        return _of_table({RESOLVED: resolved, **_read_any(path, None, ())})
+    except NoSceneError:
+        raise InputError(
+            "no palette is in this picture; 'fractals explore' takes the main colors of a photo "
+            "(Import), and in Python an array of colors is a palette"
+        ) from None
 
 
 def from_cmap(name: str) -> Palette | None:
@@ -179,7 +197,7 @@ def cmap_installed() -> bool:
 def _suffixes() -> tuple[str, ...]:
     """Return the suffixes of files that may hold a palette, without importing the formats."""
     more = (catalog.load("format", name)().suffixes for name in catalog.installed("format"))
-    ends = {".toml", *(f".{name}" for name in catalog.names("format"))}
+    ends = {*formats.OWN, *(f".{name}" for name in catalog.names("format"))}
     return tuple(sorted(ends.union(*more)))
 
 

@@ -50,6 +50,10 @@ NAME = re.compile(r"[0-9a-z][0-9a-z.-]{0,80}", re.ASCII)
 Arrays = Mapping[str, NDArray[Any]]
 
 
+class DamagedPartError(FractalsError):
+    """What arrived as a part is none, or its CRCs are wrong."""
+
+
 def this_machine() -> str:
     """Return the name of this machine and process, for messages."""
     return f"{socket.gethostname()} (process {os.getpid()})"
@@ -202,7 +206,7 @@ def encode(name: str, work: str, arrays: Arrays, facts: Mapping[str, Any] | None
 def decode(content: bytes, work: str) -> StorePart:
     """Return the part of its bytes.
 
-    `FractalsError`: the bytes are damaged, or a part of other work.
+    `DamagedPartError`: the bytes are damaged, or a part of other work.
     """
     import io
 
@@ -211,7 +215,7 @@ def decode(content: bytes, work: str) -> StorePart:
         table = _read_table(file.read(len(MARK) + HEAD.size), file)
         return _part(table, np.frombuffer(content, np.uint8), work)
     except (ValueError, KeyError, TypeError, ArithmeticError) as error:
-        raise FractalsError(f"a part arrived damaged ({shown(error, 80)})") from None
+        raise DamagedPartError(f"a part arrived damaged ({shown(error, 80)})") from None
 
 
 def check_equal(new: StorePart, before: StorePart) -> None:

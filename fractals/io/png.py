@@ -120,6 +120,15 @@ class PngStrip(NamedTuple):
     length: int
 
 
+def row_bytes(size: tuple[int, int], bits: int) -> int:
+    """Return how many bytes a row has before it is deflated: the number of its filter, and colors.
+
+    >>> row_bytes((3840, 2160), 8)
+    11521
+    """
+    return 1 + 3 * size[0] * bits // 8
+
+
 def strip_rows(size: tuple[int, int], bits: int) -> int:
     """Return how many rows make a strip.
 

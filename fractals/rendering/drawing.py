@@ -213,7 +213,8 @@ def _open_plan(
         options.on_message(note)
     if plan.deep and (missing := missing_digits(plan)):
         options.on_message(
-            f"the center has {missing} decimals fewer than this width requires: zeros are added"
+            f"the center has {missing} decimal{'s' * (missing > 1)} fewer than this width "
+            "requires: zeros are added"
         )
     return plan, backend
 

@@ -225,6 +225,8 @@ def test_an_existing_file_is_kept(tmp_path, cycle, ffmpeg):
         ("frame.png", {}, "such as frame%05d.png"),
         ("film.mp4", {"sound": "gone.wav"}, "no such file of sound"),
         ("film.mp4", {"sound": __file__}, "sound is a file of .aac"),
+        ("film.webp", {"sound": "song.wav"}, "takes no sound: name a .mp4"),
+        ("film.gif", {"sound": "song.wav"}, "takes no sound: name a .mp4"),
         ("none/film.mp4", {}, "the folder .* does not exist"),
     ],
 )
@@ -498,6 +500,14 @@ def test_a_center_that_lacks_digits_is_told_once(tmp_path, center, missing):
     said = [line for line in film.warnings() if "decimals" in line]
     assert len(said) == bool(missing)
     assert not missing or f"{missing} decimals" in said[0]
+
+
+def test_a_film_that_stays_lacks_no_digits_where_its_picture_lacks_none():
+    scene = {"view": {"center": ["-0.75", "0.1"], "width": "1e-3"}}
+    assert not fractals.film("mandelbrot", scene, cycle=1, fps=3, **TINY).warnings()
+    scene["view"]["width"] = "1e-20"
+    said = fractals.film("mandelbrot", scene, cycle=1, fps=3, **TINY).warnings()
+    assert "20 decimals fewer" in said[0]
 
 
 def test_an_unknown_option_of_a_file_is_an_error(tmp_path, cycle):

@@ -193,3 +193,31 @@ def test_home_view_shows_something(name):
     counts = fractals.compute(drawn, device="cpu").count
     assert len(np.unique(counts)) >= 3  # methods for roots need few steps
     assert np.max(np.bincount(counts.ravel())) < 0.9 * counts.size
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_methods_stay_at_a_root_that_they_meet_exactly(name):
+    formula = MAKERS[name](power=4)
+    more = (0.5, 0.25) if formula.uses_previous else ()
+    for root in ((1.0, 0.0), (0.0, -1.0)):
+        assert formula.step(*root, 0.1, 0.2, *more) == root
+
+
+def test_orbits_of_ostrowskis_method_end_at_a_root():
+    """Orbits whose points jump onto a root were 2 % of the picture, and counted as inside."""
+    raw = fractals.compute(
+        formula={"name": "ostrowski", "power": 3},
+        size=(60, 40),
+        supersampling=1,
+        max_iterations=300,
+        device="cpu",
+    )
+    assert not raw.inside.any()
+    assert np.allclose(raw.z**3, 1, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["chebyshev", "super_halley", "whittaker"])
+def test_methods_of_higher_order_come_back_from_far_away(name):
+    formula, z = MAKERS[name](power=12), mpc("4e9", "3e9")
+    exact = table.MAPS[name](z, mpc(0), mpc(0), lambda w: w**12 - 1)
+    assert abs(stepped(formula, z, mpc(0), mpc(0)) - exact) < 1e-12 * abs(exact)

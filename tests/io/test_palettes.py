@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import PIL.Image
 import pytest
 from support.gradients import (
     AT,
@@ -97,6 +98,34 @@ def test_files_are_sought_beside_the_scene(folder):
     assert fractals.load_scene("deeper/scene.toml").color.palette.title == "a b"
     with pytest.raises(InputError, match=r"deeper/a\.map: no such file"):
         fractals.load_scene("deeper/scene.json")  # one of the current folder may be private
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.webp", "a.html", "a.fz", "a.json", "a.toml"])
+def test_files_with_a_scene_are_palettes(name, folder):
+    small = {"size": (8, 6), "supersampling": 1, "device": "cpu", "palette": "ember"}
+    if name.endswith(".fz"):
+        fractals.compute_to(name, **small)
+    elif name.endswith(("json", "toml")):
+        scene = fractals.load_scene(palette="ember")
+        Path(name).write_text(scene.to_json() if name.endswith("json") else scene.to_toml())
+    else:
+        fractals.render_to(name, **small)
+    assert np.array_equal(load.find_palette(name)[0].linear(AT), palette.load("ember").linear(AT))
+
+
+def test_palettes_that_a_picture_found_by_itself_are_taken(folder):
+    image = fractals.render("mandelbrot", size=(8, 6), palette="auto", device="cpu")
+    image.save("auto.png")
+    assert load.find_palette("auto.png")[0].title
+    Path("auto.toml").write_text('formula = "mandelbrot"\ntitle = "none"\n')
+    with pytest.raises(InputError, match=r"auto\.toml: the scene in this file names no palette"):
+        load.find_palette("auto.toml")
+
+
+def test_photos_are_no_palettes(folder):
+    PIL.Image.new("RGB", (8, 6), "teal").save("photo.jpg")
+    with pytest.raises(InputError, match=r"photo\.jpg: no palette .* main colors of a photo"):
+        fractals.load_scene(palette="photo.jpg")
 
 
 def test_unknown_names_say_where_palettes_are():

@@ -494,7 +494,9 @@ def test_a_part_that_ends_five_workers_is_an_error(dispatched):
             else:
                 super().compute(address, numbers, future)
 
-    with pytest.raises(FractalsError, match=r"part 7 ended 5 workers, the last one: a\+\+\+\+ end"):
+    with pytest.raises(
+        FractalsError, match=r"part 7 was tried 5 times, the last time: a\+\+\+\+ end"
+    ):
         dispatched(Deadly("a"))
 
 
@@ -510,7 +512,7 @@ def test_a_part_that_ended_a_worker_is_tried_alone(dispatched):
                 super().compute(address, numbers, future)
 
     pool = Deadly("a")
-    with pytest.raises(FractalsError, match="part 7 ended 5 workers"):
+    with pytest.raises(FractalsError, match="part 7 was tried 5 times"):
         dispatched(pool)
     tried = [given[2][1] for given in pool.given if given[1] is worker.compute]
     tried = [list(numbers) for numbers in tried if 7 in numbers]
@@ -526,7 +528,7 @@ def test_a_part_that_fails_on_every_worker_is_an_error(dispatched):
             else:
                 super().compute(address, numbers, future)
 
-    with pytest.raises(FractalsError, match=r"part 7 ended 5 workers, .* MemoryError: no room"):
+    with pytest.raises(FractalsError, match=r"part 7 was tried 5 times, .* MemoryError: no room"):
         dispatched(Failing("a", "b"))
 
 
@@ -675,3 +677,91 @@ def test_tasks_are_cancelled_on_an_interrupt(monkeypatch):
         Dispatch(pool, {}, lambda receipt: None, dict).run(range(9), interrupt)
     assert time.monotonic() - begun < 30
     assert len(cancelled) == 3
+
+
+WRONG = {
+    "none": lambda found: None,
+    "text": lambda found: "done",
+    "nothing": lambda found: [],
+    "no receipts": lambda found: [None for _ in found],
+    "a number of another task": lambda found: [{**each, "number": 1000} for each in found],
+    "a receipt too few": lambda found: found[1:],
+    "a receipt too many": lambda found: [*found, found[0]],
+    "a name outside": lambda found: [{**each, "name": "../../x"} for each in found],
+    "no content": lambda found: [{**each, "content": "text"} for each in found],
+    "no time": lambda found: [{**each, "seconds": "long"} for each in found],
+    "NaN": lambda found: [{**each, "seconds": float("nan")} for each in found],
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_a_worker_that_returns_no_results_is_refused(dispatched, change):
+    class Wrong(FakePool):
+        def compute(self, address, numbers, future):
+            found = [receipt(k, address) for k in numbers]
+            future.set_result(change(found) if address == "a" else found)
+
+    told = []
+    made, received = dispatched(Wrong("a", "b"), on_message=told.append)
+    assert received == list(range(20))
+    assert {machine for _, machine in made.results.done.values()} == {"b"}
+    assert len(told) == 1
+    assert told[0].startswith("a is refused: ")
+    with pytest.raises(FractalsError, match="no worker can take part: a is refused: "):
+        dispatched(Wrong("a"))
+
+
+@pytest.mark.parametrize("answer", [None, "ready", {"lacks": 7}, {}, {"lacks": True}], ids=str)
+def test_a_worker_that_does_not_say_what_it_lacks_is_refused(dispatched, answer):
+    class Odd(FakePool):
+        def introduce(self, address, future):
+            future.set_result(answer if address == "a" else {"lacks": False})
+
+    told = []
+    assert dispatched(Odd("a", "b"), on_message=told.append)[1] == list(range(20))
+    assert [line.split(":")[0] for line in told] == ["a is refused"]
+
+
+def test_parts_that_arrive_damaged_are_computed_again(dispatched, monkeypatch):
+    """Two of them; from the third on, who sent them would be refused."""
+    damaged = []
+
+    def receive(receipt):
+        if receipt["number"] in (3, 11) and receipt["number"] not in damaged:
+            damaged.append(receipt["number"])
+            raise part_files.DamagedPartError("a part arrived damaged")
+        received.append(receipt["number"])
+
+    received = []
+    Dispatch(FakePool("a"), {}, receive, dict).run(range(20))
+    assert (sorted(received), sorted(damaged)) == (list(range(20)), [3, 11])
+
+
+SPOILED = {
+    "half": lambda arrays, facts: ({"chunk": arrays["chunk"][: len(arrays["chunk"]) // 2]}, facts),
+    "another type": lambda arrays, facts: ({"chunk": arrays["chunk"].astype("f8")}, facts),
+    "no array": lambda arrays, facts: ({}, facts),
+    "no facts": lambda arrays, facts: (arrays, {}),
+    "a text": lambda arrays, facts: (arrays, {**facts, "checksum": "x"}),
+    "a length": lambda arrays, facts: (arrays, {**facts, "length": 10**12}),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_strips_that_no_picture_can_hold_are_drawn_again(tmp_path, monkeypatch, spoil):
+    drawn, calls = scene(size=(20, 33)), []
+    fractals.render_to(tmp_path / "whole.png", drawn, device="python")
+    encode = part_files.encode
+
+    def first_spoiled(name, work, arrays, facts=None):
+        calls.append(name)
+        if len(calls) == 1:
+            arrays, facts = spoil(arrays, facts)
+        return encode(name, work, arrays, facts)
+
+    monkeypatch.setattr(worker, "encode", first_spoiled)
+    with ThreadPoolExecutor(1) as executor:
+        asked = job.Cluster(executor, returns=True)
+        fractals.render_to(tmp_path / "a.png", drawn, device="python", cluster=asked)
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "whole.png").read_bytes()
+    assert len(calls) == 2

@@ -1,6 +1,7 @@
 """Dispatch: parts handed out to workers until all are there, whatever happens to the workers."""
 
 import contextlib
+import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from fractals.errors import FractalsError, shown
-from fractals.io.parts import difference
+from fractals.io.parts import NAME, DamagedPartError, difference
 from fractals.rendering.cluster import worker as work
 from fractals.rendering.cluster.pools import Pool
 from fractals.rendering.cluster.worker import RefusedError
@@ -23,8 +24,8 @@ AIM = 5.0  # seconds of a task, between 2 and 20: shorter ones cost the schedule
 MOST_PARTS = 64  # of a task
 LATE = 3.0  # times the expected seconds after which an idle worker computes a task again
 LEAST_LATE = 4.0  # seconds
-MOST_TRIES = 3  # times that a worker is asked to get ready
-MOST_FAILURES = 5  # workers that ended with a part in their hands
+MOST_TRIES = 3  # times that a worker is asked to get ready, or may return what is no result
+MOST_FAILURES = 5  # times that a part ended its worker, or did not come back whole
 ALONE = 10.0  # seconds without a worker, after which a message says how to start one
 # Parts for each worker, from which on the first part of each worker is repeated by another one: a
 # machine that computes wrongly is found, and this costs little.
@@ -41,6 +42,7 @@ class Task:
     numbers: list[int]
     future: Any = field(repr=False)
     begun: float
+    given: bool = False  # whether the worker was sent what it lacked
 
 
 Ended = tuple[Task, Any]  # a task, and its result or the error that it raised
@@ -54,6 +56,7 @@ class Worker:
     share: int = 1  # workers that share the cores of its machine
     pace: float = 0.0  # seconds that it takes for a second of the forecast; 0: not known yet
     checked: bool = False  # whether another worker was asked to repeat a part
+    wrong: int = 0  # tasks of which it returned no result, or a damaged one
     tasks: list[Task] = field(default_factory=list)
 
     def seconds(self, forecast: float) -> float:
@@ -229,7 +232,7 @@ class Dispatch:
             known.share = self._pool.share(address)
             call = work.introduce, self._job, known.share
         future = self._pool.submit(address, *call, *given)
-        task = Task(address, numbers, future, monotonic())
+        task = Task(address, numbers, future, monotonic(), bool(given))
         known.tasks.append(task)
         self._inbox.watch(task)
 
@@ -329,10 +332,23 @@ class Dispatch:
                 del self._workers[task.worker]  # it may have ended; if not, it is asked again
             else:
                 self._refuse(known, task, f"{task.worker} is refused: {reason}")
+        elif problem := _problem_of(task, result):
+            self._distrust(known, task, problem)
         else:
             self._accept(known, task, result)
         with contextlib.suppress(Exception):
             getattr(task.future, "release", lambda: None)()  # else a dead worker's are run again
+
+    def _distrust(self, known: Worker, task: Task, reason: str) -> None:
+        """Have the parts of a task computed again; who returns no result thrice is refused.
+
+        Else it would have no time to take, and be given each part that it returned no result of.
+        """
+        known.wrong += 1
+        if known.wrong < MOST_TRIES and task.numbers:
+            self._take_back(task, f"{task.worker}, {reason}")
+        else:
+            self._refuse(known, task, f"{task.worker} is refused: {reason}")
 
     def _accept(self, known: Worker, task: Task, result: Any) -> None:
         if task.numbers and not result:  # another process of an executor than the one before
@@ -352,9 +368,16 @@ class Dispatch:
         forecast = sum(self._plan.forecast(k) or 1.0 for k in task.numbers)
         pace = sum(receipt["seconds"] for receipt in receipts) / forecast
         known.pace = (known.pace or pace) * 0.7 + pace * 0.3
+        damaged = ""
         for receipt in receipts:
             if self.results.is_new(receipt):
-                self._receive(receipt)
+                try:
+                    self._receive(receipt)
+                except DamagedPartError as error:
+                    del self.results.done[receipt["number"]]
+                    damaged = str(error)
+        if damaged:
+            self._distrust(known, task, damaged)
 
     def _take_back(self, task: Task, reason: str) -> None:
         """Have the parts of a task computed by another worker."""
@@ -368,7 +391,7 @@ class Dispatch:
                 self._failures[number].append(reason)
             if len(self._failures[number]) >= MOST_FAILURES:
                 raise FractalsError(
-                    f"part {number} ended {MOST_FAILURES} workers, the last one: {reason}. The "
+                    f"part {number} was tried {MOST_FAILURES} times, the last time: {reason}. The "
                     "other parts are kept"
                 )
 
@@ -380,6 +403,32 @@ class Dispatch:
         known.tasks.clear()
         if all(each.state == "refused" for each in self._workers.values()):
             raise FractalsError(f"no worker can take part: {line}")
+
+
+def _problem_of(task: Task, result: Any) -> str:
+    """Return why a task's result is none that a sound worker returns; "" where it is one."""
+    if not task.numbers:
+        sound = isinstance(result, Mapping) and isinstance(result.get("lacks"), bool)
+        lacks = sound and result["lacks"]
+    else:
+        lacks = isinstance(result, list) and not result
+        sound = lacks or (
+            isinstance(result, list)
+            and all(map(_is_receipt, result))
+            and sorted(receipt["number"] for receipt in result) == sorted(task.numbers)
+        )
+    if not sound:
+        return f"what it returned is no result: {shown(result, 60)}"
+    return "it lacks what it was sent" if lacks and task.given else ""
+
+
+def _is_receipt(given: Any) -> bool:
+    """Tell whether this is a receipt as `work.compute` returns."""
+    kinds = {"number": int, "name": str, "sums": list, "machine": str, "content": bytes}
+    if not isinstance(given, Mapping) or not isinstance(given.get("seconds"), int | float):
+        return False
+    typed = all(isinstance(given.get(key), kind) for key, kind in kinds.items())
+    return typed and NAME.fullmatch(given["name"]) is not None and 0 <= given["seconds"] < math.inf
 
 
 def _result_of(future: Any) -> Any:

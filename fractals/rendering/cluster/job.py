@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import os
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +12,20 @@ from time import monotonic
 from typing import Any
 
 from fractals import __version__
-from fractals.errors import FractalsError, OptionError, SceneError
+from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io import png
 from fractals.io.escape_data import resolved_values
 from fractals.io.image import PictureFile, png_beginning
 from fractals.io.load import load_scene
-from fractals.io.parts import NAME, StorePart, StoreParts, check_equal, clear_folder, decode
+from fractals.io.parts import (
+    NAME,
+    DamagedPartError,
+    StorePart,
+    StoreParts,
+    check_equal,
+    clear_folder,
+    decode,
+)
 from fractals.io.store import claimed, header_text
 from fractals.kernels.formula import Formula
 from fractals.rendering.cluster import worker
@@ -122,11 +131,13 @@ def _run(pool: Pool, returns: bool, job: ClusterJob, options: RenderOptions) -> 
 
     def receive(receipt: Mapping[str, Any]) -> None:
         if content := receipt["content"]:
-            if before := parts.read(receipt["name"]):
-                check_equal(decode(content, parts.work), before)
+            part = decode(content, parts.work)
+            if part.name != receipt["name"]:
+                raise DamagedPartError(f"a part arrived damaged ({shown(part.name, 40)})")
+            if before := parts.read(part.name):
+                check_equal(part, before)
             else:
-                decode(content, parts.work)
-                parts.keep(receipt["name"], content)
+                parts.keep(part.name, content)
         job.received(receipt["number"])
 
     def deposits() -> Mapping[str, bytes]:
@@ -199,13 +210,23 @@ def draw_poster(
     text = json.dumps(header, ensure_ascii=False).encode("utf-8", "surrogatepass")
     folder = path.with_name(path.name + SUFFIX)
     parts = StoreParts(folder, hashlib.sha256(text).hexdigest()[:32])
-    strips = -(-plan.size[1] // png.strip_rows(picture.size, picture.bits))
+    tall = png.strip_rows(picture.size, picture.bits)
+    strips = -(-plan.size[1] // tall)
     with claimed(folder):
         _check_folder(folder)
         parts.tidy()
 
+        def read(k: int) -> png.PngStrip | None:
+            rows, part = min(tall, plan.size[1] - k * tall), parts.read(strip_name(k))
+            if part is None:
+                return None
+            strip = _strip(part, rows * png.row_bytes(picture.size, picture.bits))
+            if strip is None:
+                parts.remove([part.name])  # else the next one would be compared with it
+            return strip
+
         def missing() -> list[int]:
-            return [k for k in range(strips) if parts.read(strip_name(k)) is None]
+            return [k for k in range(strips) if read(k) is None]
 
         run_job(cluster, make_job("strips", header, parts, missing, drawing), options)
         with target.open() as file:
@@ -213,7 +234,11 @@ def draw_poster(
             beginning = png_beginning(plan.scene, picture.size, picture.bits, resolved)
             writer = png.PngWriter(file, beginning)
             for k in range(strips):
-                writer.put(k, _strip(parts.read(strip_name(k)), k, path))
+                if (strip := read(k)) is None:
+                    raise FractalsError(
+                        f"'{path}': strip {k} was lost on the way: the same command draws it again"
+                    )
+                writer.put(k, strip)
             writer.end()
         parts.clear()
     drawing.stages.lap("iterate")
@@ -236,10 +261,16 @@ def _check_folder(folder: Path) -> None:
         raise FractalsError(f"'{folder}' holds other things ('{others[0]}'): name another picture")
 
 
-def _strip(part: StorePart | None, k: int, path: Path) -> png.PngStrip:
-    if part is None:
-        raise FractalsError(
-            f"'{path}': strip {k} was lost on the way: the same command draws it again"
-        )
-    facts: Mapping[str, int] = part.facts
-    return png.PngStrip(part.arrays["chunk"].tobytes(), facts["checksum"], facts["length"])
+def _strip(part: StorePart, length: int) -> png.PngStrip | None:
+    """Return the strip in a part; None where a PNG with it could not be read.
+
+    `length`: of the bytes that are deflated in it.
+    """
+    found, checksum = part.arrays.get("chunk"), part.facts.get("checksum")
+    if found is None or found.ndim != 1 or part.facts.get("length") != length:
+        return None
+    chunk = found.tobytes()
+    whole = chunk[:8] == struct.pack(">I", len(chunk) - 12) + b"IDAT"
+    if not whole or not isinstance(checksum, int) or not 0 <= checksum < 2**32:
+        return None
+    return png.PngStrip(chunk, checksum, length)
