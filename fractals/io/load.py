@@ -381,6 +381,7 @@ def load_scene(
     *sources: Source,
     lost: list[str] | None = None,
     formulas: Folders = (),
+    lossy: bool = False,
     **keys: Unpack[SceneKeywords],
 ) -> Scene:
     """Return the scene that `sources` describe, merged from left to right.
@@ -400,6 +401,9 @@ def load_scene(
         Receives a line for each setting of another program's file that has no equivalent.
     formulas : path or sequence of paths
         Folders with formulas, maps, palettes and pictures that files name.
+    lossy : bool
+        True: a flame is read without the variations that are not drawn here. `lost` and the
+        formula's key `without` name them, and their share of the flame's weight.
     **keys
         Keys of the scene without their table, such as ``size`` or ``palette``; they are merged
         last.
@@ -434,7 +438,9 @@ def load_scene(
         place = HERE
         if isinstance(source, str | Path):
             place = Place(formats.split(str(source))[0].parent, True, more)
-        table = read_table(source, lost, more) if isinstance(source, str | Path) else source
+        table = source
+        if isinstance(source, str | Path):
+            table = read_table(source, lost, more, lossy)
         table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
         merged = merge(merged, table)
     for key, value in keys.items():
@@ -448,6 +454,7 @@ def with_colors(
     *sources: Source,
     lost: list[str] | None = None,
     formulas: Folders = (),
+    lossy: bool = False,
 ) -> Scene:
     """Return a scene with the looks of `sources`, merged over its own.
 
@@ -460,7 +467,7 @@ def with_colors(
         return scene
     parts = (scene, *sources)
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
-    merged = load_scene(*parts[last:], lost=lost, formulas=formulas)
+    merged = load_scene(*parts[last:], lost=lost, formulas=formulas, lossy=lossy)
     table, own = merged.to_values(), scene.to_values()
     looks = {key: table.get(key, {}) for key in names}
     if "light" not in looks:
@@ -471,13 +478,16 @@ def with_colors(
 
 
 def read_table(
-    source: str | Path, lost: list[str] | None = None, folders: Sequence[Path] = ()
+    source: str | Path,
+    lost: list[str] | None = None,
+    folders: Sequence[Path] = (),
+    lossy: bool = False,
 ) -> dict[str, Any]:
     """Return the table of a gallery scene's name, or of a file; see `load_scene`.
 
     `folders`: where files that it names are looked for, too.
     """
-    table = _read_any(source, lost, folders)
+    table = _read_any(source, lost, folders, lossy)
     table.pop(RESOLVED, None)  # what "auto" was in a picture; it is found again
     return table
 
@@ -491,7 +501,7 @@ def read_resolved(path: Path) -> dict[str, Any]:
 
 
 def _read_any(
-    source: str | Path, lost: list[str] | None, folders: Sequence[Path]
+    source: str | Path, lost: list[str] | None, folders: Sequence[Path], lossy: bool
 ) -> dict[str, Any]:
     name = str(source)
     path, entry = formats.split(name)
@@ -516,7 +526,7 @@ def _read_any(
         table = read_toml(path)
         if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
             return table
-    return _told(name, formats.read(name, folders), lost)
+    return _told(name, formats.read(name, folders, lossy), lost)
 
 
 def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:

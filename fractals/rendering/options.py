@@ -196,6 +196,11 @@ class SourceOptions(Options):
         command="Folder with formulas, maps, palettes and pictures that files name; can be "
         "repeated.",
     )
+    lossy: bool = option(
+        False,
+        "True: a flame is drawn without the variations that are unknown here.",
+        command="Draw a flame without the variations that are unknown here.",
+    )
 
 
 class DeviceOptions(SourceOptions):
@@ -455,7 +460,8 @@ def read_request(
     from fractals.io.load import load_scene
 
     keys, *made = split_keywords(keywords, allowed, *options)
-    return load_scene(*sources, formulas=keywords.get("formulas", ()), **keys), *made
+    more = {key: keywords[key] for key in ("formulas", "lossy") if key in keywords}
+    return load_scene(*sources, **more, **keys), *made
 
 
 def split_keywords(
