@@ -438,10 +438,10 @@ def load_scene(
         place = HERE
         if isinstance(source, str | Path):
             place = Place(formats.split(str(source))[0].parent, True, more)
-        table = source
-        if isinstance(source, str | Path):
-            table = read_table(source, lost, more, lossy)
-        table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
+            source = read_table(source, lost, more, lossy)
+        table = (
+            source.to_values() if isinstance(source, Scene) else embed_files(source, place, lost)
+        )
         merged = merge(merged, table)
     for key, value in keys.items():
         merged = merge(merged, embed_files(nest(key, value), HERE, lost))

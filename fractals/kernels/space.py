@@ -109,11 +109,10 @@ def layered(before, base, t, p, at):
     2 the greater one, 3 the smaller one.
     """
     one, height, how = number(1, t), p[at], p[at + 5]
-    place = fma(t, p[at + 3], p[at + 4]) * number(0.5 / PI, t)
-    change = height * wave(place, p[at + 1], p[at + 2], p[at + 3])
-    own = base + change
-    after = before + change
-    after = select(how == one, before * (one + change), after)
+    place = quotient(fma(t, p[at + 3], p[at + 4]), number(2 * PI, t))  # never fused
+    shape = wave(place, p[at + 1], p[at + 2], p[at + 3])
+    own, after = fma(height, shape, base), fma(height, shape, before)
+    after = select(how == one, fma(before, height * shape, before), after)
     after = select(how == number(2, t), select(before > own, before, own), after)
     after = select(how == number(3, t), select(before < own, before, own), after)
     return select(height != number(0, t), after, before)
@@ -139,7 +138,7 @@ def curved(v, m, smooth):
     end = select(two - by > two * by, two - by, two * by)
     small = by < one
     k = select(small, by, one / select(small, one, by))
-    rest = one - two * k
+    rest = fma(-two, k, one)
     even = abs(k - half) <= number(1e-5, v)
     root = fma(k, k, rest * far)
     root = sqrt(select(root > zero, root, zero)) - k
@@ -150,7 +149,7 @@ def curved(v, m, smooth):
     t = select(far > one, one - late, first)
     bent = fma(by - one, t * t, far)
     bent = select((far > end) | (by == one), far, bent)
-    return select(smooth == one, select(down, -bent, bent), v * m)
+    return select(smooth == one, select(down, -bent, bent), fma(v, m, zero))
 
 
 # --- Folds and rotations of space

@@ -460,8 +460,12 @@ def read_request(
     from fractals.io.load import load_scene
 
     keys, *made = split_keywords(keywords, allowed, *options)
-    more = {key: keywords[key] for key in ("formulas", "lossy") if key in keywords}
-    return load_scene(*sources, **more, **keys), *made
+    return load_scene(*sources, **reading(keywords), **keys), *made
+
+
+def reading(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the keywords that say how sources are read."""
+    return {key: keywords[key] for key in SourceOptions.fields if key in keywords}
 
 
 def split_keywords(

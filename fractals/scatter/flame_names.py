@@ -100,6 +100,8 @@ class Read:
 
     def _lacks(self, key: str, given: dict[str, str]) -> bool:
         """Tell whether a key is a variation that is not drawn here."""
+        if OTHERS.fullmatch(key):
+            return bool(_weight(given[key]))
         if key in NOTHING or key.endswith(("_z", PRIORITY)) or MODIFIERS.fullmatch(key):
             return False
         if key.startswith(FIELD):
@@ -108,8 +110,6 @@ class Read:
             return False
         if not _weight(given[key]):
             return False
-        if OTHERS.fullmatch(key):
-            return True
         if any(other != key and key.startswith(f"{other}_") for other in given):
             return False  # a parameter
         # So is this, of a known variation that has no weight.

@@ -123,6 +123,7 @@ class RecolorKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.recolor`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]
@@ -184,6 +185,7 @@ class SearchKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_nucleus`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     max_period: SupportsIndex | None
     progress: Callable[[str, int, int], None] | None
 
@@ -198,6 +200,7 @@ class SuggestKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_interesting`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]
@@ -210,6 +213,7 @@ class ExploreKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.explore`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]

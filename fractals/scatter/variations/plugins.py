@@ -38,8 +38,9 @@ def bwraps7(x, y, u, p):
     grows = fma(gain, gain, number(1e-6, x))
     most = grows * far
     most = select(most > number(2, x), one, quotient(most, fma(most * quarter, most, one)))
-    cx, cy = (floor(quotient(x, size)) + half) * size, (floor(quotient(y, size)) + half) * size
-    px, py = x - cx, y - cy
+    column, row = floor(quotient(x, size)) + half, floor(quotient(y, size)) + half
+    cx, cy = column * size, row * size
+    px, py = fma(-column, size, x), fma(-row, size, y)
     inside = (square_of(px, py) <= far * far) & (size != number(0, x))
     px, py = px * grows, py * grows
     lens = quotient(quotient(far, most), fma(quarter, square_of(px, py), one))
@@ -77,8 +78,8 @@ def synth(x, y, u, p):
 
     square, turn = square_of(x, y), angle(y, x)
     r, far = sqrt(square), exp(power * half * log(square + number(TINY, x)))
-    both, along = u[0] + u[1], number(2 * PI, x) * u[3] - number(PI, x)
-    side = two * u[3] - one
+    both, along = u[0] + u[1], fma(number(2 * PI, x), u[3], number(-PI, x))
+    side = fma(two, u[3], -one)
     zigzag = two * angle(sqrt(select(side * side < one, fma(-side, side, one), one - one)), side)
     ring = fma(number(0.1, x) * (both - one), power, one)
     blurred = (mode == two) | (mode == number(3, x))
@@ -93,7 +94,7 @@ def synth(x, y, u, p):
     height = waves(select(axes, y, select(moved, far, place)), p)
     other = waves(x, p)
     # The distance from the middle, before and after it was changed
-    old = (both + number(0.002, x) * u[2]) * number(1 / 2.002, x)
+    old = fma(number(0.002, x), u[2], both) * number(1 / 2.002, x)
     near = half * both
     distance = select(mode == number(0, x), exp((power + one) * half * log(square)), r)
     distance = select(mode == one, quotient(r, fma(number(0.25, x), square, one)), distance)
@@ -106,8 +107,8 @@ def synth(x, y, u, p):
     distance = select((mode == number(4, x)) | (mode == number(12, x)), ring, distance)
     new = curved(distance, height, smooth)
     new = select(mode == two, new * old, new)
-    thin = number(0.1, x) * exp(power * log(u[0] + number(TINY, x)))
-    new = select(mode == number(13, x), height + thin, new)
+    thin = exp(power * log(u[0] + number(TINY, x)))
+    new = select(mode == number(13, x), fma(number(0.1, x), thin, height), new)
     new = select(mode == number(14, x), far, select(mode == number(16, x), r, new))
     new = select(mode == number(19, x), power_of(new, power), new)
     s, c = sincos(select(turned, turn - one + height, place))
@@ -145,7 +146,7 @@ def hypertile(x, y, u, p):
     far = select(rest > number(0, x), one / sqrt(abs(rest)), one)
     s, c = sincos(quotient(turn * p[2], p[0]))
     re, im = far * c, far * s
-    a, b = x + re, y - im
+    a, b = fma(far, c, x), fma(-far, s, y)
     c, d = fma(re, x, fma(-im, y, one)), fma(re, y, im * x)
     t = quotient(one, square_of(c, d))
     return fma(a, c, b * d) * t, fma(b, c, -(a * d)) * t
@@ -160,7 +161,7 @@ def hypertile1(x, y, u, p):
     far = select(rest > number(0, x), one / sqrt(abs(rest)), one)
     s, c = sincos(quotient(turn * floor(u[0] * p[0]), p[0]))
     re, im = far * c, far * s
-    a, b = x + re, y - im
+    a, b = fma(far, c, x), fma(-far, s, y)
     c, d = fma(re, x, fma(-im, y, one)), fma(re, y, im * x)
     t = quotient(one, square_of(c, d))
     return fma(a, c, b * d) * t, fma(b, c, -(a * d)) * t
@@ -186,11 +187,12 @@ def poincare3d(x, y, u, p):
     one, quarter = number(1, x), number(PI / 2, x)
     (s, c), (up, level) = sincos(p[1] * quarter), sincos(p[2] * quarter)
     cx, cy, cz = -(p[0] * c * level), p[0] * s * level, -(p[0] * up)
-    square, height = square_of(x, y), cz * cz
-    dx, dy = (cx + cx) * x, (cy + cy) * y
-    t = quotient(one, fma(square_of(cx, cy) + height, square, one - dx - dy))
-    a = fma(x, fma(cx, cx, fma(-cy, cy, one - height)), cx * (dy - square - one))
-    b = fma(y, fma(cy, cy, fma(-cx, cx, one - height)), cy * (dx - square - one))
+    square, size = square_of(x, y), fma(cz, cz, square_of(cx, cy))
+    rest, two = fma(-cz, cz, one), number(2, x)
+    dx, dy = two * cx, two * cy
+    t = quotient(one, fma(size, square, fma(-dx, x, fma(-dy, y, one))))
+    a = fma(x, fma(cx, cx, fma(-cy, cy, rest)), cx * (fma(dy, y, -square) - one))
+    b = fma(y, fma(cy, cy, fma(-cx, cx, rest)), cy * (fma(dx, x, -square) - one))
     return a * t, b * t
 
 
@@ -204,7 +206,7 @@ def bswirl(x, y, u, p):
     more, less = x + one, one - x
     tau = half * (log(square_of(more, y)) - log(square_of(less, y)))
     sigma = number(PI, x) - angle(more, y) - angle(less, y)
-    s, c = sincos(sigma + tau * p[1] + quotient(p[0], tau))
+    s, c = sincos(fma(tau, p[1], sigma) + quotient(p[0], tau))
     sh, ch = sinhcosh(tau)
     t = quotient(one, ch - c)
     return sh * t, s * t
@@ -233,8 +235,8 @@ def bcollide(x, y, u, p):
     wide = quotient(pi, p[0])
     k = whole_part(quotient(sigma, wide))
     even = floor(k * half) == k * half
-    shift = p[1] * wide
-    s, c = sincos(fma(k, wide, remainder(sigma + select(even, shift, -shift), wide)))
+    sign = select(even, one, -one)
+    s, c = sincos(fma(k, wide, remainder(fma(sign * p[1], wide, sigma), wide)))
     sh, ch = sinhcosh(tau)
     t = quotient(one, ch - c)
     return sh * t, s * t
@@ -304,20 +306,20 @@ def epispiral(x, y, u, p):
     a = angle(x, y)
     far = quotient(number(1, x), sincos(p[0] * a)[1])
     s, c = sincos(a)
-    r = select(abs(p[1]) > number(TINY, x), u[0] * p[1] * far, far) - p[2]
+    r = select(abs(p[1]) > number(TINY, x), fma(u[0] * p[1], far, -p[2]), far - p[2])
     return r * c, r * s
 
 
 @offered(parameters={"effect": 8})
 def funnel(x, y, u, p):
     """Hyperbolic tangents, times secants (Raykoid666)."""
-    one, turn = number(1, x), p[0] * number(PI, x)
+    one, pi = number(1, x), number(PI, x)
     a, b = exp(number(-2, x) * abs(x)), exp(number(-2, x) * abs(y))
     tx, ty = quotient(one - a, one + a), quotient(one - b, one + b)
     tx, ty = select(x < one - one, -tx, tx), select(y < one - one, -ty, ty)
     return (
-        tx * (quotient(one, sincos(x)[1]) + turn),
-        ty * (quotient(one, sincos(y)[1]) + turn),
+        tx * fma(p[0], pi, quotient(one, sincos(x)[1])),
+        ty * fma(p[0], pi, quotient(one, sincos(y)[1])),
     )
 
 
