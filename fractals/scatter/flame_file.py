@@ -70,7 +70,7 @@ def read_flame(data: bytes, entry: str) -> Imported:
 def _refusal(note: str) -> str:
     """Return why a flame is not drawn that lacks variations, of which its note tells."""
     return note and (
-        f"variations that are not drawn here: {note.removeprefix(WITHOUT)}; lossy=True (--lossy) "
+        f"variations that are not drawn here: {note.removeprefix(WITHOUT)}; lossy=True "
         "draws the others, and fractals.names('variations') shows those that are known"
     )
 

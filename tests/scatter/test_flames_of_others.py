@@ -129,7 +129,9 @@ LACKING = flame(
 def test_a_refused_flame_says_which_share_it_lacks(tmp_path, text, names, share):
     path = tmp_path / "own.flame"
     path.write_text(text)
-    line = rf"not drawn here: {names} \({share} % of the flame's weight\); lossy=True \(--lossy\)"
+    line = (
+        rf"not drawn here: {names} \({share} % of the flame's weight\); lossy=True draws the others"
+    )
     with pytest.raises(SceneError, match=line):
         fractals.load_scene(path)
 

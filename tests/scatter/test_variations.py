@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from oracle.variations import WORDS
+from support.opencl import OPENCL
 from support.scenes import slow_but
 
+import fractals
 from fractals import catalog
 from fractals.scatter.game import HIT
 from fractals.scatter.variations import MAKERS, plugins
@@ -216,3 +218,37 @@ def test_random_numbers_make_a_gaussian_blur():
     a, b = made.apply(x, x, [dice.random(len(x)) for _ in range(5)], ())
     assert abs((a**2 + b**2).mean() - 1 / 3) < 0.005
     assert abs(a.mean()) < 0.005
+
+
+def sums_of(names, device):
+    """Return the sums of a flame of some variations: few points, so that plain Python is quick."""
+    table = {}
+    for name in names:
+        stage = "post_" if name == "axis_symmetry_wf" else ""
+        values = {f"{stage}{name}_{key}": v for key, v in values_of(variation(name)).items()}
+        table |= {f"{stage}{name}": WEIGHT, **values}
+    transforms = [
+        {"affine": list(FIRST), "variations": table},
+        {"affine": list(SECOND), "color": 1.0},
+    ]
+    scene = fractals.load_scene(
+        formula={"name": "flame", "transforms": transforms}, size=(24, 16), width="9", steps=4
+    )
+    hits = fractals.compute(scene, device=device, quality=2.0, supersampling=1)
+    assert hits.hits > 100
+    return hits.sums
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_cpu_has_the_bits_of_plain_python(name):
+    assert np.array_equal(sums_of([name], "cpu"), sums_of([name], "python"))
+
+
+GROUPS = (["synth"], ["axis_symmetry_wf", "bwraps7", "hypertile1"], OTHERS[3:9], OTHERS[9:])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["simulator", OPENCL])
+@pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
+def test_gpus_have_the_bits_of_the_cpu(names, device):
+    assert np.array_equal(sums_of(names, device), sums_of(names, "cpu"))
