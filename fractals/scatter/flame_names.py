@@ -44,6 +44,7 @@ NOTHING = ("flatten", "pre_flatten", "post_flatten", "pre_ztranslate", "zscale",
            "zcone", "pre_zscale", "post_zscale")  # fmt: skip  # they move only the third coordinate
 # Variations whose names begin like parameters of others.
 OTHERS = re.compile(r"blur_(circle|linear|pixelize|zoom)|\w+_(3d|apo|db|sp|tile|wf)")
+COLORED = re.compile(r"\w+(_mul_c|colorshift)")  # parameters
 PRIORITY = "_fx_priority"
 SPACE = "{}: a map of space, of which the part in the plane is drawn"
 # flam3's numbers of the first variations, of the old attributes `var` and `var1`.
@@ -111,6 +112,8 @@ class Read:
         if not _weight(given[key]):
             return False
         if any(other != key and key.startswith(f"{other}_") for other in given):
+            if COLORED.fullmatch(key):
+                self._note(f"{key}: a variation that changes colors")
             return False  # a parameter
         # So is this, of a known variation that has no weight.
         return not any(

@@ -854,6 +854,34 @@ def roundspher(x, y, u, p, w, m):
 
 
 @variation
+def crop(x, y, u, p, w, m):
+    def inside(v, ends, chance):
+        low, high = sorted(ends)
+        edge = chance * (high - low) / 2 * p["scatter_area"]
+        return low + edge if v < low else high - edge if v > high else v
+
+    a, b = inside(x, (p["left"], p["right"]), u[0]), inside(y, (p["top"], p["bottom"]), u[1])
+    kept = (a, b) == (x, y) or not p["zero"]
+    return (w * a, w * b) if kept else (mpf(0), mpf(0))
+
+
+@variation
+def falloff2(x, y, u, p, w, m):
+    far = sqrt((x - p["x0"]) ** 2 + (y - p["y0"]) ** 2 + p["z0"] ** 2)
+    far = max(1 - far, 0) if p["invert"] else far
+    far = max(far - p["mindist"], 0) * p["scatter"] / 25
+    a, b, c = (2 * v - 1 for v in u)
+    if p["type"] == 1:
+        angle = atan2(y, x) + p["mul_y"] * b * far
+        return at(angle, w * (hypot(x, y) + p["mul_x"] * a * far) * cos(p["mul_z"] * c * far))
+    if p["type"] == 2:
+        r, turn, tilt = far * u[2], 2 * pi * far * u[0], pi * far * u[1]
+        a, b = r * cos(turn) * cos(tilt), r * cos(turn) * sin(tilt)
+        return w * (x + p["mul_x"] * a), w * (y + p["mul_y"] * b)
+    return w * (x + p["mul_x"] * a * far), w * (y + p["mul_y"] * b * far)
+
+
+@variation
 def unpolar(x, y, u, p, w, m):
     return scaled(sin(x), cos(x), w * exp(y) / (2 * pi))
 

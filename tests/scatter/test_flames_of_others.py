@@ -73,6 +73,8 @@ def test_variations_in_a_group_of_jwildfire():
         ('julia3D="1"', "julia3D: a map of space"),
         ('blur3D="1"', "blur3d: a map of space"),
         ('wfield_type="7" linear="1"', "a field of weights"),
+        ('post_axis_symmetry_wf="1" post_axis_symmetry_wf_x1colorshift="0.2"', "changes colors"),
+        ('post_axis_symmetry_wf="1" post_axis_symmetry_wf_x1colorshift="0"', None),
         ('wfield_type="0" linear="1"', None),
     ],
 )

@@ -194,6 +194,32 @@ def test_modes_of_synth(mode, smooth):
             assert abs(ours - theirs) <= 1e-6 * (1 + abs(theirs)), (count, values)
 
 
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        *(("falloff2", {"type": kind, "invert": k}) for kind in (0, 1, 2) for k in (0, 1)),
+        *(("crop", {"zero": k, "left": 0.9, "right": -0.2, "top": -0.5}) for k in (0, 1)),
+        *(("axis_symmetry_wf", {"axis": k}) for k in (0, 1, 2)),
+        *(("bmod", {"radius": k}) for k in (0.3, 2.0)),
+        ("epispiral", {"thickness": 0.0}),
+    ],
+)
+def test_kinds_of_variations(name, changes):
+    made, dice = variation(name), random.Random(7)
+    values = {**values_of(made), "scatter": 9.0, "mindist": 0.2, **changes}
+    values = {key: float(values[key]) for key in made.parameters}
+    for _ in range(40):
+        x, y, u = dice.uniform(-1.5, 1.5), dice.uniform(-1.5, 1.5), [dice.random() for _ in "abc"]
+        found = made.apply(x, y, u, [*values.values(), *([WEIGHT] if made.weighted else ())])
+        found = found if made.weighted else [WEIGHT * v for v in found]
+        exact = {key: mpf(v) for key, v in values.items()}
+        if name == "epispiral":  # without thickness, leaves are lines
+            exact["thickness"], u[0] = mpf(1), 1.0
+        right = WORDS[name](mpf(x), mpf(y), [mpf(v) for v in u], exact, mpf(WEIGHT), None)
+        for ours, theirs in zip(found, right, strict=True):
+            assert abs(ours - theirs) <= 1e-9 * (1 + abs(theirs)), (x, y, u)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_point_ends_the_game(name):
     """Where a variation has no value it returns one that is not finite, and raises nothing."""

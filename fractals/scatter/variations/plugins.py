@@ -356,9 +356,55 @@ def roundspher(x, y, u, p):
     return t * x, t * y
 
 
+@offered(
+    draws=2,
+    parameters={"left": -1, "top": -1, "right": 1, "bottom": 1, "scatter_area": 0, "zero": 0},
+)
+def crop(x, y, u, p):
+    """A rectangle; other points move into its border, or to 0 (xyrus02)."""
+    one, half = number(1, x), number(0.5, x)
+    x0, x1 = select(p[0] < p[2], p[0], p[2]), select(p[0] < p[2], p[2], p[0])
+    y0, y1 = select(p[1] < p[3], p[1], p[3]), select(p[1] < p[3], p[3], p[1])
+    wide, high = (x1 - x0) * half * p[4], (y1 - y0) * half * p[4]
+    left, right, above, below = x < x0, x > x1, y < y0, y > y1
+    a = select(left, fma(u[0], wide, x0), select(right, fma(-u[0], wide, x1), x))
+    b = select(above, fma(u[1], high, y0), select(below, fma(-u[1], high, y1), y))
+    nothing = (left | right | above | below) & (p[5] != one - one)
+    return select(nothing, one - one, a), select(nothing, one - one, b)
+
+
+@offered(
+    draws=3,
+    space=True,
+    parameters={
+        **{"scatter": 1, "mindist": 0.5, "mul_x": 1, "mul_y": 1, "mul_z": 0},
+        **{"x0": 0, "y0": 0, "z0": 0, "invert": 0, "type": 0},
+    },
+)
+def falloff2(x, y, u, p):
+    """Points scattered beyond a distance, in three ways (xyrus02)."""
+    one, zero, two = number(1, x), number(0, x), number(2, x)
+    far = sqrt(fma(p[7], p[7], square_of(x - p[5], y - p[6])))
+    far = select(p[8] != zero, select(far < one, one - far, zero), far) - p[1]
+    far = select(far > zero, far, zero) * number(0.04, x) * p[0]
+    a, b, c = fma(two, u[0], -one), fma(two, u[1], -one), fma(two, u[2], -one)
+    level = sincos(p[4] * c * far)[1]
+    sine, cosine = sincos(fma(p[3] * b, far, angle(x, y)))
+    r = fma(p[2] * a, far, radius(x, y)) * level
+    turn, tilt = sincos(far * u[0] * number(2 * PI, x)), sincos(far * u[1] * number(PI, x))
+    near = far * u[2] * turn[1]
+    radial, blurred = p[9] == one, p[9] == two
+    across = select(blurred, near * tilt[1], a * far)
+    down = select(blurred, near * tilt[0], b * far)
+    return (
+        select(radial, r * cosine, fma(p[2], across, x)),
+        select(radial, r * sine, fma(p[3], down, y)),
+    )
+
+
 @offered()
 def unpolar(x, y, u, p):
-    """Distance and angle of y and x (Georg Kiehne)."""
+    """Distance and angle of y and x (a plug-in of Apophysis)."""
     s, c = sincos(x)
     r = exp(y) * number(0.5 / PI, x)
     return r * s, r * c
@@ -366,7 +412,7 @@ def unpolar(x, y, u, p):
 
 @offered(parameters={"angle": 0, "ratio": 0})
 def xheart(x, y, u, p):
-    """A disc, of which one half is mirrored (Georg Kiehne, 2009)."""
+    """A disc, of which one half is mirrored (xyrus02, 2009)."""
     four, zero = number(4, x), number(0, x)
     t = number(1, x) / (square_of(x, y) + four)
     s, c = sincos(fma(p[0], number(PI / 8, x), number(PI / 4, x)))
