@@ -187,7 +187,7 @@ def write_preview(what: str, path: str, overwrite: bool) -> None:
 )
 @click.argument("source", metavar="IN", shell_complete=SCENE)
 @click.argument("target", metavar="[OUT]", required=False, shell_complete=FILE)
-@shared.formulas_option
+@shared.reading_options
 @shared.output_option("File to write, in place of OUT; - is stdout.", "io.load.SCENE_SUFFIXES")
 @shared.overwrite_option
 @shared.json_option
@@ -269,7 +269,7 @@ def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
     if built_in and not os.path.exists(source):
         return {"color": {"palette": source}}
-    table = load.read_table(source, lost, shared.formulas())
+    table = load.read_table(source, lost, shared.formulas(), shared.lossy())
     return {"color": {"palette": table}} if "stops" in table else table
 
 
@@ -306,7 +306,7 @@ def report_lost(target: str, lost: list[str], as_json: bool) -> None:
 
 @verb("show", "show sea.png", "show seahorse", "show --schema > scene.schema.json")
 @click.argument("file", required=False, metavar="SCENE", shell_complete=SCENE)
-@shared.formulas_option
+@shared.reading_options
 @option("Output", "--schema", "Print the JSON Schema of scenes, for editors.")
 @shared.json_option
 def show_command(file: str | None, schema: bool, as_json: bool) -> None:
@@ -365,7 +365,7 @@ def show_palette(file: str, as_json: bool) -> bool:
     form = formats.find(formats.split(file)[0].name)
     if form is None:
         return False
-    imported = formats.read(file, shared.formulas())
+    imported = formats.read(file, shared.formulas(), shared.lossy())
     if not is_palette(dict(imported.table)):
         return False
     tell_lost([f"{file}: {line}" for line in imported.lost])

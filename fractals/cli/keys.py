@@ -21,7 +21,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         "Projection: plane, or exponential (x is the angle, y the logarithm of the radius).",
         ("plane", "exponential"),
     ),
-    "size": ("Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi.", ()),
+    "size": (
+        "Pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi; another shape keeps the width of "
+        "the view, or its frame.",
+        (),
+    ),
     "supersampling": ("N x N samples per pixel, 1 to 16.", ()),
     "antialias": (
         "Pattern of the samples: grid, jittered or adaptive.",

@@ -120,7 +120,7 @@ def raw_request(
     lines: list[str] = []
     parts = [part for source in sources for part in merged_parts(source)]
     looks = family_of(raw.scene).looks
-    colors = with_colors(raw.scene, looks, *parts, lost=lines, formulas=shared.formulas())
+    colors = with_colors(raw.scene, looks, *parts, lost=lines, **shared.reading())
     scene = requested_scene((colors,), options, lines, fits=False)
     escapes = isinstance(raw, fractals.EscapeData)
     if (

@@ -76,7 +76,7 @@ def requested_scene(
         raise OptionError("'-' is given twice: stdin holds one scene")
     read = [read_stdin(lost) if part == "-" else part for part in parts]
     own = [defaults] if defaults else []
-    scene = load_scene(*own, *read, lost=lost, formulas=shared.formulas())
+    scene = load_scene(*own, *read, lost=lost, **shared.reading())
     changes = scene_changes(scene, given, lost)
     tell_lost(lost)
     if not (changes or given.get("fit")):

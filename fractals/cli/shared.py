@@ -52,7 +52,7 @@ from fractals.rendering.options import (
 TABLES = ("image", "iteration", "color")
 OWN = ("device", "threads", "formulas")  # that are no keys of scenes
 KEYS = (*OWN, "author", *TABLES)
-FORMULAS = "fractals.formulas"  # the key of click's context
+FORMULAS, LOSSY = "fractals.formulas", "fractals.lossy"  # keys of click's context
 MAX_THREADS = 1024
 DEVICE_NAME = re.compile(r"auto|cpu|gpu|(cuda|opencl)(:\d+|:all)?|simulator|python", re.ASCII)
 
@@ -275,9 +275,19 @@ formulas_option = option(
     expose_value=False,
     callback=_keep_folders,
 )
+
+
+def _keep_lossy(context: click.Context, _option: click.Parameter, given: bool) -> None:
+    context.meta[LOSSY] = given
+
+
+lossy_option = option(
+    "General", "--lossy", SourceOptions, is_flag=True, expose_value=False, callback=_keep_lossy
+)
+reading_options = together(formulas_option, lossy_option)
 scene_arguments = together(
     click.argument("scenes", nargs=-1, metavar="[SCENE]...", shell_complete=SCENE),
-    formulas_option,
+    reading_options,
 )
 
 
@@ -293,6 +303,17 @@ def formulas() -> tuple[Path, ...]:
     except OptionError as error:
         raise SceneError(f"{shown(file)}: {error}") from None
     return (*given, *own)
+
+
+def lossy() -> bool:
+    """Tell whether files are read without what can't be drawn."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(LOSSY))
+
+
+def reading() -> dict[str, Any]:
+    """Return how the files of scenes are read, as keywords of `load_scene`."""
+    return {"formulas": formulas(), "lossy": lossy()}
 
 
 def _from(file: Path, folder: str) -> Path:

@@ -369,7 +369,7 @@ def explore(*sources: Source, **keywords: Unpack[ExploreKeywords]) -> Running:
     if missing:
         raise FractalsError(f"the explorer requires {', '.join(missing)}: {to_install('explore')}")
     keys, options = split_keywords(keywords, ExploreKeywords, ExploreOptions)
-    scene = load_scene(*sources, formulas=options.formulas, **keys)
+    scene = load_scene(*sources, formulas=options.formulas, lossy=options.lossy, **keys)
     scene.to_table()  # raises for a formula without a name, which no page could share
     if options.gallery is None:
         options = options.replace(gallery=not (sources or keys))

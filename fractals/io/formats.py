@@ -133,10 +133,11 @@ def _sized(file: BinaryIO) -> dict[str, Any]:
         return {"image": {"size": list(picture.size)}}
 
 
-def read(source: str, folders: Sequence[Path] = ()) -> Imported:
+def read(source: str, folders: Sequence[Path] = (), lossy: bool = False) -> Imported:
     """Return what a file says, such as ``"place.kfr"`` or, of many things, ``"many.par#name"``.
 
-    `folders`: where files that it names are looked for, too; see `Beside`.
+    `folders`: where files that it names are looked for, too; see `Beside`. `lossy`: a file is read
+    without what can't be drawn, and `lost` tells that.
 
     `SceneError`: no format is known by the suffix, the file can't be read, or it is invalid.
     """
@@ -160,6 +161,8 @@ def read(source: str, folders: Sequence[Path] = ()) -> Imported:
     more = (Beside(path.parent, folders),) if form.reads_beside else ()
     with _named(path):
         found = form.read(data, entry, *more)
+        if found.refused and not lossy:
+            raise SceneError(found.refused)
     return _shown(found)
 
 

@@ -430,6 +430,7 @@ def load_scene(
     *sources: Source,
     lost: list[str] | None = None,
     formulas: Folders = (),
+    lossy: bool = False,
     **keys: Unpack[SceneKeywords],
 ) -> Scene:
     """Return the scene that `sources` describe, merged from left to right.
@@ -450,6 +451,9 @@ def load_scene(
         Receives a line for each setting of another program's file that has no equivalent.
     formulas : path or sequence of paths
         Folders with formulas, maps, palettes and pictures that files name.
+    lossy : bool
+        True: a flame is read without the variations that are not drawn here. `lost` and the
+        formula's key `without` name them, and their share of the flame's weight.
     **keys
         Keys of the scene without their table, such as ``size`` or ``palette``; they are merged
         last. A ``formula`` that ends in ``.py`` is a Python file, which is run: see
@@ -486,8 +490,10 @@ def load_scene(
         if isinstance(source, str | Path):
             folder = Path() if is_json(source) else formats.split(str(source))[0].parent
             place = Place(folder, True, more)
-        table = read_table(source, lost, more) if isinstance(source, str | Path) else source
-        table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
+            source = read_table(source, lost, more, lossy)
+        table = (
+            source.to_values() if isinstance(source, Scene) else embed_files(source, place, lost)
+        )
         merged = merge(merged, table)
     for key, value in keys.items():
         own = _from_file(value) if key == "formula" else value
@@ -512,6 +518,7 @@ def with_colors(
     *sources: Source,
     lost: list[str] | None = None,
     formulas: Folders = (),
+    lossy: bool = False,
 ) -> Scene:
     """Return a scene with the looks of `sources`, merged over its own.
 
@@ -524,7 +531,7 @@ def with_colors(
         return scene
     parts = (scene, *sources)
     last = max(k for k, part in enumerate(parts) if isinstance(part, Scene))
-    merged = load_scene(*parts[last:], lost=lost, formulas=formulas)
+    merged = load_scene(*parts[last:], lost=lost, formulas=formulas, lossy=lossy)
     table, own = merged.to_values(), scene.to_values()
     looks = {key: table.get(key, {}) for key in names}
     if "light" not in looks:
@@ -540,13 +547,16 @@ def is_json(source: str | Path) -> bool:
 
 
 def read_table(
-    source: str | Path, lost: list[str] | None = None, folders: Sequence[Path] = ()
+    source: str | Path,
+    lost: list[str] | None = None,
+    folders: Sequence[Path] = (),
+    lossy: bool = False,
 ) -> dict[str, Any]:
     """Return the table of a gallery scene's name, or of a file; see `load_scene`.
 
     `folders`: where files that it names are looked for, too.
     """
-    table = _read_any(source, lost, folders)
+    table = _read_any(source, lost, folders, lossy)
     table.pop(RESOLVED, None)  # what "auto" was in a picture; it is found again
     return table
 
@@ -560,7 +570,7 @@ def read_resolved(path: Path) -> dict[str, Any]:
 
 
 def _read_any(
-    source: str | Path, lost: list[str] | None, folders: Sequence[Path]
+    source: str | Path, lost: list[str] | None, folders: Sequence[Path], lossy: bool
 ) -> dict[str, Any]:
     name = str(source)
     if is_json(source):
@@ -587,7 +597,7 @@ def _read_any(
         table = read_toml(path)
         if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
             return table
-    return _told(name, formats.read(name, folders), lost)
+    return _told(name, formats.read(name, folders, lossy), lost)
 
 
 def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:

@@ -73,6 +73,85 @@ def wedged(a, r, opening, hole, count):
     return (r + hole) * c, (r + hole) * s
 
 
+# --- Waves, and what they bend: of the variation "synth" (slobo777, 2009)
+
+
+def wave(t, kind, skew, frequency):
+    """Return the height of a wave, t periods from its beginning.
+
+    `kind`: 0 sine, 1 cosine, 2 square, 3 saw, 4 triangle, 5 concave, 6 convex, 7 and 8 sides of a
+    polygon of `frequency` corners. `skew` moves the middle of a period, from -1 to 1.
+    """
+    one, half, two, tiny = number(1, t), number(0.5, t), number(2, t), number(TINY, t)
+    y = t - floor(t)
+    middle = fma(half, skew, half)
+    late = fma(half, quotient(y - middle, one - middle + tiny), half)
+    early = fma(half, quotient(y - middle, middle + tiny), half)
+    y = select(skew != number(0, t), select(y > middle, late, early), y)
+    s, c = sincos(y * number(2 * PI, t))
+    d, above = y - half, y > half
+    corner = sincos(d * quotient(number(2 * PI, t), frequency))[1]
+    found = select(kind == one, c, s)
+    found = select(kind == two, select(above, one, -one), found)
+    found = select(kind == number(3, t), fma(-two, y, one), found)
+    fall = select(above, fma(number(-4, t), y, number(3, t)), fma(two, y, -one))
+    found = select(kind == number(4, t), fall, found)
+    found = select(kind == number(5, t), fma(number(8, t) * d, d, -one), found)
+    found = select(kind == number(6, t), fma(two, sqrt(y), -one), found)
+    found = select(kind == number(7, t), quotient(one, corner + tiny) - one, found)
+    return select(kind == number(8, t), quotient(corner, one + tiny - corner), found)
+
+
+def layered(before, base, t, p, at):
+    """Return a height after the wave of the numbers p[at] to p[at + 5] was laid over it.
+
+    They are its height, kind, skew, frequency and phase, and how it is laid: 0 added, 1 multiplied,
+    2 the greater one, 3 the smaller one.
+    """
+    one, height, how = number(1, t), p[at], p[at + 5]
+    place = quotient(fma(t, p[at + 3], p[at + 4]), number(2 * PI, t))  # never fused
+    shape = wave(place, p[at + 1], p[at + 2], p[at + 3])
+    own, after = fma(height, shape, base), fma(height, shape, before)
+    after = select(how == one, fma(before, height * shape, before), after)
+    after = select(how == number(2, t), select(before > own, before, own), after)
+    after = select(how == number(3, t), select(before < own, before, own), after)
+    return select(height != number(0, t), after, before)
+
+
+def waves(t, p):
+    """Return the height p[0] after five waves were laid over it, of the numbers from p[5] on."""
+    found = layered(p[0], p[0], t, p, 5)
+    found = layered(found, p[0], t, p, 11)
+    found = layered(found, p[0], t, p, 17)
+    found = layered(found, p[0], t, p, 23)
+    return layered(found, p[0], t, p, 29)
+
+
+def curved(v, m, smooth):
+    """Return v times m; where `smooth` is 1, only near 0, and in a curve that ends in v itself.
+
+    The curve is of quadratic Bezier curves, of which one ends at (1, m), where the other begins.
+    """
+    one, two, zero, half = number(1, v), number(2, v), number(0, v), number(0.5, v)
+    far, by = abs(v), abs(m)
+    down = (v < zero) != (m < zero)
+    end = select(two - by > two * by, two - by, two * by)
+    small = by < one
+    k = select(small, by, one / select(small, one, by))
+    rest = fma(-two, k, one)
+    even = abs(k - half) <= number(1e-5, v)
+    root = fma(k, k, rest * far)
+    root = sqrt(select(root > zero, root, zero)) - k
+    first = select(even, far, quotient(root, select(even, one, rest)))
+    out = select(far > one, far - one, zero)
+    late = sqrt(quotient(out, select(small, end - one, one)))
+    late = select(small, late, one - by + sqrt(fma(by - one, by - one, out)))
+    t = select(far > one, one - late, first)
+    bent = fma(by - one, t * t, far)
+    bent = select((far > end) | (by == one), far, bent)
+    return select(smooth == one, select(down, -bent, bent), fma(v, m, zero))
+
+
 # --- Folds and rotations of space
 
 # Half of the golden ratio, and half of its inverse: of the third mirror of an icosahedron.
@@ -203,6 +282,10 @@ FUNCTIONS = (
     gaussian,
     inverse_cosine,
     wedged,
+    wave,
+    layered,
+    waves,
+    curved,
     stretch,
     folded,
     swapped,

@@ -11,7 +11,7 @@ from fractals.io.load import Source, load_scene
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
-from fractals.rendering.options import RenderOptions
+from fractals.rendering.options import RenderOptions, reading
 from fractals.rendering.plan import Tile
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
@@ -40,7 +40,7 @@ def fit_new_coloring(scene: Scene, sources: Sequence[Source], keywords: Mapping[
     """
     if not CHOSEN & keywords.keys() or "color" in keywords:
         return scene
-    before = load_scene(*sources, formulas=keywords.get("formulas", ()))
+    before = load_scene(*sources, **reading(keywords))
     what = chosen(before, scene, keywords)
     if what == "coloring":
         own: dict[str, Any] = dict.fromkeys({"palette", "transfer"} - keywords.keys(), "auto")

@@ -205,6 +205,11 @@ class SourceOptions(Options):
         command="Folder with formulas, maps, palettes and pictures that files name; can be "
         "repeated.",
     )
+    lossy: bool = option(
+        False,
+        "True: a flame is drawn without the variations that are unknown here.",
+        command="Draw a flame without the variations that are unknown here.",
+    )
 
 
 class DeviceOptions(SourceOptions):
@@ -497,7 +502,12 @@ def read_request(
     from fractals.io.load import load_scene
 
     keys, *made = split_keywords(keywords, allowed, *options)
-    return load_scene(*sources, formulas=keywords.get("formulas", ()), **keys), *made
+    return load_scene(*sources, **reading(keywords), **keys), *made
+
+
+def reading(keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the keywords that say how sources are read."""
+    return {key: keywords[key] for key in SourceOptions.fields if key in keywords}
 
 
 def split_keywords(

@@ -38,6 +38,7 @@ from fractals.rendering.options import (
     RenderOptions,
     ReplaceOptions,
     read_request,
+    reading,
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
@@ -251,8 +252,7 @@ def read_recoloring(
     *options: type,
 ) -> tuple[Scene, *tuple[Any, ...]]:
     """Return the scene and the options that `recolor` was called with, as `read_request` does."""
-    looks, folders = family_of(raw.scene).looks, keywords.get("formulas", ())
-    colors = with_colors(raw.scene, looks, *sources, formulas=folders)
+    colors = with_colors(raw.scene, family_of(raw.scene).looks, *sources, **reading(keywords))
     scene, *made = read_request((colors,), keywords, allowed, *options)
     if not isinstance(raw, EscapeData):
         return scene, *made

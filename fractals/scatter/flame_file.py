@@ -2,15 +2,14 @@
 
 Flames of flam3, Apophysis, Chaotica, Fractorium and JWildfire are XML. Coefficients stand in the
 order a d b e c f there, for x' = ax + by + c and y' = dx + ey + f; y points down, and `scale` is
-pixels a unit. Names of variations are those of `fractals.scatter.variations`, in any case;
-parameters follow them: ``julian_power``.
+pixels a unit. `fractals.scatter.flame_names` reads the variations.
 """
 
 import itertools
 import math
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from xml.sax.saxutils import quoteattr
@@ -22,7 +21,8 @@ from fractals.color import palette
 from fractals.color.palette import parse_color, srgb_from_linear
 from fractals.errors import SceneError, listed, shown
 from fractals.io.foreign import Format, Imported, first_of
-from fractals.scatter.formulas import MAX_TRANSFORMS, split
+from fractals.scatter.flame_names import Read, value_of
+from fractals.scatter.formulas import MAX_TRANSFORMS
 from fractals.scatter.game import IDENTITY
 from fractals.scene.model import FILTERS, Display
 
@@ -41,30 +41,13 @@ TONES = (
     "estimator_minimum",
     "estimator_curve",
 )
-# Attributes of a transform that are no variations.
-PLAIN = set(
-    "weight color coefs post chaos symmetry color_speed opacity name animate plotmode var var1 "  # noqa: SIM905
-    "var_color motion_function motion_frequency motion_offset".split()
-)
-# Those of 3D cameras and of JWildfire's colors, and the values with which they do nothing.
+# Those of 3D cameras.
 CAMERA = ("cam_pitch", "cam_yaw", "cam_persp", "cam_zpos", "cam_dof", "cam_roll")
-MODIFIERS = re.compile(r"(mod|blur|light|mat|draw|alpha)_\w+|wfield_\w+|color_type|material\w*")
-# Names of other programs for what is drawn here: of whole variations, and of the beginnings of
-# their parameters.
-ALIASES = {"linear3d": "linear", "pre_blur": "pre_gaussian_blur"}
-BEGINNINGS = {"oscope_": "oscilloscope_", "persp_": "perspective_"}
-NOTHING = ("flatten", "pre_flatten", "post_flatten", "pre_ztranslate", "zscale", "ztranslate",
-           "zcone", "pre_zscale", "post_zscale")  # fmt: skip  # they move only the third coordinate
-# flam3's numbers of the first variations, of the old attributes `var` and `var1`.
-NUMBERED = tuple(
-    "linear sinusoidal spherical swirl horseshoe polar handkerchief heart disc spiral hyperbolic "  # noqa: SIM905
-    "diamond ex julia bent waves fisheye popcorn exponential power cosine rings fan blob pdj fan2 "
-    "rings2 eyefish bubble cylinder perspective noise julian juliascope blur gaussian_blur "
-    "radial_blur pie ngon curl rectangles arch tangent square rays blade secant2 twintrian "
-    "cross".split()
-)
 PERCEIVED = math.log2(10)  # the power of an opacity that its points add
 DIGITS = 10  # of a number that is written
+# flam3 throws so many points from one beginning, of which the first 15 are not drawn.
+STEPS = 10_000
+WITHOUT = "without "  # before the variations of a file that are not drawn
 
 
 def read_flame(data: bytes, entry: str) -> Imported:
@@ -81,7 +64,15 @@ def read_flame(data: bytes, entry: str) -> Imported:
     table = _scene(found, lost)
     if not entry and len(flames) > 1:
         lost.append(first_of(len(flames)))
-    return Imported(table, tuple(lost))
+    return Imported(table, tuple(lost), refused=_refusal(table.get("note", "")))
+
+
+def _refusal(note: str) -> str:
+    """Return why a flame is not drawn that lacks variations, of which its note tells."""
+    return note and (
+        f"variations that are not drawn here: {note.removeprefix(WITHOUT)}; lossy=True "
+        "draws the others, and fractals.names('variations') shows those that are known"
+    )
 
 
 def entries_of_flame(data: bytes) -> list[tuple[str, str]]:
@@ -117,6 +108,7 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     if not (width > 0 and height > 0):
         raise SceneError(f"size '{shown(flame.get('size'), 40)}': two numbers above 0")
     scale = _number(flame, "scale", 100.0) * 2 ** min(max(_number(flame, "zoom", 0.0), -99), 99)
+    scale *= _number(flame, "cam_zoom", 1.0)  # of JWildfire
     if not scale > 0:
         raise SceneError(f"scale '{shown(flame.get('scale'), 40)}' is not greater than 0")
     x, y = _numbers(flame, "center", (0.0, 0.0), 2)
@@ -128,7 +120,7 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     if turn := math.remainder(_number(flame, "rotate", 0.0), 360):
         view["rotation"] = -turn
     samples = flame.get("oversample") or flame.get("supersample") or "1"
-    step = min(16, max(1, int(_value(samples, "oversample"))))
+    step = min(16, max(1, int(value_of(samples, "oversample"))))
     tones: dict[str, Any] = {}
     for key in TONES:
         if key in flame.attrib:
@@ -142,17 +134,22 @@ def _scene(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     if "background" in flame.attrib:
         tones["background"] = palette.hexadecimal(_numbers(flame, "background", (0, 0, 0), 3))
     lost += [f"{key}: the camera of 3D" for key in CAMERA if _number(flame, key, 0.0)]
+    formula, without = _formula(flame, lost)
     table: dict[str, Any] = {
-        "formula": _formula(flame, lost),
+        "formula": formula,
         "view": view,
         "image": {"size": [width, height], "supersampling": step},
         "display": tones,
         "color": {"palette": _palette(flame, lost)},
     }
+    table["scatter"] = {"steps": STEPS}
     if "quality" in flame.attrib:
-        table["scatter"] = {"quality": _number(flame, "quality", 50.0) or 50.0}
+        table["scatter"]["quality"] = _number(flame, "quality", 50.0) or 50.0
     if name := flame.get("name"):
         table["title"] = name[:1000]
+    if without:
+        table["note"] = WITHOUT + without
+        lost.insert(0, table["note"])
     return table
 
 
@@ -168,9 +165,10 @@ def _within(key: str, value: float, lost: list[str]) -> float:
     return min(max(value, least), most)
 
 
-def _formula(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
-    lacking: list[str] = []
-    own = (_transform(each, lost, lacking) for each in flame if each.tag == "xform")
+def _formula(flame: ElementTree.Element, lost: list[str]) -> tuple[dict[str, Any], str]:
+    """Return the formula's table, and which variations it lacks."""
+    read = [Read(each, lost) for each in flame if each.tag in ("xform", "finalxform")]
+    own = (_transform(each) for each in read if each.element.tag == "xform")
     more = (turn for each in flame if each.tag == "symmetry" for turn in _symmetry(each))
     # A few letters of a file ask for a hundred transforms, so no more are made than are taken.
     found = list(itertools.islice(itertools.chain(own, more), MAX_TRANSFORMS + 1))
@@ -179,30 +177,45 @@ def _formula(flame: ElementTree.Element, lost: list[str]) -> dict[str, Any]:
     if not found:
         raise SceneError("the flame has no transform (<xform>)")
     formula: dict[str, Any] = {"name": "flame", "transforms": found}
-    if (final := flame.find("finalxform")) is not None:
-        last = _transform(final, lost, lacking)
+    if final := next((each for each in read if each.element.tag == "finalxform"), None):
+        last = _transform(final)
         share = last.pop("opacity", 1.0)  # of the points that it is applied to
         if 0 < share < 1:
             lost.append("the opacity of the final transform: it is applied to all points")
         if share and (last["variations"] or last.get("post")):
             formula["final"] = last
-    if lacking:
-        names = listed(list(dict.fromkeys(lacking)), 10)
-        raise SceneError(
-            f"variations that are not drawn here: {', '.join(names)}; "
-            "fractals.names('variations') shows those that are"
-        )
-    return formula
+    return formula, _without(read, found)
 
 
-def _transform(element: ElementTree.Element, lost: list[str], lacking: list[str]) -> dict[str, Any]:
-    color = _value(element.get("color", "0").split()[:1] or ["0"], "color")
+def _without(read: Sequence[Read], found: Sequence[Mapping[str, Any]]) -> str:
+    """Return the variations that a flame lacks, and their share of its weight; "" for none.
+
+    It is the share of the weights of variations in a transform, whose mean is weighted by those of
+    the transforms; of the final transform, through which all points go, it is added to that.
+    """
+    names = list(dict.fromkeys(name for each in read for name in each.missing))
+    if not names:
+        return ""
+    drawn = [each for each in read if each.element.tag == "xform"]
+    every = sum(table["weight"] for table in found if "weight" in table) or 1.0
+    share = (
+        sum(table["weight"] * each.share for each, table in zip(drawn, found, strict=False)) / every
+    )
+    for each in read:
+        if each.element.tag == "finalxform":
+            share = 1 - (1 - share) * (1 - each.share)
+    return f"{', '.join(listed(names, 10))} ({100 * share:.2g} % of the flame's weight)"
+
+
+def _transform(read: Read) -> dict[str, Any]:
+    element = read.element
+    color = value_of(element.get("color", "0").split()[:1] or ["0"], "color")
     speed = (1 - _number(element, "symmetry", 0.0)) / 2
     opacity = 0.0 if element.get("plotmode") == "off" else _number(element, "opacity", 1.0)
     table: dict[str, Any] = {
         "weight": max(0.0, _number(element, "weight", 0.0)) if element.tag == "xform" else 1.0,
         "affine": _affine(element, "coefs"),
-        "variations": _variations(element, lost, lacking),
+        "variations": read.variations,
         "color": min(max(color, 0.0), 1.0),
         "color_speed": min(max(_number(element, "color_speed", speed), -1.0), 2.0),
     }
@@ -213,75 +226,13 @@ def _transform(element: ElementTree.Element, lost: list[str], lacking: list[str]
         table["post"] = post
     if "chaos" in element.attrib:
         factors = element.get("chaos", "").split()[:MAX_TRANSFORMS]
-        table["xaos"] = [max(0.0, _value(part, "chaos")) for part in factors]
+        table["xaos"] = [max(0.0, value_of(part, "chaos")) for part in factors]
     return table
 
 
 def _affine(element: ElementTree.Element, key: str) -> list[float]:
     a, d, b, e, c, f = _numbers(element, key, (1.0, 0.0, 0.0, 1.0, 0.0, 0.0), 6)
     return [a, b, c, d, e, f]
-
-
-def _variations(
-    element: ElementTree.Element, lost: list[str], lacking: list[str]
-) -> dict[str, float]:
-    """Return the table of a transform's variations; names that are unknown go to `lacking`."""
-    given: dict[str, str] = {}
-    for key, value in element.attrib.items():
-        if key not in PLAIN:
-            given.setdefault(_own_name(key), value)
-    if "var1" in element.attrib:
-        given.setdefault(_numbered(element.get("var1", "0")), "1")
-    for name, weight in zip(NUMBERED, element.get("var", "").split(), strict=False):
-        given.setdefault(name, weight)
-    found: dict[str, float] = {}
-    weights = {key: split(key) for key in given if split(key)}
-    for key, named in weights.items():
-        assert named
-        variation = named[1]
-        if not (strength := _weight(given[key])):
-            continue
-        found[key] = strength
-        for name in variation.parameters:
-            for own in (f"{key}_{name}", f"{variation.name}_{name}"):
-                if own in given:
-                    found.setdefault(f"{key}_{name}", _value(given[own], own))
-    for key in given.keys() - weights.keys():
-        parents = [other for other in given if other != key and key.startswith(f"{other}_")]
-        zero = _is_number(given[key]) and not _weight(given[key])
-        if parents or key in NOTHING or zero or MODIFIERS.fullmatch(key) or key.endswith("_z"):
-            continue
-        if _is_number(given[key]):
-            known = catalog.names("variation")
-            if not any(key.startswith(f"{each}_") for each in known):
-                lacking.append(key)
-    return found
-
-
-def _own_name(key: str) -> str:
-    name = key.lower()
-    for theirs, ours in BEGINNINGS.items():
-        if name.startswith(theirs):
-            name = ours + name.removeprefix(theirs)
-    return ALIASES.get(name, name)
-
-
-def _numbered(text: str) -> str:
-    number = int(_value(text, "var1"))
-    if not 0 <= number < len(NUMBERED):
-        raise SceneError(f"var1 {number}: variations are numbered from 0 to {len(NUMBERED) - 1}")
-    return NUMBERED[number]
-
-
-def _weight(text: str) -> float:
-    return _value(text, "a weight") if _is_number(text) else 0.0
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def _symmetry(element: ElementTree.Element) -> Iterator[dict[str, Any]]:
@@ -319,6 +270,10 @@ def _palette(flame: ElementTree.Element, lost: list[str]) -> Any:
         number = flame.get("palette")
         lost.append(f"the palette {shown(number, 20)} of flam3's own" if number else "no palette")
         return "auto"
+    if flame.get("palette_mode") == "linear":
+        # flam3 mixes neighbors: within an entry, the mean color is that halfway to the next one.
+        pairs = {k: (color, colors.get(k + 1, color)) for k, color in colors.items()}
+        colors = {k: [(u + v) / 2 for u, v in zip(*pair, strict=True)] for k, pair in pairs.items()}
     last = max(colors) or 1
     if not 0 < last < 10_000 or min(colors) < 0:
         raise SceneError("the colors of the palette are numbered from 0 on")
@@ -329,7 +284,7 @@ def _palette(flame: ElementTree.Element, lost: list[str]) -> Any:
 
 
 def _number(element: ElementTree.Element, key: str, usual: float) -> float:
-    return _value(element.get(key, repr(usual)), key)
+    return value_of(element.get(key, repr(usual)), key)
 
 
 def _numbers(
@@ -339,18 +294,7 @@ def _numbers(
     values = given.split() if given is not None else list(map(repr, usual))
     if len(values) < count:
         raise SceneError(f"{key} '{shown(given, 40)}': {count} numbers are needed")
-    return [_value(value, key) for value in values[:count]]
-
-
-def _value(text: Any, key: str) -> float:
-    text = text[0] if isinstance(text, list) else text
-    try:
-        value = float(text)
-    except ValueError:
-        raise SceneError(f"{key}: '{shown(text, 40)}' is not a number") from None
-    if not math.isfinite(value) or abs(value) > 1e9:
-        raise SceneError(f"{key}: '{shown(text, 40)}' is not from -1e9 to 1e9")
-    return value
+    return [value_of(value, key) for value in values[:count]]
 
 
 # Writing.

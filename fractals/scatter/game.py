@@ -61,6 +61,8 @@ class Variation:
     weighted: bool = False  # whether `p` ends with the weight, and the result holds it already
     # Whether as ``pre_`` or ``post_`` the result is added to the point, as of all blurs.
     adds: bool = False
+    # Whether other programs draw it in space, and what is here is its part in the plane
+    space: bool = False
 
     @property
     def width(self) -> int:

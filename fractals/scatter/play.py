@@ -123,6 +123,8 @@ CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
 ORBITS = 4096  # samples that a thread iterates together
+# Jobs of a thread, and trajectories of a job, at least: a pool of fewer takes longer for a point.
+JOBS, LEAST = 4, 256
 # Chunks that one launch plays. A GPU of NVIDIA is faster with more, up to MOST_CHUNKS.
 LAUNCH = {"python": 1, "cpu": 4, "simulator": 4, "opencl": 64, "cuda": 64}
 MOST_CHUNKS = 4096
@@ -316,7 +318,11 @@ class MachineCounter:
             self._machine.play(player, data, game, throw.window, len(part))
             self._free.append((player, throw))
 
-        run_pieces(self._player.backend, _jobs(throws, self._at_once), work, progress)
+        at_once = self._at_once
+        if not self._plan.orbits:  # each thread has some to do, where trajectories are long
+            share = len(trajectories) // (JOBS * len(self._free))
+            at_once = min(at_once, max(LEAST, share))
+        run_pieces(self._player.backend, _jobs(throws, at_once), work, progress)
 
     def found(self) -> tuple[NDArray[np.int64], int]:
         """Return the sums until now, and how many points are in view."""

@@ -124,6 +124,7 @@ class RecolorKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.recolor`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]
@@ -185,6 +186,7 @@ class SearchKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_nucleus`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     max_period: SupportsIndex | None
     progress: Callable[[str, int, int], None] | None
 
@@ -199,6 +201,7 @@ class SuggestKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.find_interesting`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]
@@ -223,6 +226,7 @@ class ExploreKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.explore`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     device: str
     threads: SupportsIndex | None
     on_message: Callable[[str], None]

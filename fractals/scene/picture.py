@@ -150,7 +150,10 @@ class ImageSettings(Table):
     size: Annotated[
         tuple[Side, Side],
         BeforeValidator(size_of),
-        CommandHelp("pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi"),
+        CommandHelp(
+            "pixels: 1920x1080, 640x, 4k, 300%, A3, 100x70cm@300dpi; another shape keeps the width "
+            "of the view, or its frame"
+        ),
     ] = Field(default=(1920, 1080), description="(width, height) in pixels, or text such as 4k")
     supersampling: int = Field(
         default=2, ge=1, le=16, description="N x N samples per pixel, 1 to 16"

@@ -586,3 +586,308 @@ def mobius(x, y, u, p, w, m):
 @variation
 def sineblur(x, y, u, p, w, m):
     return at(2 * pi * u[0], w * acos(2 * (1 - u[1]) ** p["power"] - 1) / pi)
+
+
+# --- Variations of other programs than flam3
+
+
+@variation
+def bwraps7(x, y, u, p, w, m):
+    size = p["cellsize"]
+    far = size / 2 / (1 + p["space"] ** 2)
+    grows = p["gain"] ** 2 + mpf("1e-6")
+    edge = grows * far  # of the cell, where the lens is looked through
+    edge = 1 if edge > 2 else edge / (edge**2 / 4 + 1)
+    middle = mpc(floor(x / size) + mpf("0.5"), floor(y / size) + mpf("0.5")) * size
+    z = mpc(x, y) - middle
+    if abs(z) > far:
+        return w * x, w * y
+    z *= grows
+    z *= far / edge / (abs(z) ** 2 / 4 + 1)
+    share = abs(z) ** 2 / far**2
+    turn = p["inner_twist"] * (1 - share) + p["outer_twist"] * share
+    return scaled(*of(middle + z * mpmath.expj(-turn)), w)
+
+
+WORDS["bwraps"] = bwraps7
+
+
+def wave_of(kind, skew, frequency, turns):
+    y = turns - floor(turns)
+    if skew:
+        middle = (1 + skew) / 2
+        late = y > middle
+        y = (1 + (y - middle) / ((1 - middle if late else middle) + EPS)) / 2
+    side = cos(2 * pi * (y - mpf("0.5")) / frequency)
+    return (
+        lambda: sin(2 * pi * y),
+        lambda: cos(2 * pi * y),
+        lambda: 1 if y > 0.5 else -1,
+        lambda: 1 - 2 * y,
+        lambda: 3 - 4 * y if y > 0.5 else 2 * y - 1,
+        lambda: 8 * (y - mpf("0.5")) ** 2 - 1,
+        lambda: 2 * sqrt(y) - 1,
+        lambda: 1 / (side + EPS) - 1,
+        lambda: side / (1 + EPS - side),
+    )[int(kind)]()
+
+
+def heights(angle, p):
+    found = p["a"]
+    for name in "bcdef":
+        height, frequency = p[name], p[f"{name}_frq"]
+        if not height:
+            continue
+        turns = (p[f"{name}_phs"] + angle * frequency) / (2 * pi)
+        own = height * wave_of(p[f"{name}_type"], p[f"{name}_skew"], frequency, turns)
+        layers = found + own, found * (1 + own), max(found, p["a"] + own), min(found, p["a"] + own)
+        found = layers[int(p[f"{name}_layer"])]
+    return found
+
+
+def bezier(at, points):
+    """Return y of a quadratic Bezier curve at x, by the root of its parameter in [0, 1]."""
+    (x0, y0), (x1, y1), (x2, y2) = points
+    a, b, c = x0 - 2 * x1 + x2, 2 * (x1 - x0), x0 - at
+    t = -c / b if abs(a) < mpf("1e-12") else (-b + sqrt(b * b - 4 * a * c)) / (2 * a)
+    return (1 - t) ** 2 * y0 + 2 * t * (1 - t) * y1 + t * t * y2
+
+
+def between(v, by, smooth):
+    if not smooth:
+        return v * by
+    sign = -1 if (v < 0) != (by < 0) else 1
+    v, by = abs(v), abs(by)
+    end = max(2 - by, 2 * by)
+    if v > end or by == 1:
+        return sign * v
+    if v <= 1:
+        knee = by if by < 1 else 1 / by
+        return sign * bezier(v, ((0, 0), (knee, knee), (1, by)))
+    knee = (1, 1) if by < 1 else (by, by)
+    return sign * bezier(v, ((1, by), knee, (end, end)))
+
+
+@variation
+def synth(x, y, u, p, w, m):
+    mode, power, smooth = int(p["mode"]), p["power"], p["smooth"]
+    a, r = turned(x, y)
+    far = (r * r + EPS) ** (power / 2)
+    turn = 2 * pi * u[3] - pi
+
+    def ring(angle, distance):
+        return w * distance * sin(angle), w * distance * cos(angle)
+
+    def bent(angle, distance):
+        return ring(angle, between(distance, heights(angle, p), smooth))
+
+    if mode == 4:
+        turn = 2 * mpmath.asin(2 * u[3] - 1)
+        thick = 1 + (u[0] + u[1] - 1) * power / 10
+        return w * turn / pi, w * (between(thick, heights(turn, p), smooth) - 1)
+    along, across = (lambda: heights(x, p)), (lambda: heights(y, p))
+    old = (u[0] + u[1] + mpf("0.002") * u[2]) / mpf("2.002")
+    return {
+        0: lambda: bent(a, r ** (power + 1)),
+        1: lambda: bent(a, r / (r * r / 4 + 1)),
+        2: lambda: ring(
+            turn, old * between((old * old + EPS) ** (power / 2), heights(turn, p), smooth)
+        ),
+        3: lambda: bent(turn, (((u[0] + u[1]) / 2) ** 2 + EPS) ** (-power / 2)),
+        5: lambda: bent(a, r),
+        6: lambda: (w * between(x, across(), smooth), w * y),
+        7: lambda: (w * x, w * between(y, along(), smooth)),
+        8: lambda: (w * between(x, across(), smooth), w * between(y, along(), smooth)),
+        9: lambda: (w * (x + across() - 1), w * y),
+        10: lambda: (w * x, w * (y + along() - 1)),
+        11: lambda: (w * (x + across() - 1), w * (y + along() - 1)),
+        12: lambda: bent(turn, 1 + (u[0] + u[1] - 1) * power / 10),
+        13: lambda: ring(turn, heights(turn, p) + (u[0] + EPS) ** power / 10),
+        14: lambda: ring(a - 1 + heights(far, p), far),
+        15: lambda: scaled(
+            x + (heights(far, p) - 1) * cos(a), y - (heights(far, p) - 1) * sin(a), w
+        ),
+        16: lambda: ring(a - 1 + heights(far, p), r),
+        17: lambda: (w * x, w * (2 * (along() - 1) - y)),
+        18: lambda: (w * (2 * (across() - 1) - x), w * (2 * (along() - 1) - y)),
+        19: lambda: ring(a, between(r, heights(a, p), smooth) ** power),
+    }[mode]()
+
+
+def tile(p):
+    own, others = cos(2 * pi / p["p"]), cos(2 * pi / p["q"])
+    rest = (1 + others) / (own + others)
+    return 1 / sqrt(rest) if rest > 0 else mpf(1)
+
+
+def moved(z, by):
+    return (z + mpmath.conj(by)) / (by * z + 1)
+
+
+@variation
+def hypertile(x, y, u, p, w, m):
+    by = tile(p) * mpmath.expj(2 * pi * p["n"] / p["p"])
+    return scaled(*of(moved(mpc(x, y), by)), w)
+
+
+@variation
+def hypertile1(x, y, u, p, w, m):
+    by = tile(p) * mpmath.expj(2 * pi * floor(u[0] * p["p"]) / p["p"])
+    return scaled(*of(moved(mpc(x, y), by)), w)
+
+
+@variation
+def hypertile2(x, y, u, p, w, m):
+    turn = mpmath.expj(-2 * pi * floor(u[0] * p["p"]) / p["p"])
+    return scaled(*of(moved(mpc(x, y), tile(p)) * turn), w)
+
+
+@variation
+def poincare3d(x, y, u, p, w, m):
+    a, b, r = p["a"] * pi / 2, p["b"] * pi / 2, p["r"]
+    c = (-r * cos(a) * cos(b), r * sin(a) * cos(b), -r * sin(b))
+    v, size = (x, y, mpf(0)), sum(k * k for k in c)
+    dot, square = sum(i * j for i, j in zip(c, v, strict=True)), x * x + y * y
+    below = size * square - 2 * dot + 1
+    return tuple(
+        w
+        * (v[k] * (1 + 2 * c[k] ** 2 - size) + c[k] * (2 * (dot - c[k] * v[k]) - square - 1))
+        / below
+        for k in (0, 1)
+    )
+
+
+def between_two(x, y):
+    """Return bipolar coordinates of foci -1 and 1."""
+    z = mpc(x, y)
+    return log(abs(z + 1) / abs(z - 1)), pi - atan2(y, x + 1) - atan2(y, 1 - x)
+
+
+def from_two(tau, sigma, w):
+    return scaled(*of(mpmath.conj(mpmath.coth(mpc(tau, sigma) / 2))), w)
+
+
+@variation
+def bswirl(x, y, u, p, w, m):
+    tau, sigma = between_two(x, y)
+    return from_two(tau, sigma + tau * p["out"] + p["in"] / tau, w)
+
+
+@variation
+def bmod(x, y, u, p, w, m):
+    tau, sigma = between_two(x, y)
+    far = p["radius"]
+    if abs(tau) < far:
+        tau = remainder(tau + far * (1 + p["distance"]), 2 * far) - far
+    return from_two(tau, sigma, w)
+
+
+@variation
+def bcollide(x, y, u, p, w, m):
+    tau, sigma = between_two(x, y)
+    wide = pi / p["num"]
+    k = trunc(sigma / wide)
+    shift = p["a"] * wide * (1 if int(k) % 2 == 0 else -1)
+    return from_two(tau, k * wide + remainder(sigma + shift, wide), w)
+
+
+@variation
+def glynnia(x, y, u, p, w, m):
+    root, r = sqrt(mpc(x, y)), hypot(x, y)
+    if u[0] < 0.5:
+        return scaled(*of(mpmath.conj(root) if r >= 1 else -root), w)
+    return scaled(*of((root if r >= 1 else -mpmath.conj(root)) / r), w)
+
+
+@variation
+def axis_symmetry_wf(x, y, u, p, w, m):
+    middle, sign = mpc(p["centre_x"], p["centre_y"]), 1 if u[0] < 0.5 else -1
+    z, axis = mpc(x, y) - middle, p["axis"]
+    if axis > 1:
+        return x, y
+    z = mpc(sign * (z.real + w / 2), z.imag) if axis < 1 else mpc(z.real, sign * (z.imag + w / 2))
+    return of(middle + z * mpmath.expj(-sign * p["rotation"] * pi / 180))
+
+
+@variation
+def blur3d(x, y, u, p, w, m):
+    far = w * (sum(u[:4]) - 2) * sin(pi * u[5])
+    return at(2 * pi * u[4], far)
+
+
+@variation
+def circleblur(x, y, u, p, w, m):
+    return at(2 * pi * u[1], w * sqrt(u[0]))
+
+
+@variation
+def epispiral(x, y, u, p, w, m):
+    a = atan2(y, x)
+    return at(a, w * (u[0] * p["thickness"] / cos(p["n"] * a) - p["holes"]))
+
+
+@variation
+def funnel(x, y, u, p, w, m):
+    return tuple(w * mpmath.tanh(v) * (1 / cos(v) + p["effect"] * pi) for v in (x, y))
+
+
+@variation
+def petal(x, y, u, p, w, m):
+    return scaled(cos(x) ** 3, sin(x) ** 3, w * cos(x) * cos(y) ** 3)
+
+
+@variation
+def squirrel(x, y, u, p, w, m):
+    far = sqrt(p["a"] * x * x + p["b"] * y * y)
+    return w * cos(far) * tan(x), w * sin(far) * tan(y)
+
+
+@variation
+def twoface(x, y, u, p, w, m):
+    return scaled(x, y, w / (x * x + y * y) if x > 0 else w)
+
+
+@variation
+def roundspher(x, y, u, p, w, m):
+    square = x * x + y * y
+    return scaled(x, y, w * w / square / (1 / square + (2 / pi) ** 2))
+
+
+@variation
+def crop(x, y, u, p, w, m):
+    def inside(v, ends, chance):
+        low, high = sorted(ends)
+        edge = chance * (high - low) / 2 * p["scatter_area"]
+        return low + edge if v < low else high - edge if v > high else v
+
+    a, b = inside(x, (p["left"], p["right"]), u[0]), inside(y, (p["top"], p["bottom"]), u[1])
+    kept = (a, b) == (x, y) or not p["zero"]
+    return (w * a, w * b) if kept else (mpf(0), mpf(0))
+
+
+@variation
+def falloff2(x, y, u, p, w, m):
+    far = sqrt((x - p["x0"]) ** 2 + (y - p["y0"]) ** 2 + p["z0"] ** 2)
+    far = max(1 - far, 0) if p["invert"] else far
+    far = max(far - p["mindist"], 0) * p["scatter"] / 25
+    a, b, c = (2 * v - 1 for v in u)
+    if p["type"] == 1:
+        angle = atan2(y, x) + p["mul_y"] * b * far
+        return at(angle, w * (hypot(x, y) + p["mul_x"] * a * far) * cos(p["mul_z"] * c * far))
+    if p["type"] == 2:
+        r, turn, tilt = far * u[2], 2 * pi * far * u[0], pi * far * u[1]
+        a, b = r * cos(turn) * cos(tilt), r * cos(turn) * sin(tilt)
+        return w * (x + p["mul_x"] * a), w * (y + p["mul_y"] * b)
+    return w * (x + p["mul_x"] * a * far), w * (y + p["mul_y"] * b * far)
+
+
+@variation
+def unpolar(x, y, u, p, w, m):
+    return scaled(sin(x), cos(x), w * exp(y) / (2 * pi))
+
+
+@variation
+def xheart(x, y, u, p, w, m):
+    z = mpc(4 * x, (6 + 2 * p["ratio"]) * y) / (x * x + y * y + 4)
+    z *= mpmath.expj(pi / 4 * (1 + p["angle"] / 2))
+    return w * z.real, w * z.imag * (1 if z.real > 0 else -1)

@@ -208,7 +208,7 @@ def test_a_flame_is_written_as_it_was_read():
         ("<svg/>", "<svg> holds no flames"),
         ("<flames/>", "no flame is in it"),
         ('<flame size="3 4"/>', "the flame has no transform"),
-        (flame(first='crackle="1" crackle_power="2"'), "not drawn here: crackle;"),
+        (flame(first='crackle="1" crackle_power="2"'), "not drawn here: crackle ("),
         (flame(first='coefs2="1 0"', more="size2=4"), None),
         (flame(more="scale=0"), "not greater than 0"),
         (flame(more="center=a b"), "'a' is not a number"),

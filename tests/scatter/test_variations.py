@@ -12,13 +12,17 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from oracle.variations import WORDS
+from support.opencl import OPENCL
 from support.scenes import slow_but
 
+import fractals
 from fractals import catalog
 from fractals.scatter.game import HIT
+from fractals.scatter.variations import MAKERS, plugins
 
 NAMES = catalog.names("variation")
-NOT_IN_FLAM3 = ("hemisphere", "sineblur")  # of Apophysis' plug-ins
+OTHERS = [name for name in NAMES if MAKERS[name]().apply.__module__ == plugins.__name__]
+NOT_IN_FLAM3 = ("hemisphere", "sineblur", *OTHERS)  # of Apophysis' plug-ins, and of JWildfire
 OFTEN = ("julian", "radial_blur", "rings2", "waves")  # others: slow tests
 FLAM3 = shutil.which("flam3-render")
 WIDTH, HEIGHT, SCALE = 160, 120, 20.0
@@ -29,6 +33,12 @@ COUNTS = {  # parameters that are whole numbers
     **dict.fromkeys(("julian_power", "juliascope_power", "cpow_power", "pie_slices"), 3),
     **dict.fromkeys(("wedge_julia_power", "super_shape_m"), 3),
     **dict.fromkeys(("wedge_count", "wedge_sph_count", "wedge_julia_count", "ngon_sides"), 4),
+    **dict.fromkeys(("hypertile_p", "hypertile1_p", "hypertile2_p", "epispiral_n"), 4),
+    **dict.fromkeys(("hypertile_q", "hypertile1_q", "hypertile2_q"), 5),
+    **dict.fromkeys(("bcollide_num", "synth_mode"), 5),
+    **{f"synth_{wave}_type": kind for kind, wave in enumerate("bcdef", 1)},
+    **{f"synth_{wave}_layer": kind % 4 for kind, wave in enumerate("bcdef")},
+    **dict.fromkeys(("synth_smooth", "axis_symmetry_wf_axis"), 1),
 }
 FIRST = 0.9, 0.4, 0.35, -0.3, 0.8, -0.2  # a, b, c, d, e, f
 SECOND = 0.5, -0.4, -0.6, 0.3, 0.5, 0.4
@@ -131,7 +141,7 @@ def test_beside_flam3(name, tmp_path):
 # Here a number that keeps a divisor from 0 is added to the distance, and not in the oracle.
 DIVIDED = "conic diamond flower hyperbolic lazysusan power rings rings2 spiral".split()  # noqa: SIM905
 # Differences of numbers that are nearly equal, somewhere on their way.
-CANCELLED = "edisc elliptic foci julia".split()  # noqa: SIM905
+CANCELLED = "bcollide bmod bswirl edisc elliptic foci glynnia julia".split()  # noqa: SIM905
 
 
 @pytest.mark.parametrize("points", slow_but([25], [25, 1000]))
@@ -165,13 +175,58 @@ def test_in_other_words(name, points):
                 assert abs(mpf(float(ours)) - theirs) <= bound * terms, (x, y, u)
 
 
+@pytest.mark.parametrize("smooth", [0, 1])
+@pytest.mark.parametrize("mode", range(20))
+def test_modes_of_synth(mode, smooth):
+    """Each mode agrees with the definition to 9 digits, with waves of each kind and layer."""
+    made, dice = variation("synth"), random.Random(20 * smooth + mode)
+    for count in range(30):
+        values = {key: dice.uniform(0.3, 1.2) for key in made.parameters}
+        values |= {"mode": mode, "smooth": smooth, "power": dice.choice((-1.3, 0.7, 2.0))}
+        for wave in "bcdef":
+            values[f"{wave}_type"], values[f"{wave}_layer"] = dice.randrange(9), dice.randrange(4)
+            values[wave], values[f"{wave}_skew"] = dice.choice((0.0, 0.2)), dice.choice((0.0, 0.4))
+        x, y, u = dice.uniform(-2, 2), dice.uniform(-2, 2), [dice.random() for _ in range(4)]
+        found = made.apply(x, y, u, [float(v) for v in values.values()])
+        exact = {key: mpf(v) for key, v in values.items()}
+        right = WORDS["synth"](mpf(x), mpf(y), [mpf(v) for v in u], exact, mpf(1), None)
+        for ours, theirs in zip(found, right, strict=True):
+            assert abs(ours - theirs) <= 1e-6 * (1 + abs(theirs)), (count, values)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        *(("falloff2", {"type": kind, "invert": k}) for kind in (0, 1, 2) for k in (0, 1)),
+        *(("crop", {"zero": k, "left": 0.9, "right": -0.2, "top": -0.5}) for k in (0, 1)),
+        *(("axis_symmetry_wf", {"axis": k}) for k in (0, 1, 2)),
+        *(("bmod", {"radius": k}) for k in (0.3, 2.0)),
+        ("epispiral", {"thickness": 0.0}),
+    ],
+)
+def test_kinds_of_variations(name, changes):
+    made, dice = variation(name), random.Random(7)
+    values = {**values_of(made), "scatter": 9.0, "mindist": 0.2, **changes}
+    values = {key: float(values[key]) for key in made.parameters}
+    for _ in range(40):
+        x, y, u = dice.uniform(-1.5, 1.5), dice.uniform(-1.5, 1.5), [dice.random() for _ in "abc"]
+        found = made.apply(x, y, u, [*values.values(), *([WEIGHT] if made.weighted else ())])
+        found = found if made.weighted else [WEIGHT * v for v in found]
+        exact = {key: mpf(v) for key, v in values.items()}
+        if name == "epispiral":  # without thickness, leaves are lines
+            exact["thickness"], u[0] = mpf(1), 1.0
+        right = WORDS[name](mpf(x), mpf(y), [mpf(v) for v in u], exact, mpf(WEIGHT), None)
+        for ours, theirs in zip(found, right, strict=True):
+            assert abs(ours - theirs) <= 1e-9 * (1 + abs(theirs)), (x, y, u)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_point_ends_the_game(name):
     """Where a variation has no value it returns one that is not finite, and raises nothing."""
     made = variation(name)
     p = [*values_of(made).values(), *(FIRST if made.affine else ())]
     p += [WEIGHT] if made.weighted else []
-    u = (0.25, 0.5, 0.75, 0.125, 0.0)[: made.draws]
+    u = (0.25, 0.5, 0.75, 0.125, 0.0, 0.5)[: made.draws]
     with np.errstate(all="ignore"):
         for kind in (float, np.float32):
             for x in (0.0, 1e-30, -1.0, 3.0, 1e10):
@@ -189,3 +244,37 @@ def test_random_numbers_make_a_gaussian_blur():
     a, b = made.apply(x, x, [dice.random(len(x)) for _ in range(5)], ())
     assert abs((a**2 + b**2).mean() - 1 / 3) < 0.005
     assert abs(a.mean()) < 0.005
+
+
+def sums_of(names, device):
+    """Return the sums of a flame of some variations: few points, so that plain Python is quick."""
+    table = {}
+    for name in names:
+        stage = "post_" if name == "axis_symmetry_wf" else ""
+        values = {f"{stage}{name}_{key}": v for key, v in values_of(variation(name)).items()}
+        table |= {f"{stage}{name}": WEIGHT, **values}
+    transforms = [
+        {"affine": list(FIRST), "variations": table},
+        {"affine": list(SECOND), "color": 1.0},
+    ]
+    scene = fractals.load_scene(
+        formula={"name": "flame", "transforms": transforms}, size=(24, 16), width="9", steps=4
+    )
+    hits = fractals.compute(scene, device=device, quality=2.0, supersampling=1)
+    assert hits.hits > 100
+    return hits.sums
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_cpu_has_the_bits_of_plain_python(name):
+    assert np.array_equal(sums_of([name], "cpu"), sums_of([name], "python"))
+
+
+GROUPS = (["synth"], ["axis_symmetry_wf", "bwraps7", "hypertile1"], OTHERS[3:9], OTHERS[9:])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["simulator", OPENCL])
+@pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
+def test_gpus_have_the_bits_of_the_cpu(names, device):
+    assert np.array_equal(sums_of(names, device), sums_of(names, "cpu"))

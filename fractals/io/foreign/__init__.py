@@ -57,6 +57,8 @@ class Imported:
     # them.
     lost: tuple[str, ...] = ()
     asked: tuple[Asked, ...] = ()
+    # Why the file is refused unless the caller takes it without something; "" where all is drawn
+    refused: str = ""
 
 
 @dataclass(frozen=True)
