@@ -87,6 +87,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @shared.cluster_options
 @shared.scene_options
 @shared.color_options
+@shared.signature_options
 @shared.device_options
 @shared.effort_options
 @shared.output_option(

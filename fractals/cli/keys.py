@@ -4,6 +4,9 @@ Made by scripts/keywords.py from the model.
 """
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "title": ("Title of the picture, which its file says.", ()),
+    "author": ("Author of the picture, whom its file names.", ()),
+    "rights": ("Rights of the picture, such as '© 2027 Ana Ferreira', which its file says.", ()),
     "formula": (
         "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a Python "
         "file, which is run.",

@@ -142,6 +142,7 @@ MAX_TILE = 4096  # pixels: browsers draw no larger pictures everywhere
 @shared.scene_arguments
 @shared.scene_options
 @shared.color_options
+@shared.signature_options
 @shared.device_options
 @shared.effort_options
 @section(
@@ -258,6 +259,7 @@ SHORTEST = 5.0  # mm; shorter lines are dots, thousands of them near a set
 @shared.scene_arguments
 @shared.view_options
 @shared.color_options
+@shared.signature_options
 @shared.max_iterations_option
 @shared.threads_option
 @section(

@@ -39,6 +39,7 @@ MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
 # Keys whose text the model reads. The model's messages say what is wrong with a text.
 CHECKED_LATER = {"palette", "inside", "width", "zoom", "position", "target", "sun", "samples"}
+SIGNATURE = ("title", "author", "rights")
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
@@ -89,7 +90,29 @@ def requested_scene(
         raise OptionError(_as_options(error)) from None
     if "width" in given and relative(str(given["width"])) is None:
         check_width(changed)
+    if "author" in options:  # of a verb that writes pictures
+        changed = credited(scene, changed, given, defaults)
     return fitted(scene, changed, given) if fits else changed
+
+
+def credited(
+    before: "Scene", scene: "Scene", given: Mapping[str, Any], defaults: Mapping[str, Any] | None
+) -> "Scene":
+    """Return a scene made of another, whose author is not kept in silence.
+
+    The author of the gallery's scenes gives way to the user's own of the file of defaults, or to
+    none. Another one stays, and is told.
+    """
+    from fractals.scene.credits import is_derived, unsigned
+
+    own = (defaults or {}).get("author", "")
+    if "author" in given:
+        return scene
+    scene = unsigned(before, scene, own)
+    other = scene.author if scene.author != own else ""
+    if other and is_derived(before.to_values(), scene.to_values()):
+        tell(f"the picture keeps the author of its scene, {shown(other, 80)}: --author names you")
+    return scene
 
 
 def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene":
@@ -215,7 +238,7 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():
-        if isinstance(value, str) and key not in CHECKED_LATER:
+        if isinstance(value, str) and key not in (*CHECKED_LATER, *SIGNATURE):
             changes[key] = check_value(key, value)
     if "width" in changes and "zoom" in changes:
         raise OptionError("--width and --zoom are both given: give one of them")

@@ -22,6 +22,7 @@ from fractals.films.flashes import Light, Watch
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
+from fractals.io import metadata
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
@@ -267,7 +268,9 @@ def _publish(film: Timeline, output: Output, work: FilmFolder, segments: list[Pa
     joined = work.joined
     seconds = count / film.fps
     tell = film.options.on_message
-    encode.join(segments, joined, suffix, seconds, output.sound, film.scene.title, tell)
+    names = {"title": "title", "author": "artist", "rights": "copyright"}
+    said = {names[key]: text for key, text in metadata.signature_of(film.scene).items()}
+    encode.join(segments, joined, suffix, seconds, output.sound, said, tell)
     found = encode.count_frames(joined, tell)
     if found != count:
         raise FractalsError(
@@ -311,7 +314,8 @@ def _write_loop(making: Making, parts: tuple[PartPlan, ...]) -> int:
     numbers = output.numbers
     frames = making.watched(numbers.start, film.frames(numbers.start, numbers.stop))
     with written(output.path, output.options.overwrite) as file:
-        write_loop(file, output.path.suffix.lower(), frames, film.fps, len(numbers))
+        suffix = output.path.suffix.lower()
+        write_loop(file, suffix, frames, film.fps, len(numbers), film.scene)
     return 0
 
 
@@ -389,14 +393,22 @@ def durations(suffix: str, fps: float, count: int) -> list[int]:
 
 
 def write_loop(
-    file: BinaryIO, suffix: str, frames: Iterable[Frame], fps: float, count: int
+    file: BinaryIO,
+    suffix: str,
+    frames: Iterable[Frame],
+    fps: float,
+    count: int,
+    scene: Scene | None = None,
 ) -> None:
-    """Write frames as an animated picture that repeats for ever."""
+    """Write frames as an animated picture that repeats for ever, and says what its scene says."""
     import PIL.Image
 
     pictures: Iterator[Any] = (_picture(frame, suffix) for frame in frames)
     first = next(pictures)
     options: dict[str, Any] = WEBP if suffix == ".webp" else GIF
+    if scene and (said := metadata.signature_of(scene)):
+        text = {"xmp": metadata.xmp(scene).encode()}
+        options = options | (text if suffix == ".webp" else {"comment": ". ".join(said.values())})
     first.save(
         file,
         PIL.Image.registered_extensions()[suffix],

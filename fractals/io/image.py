@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from fractals import __version__
 from fractals.errors import OptionError, SceneError, shown
-from fractals.io import png
+from fractals.io import metadata, png
 from fractals.io.escape_data import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
+from fractals.io.metadata import SOFTWARE_NAME
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
@@ -256,7 +256,7 @@ class Image(PictureFacts, metaclass=_Opens):
         elif file_format == "TIFF":
             from fractals.io import exif
 
-            exif.write_tiff(file, self.pixels, picture, exif.comment_of(self.scene, resolved))
+            exif.write_tiff(file, self.pixels, self.scene, exif.comment_of(self.scene, resolved))
         elif file_format == "HTML":
             from fractals.io.web_page import page_of
 
@@ -272,6 +272,8 @@ class Image(PictureFacts, metaclass=_Opens):
                 from fractals.io import exif
 
                 options["exif"] = exif.make_exif(file_format, self.scene, resolved)
+                if packet := metadata.xmp(self.scene):
+                    options["xmp"] = packet.encode()
             if profile := png.icc_profile(picture.gamut):
                 options["icc_profile"] = profile
             if picture.dpi and file_format in WITH_DPI:
@@ -351,12 +353,12 @@ def png_beginning(
     `size` is width and height in pixels; a channel has 8 or 16 bits; `resolved`, as of
     `fractals.io.escape_data.resolved_values`, is kept beside the scene.
     """
-    texts = {}
+    texts = metadata.png_texts(scene)
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name
         table = scene.to_table() | ({RESOLVED: resolved} if resolved else {})
         texts[SCENE_KEY] = json.dumps(table, ensure_ascii=False)
     image = scene.image
-    return png.begin(size, bits, texts, f"fractals {__version__}", image.dpi, image.primaries)
+    return png.begin(size, bits, texts, SOFTWARE_NAME, image.dpi, image.primaries)
 
 
 def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = None) -> Pixels:
@@ -449,7 +451,7 @@ def _lost_beside(file_format: str, scene: Scene) -> str:
     dpi = " and no dpi" if scene.image.dpi and file_format not in WITH_DPI else ""
     if file_format == "PPM":
         return f"PPM carries no scene{dpi}: keep a PNG or a .toml to draw it again"
-    if not exif.fits(file_format, exif.comment_of(scene)):
+    if not exif.fits(file_format, exif.comment_of(scene), scene):
         most = f"at most {exif.MAX_JPEG} bytes of a scene"
         return f"{file_format} carries {most}, and this one is larger: keep a PNG or a .toml"
     return f"{file_format} carries no dpi" if dpi else ""

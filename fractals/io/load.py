@@ -28,6 +28,7 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.foreign import Imported
+from fractals.scene.credits import HOUSE, is_derived
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
@@ -385,6 +386,8 @@ def load_scene(
 ) -> Scene:
     """Return the scene that `sources` describe, merged from left to right.
 
+    The author of a scene of the gallery is left out where other keys make another picture of it.
+
     A palette or a picture that a file names is read only from the file's own folder and from
     `formulas`, because the file may be a stranger's. A formula or a map that parameters of another
     program name is also looked for in folders such as ``../formula`` beside theirs. Names in tables
@@ -429,6 +432,7 @@ def load_scene(
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]
     merged: dict[str, Any] = {}
+    signed: Mapping[str, Any] = {}  # the last source that names an author
     more = folders_of(formulas)
     for source in sources:
         place = HERE
@@ -436,9 +440,12 @@ def load_scene(
             place = Place(formats.split(str(source))[0].parent, True, more)
         table = read_table(source, lost, more) if isinstance(source, str | Path) else source
         table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
+        signed = table if table.get("author") else signed
         merged = merge(merged, table)
     for key, value in keys.items():
         merged = merge(merged, embed_files(nest(key, value), HERE, lost))
+    if merged.get("author") == HOUSE and "author" not in keys and is_derived(signed, merged):
+        merged["author"] = ""
     return validate(merged, *(s for s in sources if isinstance(s, str | Path)))
 
 
@@ -467,7 +474,10 @@ def with_colors(
         light = {key: value for key, value in own.get("light", {}).items() if key not in SOURCES}
         given = table.get("light", {})
         looks["light"] = light | {key: given[key] for key in SOURCES if key in given}
-    return validate({**own, **looks}, "")
+    after = {**own, **looks}
+    if own.get("author") == HOUSE and is_derived(own, after):
+        after["author"] = ""
+    return validate(after, "")
 
 
 def read_table(

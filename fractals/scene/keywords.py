@@ -19,6 +19,7 @@ class SceneTables(TypedDict, total=False):
 
     title: str
     author: str
+    rights: str
     note: str
     formula: str | Mapping[str, Any] | Formula
     julia: PointLike | None
