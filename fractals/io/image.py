@@ -40,6 +40,7 @@ OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG an
     "AVIF": {"quality": 95, "subsampling": "4:4:4"},
     "PPM": {},
 }
+WITH_COLORS = ("PNG", "JPEG", "WEBP", "TIFF", "AVIF")  # pictures whose colors are looked at
 LARGEST = {"JPEG": 65_500, "WEBP": 16_383, "AVIF": 65_535, "HTML": 16_383}  # pixels a side
 WITH_DPI = ("PNG", "JPEG", "TIFF")
 WITH_16_BITS = ("PNG", "TIFF")
@@ -384,6 +385,43 @@ def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = 
         raise
     except (OSError, SyntaxError, ValueError, IndexError, MemoryError) as error:
         raise SceneError(f"{path}: the picture is damaged or cut short ({error})") from None
+
+
+SMALL = 400  # pixels of the longer side of a picture whose colors are looked at
+MAX_SEEN = 2**28  # pixels of such a picture before
+
+
+def read_small(path: str | Path) -> Pixels:
+    """Return a small copy of a picture, as uint8 of sRGB, shape (height, width, 3).
+
+    What is transparent shows black. `SceneError`: the file is no picture, damaged or too large.
+    """
+    import PIL.Image
+    import PIL.ImageCms
+    import PIL.ImageOps
+
+    label = shown(path)
+    try:
+        with lifted_limit(), PIL.Image.open(path, formats=WITH_COLORS) as picture:
+            if picture.width * picture.height > MAX_SEEN:
+                raise SceneError(f"{label}: {picture.width}x{picture.height} pixels are too many")
+            picture.draft("RGB", (SMALL, SMALL))  # of a JPEG less is decoded
+            profile = picture.info.get("icc_profile")
+            whole = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+            whole.thumbnail((SMALL, SMALL), PIL.Image.Resampling.BOX)
+            if whole.mode == "RGBA":
+                black = PIL.Image.new("RGBA", whole.size, "#000")
+                whole = PIL.Image.alpha_composite(black, whole).convert("RGB")
+            if profile and picture.mode in ("RGB", "RGBA"):
+                with contextlib.suppress(PIL.ImageCms.PyCMSError, OSError):
+                    own = PIL.ImageCms.ImageCmsProfile(io.BytesIO(profile))
+                    srgb = PIL.ImageCms.createProfile("sRGB")
+                    whole = PIL.ImageCms.profileToProfile(whole, own, srgb) or whole
+            return np.asarray(whole)
+    except SceneError:
+        raise
+    except Exception as error:  # Pillow raises many types for damaged data
+        raise SceneError(f"{label}: the picture is damaged or cut short ({shown(error)})") from None
 
 
 def format_of(path: str | Path) -> str:

@@ -1,5 +1,6 @@
 """Reads scenes, merged from left to right of gallery names, files and tables, and palettes."""
 
+import contextlib
 import csv
 import importlib.util
 import os
@@ -9,6 +10,7 @@ from typing import Any, Unpack
 
 from fractals import catalog
 from fractals.color import palette, trap_image
+from fractals.color.gradient import MAX_TITLE
 from fractals.color.palette import Palette
 from fractals.errors import InputError, OptionError, SceneError, shown, to_install
 from fractals.io import formats
@@ -28,6 +30,7 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.foreign import Imported
+from fractals.io.image import read_small
 from fractals.scene.credits import HOUSE, is_derived
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
@@ -44,8 +47,9 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
     """Return the palette of a name, and what of its file was lost, a line each.
 
     A name is a built-in palette; a file, see `Place.find`, and ``#entry`` after it names one of
-    several palettes; or a color map of the package cmap. ``cmap:`` before a name selects the color
-    map where a built-in palette has the same name. An unknown name returns None.
+    several palettes; a picture, whose scene has one, or whose colors are taken, ``#12`` of them; or
+    a color map of the package cmap. ``cmap:`` before a name selects the color map where a built-in
+    palette has the same name. An unknown name returns None.
 
     Where a file contains the name, messages quote nothing of the palette's file. `OptionError`: a
     name after ``cmap:`` is unknown, or the package is not installed. `InputError`: the file can't
@@ -55,6 +59,8 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
         return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
+    if found := split_picture(name, place):
+        return _of_picture(*found), ()
     if parts := split_entry(name, place):
         return (_read_beside if place.from_file else read_palette)(place.find(parts[0]), parts[1])
     if name.startswith(CMAP) or cmap_installed():
@@ -63,6 +69,37 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
         if name.startswith(CMAP):
             raise OptionError(f"cmap has no color map '{shown(name.removeprefix(CMAP), 80)}'")
     return None, ()
+
+
+def split_picture(name: str, place: Place = HERE) -> tuple[Path, str] | None:
+    """Return the file and the number of colors that ``photo.jpg#12`` names; None: it is no picture.
+
+    >>> split_picture("photo.jpg#12"), split_picture("ember")
+    ((PosixPath('photo.jpg'), '12'), None)
+    """
+    path, _, number = name.rpartition("#")
+    path, number = (path, number) if path and number.isdecimal() else (name, "")
+    if name.startswith(CMAP) or not path.lower().endswith(formats.PICTURES):
+        return None
+    return place.find(path), number
+
+
+def _of_picture(path: Path, number: str) -> Palette:
+    """Return the palette of the scene that a picture carries, or one of its colors."""
+    label = shown(path, PATH_SHOWN)
+    if not os.path.isfile(path):
+        raise InputError(f"{label}: no such file")
+    with contextlib.suppress(SceneError):
+        if not number:
+            return load_scene(path).color.make_palette()
+    from fractals.color import photo
+
+    colors = int(number[:9] or photo.COLORS)
+    if not photo.FEWEST <= colors <= photo.MOST:
+        raise InputError(
+            f"{label}: a palette of a picture has {photo.FEWEST} to {photo.MOST} colors"
+        )
+    return photo.palette_of(read_small(path), colors, shown(path.stem, MAX_TITLE))
 
 
 def _read_beside(path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
