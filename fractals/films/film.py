@@ -10,7 +10,8 @@ from typing import Any, Unpack
 from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
 from fractals.films.motion import make_places
-from fractals.films.plan import FLAT, Timeline
+from fractals.films.plan import Timeline
+from fractals.films.warned import FLAT
 from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source

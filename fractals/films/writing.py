@@ -101,6 +101,8 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
             "make a range of a sequence, such as frames=(0, 1000) of frames/"
         )
     suffix = Path(name).suffix.lower()
+    if video is None:
+        check_silent(film, suffix if suffix in MOST_FPS else "a sequence of PNGs", options)
     if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, options)
     # Where there is a work folder, the film may be its own: see `_write_video`.
@@ -119,6 +121,18 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
     if options.cluster is not None:
         check_cluster(options.cluster, film)
     return Output(Path(name), numbers, options, video, heard)
+
+
+def check_silent(film: Timeline, kind: str, options: SaveOptions) -> None:
+    """Raise an `OptionError` where sound is asked for that a kind of file can't hold."""
+    own = film.scene.film and film.scene.film.sound
+    if options.sound or own:
+        asked = "sound=" if options.sound else "[film.sound] of the scene"
+        *some, last = encode.AUDIO
+        raise OptionError(
+            f"{kind} holds no sound: leave {asked} out, or end the name in {', '.join(some)} or "
+            f"{last}"
+        )
 
 
 def _numbers(film: Timeline, frames: tuple[int, int] | None) -> range:
