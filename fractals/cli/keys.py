@@ -31,7 +31,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("grid", "jittered", "adaptive"),
     ),
     "bits": ("Bits per channel: 8, or 16 (PNG or TIFF).", ("8", "16")),
-    "gamut": ("Colors that the file can hold: srgb, or p3 (Display P3).", ("srgb", "p3")),
+    "gamut": (
+        "Colors that the file can hold: srgb, p3 (Display P3), or adobe (those of Adobe RGB, for "
+        "print).",
+        ("srgb", "p3", "adobe"),
+    ),
     "hdr": ("A PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits.", ()),
     "dpi": ("Pixels per inch, for printing (PNG, JPEG, TIFF).", ()),
     "compression": (

@@ -39,6 +39,7 @@ MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
 # Keys whose text the model reads. The model's messages say what is wrong with a text.
 CHECKED_LATER = {"palette", "inside", "width", "zoom", "position", "target", "sun", "samples"}
+SHAPE = 0.01  # by which the shape of paper may differ from the scene's without a word
 SIGNATURE = ("title", "author", "rights")
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
@@ -235,6 +236,8 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
         if physical := physical_size(changes["size"], scene.image.size):
             changes.setdefault("dpi", physical[4] or f"{dpi or PRINT_DPI:g}")
         changes["size"] = parse_size(changes["size"], scene.image.size, dpi)
+        if physical:
+            tell_of_shape(scene, changes["size"])
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():
@@ -260,6 +263,18 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
                     del changes[key]
                     changes |= scaled(base_scene, factor if key == "zoom" else 1 / factor)
     return changes
+
+
+def tell_of_shape(scene: "Scene", size: tuple[int, int]) -> None:
+    """Tell that a paper of another shape than the scene's shows more or less of it."""
+    width, height = scene.image.size
+    ratio = size[1] / size[0] * width / height
+    if abs(ratio - 1) > SHAPE and scene.view.frame is None:
+        form, seen = ("higher", "more") if ratio > 1 else ("flatter", "less")
+        tell(
+            f"the paper is {form} than the {width}x{height} of the scene: {seen} is seen above and "
+            "below"
+        )
 
 
 def scaled(scene: "Scene", zoom: Decimal) -> dict[str, str]:

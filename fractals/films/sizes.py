@@ -76,7 +76,7 @@ def _seconds(film: Timeline) -> float:
     family, part = family_of(film.scene), film.parts[-1].part
     scenes = frame_scenes(film, part, film.facts)[-2:]
     drawn = max(family.plan(scene, quiet, "pixels").seconds for scene in scenes)
-    return PLACES * RUN * drawn
+    return float(PLACES * RUN * drawn)
 
 
 def _bytes(film: Timeline, frames: list[Frame], video: Video | None, path: str | Path) -> float:
@@ -94,9 +94,9 @@ def _bytes(film: Timeline, frames: list[Frame], video: Video | None, path: str |
                 encoder.kill()
                 raise
             encoder.close()
-            return file.stat().st_size
+            return float(file.stat().st_size)
     if suffix in SUFFIXES:
         buffer = io.BytesIO()
         write_loop(buffer, suffix, frames, film.fps, len(frames))
         return buffer.tell()
-    return sum(len(Image(rounded(frame), film.scene).encode()) for frame in frames)
+    return float(sum(len(Image(rounded(frame), film.scene).encode()) for frame in frames))

@@ -4,7 +4,7 @@ import contextlib
 import csv
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -59,8 +59,8 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
         return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
-    if found := split_picture(name, place):
-        return _of_picture(*found), ()
+    if pictured := split_picture(name, place):
+        return _of_picture(*pictured), ()
     if parts := split_entry(name, place):
         return (_read_beside if place.from_file else read_palette)(place.find(parts[0]), parts[1])
     if name.startswith(CMAP) or cmap_installed():
@@ -295,22 +295,25 @@ PICTURE_SUFFIXES = {
 
 
 def embed_files(
-    table: Mapping[str, Any], place: Place, lost: list[str] | None
+    table: Mapping[str, Any], place: Place, lost: list[str] | None, source: str = ""
 ) -> Mapping[str, Any]:
     """Return a scene's table with palettes, trap pictures and tracks as values.
 
-    `lost`: receives a line for each part of a palette file that has no equivalent. `SceneError`: a
-    file can't be read, or is invalid.
+    `lost`: receives a line for each part of a palette file that has no equivalent. `source`: begins
+    messages about pictures. `SceneError`: a file can't be read, or is invalid.
     """
     if isinstance(table.get("film"), Mapping):
         table = {**table, "film": embed(table["film"], place)}
     color = table.get("color")
     if not isinstance(color, Mapping) or nested_deeper(color, MAX_NESTING + 1):  # an error later
         return table
-    return {**table, "color": _embed_paint(color, place, lost)}
+    return {**table, "color": _embed_paint(color, place, lost, f"{source}color")}
 
 
-def _embed_paint(paint: Mapping[str, Any], place: Place, lost: list[str] | None) -> dict[str, Any]:
+def _embed_paint(
+    paint: Mapping[str, Any], place: Place, lost: list[str] | None, where: str
+) -> dict[str, Any]:
+    """Return the table of a paint with its files as values; `where`: its place in the scene."""
     embedded = dict(paint)
     name = paint.get("palette")
     if isinstance(name, str) and name not in ("auto", *catalog.names("palette")):
@@ -320,19 +323,32 @@ def _embed_paint(paint: Mapping[str, Any], place: Place, lost: list[str] | None)
         embedded["palette"] = found or name
     coloring = paint.get("coloring")
     if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
-        picture = read_trap_image(coloring["picture"], place)
+        with _within(f"{where}.coloring.picture"):
+            picture = read_trap_image(coloring["picture"], place)
         embedded["coloring"] = {**coloring, "picture": picture}
     mask = paint.get("picture_mask")
     mask = {"picture": mask} if isinstance(mask, str) else mask
     if isinstance(mask, Mapping) and isinstance(mask.get("picture"), str):
-        picture = read_trap_image(mask["picture"], place, trap_image.encode_mask)
+        with _within(f"{where}.picture_mask"):
+            picture = read_trap_image(mask["picture"], place, trap_image.encode_mask)
         embedded["picture_mask"] = {**mask, "picture": picture}
     if isinstance(paint.get("layers"), list | tuple):
         embedded["layers"] = [
-            _embed_paint(layer, place, lost) if isinstance(layer, Mapping) else layer
-            for layer in paint["layers"]
+            _embed_paint(layer, place, lost, f"{where}.layers.{k}")
+            if isinstance(layer, Mapping)
+            else layer
+            for k, layer in enumerate(paint["layers"])
         ]
     return embedded
+
+
+@contextlib.contextmanager
+def _within(where: str) -> Iterator[None]:
+    """Begin errors of a picture with its place in the scene."""
+    try:
+        yield
+    except InputError as error:
+        raise SceneError(f"{where}: {error}") from None
 
 
 def read_trap_image(
@@ -341,6 +357,8 @@ def read_trap_image(
     encode: Callable[[trap_image.Pixels], str] = trap_image.encode,
 ) -> str:
     """Return a picture as a scene keeps it: a built-in name, or the text that `encode` returns.
+
+    A mask that is larger than a scene keeps is made smaller.
 
     `SceneError`: the picture is missing, too large, damaged, or of another type.
     """
@@ -363,7 +381,8 @@ def read_trap_image(
         data = path.read_bytes()
     except OSError as error:
         raise SceneError(f"{label}: {error.strerror or error}") from None
-    return encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label))
+    smaller = encode is trap_image.encode_mask
+    return encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label, smaller))
 
 
 # Writes scenes.
@@ -476,7 +495,11 @@ def load_scene(
         if isinstance(source, str | Path):
             place = Place(formats.split(str(source))[0].parent, True, more)
         table = read_table(source, lost, more) if isinstance(source, str | Path) else source
-        table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
+        name = f"{shown(source, PATH_SHOWN)}: " if isinstance(source, str | Path) else ""
+        if isinstance(table, Scene):
+            table = table.to_values()
+        else:
+            table = embed_files(table, place, lost, name)
         signed = table if table.get("author") else signed
         merged = merge(merged, table)
     for key, value in keys.items():

@@ -52,7 +52,7 @@ class SceneKeywords(SceneTables, total=False):
     supersampling: SupportsIndex
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]
-    gamut: Literal["srgb", "p3"]
+    gamut: Literal["srgb", "p3", "adobe"]
     hdr: bool
     dpi: SupportsFloat | None
     compression: Literal["fast", "small"]

@@ -154,8 +154,10 @@ class ImageSettings(Table):
     bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
         default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
     )
-    gamut: Literal["srgb", "p3"] = Field(
-        default="srgb", description="colors that the file can hold: srgb, or p3 (Display P3)"
+    gamut: Literal["srgb", "p3", "adobe"] = Field(
+        default="srgb",
+        description="colors that the file can hold: srgb, p3 (Display P3), or adobe (those of "
+        "Adobe RGB, for print)",
     )
     hdr: bool = Field(
         default=False,
@@ -179,7 +181,7 @@ class ImageSettings(Table):
 
     @property
     def primaries(self) -> str:
-        """Return the gamut in which colors are mixed and written: "srgb", "p3" or "bt2020"."""
+        """Return the gamut of mixing and of files: "srgb", "p3", "adobe" or "bt2020"."""
         return "bt2020" if self.hdr else self.gamut
 
     @property
