@@ -64,7 +64,9 @@ def test_the_curves_are_those_of_the_shading_program():
     assert curved_values(scene(coloring="smooth")).size <= SIZE[0] * SIZE[1]
 
 
-@pytest.mark.parametrize(("kind", "count"), [("palettes", 42), ("density,offset", 25)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [("palettes", 42), ("density,offset", 25), ("blends", 11)]
+)
 def test_cells_of_a_sheet(kind, count):
     found = list(sheet.cells(scene(**SPIRAL), kind))
     assert len(found) == count
