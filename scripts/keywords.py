@@ -52,7 +52,7 @@ WIDER = {
 }
 NUMBERS = {int: "SupportsIndex", float: "SupportsFloat"}  # those of any library
 # Keys that no option gives.
-FILES_ONLY = {"title", "author", "note", "film", "frame", "mask", "range", "layers"}
+FILES_ONLY = {"note", "film", "frame", "mask", "range", "layers"}
 MAX_LINE, MAX_TEXT = 101, 89  # characters, with its end
 ITERATING = ("interior_shortcuts", "cache", "force")  # no options of `recolor`
 # The TypedDicts: what they extend, whose keywords they are, and the options that they add.

@@ -103,6 +103,7 @@ def cluster_keys_command(folder: str, days: int) -> None:
 @shared.scene_arguments
 @shared.scene_options
 @shared.color_options
+@shared.signature_options
 @option(shared.SOLIDS, "--relight/--no-relight", AS_MODEL)
 @shared.device_options
 @shared.effort_options

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     kind: name for kind, name in catalog.KINDS.items() if name not in ("raw", "family", "scatter")
-} | {"gallery": "gallery"}
+} | {"blends": "blend", "gallery": "gallery"}
 PLURALS = {kind.removesuffix("s"): kind for kind in KINDS}  # words that are understood, too
 STRIP = 24  # characters of a palette's strip on a terminal
 
@@ -56,7 +56,7 @@ def list_command(
     """List formulas, colorings, palettes, scenes, file formats, attractors, variations or solids.
 
     WHAT is formulas, colorings, palettes, scenes (those of the gallery), formats, attractors,
-    variations or solids.
+    variations, solids, or blends, the ways in which a layer is mixed with those below.
     """
     if what is None:
         write_out(context.get_help() + "\n")
@@ -79,6 +79,10 @@ def list_command(
 
 def entries(what: str) -> list[tuple[str, str, list[str]]]:
     """Return the names of a kind, each with a line about it and lines about its options."""
+    if what == "blends":
+        from fractals.scene.paint import BLENDS
+
+        return [(name, meaning, []) for name, meaning in BLENDS.items()]
     kind = KINDS[what]
     return [(name, *about_name(kind, name)) for name in catalog.names(kind)]
 

@@ -87,6 +87,7 @@ class Seconds(click.ParamType):  # type: ignore[type-arg]
 @shared.cluster_options
 @shared.scene_options
 @shared.color_options
+@shared.signature_options
 @shared.device_options
 @shared.effort_options
 @shared.output_option(
@@ -105,6 +106,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     change any number of the scene. An interrupted film is resumed by the same command. Videos
     require ffmpeg: on the PATH, named by FRACTALS_FFMPEG, or from the extra film.
     """
+    from fractals.films.sizes import with_measured_file
     from fractals.films.writing import video_of
 
     own = _taken(options, "to", "cycle", "turn", "seconds", "fps", "preview")
@@ -127,6 +129,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
         kind = {key: saving[key] for key in ("codec", "bits", "lossless")}
         with ProgressLine(0, program_of(film.scene)):
             plan = film.plan(video_of(path, **kind), measured=True)
+            plan = with_measured_file(film, plan, path)
         print_facts(plan.to_table(), "".join(f"{line}\n" for line in _plan_lines(plan)), as_json)
         return
     collect_again()

@@ -4,6 +4,9 @@ Made by scripts/keywords.py from the model.
 """
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "title": ("Title of the picture, which its file says.", ()),
+    "author": ("Author of the picture, whom its file names.", ()),
+    "rights": ("Rights of the picture, such as '© 2027 Ana Ferreira', which its file says.", ()),
     "formula": (
         "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a Python "
         "file, which is run.",
@@ -32,7 +35,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("grid", "jittered", "adaptive"),
     ),
     "bits": ("Bits per channel: 8, or 16 (PNG or TIFF).", ("8", "16")),
-    "gamut": ("Colors that the file can hold: srgb, or p3 (Display P3).", ("srgb", "p3")),
+    "gamut": (
+        "Colors that the file can hold: srgb, p3 (Display P3), or adobe (those of Adobe RGB, for "
+        "print).",
+        ("srgb", "p3", "adobe"),
+    ),
     "hdr": ("A PNG of high dynamic range: PQ, the gamut of BT.2020, and 16 bits.", ()),
     "dpi": ("Pixels per inch, for printing (PNG, JPEG, TIFF).", ()),
     "compression": (

@@ -1,4 +1,4 @@
-"""Pictures of other kinds: `fractals gallery`, `sheet`, `tiles` and `trace`."""
+"""Pictures of other kinds: `fractals gallery`, `proof`, `sheet`, `tiles` and `trace`."""
 
 import math
 from pathlib import Path
@@ -9,8 +9,8 @@ import click
 import fractals
 from fractals import catalog
 from fractals.cli import shared
+from fractals.cli.command import FILE, of, option, section, verb, words
 from fractals.cli.command import names as complete
-from fractals.cli.command import of, option, section, verb, words
 from fractals.cli.convert import entries
 from fractals.cli.messages import ProgressLine, plan_table, print_plan, program_of, tell, write_out
 from fractals.cli.render import raw_request
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 @option(
     "Output",
     "--of WHAT kind",
-    "What differs: palettes, colorings or density,offset.",
+    "What differs: palettes, colorings, blends (of the topmost layer) or density,offset.",
     default="palettes",
-    shell_complete=words("palettes", "colorings", "density,offset"),
+    shell_complete=words("palettes", "colorings", "density,offset", "blends"),
 )
 @shared.view_options
 @shared.color_options
@@ -142,6 +142,7 @@ MAX_TILE = 4096  # pixels: browsers draw no larger pictures everywhere
 @shared.scene_arguments
 @shared.scene_options
 @shared.color_options
+@shared.signature_options
 @shared.device_options
 @shared.effort_options
 @section(
@@ -253,6 +254,7 @@ def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: in
 @shared.scene_arguments
 @shared.view_options
 @shared.color_options
+@shared.signature_options
 @shared.max_iterations_option
 @shared.threads_option
 @section(
@@ -313,3 +315,67 @@ def trace_command(
         found = trace.draw_lines(scene, asked, how, options["coloring"] is not None)
     found.save(path, overwrite=overwrite)
     tell(f"{path}: {len(found)} lines, {asked.paper:g} mm wide")
+
+
+@verb(
+    "proof",
+    "proof poster.png --icc paper.icc                      # poster-proof.png, for the screen",
+    "proof poster.png --icc paper.icc --convert -o print.tif   # in the colors of the profile",
+)
+@click.argument("picture", metavar="PICTURE", shell_complete=FILE)
+@section(
+    "Print",
+    {
+        "--icc FILE": "Profile of the printer, the paper or the colors, as a print shop gives it.",
+        "--intent HOW": (
+            "What becomes of colors that the print lacks: relative (default), perceptual, "
+            "saturation or absolute."
+        ),
+        "--convert": "Write the picture in the colors of the profile, in place of a proof.",
+    },
+    intent={"default": "relative"},
+)
+@shared.output_option(
+    "Picture to write: .png, .jpg or .tif; .jpg or .tif of a profile of CMYK.",
+    ".png",
+    ".jpg",
+    ".tif",
+)
+@shared.overwrite_option
+def proof_command(
+    picture: str,
+    icc: str | None,
+    intent: str,
+    convert: bool,
+    output: str | None,
+    overwrite: bool,
+) -> None:
+    """Show on the screen how a picture will look in print, by an ICC profile.
+
+    PICTURE is any picture. The proof is a picture of sRGB, of 8 bits. It carries no scene, as its
+    colors are not those of a scene. A line tells which share of the pixels looks otherwise.
+    """
+    from fractals.io.files import check_output, written
+    from fractals.tools import proof
+
+    if icc is None:
+        raise OptionError("proof requires --icc FILE: the profile of the printer or the paper")
+    path = Path(output or f"{source_name(picture)}-{'print' if convert else 'proof'}.png")
+    kind = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF"}.get(
+        path.suffix.lower()
+    )
+    if kind is None:
+        raise OptionError(f"'{shown(path)}': end the name in .png, .jpg or .tif")
+    check_output(path, overwrite)
+    with ProgressLine(task="converting colors"):
+        if convert:
+            made, profile = proof.converted(Path(picture), Path(icc), intent)
+            line = f"in the colors of {shown(Path(icc).name)}"
+        else:
+            made, share = proof.proof(Path(picture), Path(icc), intent)
+            profile, line = None, f"{100 * share:.1f} % of the pixels look otherwise in print"
+    if made.mode == "CMYK" and kind == "PNG":
+        raise OptionError(f"'{shown(path)}': a PNG holds no CMYK: end the name in .tif or .jpg")
+    with written(path, overwrite) as file:
+        proof.write(file, made, kind, profile, Path(picture))
+    tell(f"{path}: {made.width}x{made.height} {made.mode}, {line}")

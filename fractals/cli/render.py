@@ -24,6 +24,7 @@ from fractals.cli.messages import (
     tell,
 )
 from fractals.cli.scenes import (
+    SIGNATURE,
     default_output,
     fitted,
     make_folder,
@@ -55,6 +56,7 @@ FIRST = "gallery:lantern"  # what render draws where nothing is asked for
 @shared.source_options
 @shared.develop_options
 @shared.picture_options
+@shared.signature_options
 @shared.device_options
 @shared.output_option("Picture to write; the suffix is its type.", "io.image.FORMATS")
 @shared.overwrite_option
@@ -91,6 +93,7 @@ def recolor_command(
             raw,
             scene,
             image=scene.to_values()["image"],
+            **{key: getattr(scene, key) for key in SIGNATURE},
             overwrite=overwrite,
             device=request,
             threads=threads,
@@ -141,6 +144,7 @@ def raw_request(
 @shared.scene_options
 @shared.color_options
 @shared.picture_options
+@shared.signature_options
 @shared.device_options
 @shared.effort_options
 @shared.output_option(
@@ -210,7 +214,8 @@ def first_scene(options: dict[str, Any], defaults: Any) -> tuple[str, ...]:
     from fractals.scene.picture import ImageSettings
 
     given = {key for key, value in options.items() if value is not None}
-    plain = given <= ImageSettings.model_fields.keys() and (defaults or {}).keys() <= {"image"}
+    own = {*ImageSettings.model_fields, *SIGNATURE}
+    plain = given <= own and (defaults or {}).keys() <= {"image"}
     return (FIRST,) if plain else ()
 
 

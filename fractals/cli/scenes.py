@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
+SHAPE = 0.01  # by which the shape of paper may differ from the scene's without a word
+SIGNATURE = ("title", "author", "rights")
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name
@@ -87,7 +89,29 @@ def requested_scene(
         raise OptionError(_as_options(error)) from None
     if "width" in given and relative(str(given["width"])) is None:
         check_width(changed)
+    if "author" in options:  # of a verb that writes pictures
+        changed = credited(scene, changed, given, defaults)
     return fitted(scene, changed, given) if fits else changed
+
+
+def credited(
+    before: "Scene", scene: "Scene", given: Mapping[str, Any], defaults: Mapping[str, Any] | None
+) -> "Scene":
+    """Return a scene made of another, whose author is not kept in silence.
+
+    The author of the gallery's scenes gives way to the user's own of the file of defaults, or to
+    none. Another one stays, and is told.
+    """
+    from fractals.scene.credits import is_derived, unsigned
+
+    own = (defaults or {}).get("author", "")
+    if "author" in given:
+        return scene
+    scene = unsigned(before, scene, own)
+    other = scene.author if scene.author != own else ""
+    if other and is_derived(before.to_values(), scene.to_values()):
+        tell(f"the picture keeps the author of its scene, {shown(other, 80)}: --author names you")
+    return scene
 
 
 def fitted(before: "Scene", scene: "Scene", given: Mapping[str, Any]) -> "Scene":
@@ -210,10 +234,12 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
         if physical := physical_size(changes["size"], scene.image.size):
             changes.setdefault("dpi", physical[4] or f"{dpi or PRINT_DPI:g}")
         changes["size"] = parse_size(changes["size"], scene.image.size, dpi)
+        if physical:
+            tell_of_shape(scene, changes["size"])
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():
-        if isinstance(value, str):
+        if isinstance(value, str) and key not in SIGNATURE:
             changes[key] = check_value(key, value)
     if "width" in changes and "zoom" in changes:
         raise OptionError("--width and --zoom are both given: give one of them")
@@ -235,6 +261,18 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
                     del changes[key]
                     changes |= scaled(base_scene, factor if key == "zoom" else 1 / factor)
     return changes
+
+
+def tell_of_shape(scene: "Scene", size: tuple[int, int]) -> None:
+    """Tell that a paper of another shape than the scene's shows more or less of it."""
+    width, height = scene.image.size
+    ratio = size[1] / size[0] * width / height
+    if abs(ratio - 1) > SHAPE and scene.view.frame is None:
+        form, seen = ("higher", "more") if ratio > 1 else ("flatter", "less")
+        tell(
+            f"the paper is {form} than the {width}x{height} of the scene: {seen} is seen above and "
+            "below"
+        )
 
 
 def scaled(scene: "Scene", zoom: Decimal) -> dict[str, str]:

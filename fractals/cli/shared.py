@@ -210,6 +210,9 @@ scene_options = together(
     max_iterations_option,
     section("Iteration", of(AS_MODEL, "--precision TYPE", "--escape-radius R")),
 )
+signature_options = section(
+    "Signature", of(AS_MODEL, "--title TEXT", "--author NAME", "--rights TEXT")
+)
 picture_options = section(
     "Picture",
     {

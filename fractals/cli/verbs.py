@@ -106,6 +106,7 @@ SUBJECTS = {
         "tiles": ("pictures", "Draw a picture that one can zoom, as tiles and a page."),
         "trace": ("pictures", "Draw contours and external rays as lines, for plotters."),
         "film": ("film", "Make a film of a scene: a zoom, or a change of colors."),
+        "proof": ("pictures", "Show how a picture will look in print, by an ICC profile."),
         "sheet": ("pictures", "Draw a contact sheet of a scene in many colors."),
         "gallery": ("pictures", "Draw the scenes of the gallery."),
     },

@@ -34,13 +34,21 @@ LAB_FROM_ROOTS = np.array(
     ]
 )
 
-# From linear sRGB to linear light of wider gamuts with the same white: Display P3, and BT.2020.
+# From linear sRGB to linear light of wider gamuts with the same white: Display P3, that of Adobe
+# RGB (1998), and BT.2020.
 GAMUTS = {
     "p3": np.array(
         [
             [0.8224619687143623, 0.1775380312856377, 0.0],
             [0.0331941988509616, 0.9668058011490384, 0.0],
             [0.0170826307211200, 0.0723974406639635, 0.9105199286149165],
+        ]
+    ),
+    "adobe": np.array(
+        [
+            [0.7151256068556245, 0.2848743931443755, 0.0],
+            [0.0, 1.0, 0.0],
+            [0.0, 0.0411619484501184, 0.9588380515498817],
         ]
     ),
     "bt2020": np.array(

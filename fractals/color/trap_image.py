@@ -4,6 +4,7 @@ import base64
 import binascii
 import functools
 import io
+import math
 import struct
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from fractals.errors import InputError, shown
 BUILT_IN = "flower"
 KEPT = "data:image/png;base64,"
 MAX_PIXELS = 2**18
+MAX_SHRUNK = 2**26  # pixels of a mask's file, which is made smaller
 BITS = 16  # of opacity in a number; float32 holds 24 bits exactly
 MAX_BYTES = 2**22  # of a file, and of the text
 
@@ -76,8 +78,10 @@ def check(name: str) -> str:
     return name
 
 
-def opened(data: bytes, kind: str, name: str) -> Pixels:
+def opened(data: bytes, kind: str, name: str, smaller: bool = False) -> Pixels:
     """Return the pixels (height, width, 4) of a picture's file of this `kind`.
+
+    `smaller`: a larger picture is made as small as a scene keeps, by means of its pixels.
 
     Raises `InputError` if it is too large, damaged, or of another kind; it begins with `name`.
     """
@@ -86,6 +90,11 @@ def opened(data: bytes, kind: str, name: str) -> Pixels:
     try:
         with PIL.Image.open(io.BytesIO(data), formats=[kind]) as picture:
             width, height = picture.size
+            if smaller and MAX_PIXELS < width * height <= MAX_SHRUNK:
+                share = math.sqrt(MAX_PIXELS / (width * height))
+                sides = max(1, int(width * share)), max(1, int(height * share))
+                whole = picture.convert("RGBA").resize(sides, PIL.Image.Resampling.BOX)
+                return np.array(whole)
             if width * height > MAX_PIXELS:
                 raise InputError(
                     f"{name}: {width}x{height} pixels, and a picture in a scene has at most "

@@ -29,7 +29,7 @@ FLIGHT = 1000  # the unit of a flight is this part of the distance to the neares
 
 Offset = tuple[Fraction, Fraction]
 # Keys that end with the first move, and with other colors: the picture is the user's own then.
-SAID = ("title", "author", "note")
+SAID = ("title", "author", "rights", "note")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -414,13 +414,14 @@ def join(
     suffix: str,
     seconds: float,
     sound: tuple[str, float] | None = None,
-    title: str = "",
+    said: Mapping[str, str] | None = None,
     tell: Tell | None = None,
 ) -> None:
     """Join files of one codec into one, without encoding again, and add sound.
 
     `segments`: in order; in the folder of `path`, or inside it. `seconds`: the length to which the
-    sound is cut. `sound`: a file, and the seconds of it that are left out.
+    sound is cut. `sound`: a file, and the seconds of it that are left out. `said`: what the file
+    says of itself, by ffmpeg's names.
     """
     listing = path.with_suffix(".txt")
     names = [os.path.relpath(each, path.parent) for each in segments]
@@ -430,8 +431,8 @@ def join(
         arguments += _sound_input(*sound)
         arguments += ["-map", "0:v", "-map", "1:a:0", *AUDIO[suffix], "-t", f"{seconds:.6f}"]
     arguments += ["-c:v", "copy", *EXACT]
-    if title:
-        arguments += ["-metadata", f"title={title}"]
+    for key, text in (said or {}).items():
+        arguments += ["-metadata", f"{key}={text}"]
     if suffix in (".mp4", ".mov"):
         arguments += ["-movflags", "+faststart"]
     if sound:

@@ -10,7 +10,8 @@ from typing import Any, Unpack
 from fractals.errors import FractalsError, OptionError
 from fractals.films.frames import SingleFrames
 from fractals.films.motion import make_places
-from fractals.films.plan import FLAT, Timeline
+from fractals.films.plan import Timeline
+from fractals.films.warned import FLAT
 from fractals.films.writing import Saved, save_film, webp_bytes
 from fractals.io.image import Image
 from fractals.io.load import Source
@@ -23,6 +24,7 @@ from fractals.rendering.options import (
     split_keywords,
     with_keywords,
 )
+from fractals.scene.credits import unsigned
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import FilmKeywords, SaveKeywords
@@ -98,7 +100,7 @@ def film(*sources: Source, **keywords: Unpack[FilmKeywords]) -> "Film":
         table["fps"] = asked.fps
     if asked.preview:
         table["density"] = min(1.0, table["density"])
-    scene = scene.replace(film=table)
+    scene = unsigned(scene, scene.replace(film=table))
     if family_of(scene).single_pixels:
         scene = _with_contrast(scene, options.on_message)
     return Film(_small(scene) if asked.preview else scene, options)

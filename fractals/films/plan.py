@@ -2,11 +2,8 @@
 
 import itertools
 import math
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
 from time import perf_counter
@@ -30,11 +27,12 @@ from fractals.films.frames import (
     prepared,
 )
 from fractals.films.gather import ColoredGather, FrameMaker
-from fractals.films.motion import FilmPart, FilmView, Motion, make_motion, with_view
+from fractals.films.motion import FilmPart, Motion, make_motion, with_view
 from fractals.films.planes import Frame, rounded
 from fractals.films.strip import Strip
 from fractals.films.tracks import Tracks, scene_of
 from fractals.films.valued import ValuedGather
+from fractals.films.warned import warnings_of
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.families import Family, family_of
 from fractals.rendering.measured import is_measurable
@@ -44,7 +42,6 @@ from fractals.rendering.render import measure
 from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
-from fractals.scene.numbers import log2
 
 # Parts of a film are divided where its tracks begin and end to move.
 #
@@ -101,11 +98,13 @@ SEGMENT = 120  # frames that are made together: what is lost if the process is k
 LEAST_SEGMENT = 20
 MOST_POINTS = 2 * 10**9  # of pictures that are made together: a minute or two of a thread
 LARGE = 250e6  # bytes of a strip, above which segments pass half an octave
-FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 SPEEDS = 64  # frames of a part whose speeds are compared
 GATHERED = 20e6  # pixels of frames a second that a thread takes from a strip (measured)
 # Samples of a strip a second that a thread colors and blurs for a frame (measured).
-SHADED = 90e6
+SHADED = 45e6
+ALONE = 0.018  # seconds that a frame of a strip of values takes besides, in any number of threads
+STARTED = 1.0  # seconds before the first frame and after the last one: probes, ffmpeg, joining
+SEGMENTED = 0.1  # seconds by which a segment that is encoded takes longer
 COLORED = 30e6  # samples a second that a thread colors (measured)
 RAW_BYTES = 36  # of a sample that is kept: count and z
 SHARED_LOOKS = 9  # frames of a film from which pictures take what they share
@@ -113,6 +112,8 @@ LOOKS = 5  # frames of a part whose plans are averaged for the forecast
 # Parts of a film that are forecast by themselves; each plan takes up to 50 ms. In a film of more
 # parts, the parts between two forecasts take the earlier forecast.
 FORECASTS = 40
+# Bits of a pixel fall with the pixels of a frame to this power; those of codecs are for this many.
+SHRINKS, USUAL = 0.22, 1920 * 1080
 GUESS = 100_000  # limit of iterations of a forecast, where it is "auto"
 PICTURES = "each is a picture of its own"  # the reason of families without single pixels
 
@@ -210,7 +211,7 @@ def _choose(
             if strip.colors:
                 changes = _listed(moving) if moving else keeps_values(scene, part)
                 why += f"; it keeps values, because {changes}"
-                colored += count * strip.colorings / SHADED / threads
+                colored += count * (strip.colorings / SHADED / threads + ALONE)
             made = seconds * strip.samples / samples
             if strip.memory > LARGE:
                 strip.segment = segment_of(part, 0.5)
@@ -317,19 +318,31 @@ class FilmPlan:
     count: int  # number of frames
     video: Video | None  # None where frames are not encoded by ffmpeg
     threads: int = 1  # that make frames, while others encode
+    # measured, writing: bytes of the file by some frames that were encoded, and seconds of writing
+    # it without ffmpeg
+    measured: int | None = None
+    writing: float = 0.0
 
     @property
     def seconds(self) -> float:
         """Return a forecast of the seconds, with encoding and without compiling."""
-        pixels = self.count * math.prod(self.scene.image.size)
-        encoding = pixels / CODECS[self.video.codec].pixels_a_second if self.video else 0.0
-        return sum(chosen.seconds for chosen in self.parts) + encoding / self.threads
+        pixels, encoding = self.count * math.prod(self.scene.image.size), self.writing
+        if self.video:
+            segments = sum(math.ceil(len(one.part.frames) / one.segment) for one in self.parts)
+            encoding = pixels / CODECS[self.video.codec].pixels_a_second + SEGMENTED * segments
+            encoding /= self.threads
+        return STARTED + sum(chosen.seconds for chosen in self.parts) + encoding
 
     @property
     def bytes(self) -> int:
-        """Return a rough forecast of the file's size."""
-        a_pixel = CODECS[self.video.codec].bits_a_pixel if self.video else 6.0
-        return round(self.count * math.prod(self.scene.image.size) * a_pixel / 8)
+        """Return a forecast of the file's size: a rough one where no frames were encoded for it."""
+        if self.measured is not None:
+            return self.measured
+        pixels = math.prod(self.scene.image.size)
+        a_pixel = 6.0
+        if self.video:
+            a_pixel = CODECS[self.video.codec].bits_a_pixel * (pixels / USUAL) ** -SHRINKS
+        return round(self.count * pixels * a_pixel / 8)
 
     @property
     def memory(self) -> int:
@@ -353,53 +366,6 @@ class FilmPlan:
             "memory": self.memory,
             "parts": [chosen.to_table() for chosen in self.parts],
         }
-
-
-def warnings_of(scene: Scene, parts: tuple[PartPlan, ...]) -> list[str]:
-    """Return what may look bad in a film, a line each."""
-    layers, found = make_layers(scene), []
-    moved = [chosen.part for chosen in parts if chosen.part.kind != "still"]
-    if missing := _missing_digits(scene, parts, moves=bool(moved)):
-        found.append(
-            f"the center has {missing} decimal{'s' * (missing > 1)} fewer than the deepest view "
-            "requires: zeros are added"
-        )
-    if layers.whole and any(chosen.method == "frames" for chosen in parts):
-        found.append("histogram and rank color each frame by itself: colors may flicker")
-    first = layers.drawn[0]
-    deep = max((abs(part.octaves) for part in moved), default=0) > FLAT
-    if deep and first.subtracts_offset and first.transfer == "log":
-        found.append(
-            "one count offset serves the whole film, so deep frames have little contrast: "
-            "transfer='cbrt' and density=0.5 keep it"
-        )
-    return found
-
-
-def _missing_digits(scene: Scene, parts: tuple[PartPlan, ...], *, moves: bool) -> int:
-    """Return how many decimals the center of the deepest view lacks.
-
-    None are lacking of a center of whole numbers, such as 0 + 1i: it is meant exactly. Nor are any
-    where a film stays at a view that is not deep, because its picture is drawn without a word.
-    """
-    keys = scene.film.keys if scene.film else ()
-    centers = [key.center for key in keys] + [scene.view.center]
-    places = [place for chosen in parts for place in (chosen.part.start, chosen.part.end)]
-    deepest = min(places, key=lambda place: place.width)
-    needed = math.ceil(-log2(deepest.width / scene.image.size[0]) * math.log10(2))
-    given = [_decimals(center) for center in centers if center and _is_at(center, deepest)]
-    most = max(given, default=0)
-    meant = most == 0 or (not moves and needed <= sys.float_info.dig)
-    return 0 if meant else max(0, needed - most)
-
-
-def _decimals(center: Sequence[str]) -> int:
-    exponents = [Decimal(part).as_tuple().exponent for part in center]
-    return max(-e for e in exponents if isinstance(e, int))
-
-
-def _is_at(center: Sequence[str], place: FilmView) -> bool:
-    return tuple(Fraction(Decimal(part)) for part in center) == place.center
 
 
 # The seconds that the parts of a film take, from some samples of them.
@@ -643,4 +609,7 @@ class Timeline:
 
     def warnings(self) -> list[str]:
         """Return what may look bad, a line each."""
-        return warnings_of(self.scene, self.parts) if self.family.single_pixels else []
+        if not self.family.single_pixels:
+            return []
+        framed = any(each.method == "frames" for each in self.parts if each.part.kind != "still")
+        return warnings_of(self.scene, [each.part for each in self.parts], framed)

@@ -22,6 +22,7 @@ from fractals.films.flashes import Light, Watch
 from fractals.films.plan import FrameSource, PartPlan, Timeline, segments_of
 from fractals.films.planes import Frame, rounded
 from fractals.films.work import FilmFolder, folder_of, open_work, sync
+from fractals.io import metadata
 from fractals.io.files import check_output, published, writing, written
 from fractals.io.image import Image
 from fractals.io.load import load_scene
@@ -100,13 +101,8 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
             "make a range of a sequence, such as frames=(0, 1000) of frames/"
         )
     suffix = Path(name).suffix.lower()
-    own = film.scene.film.sound if film.scene.film else None
-    if video is None and options.sound:
-        raise OptionError(
-            f"'{shown(name)}' takes no sound: name a .mp4, .mkv, .webm or .mov, or give no sound"
-        )
-    if video is None and own:
-        film.options.on_message(f"{shown(name)}: files of this type have no sound")
+    if video is None:
+        check_silent(film, suffix if suffix in MOST_FPS else "a sequence of PNGs", options)
     if video is None and suffix not in MOST_FPS:
         return _sequence(name, numbers, options)
     # Where there is a work folder, the film may be its own: see `_write_video`.
@@ -117,6 +113,7 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
         return Output(Path(name), numbers, options)
     video.check_size(film.size)
     encode.check_encoder(video)
+    own = film.scene.film.sound if film.scene.film else None
     heard = (options.sound, 0.0) if options.sound else (own.file, own.start) if own else None
     if heard:
         encode.check_sound(heard[0])
@@ -124,6 +121,18 @@ def make_output(film: Timeline, path: str | Path, options: SaveOptions) -> Outpu
     if options.cluster is not None:
         check_cluster(options.cluster, film)
     return Output(Path(name), numbers, options, video, heard)
+
+
+def check_silent(film: Timeline, kind: str, options: SaveOptions) -> None:
+    """Raise an `OptionError` where sound is asked for that a kind of file can't hold."""
+    own = film.scene.film and film.scene.film.sound
+    if options.sound or own:
+        asked = "sound=" if options.sound else "[film.sound] of the scene"
+        *some, last = encode.AUDIO
+        raise OptionError(
+            f"{kind} holds no sound: leave {asked} out, or end the name in {', '.join(some)} or "
+            f"{last}"
+        )
 
 
 def _numbers(film: Timeline, frames: tuple[int, int] | None) -> range:
@@ -273,7 +282,9 @@ def _publish(film: Timeline, output: Output, work: FilmFolder, segments: list[Pa
     joined = work.joined
     seconds = count / film.fps
     tell = film.options.on_message
-    encode.join(segments, joined, suffix, seconds, output.sound, film.scene.title, tell)
+    names = {"title": "title", "author": "artist", "rights": "copyright"}
+    said = {names[key]: text for key, text in metadata.signature_of(film.scene).items()}
+    encode.join(segments, joined, suffix, seconds, output.sound, said, tell)
     found = encode.count_frames(joined, tell)
     if found != count:
         raise FractalsError(
@@ -317,7 +328,8 @@ def _write_loop(making: Making, parts: tuple[PartPlan, ...]) -> int:
     numbers = output.numbers
     frames = making.watched(numbers.start, film.frames(numbers.start, numbers.stop))
     with written(output.path, output.options.overwrite) as file:
-        write_loop(file, output.path.suffix.lower(), frames, film.fps, len(numbers))
+        suffix = output.path.suffix.lower()
+        write_loop(file, suffix, frames, film.fps, len(numbers), film.scene)
     return 0
 
 
@@ -395,14 +407,22 @@ def durations(suffix: str, fps: float, count: int) -> list[int]:
 
 
 def write_loop(
-    file: BinaryIO, suffix: str, frames: Iterable[Frame], fps: float, count: int
+    file: BinaryIO,
+    suffix: str,
+    frames: Iterable[Frame],
+    fps: float,
+    count: int,
+    scene: Scene | None = None,
 ) -> None:
-    """Write frames as an animated picture that repeats for ever."""
+    """Write frames as an animated picture that repeats for ever, and says what its scene says."""
     import PIL.Image
 
     pictures: Iterator[Any] = (_picture(frame, suffix) for frame in frames)
     first = next(pictures)
     options: dict[str, Any] = WEBP if suffix == ".webp" else GIF
+    if scene and (said := metadata.signature_of(scene)):
+        text = {"xmp": metadata.xmp(scene).encode()}
+        options = options | (text if suffix == ".webp" else {"comment": ". ".join(said.values())})
     first.save(
         file,
         PIL.Image.registered_extensions()[suffix],

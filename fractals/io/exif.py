@@ -12,20 +12,17 @@ import PIL.Image
 from numpy.typing import NDArray
 from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
-from fractals import __version__
 from fractals.errors import SceneError, shown
-from fractals.io import png
+from fractals.io import metadata, png
 from fractals.io.escape_data import RESOLVED
 from fractals.scene.model import Scene
-from fractals.scene.picture import ImageSettings
 
-EXIF, USER_COMMENT, COLOR_SPACE, SOFTWARE = 0x8769, 0x9286, 0xA001, 0x0131
-PROFILE, UNDEFINED = 0x8773, 7
+EXIF, USER_COMMENT, COLOR_SPACE = 0x8769, 0x9286, 0xA001
+PROFILE, BYTES, TEXT, UNDEFINED = 0x8773, 1, 2, 7
 SRGB, OTHER = 1, 0xFFFF
 ASCII = b"ASCII\0\0\0"  # how a comment is encoded; JSON escapes other characters
-SOFTWARE_NAME = f"fractals {__version__}"
 FORMATS = ("JPEG", "WEBP", "TIFF", "AVIF")  # the last one is unknown to an old Pillow
-MAX_JPEG = 65_000  # bytes of a scene: the segment of a JPEG for EXIF data has 65,533
+MAX_JPEG = 65_000  # bytes of a scene and its tags: a JPEG's segment of EXIF data has 65,533
 MAX_FILE = 2**30  # bytes of a file whose scene is read: a WebP is read whole
 
 # Without a handler, Python prints what Pillow logs of a damaged file, beside our own error.
@@ -44,9 +41,10 @@ def comment_of(scene: Scene, resolved: Mapping[str, Any] | None = None) -> bytes
         return b""
 
 
-def fits(file_format: str, comment: bytes) -> bool:
-    """Return whether a type of file can hold a comment."""
-    return bool(comment) and (file_format != "JPEG" or len(comment) <= MAX_JPEG)
+def fits(file_format: str, comment: bytes, scene: Scene) -> bool:
+    """Return whether a type of file can hold a comment, besides the tags of its scene."""
+    size = len(comment) + sum(map(len, metadata.tags(scene).values()))
+    return bool(comment) and (file_format != "JPEG" or size <= MAX_JPEG)
 
 
 def tags_of(comment: bytes, gamut: str) -> dict[int, Any]:
@@ -60,11 +58,12 @@ def make_exif(
 ) -> PIL.Image.Exif:
     """Return the EXIF data of a JPEG, WebP or AVIF; `resolved` is as of `comment_of`."""
     comment = comment_of(scene, resolved)
-    if not fits(file_format, comment):
+    if not fits(file_format, comment, scene):
         comment = comment_of(scene)
     exif = PIL.Image.Exif()
-    exif[SOFTWARE] = SOFTWARE_NAME
-    kept = comment if fits(file_format, comment) else b""
+    for tag, text in metadata.tags(scene).items():
+        exif[tag] = text
+    kept = comment if fits(file_format, comment, scene) else b""
     exif.get_ifd(EXIF).update(tags_of(kept, scene.image.gamut))
     return exif
 
@@ -104,12 +103,13 @@ def comment_in(file: BinaryIO) -> str | None:
 
 
 def write_tiff(
-    file: BinaryIO, pixels: NDArray[np.unsignedinteger[Any]], picture: ImageSettings, comment: bytes
+    file: BinaryIO, pixels: NDArray[np.unsignedinteger[Any]], scene: Scene, comment: bytes
 ) -> None:
     """Write a picture as one strip, compressed without loss.
 
     `comment`: the scene, as of `comment_of`.
     """
+    picture = scene.image
     height, width = pixels.shape[:2]
     little = pixels.astype(pixels.dtype.newbyteorder("<"))
     little[:, 1:] -= pixels[:, :-1]  # differences of neighbors compress better
@@ -128,7 +128,6 @@ def write_tiff(
         278: height,  # rows of the strip
         279: len(data),
         317: 2,  # differences of horizontal neighbors
-        SOFTWARE: SOFTWARE_NAME,
         EXIF: tags_of(comment, picture.gamut),
     }
     if dpi := picture.dpi:
@@ -136,6 +135,12 @@ def write_tiff(
     if profile := png.icc_profile(picture.gamut):
         values[PROFILE] = profile
         tags.tagtype[PROFILE] = UNDEFINED
+    if packet := metadata.xmp(scene):
+        values[metadata.XMP] = packet.encode()
+        tags.tagtype[metadata.XMP] = BYTES
+    for tag, text in metadata.tags(scene).items():
+        values[tag] = text
+        tags.tagtype[tag] = TEXT
     for tag, value in values.items():
         tags[tag] = value
     tags.save(file)

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from fractals import __version__
 from fractals.errors import OptionError, SceneError, shown
-from fractals.io import png
+from fractals.io import metadata, png
 from fractals.io.escape_data import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
+from fractals.io.metadata import SOFTWARE_NAME
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
 from fractals.scene.meant import Hinting, Hints
@@ -41,6 +41,7 @@ OPTIONS: dict[str, dict[str, Any]] = {  # of Pillow, which writes all but PNG an
     "AVIF": {"quality": 95, "subsampling": "4:4:4"},
     "PPM": {},
 }
+WITH_COLORS = ("PNG", "JPEG", "WEBP", "TIFF", "AVIF")  # pictures whose colors are looked at
 LARGEST = {"JPEG": 65_500, "WEBP": 16_383, "AVIF": 65_535, "HTML": 16_383}  # pixels a side
 WITH_DPI = ("PNG", "JPEG", "TIFF")
 WITH_16_BITS = ("PNG", "TIFF")
@@ -247,7 +248,7 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
         elif file_format == "TIFF":
             from fractals.io import exif
 
-            exif.write_tiff(file, self.pixels, picture, exif.comment_of(self.scene, resolved))
+            exif.write_tiff(file, self.pixels, self.scene, exif.comment_of(self.scene, resolved))
         elif file_format == "HTML":
             from fractals.io.web_page import page_of
 
@@ -263,6 +264,8 @@ class Image(Hints, PictureFacts, metaclass=Hinting):
                 from fractals.io import exif
 
                 options["exif"] = exif.make_exif(file_format, self.scene, resolved)
+                if packet := metadata.xmp(self.scene):
+                    options["xmp"] = packet.encode()
             if profile := png.icc_profile(picture.gamut):
                 options["icc_profile"] = profile
             if picture.dpi and file_format in WITH_DPI:
@@ -342,12 +345,12 @@ def png_beginning(
     `size` is width and height in pixels; a channel has 8 or 16 bits; `resolved`, as of
     `fractals.io.escape_data.resolved_values`, is kept beside the scene.
     """
-    texts = {}
+    texts = metadata.png_texts(scene)
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name
         table = scene.to_table() | ({RESOLVED: resolved} if resolved else {})
         texts[SCENE_KEY] = json.dumps(table, ensure_ascii=False)
     image = scene.image
-    return png.begin(size, bits, texts, f"fractals {__version__}", image.dpi, image.primaries)
+    return png.begin(size, bits, texts, SOFTWARE_NAME, image.dpi, image.primaries)
 
 
 def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = None) -> Pixels:
@@ -373,6 +376,43 @@ def read_pixels(path: str | Path, bits: int = 8, size: tuple[int, int] | None = 
         raise
     except (OSError, SyntaxError, ValueError, IndexError, MemoryError) as error:
         raise SceneError(f"{path}: the picture is damaged or cut short ({error})") from None
+
+
+SMALL = 400  # pixels of the longer side of a picture whose colors are looked at
+MAX_SEEN = 2**28  # pixels of such a picture before
+
+
+def read_small(path: str | Path) -> Pixels:
+    """Return a small copy of a picture, as uint8 of sRGB, shape (height, width, 3).
+
+    What is transparent shows black. `SceneError`: the file is no picture, damaged or too large.
+    """
+    import PIL.Image
+    import PIL.ImageCms
+    import PIL.ImageOps
+
+    label = shown(path)
+    try:
+        with lifted_limit(), PIL.Image.open(path, formats=WITH_COLORS) as picture:
+            if picture.width * picture.height > MAX_SEEN:
+                raise SceneError(f"{label}: {picture.width}x{picture.height} pixels are too many")
+            picture.draft("RGB", (SMALL, SMALL))  # of a JPEG less is decoded
+            profile = picture.info.get("icc_profile")
+            whole = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+            whole.thumbnail((SMALL, SMALL), PIL.Image.Resampling.BOX)
+            if whole.mode == "RGBA":
+                black = PIL.Image.new("RGBA", whole.size, "#000")
+                whole = PIL.Image.alpha_composite(black, whole).convert("RGB")
+            if profile and picture.mode in ("RGB", "RGBA"):
+                with contextlib.suppress(PIL.ImageCms.PyCMSError, OSError):
+                    own = PIL.ImageCms.ImageCmsProfile(io.BytesIO(profile))
+                    srgb = PIL.ImageCms.createProfile("sRGB")
+                    whole = PIL.ImageCms.profileToProfile(whole, own, srgb) or whole
+            return np.asarray(whole)
+    except SceneError:
+        raise
+    except Exception as error:  # Pillow raises many types for damaged data
+        raise SceneError(f"{label}: the picture is damaged or cut short ({shown(error)})") from None
 
 
 def format_of(path: str | Path) -> str:
@@ -440,7 +480,7 @@ def _lost_beside(file_format: str, scene: Scene) -> str:
     dpi = " and no dpi" if scene.image.dpi and file_format not in WITH_DPI else ""
     if file_format == "PPM":
         return f"PPM carries no scene{dpi}: keep a PNG or a .toml to draw it again"
-    if not exif.fits(file_format, exif.comment_of(scene)):
+    if not exif.fits(file_format, exif.comment_of(scene), scene):
         most = f"at most {exif.MAX_JPEG} bytes of a scene"
         return f"{file_format} carries {most}, and this one is larger: keep a PNG or a .toml"
     return f"{file_format} carries no dpi" if dpi else ""

@@ -1,14 +1,16 @@
 """Reads scenes, merged from left to right of gallery names, files and tables, and palettes."""
 
+import contextlib
 import csv
 import importlib.util
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
 from fractals import catalog
 from fractals.color import palette, trap_image
+from fractals.color.gradient import MAX_TITLE
 from fractals.color.palette import Palette
 from fractals.errors import InputError, OptionError, SceneError, shown, to_install
 from fractals.io import formats
@@ -30,6 +32,8 @@ from fractals.io.files import (
     written,
 )
 from fractals.io.foreign import Imported
+from fractals.io.image import read_small
+from fractals.scene.credits import HOUSE, is_derived
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
@@ -45,9 +49,9 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
     """Return the palette of a name, and what of its file was lost, a line each.
 
     A name is a built-in palette; a file, see `Place.find`, and ``#entry`` after it names one of
-    several palettes; a picture, whose scene has one; or a color map of the package cmap, or else
-    of matplotlib. ``cmap:`` before a name selects cmap's where a built-in palette has the same
-    name. An unknown name returns None.
+    several palettes; a picture, whose scene has one, or whose colors are taken, ``#12`` of them; or
+    a color map of the package cmap, or else of matplotlib. ``cmap:`` before a name selects cmap's
+    where a built-in palette has the same name. An unknown name returns None.
 
     Where a file contains the name, messages quote nothing of the palette's file. `OptionError`: a
     name after ``cmap:`` is unknown, or the package is not installed. `InputError`: the file can't
@@ -57,8 +61,8 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
         return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
-    if name.lower().endswith(formats.PICTURES) and not name.startswith(CMAP):
-        return _of_picture(place.find(name)), ()
+    if pictured := split_picture(name, place):
+        return _of_picture(*pictured), ()
     if parts := split_entry(name, place):
         return (_read_beside if place.from_file else read_palette)(place.find(parts[0]), parts[1])
     if name.startswith(CMAP) or cmap_installed():
@@ -69,18 +73,35 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
     return from_matplotlib(name), ()
 
 
-def _of_picture(path: Path) -> Palette:
-    """Return the palette of the scene that a picture carries."""
+def split_picture(name: str, place: Place = HERE) -> tuple[Path, str] | None:
+    """Return the file and the number of colors that ``photo.jpg#12`` names; None: it is no picture.
+
+    >>> split_picture("photo.jpg#12"), split_picture("ember")
+    ((PosixPath('photo.jpg'), '12'), None)
+    """
+    path, _, number = name.rpartition("#")
+    path, number = (path, number) if path and number.isdecimal() else (name, "")
+    if name.startswith(CMAP) or not path.lower().endswith(formats.PICTURES):
+        return None
+    return place.find(path), number
+
+
+def _of_picture(path: Path, number: str) -> Palette:
+    """Return the palette of the scene that a picture carries, or one of its colors."""
     label = shown(path, PATH_SHOWN)
     if not os.path.isfile(path):
         raise InputError(f"{label}: no such file")
-    try:
-        return load_scene(path).color.make_palette()
-    except SceneError as error:
+    with contextlib.suppress(NoSceneError):
+        if not number:
+            return _of_table({RESOLVED: read_resolved(path), **_read_any(path, None, (), False)})
+    from fractals.color import photo
+
+    colors = int(number[:9] or photo.COLORS)
+    if not photo.FEWEST <= colors <= photo.MOST:
         raise InputError(
-            f"{label}: this picture carries no scene, whose palette could be taken; give a list of "
-            "colors, such as '#102030,#e07020'"
-        ) from error
+            f"{label}: a palette of a picture has {photo.FEWEST} to {photo.MOST} colors"
+        )
+    return photo.palette_of(read_small(path), colors, shown(path.stem, MAX_TITLE))
 
 
 def _read_beside(path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
@@ -116,8 +137,10 @@ def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]
             table = read_toml(path)
             if not formats.claimant(table):
                 return _of_table(table), ()
+        elif path.suffix.lower() in formats.PICTURES:
+            return _of_picture(path, entry), ()
         elif not entry and path.suffix.lower() in formats.OWN:
-            return _of_scene(path), ()
+            return _of_table(_read_any(path, None, (), False)), ()
         imported = formats.read(f"{path}#{entry}" if entry else str(path))
         color = dict(imported.table.get("color", {}))
         table = color.pop("palette", None)
@@ -143,18 +166,6 @@ def _of_table(table: Mapping[str, Any]) -> Palette:
     if table.keys() & Scene.model_fields.keys() - {"title"}:
         raise InputError("the scene in this file names no palette")
     return palette.parse(dict(table))
-
-
-def _of_scene(path: Path) -> Palette:
-    """Return the palette of the scene that this program wrote into a picture or another file."""
-    try:
-        resolved = read_resolved(path) if path.suffix.lower() in formats.PICTURES else {}
-        return _of_table({RESOLVED: resolved, **_read_any(path, None, ())})
-    except NoSceneError:
-        raise InputError(
-            "no palette is in this picture; 'fractals explore' takes the main colors of a photo "
-            "(Import), and in Python an array of colors is a palette"
-        ) from None
 
 
 def from_cmap(name: str) -> Palette | None:
@@ -306,22 +317,25 @@ PICTURE_SUFFIXES = {
 
 
 def embed_files(
-    table: Mapping[str, Any], place: Place, lost: list[str] | None
+    table: Mapping[str, Any], place: Place, lost: list[str] | None, source: str = ""
 ) -> Mapping[str, Any]:
     """Return a scene's table with palettes, trap pictures and tracks as values.
 
-    `lost`: receives a line for each part of a palette file that has no equivalent. `SceneError`: a
-    file can't be read, or is invalid.
+    `lost`: receives a line for each part of a palette file that has no equivalent. `source`: begins
+    messages about pictures. `SceneError`: a file can't be read, or is invalid.
     """
     if isinstance(table.get("film"), Mapping):
         table = {**table, "film": embed(table["film"], place)}
     color = table.get("color")
     if not isinstance(color, Mapping) or nested_deeper(color, MAX_NESTING + 1):  # an error later
         return table
-    return {**table, "color": _embed_paint(color, place, lost)}
+    return {**table, "color": _embed_paint(color, place, lost, f"{source}color")}
 
 
-def _embed_paint(paint: Mapping[str, Any], place: Place, lost: list[str] | None) -> dict[str, Any]:
+def _embed_paint(
+    paint: Mapping[str, Any], place: Place, lost: list[str] | None, where: str
+) -> dict[str, Any]:
+    """Return the table of a paint with its files as values; `where`: its place in the scene."""
     embedded = dict(paint)
     name = paint.get("palette")
     if isinstance(name, str) and name not in ("auto", *catalog.names("palette")):
@@ -331,19 +345,32 @@ def _embed_paint(paint: Mapping[str, Any], place: Place, lost: list[str] | None)
         embedded["palette"] = found or name
     coloring = paint.get("coloring")
     if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
-        picture = read_trap_image(coloring["picture"], place)
+        with _within(f"{where}.coloring.picture"):
+            picture = read_trap_image(coloring["picture"], place)
         embedded["coloring"] = {**coloring, "picture": picture}
     mask = paint.get("picture_mask")
     mask = {"picture": mask} if isinstance(mask, str) else mask
     if isinstance(mask, Mapping) and isinstance(mask.get("picture"), str):
-        picture = read_trap_image(mask["picture"], place, trap_image.encode_mask)
+        with _within(f"{where}.picture_mask"):
+            picture = read_trap_image(mask["picture"], place, trap_image.encode_mask)
         embedded["picture_mask"] = {**mask, "picture": picture}
     if isinstance(paint.get("layers"), list | tuple):
         embedded["layers"] = [
-            _embed_paint(layer, place, lost) if isinstance(layer, Mapping) else layer
-            for layer in paint["layers"]
+            _embed_paint(layer, place, lost, f"{where}.layers.{k}")
+            if isinstance(layer, Mapping)
+            else layer
+            for k, layer in enumerate(paint["layers"])
         ]
     return embedded
+
+
+@contextlib.contextmanager
+def _within(where: str) -> Iterator[None]:
+    """Begin errors of a picture with its place in the scene."""
+    try:
+        yield
+    except InputError as error:
+        raise SceneError(f"{where}: {error}") from None
 
 
 def read_trap_image(
@@ -352,6 +379,8 @@ def read_trap_image(
     encode: Callable[[trap_image.Pixels], str] = trap_image.encode,
 ) -> str:
     """Return a picture as a scene keeps it: a built-in name, or the text that `encode` returns.
+
+    A mask that is larger than a scene keeps is made smaller.
 
     `SceneError`: the picture is missing, too large, damaged, or of another type.
     """
@@ -374,7 +403,8 @@ def read_trap_image(
         data = path.read_bytes()
     except OSError as error:
         raise SceneError(f"{label}: {error.strerror or error}") from None
-    return encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label))
+    smaller = encode is trap_image.encode_mask
+    return encode(trap_image.opened(data, PICTURE_SUFFIXES[path.suffix.lower()], label, smaller))
 
 
 # Writes scenes.
@@ -435,6 +465,8 @@ def load_scene(
 ) -> Scene:
     """Return the scene that `sources` describe, merged from left to right.
 
+    The author of a scene of the gallery is left out where other keys make another picture of it.
+
     A palette or a picture that a file names is read only from the file's own folder and from
     `formulas`, because the file may be a stranger's. A formula or a map that parameters of another
     program name is also looked for in folders such as ``../formula`` beside theirs. Names in tables
@@ -484,20 +516,26 @@ def load_scene(
     if len(sources) == 1 and isinstance(sources[0], Scene) and not keys:
         return sources[0]
     merged: dict[str, Any] = {}
+    signed: Mapping[str, Any] = {}  # the last source that names an author
     more = folders_of(formulas)
     for source in sources:
-        place = HERE
+        place, name = HERE, ""
         if isinstance(source, str | Path):
             folder = Path() if is_json(source) else formats.split(str(source))[0].parent
             place = Place(folder, True, more)
+            name = "" if is_json(source) else f"{shown(source, PATH_SHOWN)}: "
             source = read_table(source, lost, more, lossy)
-        table = (
-            source.to_values() if isinstance(source, Scene) else embed_files(source, place, lost)
-        )
+        if isinstance(source, Scene):
+            table: Mapping[str, Any] = source.to_values()
+        else:
+            table = embed_files(source, place, lost, name)
+        signed = table if table.get("author") else signed
         merged = merge(merged, table)
     for key, value in keys.items():
         own = _from_file(value) if key == "formula" else value
         merged = merge(merged, embed_files(nest(key, own), HERE, lost))
+    if merged.get("author") == HOUSE and "author" not in keys and is_derived(signed, merged):
+        merged["author"] = ""
     named = (s for s in sources if isinstance(s, str | Path) and not is_json(s))
     return validate(merged, *named)
 
@@ -538,7 +576,10 @@ def with_colors(
         light = {key: value for key, value in own.get("light", {}).items() if key not in SOURCES}
         given = table.get("light", {})
         looks["light"] = light | {key: given[key] for key in SOURCES if key in given}
-    return validate({**own, **looks}, "")
+    after = {**own, **looks}
+    if own.get("author") == HOUSE and is_derived(own, after):
+        after["author"] = ""
+    return validate(after, "")
 
 
 def is_json(source: str | Path) -> bool:

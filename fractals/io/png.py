@@ -3,8 +3,8 @@
 Strips are compressed on all cores, and while the picture is being drawn: Pillow writes neither
 that way nor 16 bits a channel. A strip knows nothing of its neighbours, and where it ends depends
 on the picture's size alone: so the file is the same, byte for byte, in whatever order and by
-however many threads its strips were compressed. The ICC profile of Display P3 is written here, so
-no file of others is needed.
+however many threads its strips were compressed. The ICC profiles of gamuts are written here, so no
+file of others is needed.
 """
 
 import contextlib
@@ -23,16 +23,30 @@ from numpy.typing import NDArray
 from fractals.errors import SceneError
 from fractals.threads import run_tiles
 
-PROFILE = "Display P3"
 # Code points of ITU-T H.273 in a PNG's cICP: primaries, transfer, matrix (0: RGB), full range.
 CICP = {"p3": bytes((12, 13, 0, 1)), "bt2020": bytes((9, 16, 0, 1))}
-# Of Display P3 in ICC's connection space, whose white is D50 (Bradford's adaptation from D65)
+# Names and primaries of profiles in ICC's connection space, whose white is D50 (Bradford's
+# adaptation from D65). Adobe RGB itself has another curve; a profile may have these primaries and
+# that of sRGB.
 WHITE = (0.9642, 1.0, 0.8249)
-RED, GREEN, BLUE = (
-    (0.515119, 0.241189, -0.001050),
-    (0.291978, 0.692244, 0.041879),
-    (0.157103, 0.066567, 0.784071),
-)
+PROFILES = {
+    "p3": (
+        "Display P3",
+        (
+            (0.515119, 0.241189, -0.001050),
+            (0.291978, 0.692244, 0.041879),
+            (0.157103, 0.066567, 0.784071),
+        ),
+    ),
+    "adobe": (
+        "Adobe RGB primaries with the curve of sRGB",
+        (
+            (0.609741, 0.311113, 0.019465),
+            (0.205273, 0.625675, 0.060875),
+            (0.149187, 0.063212, 0.744560),
+        ),
+    ),
+}
 ADAPTATION = (
     *(1.047886, 0.022919, -0.050216),
     *(0.029582, 0.990484, -0.017079),
@@ -46,28 +60,29 @@ VERSION = 0x04300000
 @functools.cache
 def icc_profile(gamut: str) -> bytes:
     """Return the ICC profile of a gamut; b"" for sRGB, which needs none."""
-    if gamut != "p3":
+    if gamut not in PROFILES:
         return b""
+    name, (red, green, blue) = PROFILES[gamut]
     curve = b"para" + struct.pack(">IHH", 0, 3, 0) + _fixed(*CURVE)
     tags = {
-        b"desc": _unicode(PROFILE),
+        b"desc": _unicode(name),
         b"cprt": _unicode("No rights reserved"),
         b"wtpt": _point(WHITE),
         b"chad": b"sf32" + bytes(4) + _fixed(*ADAPTATION),
-        b"rXYZ": _point(RED),
-        b"gXYZ": _point(GREEN),
-        b"bXYZ": _point(BLUE),
+        b"rXYZ": _point(red),
+        b"gXYZ": _point(green),
+        b"bXYZ": _point(blue),
         b"rTRC": curve,
         b"gTRC": curve,
         b"bTRC": curve,
     }
     table, data, places = struct.pack(">I", len(tags)), b"", dict[bytes, int]()
     begin = 128 + 4 + 12 * len(tags)
-    for name, content in tags.items():
+    for tag, content in tags.items():
         if content not in places:
             places[content] = begin + len(data)
             data += content + bytes(-len(content) % 4)
-        table += name + struct.pack(">II", places[content], len(content))
+        table += tag + struct.pack(">II", places[content], len(content))
     size = begin + len(data)
     head = struct.pack(">I4xI4s4s4s", size, VERSION, b"mntr", b"RGB ", b"XYZ ")
     head += struct.pack(">6H4s", 2026, 1, 1, 0, 0, 0, b"acsp") + bytes(28) + _fixed(*WHITE)
@@ -148,8 +163,8 @@ def begin(
 ) -> bytes:
     """Return the beginning of a file: all that stands before its first strip.
 
-    `bits`: 8 or 16, a channel. `texts`: any text, by keyword. `gamut`: "srgb", "p3", or "bt2020",
-    whose values are those of PQ.
+    `bits`: 8 or 16, a channel. `texts`: any text, by keyword. `gamut`: "srgb", "p3", "adobe", or
+    "bt2020", whose values are those of PQ.
     """
     width, height = size
     parts = [SIGNATURE, chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, RGB, 0, 0, 0))]
@@ -168,12 +183,12 @@ def _color_space(gamut: str) -> bytes:
     """Return the chunks that say what the colors are; older readers know the profile alone."""
     if gamut == "srgb":
         return chunk(b"sRGB", b"\0")  # 0: perceptual intent
-    found = chunk(b"cICP", CICP[gamut])
+    found = chunk(b"cICP", CICP[gamut]) if gamut in CICP else b""
     if profile := icc_profile(gamut):
         # Stored as it is, because compressors differ.
         stored = BEGIN + b"\1" + struct.pack("<HH", len(profile), 0xFFFF ^ len(profile)) + profile
         stored += struct.pack(">I", zlib.adler32(profile))
-        found += chunk(b"iCCP", PROFILE.encode() + b"\0\0" + stored)
+        found += chunk(b"iCCP", PROFILES[gamut][0].encode() + b"\0\0" + stored)
     return found
 
 

@@ -25,6 +25,7 @@ def page_of(scene: Scene, picture: bytes, live: bytes | None = None, reason: str
     """
     toml = scene.to_toml()
     by = f"by {scene.author}. " if scene.author else ""
+    by += f"{scene.rights}. " if scene.rights else ""
     width, height = scene.image.size
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
     page = Template(template).substitute(

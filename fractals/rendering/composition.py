@@ -50,8 +50,8 @@ def composition_of(pixels: NDArray[Any]) -> Composition:
     """Return the composition of a picture of sRGB values, shape (rows, columns, 3)."""
     most = 255 if pixels.dtype == np.uint8 else 65535
     tones = pixels @ LUMINANCE / most
-    grid = _means(tones)
-    edges = _means(_edges(tones))
+    grid = means_of(tones)
+    edges = means_of(_edges(tones))
     return Composition(
         _away(edges),
         1 - max(0.0, *(_likeness(grid, turned) for turned in _turned_images(grid))),
@@ -60,7 +60,7 @@ def composition_of(pixels: NDArray[Any]) -> Composition:
     )
 
 
-def _means(values: Floats) -> Floats:
+def means_of(values: Floats) -> Floats:
     """Return means over the cells of a grid."""
     for axis, side in enumerate(values.shape):
         cells = max(1, min(side, round(CELLS * side / max(values.shape))))

@@ -51,7 +51,15 @@ from fractals.rendering.iteration import (
 )
 from fractals.rendering.measured import check_forecast, check_time
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.plan import Keeps, Plan, Tile, make_plan, missing_digits, noise_note
+from fractals.rendering.plan import (
+    Keeps,
+    Plan,
+    Tile,
+    digits_note,
+    make_plan,
+    missing_digits,
+    noise_note,
+)
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.sampling import Index, Room
@@ -212,10 +220,7 @@ def _open_plan(
     if iterates and (note := noise_note(plan)):
         options.on_message(note)
     if plan.deep and (missing := missing_digits(plan)):
-        options.on_message(
-            f"the center has {missing} decimal{'s' * (missing > 1)} fewer than this width "
-            "requires: zeros are added"
-        )
+        options.on_message(digits_note(missing, "this width"))
     return plan, backend
 
 

@@ -12,10 +12,10 @@ from fractals.kernels.formula import Formula
 from fractals.scene.model import Scene
 
 # Cost of a perturbed step that no table skips, in direct steps. Measured on one CPU thread with
-# stripe_average and triangle_average: 4.6 and 5.0. Steps with exponents of their own: 11 and 16.
+# stripe_average and triangle_average: 12 and 13. Steps with exponents of their own: 28 and 40.
 # Higher values shorten the launches of a GPU (see iteration.py) and lengthen the estimates.
-PERTURBED_STEP_COST = 5
-FLOATEXP_STEP_COST = 12
+PERTURBED_STEP_COST = 12
+FLOATEXP_STEP_COST = 30
 COUNTS_A_LENGTH = 10  # steps of a sample's orbit, for each point of the reference orbit
 LENGTH_A_DIGIT = 10  # points of a reference orbit, for each digit of the coordinates
 # Mean steps of a sample, where orbits are not worth iterating to know: the mean of the gallery's

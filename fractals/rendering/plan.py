@@ -629,6 +629,16 @@ def missing_digits(planned: Plan) -> int:
     return max(0, needed - given)
 
 
+def digits_note(missing: int, what: str) -> str:
+    """Return a line about decimals that a center lacks, which a view requires.
+
+    >>> digits_note(1, "this width")
+    'the center has 1 decimal fewer than this width requires: a zero is added'
+    """
+    some = ("decimal", "a zero is") if missing == 1 else ("decimals", "zeros are")
+    return f"the center has {missing} {some[0]} fewer than {what} requires: {some[1]} added"
+
+
 def noise_note(planned: Plan) -> str:
     """Return a line for the user where counts may be wrong; or nothing."""
     if planned.noise < MIN_NOISE:

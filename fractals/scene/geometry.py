@@ -332,6 +332,7 @@ COLORS = (
     "version",
     "title",
     "author",
+    "rights",
     "note",
     "color",
     "relief",

@@ -20,6 +20,7 @@ class SceneTables(TypedDict, total=False):
 
     title: str
     author: str
+    rights: str
     note: str
     formula: str | PathLike[str] | Mapping[str, Any] | Formula
     julia: PointLike | None
@@ -52,7 +53,7 @@ class SceneKeywords(SceneTables, total=False):
     supersampling: SupportsIndex
     antialias: Literal["grid", "jittered", "adaptive"]
     bits: Literal[8, 16]
-    gamut: Literal["srgb", "p3"]
+    gamut: Literal["srgb", "p3", "adobe"]
     hdr: bool
     dpi: SupportsFloat | None
     compression: Literal["fast", "small"]

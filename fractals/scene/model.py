@@ -303,8 +303,17 @@ class Scene(Table):
     """
 
     version: Literal[1] = Field(default=1, description="of the format of scenes")
-    title: str = Field(default="", max_length=1000, description="of the picture")
-    author: str = Field(default="", max_length=1000, description="of the scene")
+    title: str = Field(
+        default="", max_length=1000, description="title of the picture, which its file says"
+    )
+    author: str = Field(
+        default="", max_length=1000, description="author of the picture, whom its file names"
+    )
+    rights: str = Field(
+        default="",
+        max_length=1000,
+        description="rights of the picture, such as '© 2027 Ana Ferreira', which its file says",
+    )
     note: str = Field(default="", max_length=10_000, description="about the scene")
     formula: Annotated[
         FormulaName | Annotated[AnyFormula, Instance()],

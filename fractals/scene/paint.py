@@ -42,6 +42,20 @@ Blend = Literal[
     "exclusion",
 ]
 
+BLENDS = {  # what a layer does to the layers below, in words
+    "normal": "the layer covers what is below",
+    "multiply": "both darken each other, as two slides on one another",
+    "screen": "both lighten each other, as two projectors on one wall",
+    "overlay": "dark places darken, light ones lighten: more contrast, by what is below",
+    "soft_light": "the same, gently, by the layer: as a lamp that shines on the picture",
+    "hard_light": "the same, strongly, by the layer",
+    "add": "the sum of both, for what shines",
+    "darken": "the darker of both, in each channel",
+    "lighten": "the lighter of both, in each channel",
+    "difference": "how far both are apart: white inverts",
+    "exclusion": "as difference, with less contrast",
+}
+
 
 def plain_name(named: Any) -> Any:
     """Return a formula or coloring as a name, or as a table if it has options."""
@@ -197,7 +211,7 @@ class PictureMask(Table):
     """A picture whose brightness says how much of a layer is drawn: black nothing, white all."""
 
     picture: Annotated[str, AfterValidator(trap_image.check)] = Field(
-        description="a .png, .jpg or .webp of up to 512x512; transparent is black",
+        description="a .png, .jpg or .webp, of which 512x512 pixels are kept; transparent is black",
     )
     view: View | None = Field(
         default=None,

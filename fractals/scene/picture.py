@@ -141,7 +141,8 @@ def _bits(given: Any) -> int:
 def _gamut(given: Any) -> Any:
     """Return the gamut of a name as profiles have it: "Display P3", "display-p3", "sRGB"."""
     name = re.sub(r"[\s_-]", "", given.lower()) if isinstance(given, str) else ""
-    return {"displayp3": "p3", "p3": "p3", "srgb": "srgb"}.get(name, given)
+    names = {"displayp3": "p3", "p3": "p3", "srgb": "srgb", "adobergb": "adobe", "adobe": "adobe"}
+    return names.get(name, given)
 
 
 class ImageSettings(Table):
@@ -164,8 +165,10 @@ class ImageSettings(Table):
     bits: Annotated[Literal[8, 16], BeforeValidator(_bits)] = Field(
         default=8, description="bits per channel: 8, or 16 (PNG or TIFF)"
     )
-    gamut: Annotated[Literal["srgb", "p3"], BeforeValidator(_gamut)] = Field(
-        default="srgb", description="colors that the file can hold: srgb, or p3 (Display P3)"
+    gamut: Annotated[Literal["srgb", "p3", "adobe"], BeforeValidator(_gamut)] = Field(
+        default="srgb",
+        description="colors that the file can hold: srgb, p3 (Display P3), or adobe (those of "
+        "Adobe RGB, for print)",
     )
     hdr: bool = Field(
         default=False,
@@ -189,7 +192,7 @@ class ImageSettings(Table):
 
     @property
     def primaries(self) -> str:
-        """Return the gamut in which colors are mixed and written: "srgb", "p3" or "bt2020"."""
+        """Return the gamut of mixing and of files: "srgb", "p3", "adobe" or "bt2020"."""
         return "bt2020" if self.hdr else self.gamut
 
     @property

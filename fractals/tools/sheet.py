@@ -14,11 +14,12 @@ from fractals.io.png import Pixels
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.render import compute, recolor, render
 from fractals.scene.model import Scene
+from fractals.scene.paint import BLENDS
 
-KINDS = ("palettes", "colorings", "density,offset")
+KINDS = ("palettes", "colorings", "density,offset", "blends")
 WIDTH = 256  # pixels of a picture
 COLUMNS = 5
-STRIP, TEXT, GAP, SEAM = 26, 22, 14, 2  # pixels: heights, and the space between pictures
+STRIP, TEXT, GAP, SEAM = 26, 25, 14, 2  # pixels: heights, and the space between pictures
 EMPTY = 0.98  # share of pixels of one color, beyond which a coloring shows nothing
 GROUND, INK = (34, 34, 36), (224, 224, 226)  # nearly black, as colors look dull on white
 DENSITIES = (0.25, 0.5, 1, 2, 4)  # times the scene's, a row each
@@ -48,8 +49,9 @@ def cells(scene: Scene, kind: str, device: str = "cpu") -> Iterator[Cell]:
         return
     if kind not in KINDS:
         raise OptionError(f"unknown kind of sheet '{shown(kind, 40)}': choose {' or '.join(KINDS)}")
+    small = _layered(small) if kind == "blends" else small
     raw = compute(small, device=device)
-    looks = _palettes(small) if kind == "palettes" else _densities(small)
+    looks = {"palettes": _palettes, "blends": _blends}.get(kind, _densities)(small)
     for label, look, strip in looks:
         yield Cell(label, recolor(raw, look, device=device).pixels, strip)
 
@@ -68,6 +70,19 @@ def _densities(scene: Scene) -> Iterator[tuple[str, Scene, Pixels | None]]:
             offset = float(f"{scene.color.offset + more:.3g}")
             label = f"density {density:g}, offset {offset:g}"
             yield label, scene.replace(density=density, offset=offset), None
+
+
+def _layered(scene: Scene) -> Scene:
+    """Return a scene with a layer: its own, or slopes in gray."""
+    slopes = {"coloring": "slopes", "palette": "ink"}
+    return scene if scene.color.layers else scene.replace(layers=[slopes])
+
+
+def _blends(scene: Scene) -> Iterator[tuple[str, Scene, Pixels | None]]:
+    """Yield the scene with its topmost layer blended in each way."""
+    *below, top = scene.to_values()["color"]["layers"]
+    for name in BLENDS:
+        yield name, scene.replace(layers=[*below, {**top, "blend": name}]), None
 
 
 def _colorings(scene: Scene, device: str) -> Iterator[Cell]:
@@ -99,7 +114,7 @@ def assemble(found: Sequence[Cell], columns: int = COLUMNS) -> Pixels:
     rows = -(-len(found) // columns)
     whole = PIL.Image.new("RGB", (columns * across + GAP, rows * down + GAP), GROUND)
     pen: Any = PIL.ImageDraw.Draw(whole)
-    font = PIL.ImageFont.load_default(14)
+    font = PIL.ImageFont.load_default(16)
     for k, cell in enumerate(found):
         x, y = GAP + k % columns * across, GAP + k // columns * down
         whole.paste(PIL.Image.fromarray(cell.pixels), (x, y))

@@ -8,13 +8,15 @@ import numpy as np
 
 from fractals import catalog
 from fractals.color import palette
+from fractals.color.palette import Floats
 from fractals.errors import FractalsError
 from fractals.io.png import Pixels
-from fractals.rendering.composition import composition_of
+from fractals.rendering.composition import composition_of, means_of
 from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
+from fractals.scene.credits import unsigned
 from fractals.scene.model import Scene
 from fractals.tools import interesting, sheet
 
@@ -27,6 +29,9 @@ MAX_TRIES = 4 * COUNT  # mutations from which these are taken: many a coloring s
 FLAT = 8.0
 COLUMNS = 4
 PLACES = 4  # of these, other places in the view
+# Mean distance in OKLab of the cells of two pictures, below which they look the same.
+ALIKE = 0.025
+SUNS = ((-0.8, -0.5, 0.35), (0.9, -0.2, 0.3), (0.2, 0.9, 0.5), (0.1, -0.3, 1.0), (-0.3, 0.8, 0.15))
 # Colorings that change a picture most, and that need no iterate by iterate sums in deep views.
 PLAIN = ("smooth", "slopes", "distance", "field_lines", "final_angle", "decomposition", "rank")
 RICH = ("stripe_average", "triangle_average", "orbit_trap", "curvature_average", "atom_domains")
@@ -94,15 +99,36 @@ def _of_numbers(scene: Scene, chance: random.Random, device: str) -> Iterator[tu
             yield _moved(places.pop(0), name, chance)
             continue
         changes: dict[str, Any] = {"palette": name} if k % 3 != 1 else {}
-        label = _words(name).capitalize() if changes else "Near by"
+        label = _words(name).capitalize()
         if k % 3:
-            strength = chance.choice(STRENGTHS)
-            changes["formula"] = _bent(table, strength, chance)
-            label = f"Near by, in {_words(name)}" if "palette" in changes else label
+            bent = _bent(table, chance.choice(STRENGTHS), chance)
+            changed = _changed(table, bent)
+            if not changed:  # all its numbers are whole
+                bent, changed = table, ["the sun"] if scene.family == "solid" else []
+                changes |= _lit(chance) if changed else {"palette": name}
+            changes["formula"] = bent
+            parts = [_words(name)] * ("palette" in changes) + changed[:2]
+            label = f"Near by: {', '.join(parts)}"
         try:
             yield label, scene.replace(**changes)
         except FractalsError:  # a number beyond what the formula takes
             continue
+
+
+def _changed(before: Any, after: Any, name: str = "") -> list[str]:
+    """Return the names of the numbers that differ, in words, each once."""
+    if isinstance(before, dict):
+        parts = (_changed(before[key], after[key], str(key)) for key in before)
+    elif isinstance(before, list | tuple):
+        parts = (_changed(one, other, name) for one, other in zip(before, after, strict=True))
+    else:
+        return [] if before == after else [_words(name)]
+    return list(dict.fromkeys(each for part in parts for each in part))
+
+
+def _lit(chance: random.Random) -> dict[str, Any]:
+    """Return keys of another light: the sun elsewhere, and weaker or stronger."""
+    return {"sun": chance.choice(SUNS), "sun_power": round(3.0 * chance.choice((0.6, 1.0, 1.5)), 2)}
 
 
 def _bent(part: Any, strength: float, chance: random.Random) -> Any:
@@ -130,13 +156,18 @@ def is_flat(pixels: Pixels) -> bool:
 class ComposedChoice:
     """Chooses COUNT of some pictures as they are drawn.
 
-    A picture that is flat is left out. One that is symmetric, centered or pale is held back, and
-    taken in the end where there are not enough others.
+    A picture that is flat, or looks like one that is taken, is left out. One that is symmetric,
+    centered or pale is held back, and taken in the end where there are not enough others.
     """
 
     def __init__(self) -> None:
-        self._held: list[tuple[float, Any]] = []
+        self._held: list[tuple[float, Any, Floats]] = []
+        self._known: list[Floats] = []  # the colors of cells of what is taken, or given
         self._taken = self._seen = 0
+
+    def know(self, pixels: Pixels) -> None:
+        """Leave out what looks like a picture, such as that of the scene itself."""
+        self._known.append(cells_of(pixels))
 
     @property
     def ends(self) -> bool:
@@ -145,20 +176,43 @@ class ComposedChoice:
 
     def takes(self, picture: Any, pixels: Pixels) -> bool:
         """Tell whether a picture is taken at once; `picture` is what `rest` returns of others."""
-        if is_flat(pixels):
+        colors = cells_of(pixels)
+        if is_flat(pixels) or self._knows(colors):
             return False
         self._seen += 1
         score = composition_of(pixels).score
         if score < COMPOSED:
-            self._held.append((score, picture))
+            self._held.append((score, picture, colors))
             return False
+        self._known.append(colors)
         self._taken += 1
         return True
 
     def rest(self) -> list[Any]:
         """Return pictures that were held back, the best first, as many as are missing."""
         self._held.sort(key=lambda each: -each[0])
-        return [picture for _, picture in self._held[: COUNT - self._taken]]
+        found = []
+        for _, picture, colors in self._held:
+            if self._taken < COUNT and not self._knows(colors):
+                self._known.append(colors)
+                self._taken += 1
+                found.append(picture)
+        return found
+
+    def _knows(self, colors: Floats) -> bool:
+        """Tell whether a picture that looks the same is taken."""
+        return any(
+            colors.shape == other.shape
+            and np.sqrt(((colors - other) ** 2).sum(axis=-1)).mean() < ALIKE
+            for other in self._known
+        )
+
+
+def cells_of(pixels: Pixels) -> Floats:
+    """Return the mean colors of the cells of a picture in OKLab, shape (rows, columns, 3)."""
+    light = palette.linear_from_srgb(pixels / (255 if pixels.dtype == np.uint8 else 65535))
+    means = np.stack([means_of(light[..., k]) for k in range(3)], axis=-1)
+    return palette.oklab_from_linear(means)
 
 
 def _words(name: str) -> str:
@@ -214,14 +268,19 @@ def draw_sheet(
 
     The same `seed` gives the same scenes; ``progress(done, COUNT)`` is called after each picture.
     """
+
+    def drawn(each: Scene) -> Pixels:
+        small = sheet.reduced(each)
+        return render(small, device=device, threads=threads, on_message=lambda line: None).pixels
+
     taken: list[tuple[str, Scene, Pixels]] = []
     choice = ComposedChoice()
-    for label, found in mutations(scene, seed, device):
-        image = render(
-            sheet.reduced(found), device=device, threads=threads, on_message=lambda line: None
-        )
-        picture = label, found, image.pixels
-        if choice.takes(picture, image.pixels):
+    choice.know(drawn(scene))
+    for label, mutated in mutations(scene, seed, device):
+        found = unsigned(scene, mutated)
+        pixels = drawn(found)
+        picture = label, found, pixels
+        if choice.takes(picture, pixels):
             taken.append(picture)
             if progress:
                 progress(len(taken), COUNT)

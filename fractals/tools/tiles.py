@@ -318,7 +318,8 @@ def write_page(pyramid: Pyramid, scene: Scene | None) -> None:
     files = resources.files("fractals.tools") / "viewer"
     width, height = pyramid.size
     title = (scene and scene.title) or "A picture"
-    parts = [f"by {scene.author}" if scene and scene.author else "", f"{width}x{height} pixels"]
+    parts = [f"by {scene.author}" if scene and scene.author else "", scene.rights if scene else ""]
+    parts.append(f"{width}x{height} pixels")
     values = {
         "title": html.escape(escaped(title)),
         "text": html.escape(", ".join(filter(None, parts))),

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from fractals.color.palette import hexadecimal, srgb_from_linear
 from fractals.errors import OptionError, shown, to_install
+from fractals.io import metadata
 from fractals.io.files import check_output, written
 from fractals.io.load import Source
 from fractals.kernels.formula import Formula
@@ -408,20 +409,22 @@ def svg(
 
     groups = []
     palette, color = scene.color.make_palette(), scene.color
-    for level, lines in contour_lines:
+    for k, (level, lines) in enumerate(contour_lines, 1):
         stroke = ""
         if colored:
             at = np.array([level * color.density + color.offset])
             at = at % 1 if palette.cyclic else np.clip(at, 0, 1)
             stroke = f' stroke="{hexadecimal(srgb_from_linear(palette.linear(at))[0])}"'
-        groups.append(f'<path id="level {level:.4g}"{stroke} d="{path(lines)}"/>')
+        groups.append(f'<path id="level-{k}" data-value="{level:.6g}"{stroke} d="{path(lines)}"/>')
     if ray_lines:
         groups.append(f'<path id="rays" d="{path(in_order(ray_lines))}"/>')
-    table = json.dumps(scene.to_table(), ensure_ascii=False)
+    table, said = json.dumps(scene.to_table(), ensure_ascii=False), metadata.signature_of(scene)
     text = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{paper:g}mm" height="{tall:.2f}mm"',
         f' viewBox="0 0 {paper:g} {tall:.2f}" aria-label={quoteattr(scene.title or "Lines")}>',
+        *([f"<title>{escape(said['title'])}</title>"] if "title" in said else []),
         f"<desc>{escape(table)}</desc>",
+        *([f"<metadata>{metadata.rdf(scene)}</metadata>"] if said else []),
         f'<g fill="none" stroke="#000" stroke-width="{pen:g}" stroke-linejoin="round">',
         *groups,
         "</g>",

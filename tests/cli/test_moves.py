@@ -244,7 +244,7 @@ def test_paper_lies_as_the_picture_does_and_keeps_its_dpi():
 def test_every_option_of_the_scene_is_among_them():
     names = {each.name for each in render_command.params if isinstance(each, click.Option)}
     others = {"device", "cpu", "gpu", "threads", "no_interior_shortcuts", "no_cache", "force"}
-    others |= {"formulas", "lossy"}
+    others |= {"formulas", "lossy", "title", "author", "rights"}  # names are any text
     others |= {"output", "overwrite", "dry_run", "as_json", "mirror", "fit"}
     others |= {"cluster", "keys", "returns", "insecure"}
     assert names - others == set(OPTIONS)

@@ -106,7 +106,7 @@ def test_a_scene_on_stdin(run, monkeypatch, kind):
     assert (code, json.loads(out)) == (0, scene.to_table())
     piped(monkeypatch, data)
     assert run("render", "-", "--device", "python", "--palette", "ember", "-o", "a.png")[0] == 0
-    assert fractals.load_scene("a.png") == scene.replace(palette="ember")
+    assert fractals.load_scene("a.png") == scene.replace(palette="ember", author="")
     piped(monkeypatch, data)
     assert run("convert", "-", "a.json")[0] == 0
     assert fractals.load_scene("a.json") == scene

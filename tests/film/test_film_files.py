@@ -225,8 +225,8 @@ def test_an_existing_file_is_kept(tmp_path, cycle, ffmpeg):
         ("frame.png", {}, "such as frame%05d.png"),
         ("film.mp4", {"sound": "gone.wav"}, "no such file of sound"),
         ("film.mp4", {"sound": __file__}, "sound is a file of .aac"),
-        ("film.webp", {"sound": "song.wav"}, "takes no sound: name a .mp4"),
-        ("film.gif", {"sound": "song.wav"}, "takes no sound: name a .mp4"),
+        ("film.webp", {"sound": "song.wav"}, "holds no sound: leave sound= out"),
+        ("film.gif", {"sound": "song.wav"}, "holds no sound: leave sound= out"),
         ("none/film.mp4", {}, "the folder .* does not exist"),
     ],
 )

@@ -53,6 +53,7 @@ def matrix(primaries):
 SRGB = matrix([(0.64, 0.33), (0.30, 0.60), (0.15, 0.06)])
 PRIMARIES = {
     "p3": [(0.680, 0.320), (0.265, 0.690), (0.150, 0.060)],
+    "adobe": [(0.640, 0.330), (0.210, 0.710), (0.150, 0.060)],
     "bt2020": [(0.708, 0.292), (0.170, 0.797), (0.131, 0.046)],
 }
 
@@ -64,11 +65,12 @@ def test_gamuts_follow_from_their_primaries(gamut):
     assert np.allclose(in_gamut([1, 1, 1], gamut), 1)
 
 
-def test_the_profile_is_that_of_display_p3():
-    profile = ImageCms.ImageCmsProfile(io.BytesIO(png.icc_profile("p3")))
-    assert ImageCms.getProfileDescription(profile).strip() == "Display P3"
+@pytest.mark.parametrize(("gamut", "words"), [("p3", "Display P3"), ("adobe", "Adobe RGB prim")])
+def test_profiles_have_the_primaries(gamut, words):
+    profile = ImageCms.ImageCmsProfile(io.BytesIO(png.icc_profile(gamut)))
+    assert ImageCms.getProfileDescription(profile).startswith(words)
     own = profile.profile
-    adapted = np.array(png.ADAPTATION).reshape(3, 3) @ matrix(PRIMARIES["p3"])
+    adapted = np.array(png.ADAPTATION).reshape(3, 3) @ matrix(PRIMARIES[gamut])
     found = [getattr(own, f"{name}_colorant")[0] for name in ("red", "green", "blue")]
     assert np.abs(adapted.T - found).max() < 3e-5
     assert np.abs(adapted.sum(axis=1) - png.WHITE).max() < 3e-5
@@ -85,10 +87,11 @@ def test_files_carry_the_gamut_and_the_scene(file_format, tmp_path):
     assert image.scene.image.gamut == "p3"
 
 
+@pytest.mark.parametrize("gamut", ["p3", "adobe"])
 @pytest.mark.parametrize("file_format", LOSSLESS)
-def test_littlecms_shows_the_colors_of_srgb(file_format):
-    """A picture in P3 looks as the same picture in sRGB, and returns to its own values."""
-    wide, plain = drawn(gamut="p3", size=(60, 40)), drawn(size=(60, 40))
+def test_littlecms_shows_the_colors_of_srgb(file_format, gamut):
+    """A picture in a wide gamut looks as in sRGB, and returns to its own values."""
+    wide, plain = drawn(gamut=gamut, size=(60, 40)), drawn(size=(60, 40))
     pixels, there, (own, srgb) = as_srgb(wide, file_format)
     assert np.array_equal(pixels, wide.pixels)
     off = np.abs(there.astype(int) - plain.pixels)
@@ -104,7 +107,7 @@ def test_sixteen_bits_are_those_of_the_matrix():
     assert np.abs(light[0] - in_gamut(light[1], "p3")).max() < 1e-4
 
 
-@pytest.mark.parametrize("gamut", ["p3", "bt2020"])
+@pytest.mark.parametrize("gamut", ["p3", "adobe", "bt2020"])
 def test_palettes_beyond_srgb_survive(gamut):
     palette = Palette((GREEN, "#000000"), cyclic=False)
     narrow, wide = (palette.lookup("#000", each)[0].astype(float) for each in ("srgb", gamut))
@@ -198,7 +201,7 @@ def test_combinations_that_no_file_holds(tmp_path, name, keys, said):
 def test_bad_values_are_one_line():
     with pytest.raises(SceneError, match="image: hdr has the gamut"):
         scene(gamut="p3", hdr=True)
-    with pytest.raises(SceneError, match="gamut: 'rec709' is not 'srgb' or 'p3'"):
+    with pytest.raises(SceneError, match="gamut: 'rec709' is not 'srgb', 'p3' or 'adobe'"):
         scene(gamut="rec709")
     assert scene(hdr=True, bits=8).image.bits == 16
     with pytest.raises(OptionError, match="a film has the colors of sRGB"):

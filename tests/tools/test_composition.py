@@ -126,6 +126,12 @@ def test_of_windows_with_the_same_counts_the_better_composed_one_is_taken(monkey
     assert best.score == pytest.approx((1 + max(scores)) / 4, abs=1e-3)
 
 
+def tinted(pixels, k):
+    """Return a picture in another color."""
+    shares = np.array([(k * 37 % 100) / 100, (k * 61 % 100) / 100, (k * 83 % 100) / 100])
+    return np.clip(pixels * 0.6 + 90 * shares, 0, 255).astype(np.uint8)
+
+
 def test_surprises_that_are_centered_come_last():
     good, centered = picture(disc(0.4, 0.3, 0.5)), picture(disc(0, 0, 0.5))
     flat = picture(lambda x, y: 0 * x + 0.5)
@@ -134,14 +140,17 @@ def test_surprises_that_are_centered_come_last():
     assert not choice.takes("flat", flat)
     assert choice.takes("good", good)
     assert choice.rest() == ["centered"]
-    for k in range(surprise.COUNT - 1):
+    for k in range(surprise.COUNT - 3):  # of other colors; the one that was held back is taken
         assert not choice.ends
-        assert choice.takes(k, good)
+        assert not choice.takes("the same", good)
+        assert choice.takes(k, tinted(good, k))
+    assert not choice.ends
+    assert choice.takes("last", tinted(good[::-1], 1))
     assert choice.ends
     assert choice.rest() == []
     held = surprise.ComposedChoice()
     for k in range(surprise.MAX_SEEN):
         assert not held.ends
-        assert not held.takes(k, centered)
+        assert not held.takes(k, tinted(centered, k // 2))
     assert held.ends
-    assert len(held.rest()) == surprise.COUNT
+    assert len(held.rest()) == surprise.COUNT  # none of them twice

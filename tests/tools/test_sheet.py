@@ -40,7 +40,7 @@ def test_a_palette_with_two_ends_given_as_a_keyword_is_fitted():
     """As on the command line: but for a density that is given, and for another family."""
     drawn = fractals.load_scene("seahorse", size=(48, 32), supersampling=1)
     found = fractals.render(drawn, palette="fog", device="cpu")
-    fitted = fractals.fit_colors(drawn.replace(palette="fog"))
+    fitted = fractals.fit_colors(drawn.replace(palette="fog", author=""))
     assert found.scene == fitted
     assert fitted.color.density < 0.5
     assert fractals.recolor(fractals.compute(drawn, device="cpu"), palette="fog") == found
@@ -64,7 +64,9 @@ def test_the_curves_are_those_of_the_shading_program():
     assert curved_values(scene(coloring="smooth")).size <= SIZE[0] * SIZE[1]
 
 
-@pytest.mark.parametrize(("kind", "count"), [("palettes", 42), ("density,offset", 25)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [("palettes", 42), ("density,offset", 25), ("blends", 11)]
+)
 def test_cells_of_a_sheet(kind, count):
     found = list(sheet.cells(scene(**SPIRAL), kind))
     assert len(found) == count

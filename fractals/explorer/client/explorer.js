@@ -331,7 +331,7 @@ export class Explorer extends EventTarget {
     const { center, width, rotation } = this.placed;
     const asked = { ...this.#asked.findLast((each) => each.keys)?.keys, ...keys };
     const view = this.placed.camera ? {} : { ...kindOf(this.scene.view), center, width, rotation };
-    this.open({ scene: { ...this.scene, title: "", author: "", note: "", ...asked, view } }, step, {
+    this.open({ scene: { ...this.scene, title: "", author: "", rights: "", note: "", ...asked, view } }, step, {
       jump: false,
     }).keys = asked;
   }
@@ -681,12 +681,13 @@ export class Explorer extends EventTarget {
       this.scene = message.scene;
     } else {
       const { zoom, ...view } = this.scene.view ?? {};
-      const { center, width: across, rotation, title, author, note, size, camera } = message;
+      const { center, width: across, rotation, title, author, rights, note, size, camera } = message;
       const seen = camera ? { camera } : { view: { ...view, center, width: across, rotation } };
       this.scene = {
         ...this.scene,
         title,
         author,
+        rights,
         note,
         ...seen,
         image: { ...this.scene.image, size },

@@ -83,7 +83,7 @@ export class Paints {
   }
 
   /** Take the answer `painted`. */
-  accepted(/** @type {Table} */ { seq, color, values, title, author, note }) {
+  accepted(/** @type {Table} */ { seq, color, values, title, author, rights, note }) {
     const { explorer } = this;
     this.#flight = null;
     this.#returns = false;
@@ -95,6 +95,7 @@ export class Paints {
       ...explorer.scene,
       title,
       author,
+      rights,
       note,
       ...(!this.#wanted && !this.#live && { color }),
     };

@@ -348,7 +348,7 @@ def colors_of(text: str, where: str) -> list[str]:
 
 def write_kfr(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
     """Return the location of a whole scene's plain values, and what was lost."""
-    lost = [f"the {key}" for key in ("title", "author", "note", "film") if table.get(key)]
+    lost = [f"the {key}" for key in ("title", "author", "rights", "note", "film") if table.get(key)]
     (kind, power, hybrid), kin = _kind(table["formula"])
     if table.get("julia"):
         raise SceneError("Kalles Fraktaler has no Julia sets")

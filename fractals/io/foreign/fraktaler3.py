@@ -152,7 +152,7 @@ def write(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         raise SceneError("Fraktaler-3 has no Julia sets")
     if view["projection"] != "plane":
         raise SceneError("an exponential map is not written to a file of Fraktaler-3")
-    lost = [f"the {key}" for key in ("title", "author", "note", "film") if table.get(key)]
+    lost = [f"the {key}" for key in ("title", "author", "rights", "note", "film") if table.get(key)]
     lost.append("the colors, which are a program in Fraktaler-3")
     if view["stretch"] != 1:
         lost.append("the stretched view")

@@ -53,7 +53,10 @@ MAX_BIAS = 2**32  # of counts
 # file whose header promises more is a bomb or cut short.
 MAX_RATIO, SURELY_SMALL = 2000, 64 * 2**20
 USED = ("N", "N0", "N1", "NF", "T", "DEX", "DEY")  # channels
-P3 = (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329)  # primaries and white, x and y
+PRIMARIES = {  # of gamuts, and their white, x and y
+    "p3": (0.68, 0.32, 0.265, 0.69, 0.15, 0.06, 0.3127, 0.329),
+    "adobe": (0.64, 0.33, 0.21, 0.71, 0.15, 0.06, 0.3127, 0.329),
+}
 MAGIC = b"\x76\x2f\x31\x01"
 LOST = "z and dz keep six digits in an EXR, and orbit statistics are not kept"
 
@@ -96,8 +99,8 @@ def save_picture(
     header = {"compression": exr.ZIP_COMPRESSION, "type": exr.scanlineimage}
     if not isinstance(scene.formula, AnyFormula):  # a function of the user's
         header[SCENE_KEY] = scene.to_json()
-    if scene.image.gamut == "p3":
-        header["chromaticities"] = P3
+    if scene.image.gamut in PRIMARIES:
+        header["chromaticities"] = PRIMARIES[scene.image.gamut]
     _write(path, header, planes, overwrite)
 
 

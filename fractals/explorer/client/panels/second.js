@@ -67,6 +67,7 @@ export function secondView(/** @type {Table} */ { explorer, canvas, notify, juli
     ...explorer.scene,
     title: "",
     author: "",
+    rights: "",
     note: "",
     julia,
     view,

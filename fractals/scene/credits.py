@@ -1,0 +1,26 @@
+"""Whose a picture is that was made of another's scene."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fractals.scene.model import Scene
+
+HOUSE = "The fractals authors"  # of the gallery's scenes, who claim no picture made of them
+# Keys that leave a picture what it is: another size is still the same picture.
+SAME = ("version", "title", "author", "rights", "note", "image", "iteration")
+
+
+def is_derived(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Tell whether two tables of scenes are of different pictures, and not of different sizes."""
+    one, other = ({k: v for k, v in each.items() if k not in SAME} for each in (before, after))
+    return one != other
+
+
+def unsigned(before: Scene, after: Scene, own: str = "") -> Scene:
+    """Return a scene that was made of another, without the gallery's author.
+
+    `own` is the author in that place.
+    """
+    if after.author != HOUSE or not is_derived(before.to_values(), after.to_values()):
+        return after
+    return after.model_copy(update={"author": own})
