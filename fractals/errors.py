@@ -23,7 +23,7 @@ MAX_LINE = 2000  # characters of a message
 MAX_SHOWN = 200  # characters of a given text in a message; longer texts are cut
 MAX_LINES = 10  # errors in a message; the rest are counted
 # Of files whose functions are no callers of this package
-INNER = (os.path.dirname(os.path.abspath(__file__)) + os.sep, contextlib.__file__)
+INNER = (os.path.dirname(__file__) + os.sep, contextlib.__file__)
 
 
 class FractalsError(Exception):

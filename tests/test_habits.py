@@ -66,6 +66,7 @@ def public_values(folder):
         "raw numbers of a flame": fractals.compute(
             "garland", quality=0.1, size=(8, 6), device="cpu"
         ),
+        "PointData": fractals.compute_points([0.3, ("-0.75", "0.1")], device="python"),
         "LineDrawing": fractals.trace(scene, contours=0, rays=2),
         "Pixel": fractals.verify(folder / "a.png", 1)[0],
         "OptionError": fractals.OptionError("a line"),

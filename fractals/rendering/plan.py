@@ -214,8 +214,8 @@ class Plan:
         Tables are then made for samples so near, and their positions share the plan's exponent.
     settled : bool
         Whether `max_iterations` was found by a probe.
-    points : ndarray of float64, shape (2, samples), or None
-        Where samples lie, row by row, in place of the view's grid.
+    points : ndarray, or None
+        Where samples lie, row by row, in place of the view's grid: shape (2, samples).
     """
 
     scene: Scene

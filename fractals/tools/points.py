@@ -193,7 +193,7 @@ def compute_points(
     Parameters
     ----------
     points : sequence of complex numbers, or of pairs of numbers or decimal texts
-        At least one.
+        At least one. An array of NumPy may have any shape; one of (n, 2) reals holds pairs.
     *sources : str, Path, mapping or Scene
         The formula, and how it is iterated, as for `render`; views and colors are not read.
     **keywords
@@ -234,7 +234,9 @@ def compute_points(
 def _listed(points: Any) -> list[Any]:
     if isinstance(points, str | complex | float | int) or not isinstance(points, Iterable):
         raise OptionError(f"points={points!r:.40}: give a list, such as [-0.75+0.1j, 0.3]")
-    found = list(points.ravel()) if isinstance(points, np.ndarray) else list(points)
+    pairs = isinstance(points, np.ndarray) and points.dtype.kind != "c" and points.shape[1:] == (2,)
+    flat = points.ravel() if isinstance(points, np.ndarray) and not pairs else points
+    found = list(flat)
     if not found:
         raise OptionError("points: give at least one")
     return found
@@ -243,6 +245,10 @@ def _listed(points: Any) -> list[Any]:
 def _point(given: Any) -> complex | Text:
     """Return a point of float64, or decimal texts where it has more digits."""
     try:
+        if isinstance(given, Sequence | np.ndarray) and len(given) == 2:
+            x, y = given
+            if all(isinstance(part, float | np.floating) for part in (x, y)):
+                given = complex(x, y)
         if isinstance(given, complex | float | int | np.number):
             point = complex(given)
             if math.isfinite(point.real) and math.isfinite(point.imag):

@@ -122,6 +122,8 @@ def test_many_points_are_rows_of_an_array(monkeypatch):
     assert fractals.compute_points(given, device="cpu", max_iterations=500) == whole
     assert np.array_equal(np.asarray(whole), whole.count)
     assert np.array_equal(whole.points, given)
+    pairs = np.stack([given.real, given.imag], 1)
+    assert fractals.compute_points(pairs, device="cpu", max_iterations=500) == whole
 
 
 def test_points_of_pictures_have_the_counts_of_pictures():
