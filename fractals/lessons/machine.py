@@ -169,7 +169,7 @@ def steps_of(scene: Scene, precision: Precision) -> tuple[Ints, Ints, int]:
     )
     taken = np.zeros((2, planned.size[1], planned.size[0]), np.int32)
     grid = SampleGrid(*(part.astype(backend.real) for part in coordinates(planned)))
-    point = [*map(float, scene.julia or (0, 0)), scene.iteration.escape_radius**2, 0]
+    point = [*map(float, scene.julia or (0, 0)), scene.iteration.escape_radius**2]
     limit = np.int32(planned.max_iterations)
     backend.compile(make_steps_body, options)(taken, grid, np.array(point, backend.real), limit)
     return taken[0], taken[1], planned.max_iterations

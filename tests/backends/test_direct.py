@@ -19,6 +19,7 @@ from fractals.backends.devices import limits_of
 from fractals.kernels import escape
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering import plan, sampling
+from fractals.threads import halting
 
 # On CPUs with few registers, programs of the Mandelbrot set speculate only without shortcuts.
 SHORTCUTS = not FEW_REGISTERS
@@ -55,7 +56,7 @@ class Both:
         width, height = planned.size
         columns, rows = (part.astype(self.real) for part in sampling.coordinates(planned))
         x, y = map(float, drawn.julia or ("0", "0"))
-        point = np.array([x, y, drawn.iteration.escape_radius**2, 0], self.real)
+        point = np.array([x, y, drawn.iteration.escape_radius**2], self.real)
         rest = SampleGrid(columns, rows), point, np.int32(planned.max_iterations)
         filled = []
         for _ in range(2):
@@ -68,7 +69,8 @@ class Both:
         self.plain(0, 0, 1, 1, filled[0], *rest)
         numbers, places = direct_sizes(width, list_rows(self.options))
         scratch = np.full(numbers, np.nan, self.real), np.full(places, -1, f"i{point.itemsize}")
-        self.wave(EscapeTile(*(part.reshape(-1) for part in filled[1])), *rest, *scratch)
+        tile = EscapeTile(*(part.reshape(-1) for part in filled[1]))
+        self.wave(tile, *rest, *scratch, halting())
         for plain, wave in zip(*filled, strict=True):
             assert plain.tobytes() == wave.tobytes(), drawn.to_json()
         return filled[1][0]

@@ -129,7 +129,7 @@ def run_escape(backend, drawn, interior_shortcuts, block, check_every_step=False
             backend.to_device(columns.astype(backend.real)),
             backend.to_device(rows.astype(backend.real)),
         ),
-        backend.to_device(np.array([x, y, drawn.iteration.escape_radius**2, 0], backend.real)),
+        backend.to_device(np.array([x, y, drawn.iteration.escape_radius**2], backend.real)),
         np.int32(planned.max_iterations),
     )
     for array, result in zip(on_device, results, strict=True):

@@ -1,5 +1,7 @@
 """z that overflowed is infinite or exact, in memory and in files, and colors are as they were."""
 
+import re
+
 import mpmath
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from oracle import table
 from support.scenes import scene
 
 import fractals
+from fractals.errors import InputError
 from fractals.io.escape_data import without_overflows
 
 RADIUS = 64
@@ -74,3 +77,22 @@ def test_formulas_without_exponentials_keep_their_numbers():
     raw.z[0, 0] = 1e300
     assert without_overflows(raw, raw.scene.make_formula()) is raw
     assert raw.z[0, 0] == 1e300
+
+
+@pytest.mark.parametrize(
+    ("samples", "z", "said"),
+    [
+        ([-1], [1e300j], "names samples that there are not"),
+        ([10**9], [1e300j], "names samples that there are not"),
+        ([1, 2], [1e300j], "names samples that there are not"),
+        ([1.0], [1e300j], "is of type float64"),
+        ([[1]], [1e300j], "shape (1, 1)"),
+        ([1], [1.0], "is of type float64"),
+    ],
+)
+def test_a_damaged_list_of_these_z_is_refused(samples, z, said, tmp_path):
+    computed("gauss_map").save(tmp_path / "raw.npz")
+    arrays = dict(np.load(tmp_path / "raw.npz")) | {"beyond": samples, "beyond z": z}
+    np.savez(tmp_path / "raw.npz", **arrays)
+    with pytest.raises(InputError, match=re.escape(said)):
+        fractals.EscapeData.load(tmp_path / "raw.npz")
