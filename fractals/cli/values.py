@@ -291,18 +291,19 @@ def check_value(key: str, text: str) -> Any:
     name = f"--{key.replace('_', '-')}"
     if key == "max_iterations":
         return _max_iterations(text)
-    if allowed:
-        if text not in allowed:
-            hint = did_you_mean(text[:40], allowed)
-            raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
+    if text in allowed:
         return text
+    words = "".join(f"{word} or " for word in allowed)
+    if allowed and kinds not in ({int}, {float}):
+        hint = did_you_mean(text[:40], allowed)
+        raise OptionError(f"{name}: '{shown(text, 40)}' is not {choices(allowed)}{hint}")
     if kinds not in ({int}, {float}):
         return text
     number = whole(text) if int in kinds else _float(text)
     if number is None:
         kind = "whole number" if int in kinds else "finite number"
         hint = f": write {text.replace(',', '')}" if _has_separators(text) else ""
-        raise OptionError(f"{name}: '{shown(text, 40)}' is not a {kind}{hint}")
+        raise OptionError(f"{name}: '{shown(text, 40)}' is not {words}a {kind}{hint}")
     least, most = bounds
     if not least <= number <= most:
         raise OptionError(f"{name}: {shown(text, 40)} is not from {least:g} to {most:g}")
