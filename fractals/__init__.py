@@ -118,6 +118,7 @@ _MEANT = {  # what people type first
     "load": "fractals.load_scene reads a scene",
     "open": "fractals.load_scene reads a scene",
     "palettes": "fractals.names('palettes') lists them",
+    "poster": "fractals.render_to(path, size=(width, height)) draws a picture of any size",
     "save": "fractals.save_scene writes a scene, and image.save(path) a picture",
     "scenes": "fractals.names('scenes') lists them",
 }
