@@ -20,7 +20,13 @@ from fractals.rendering.options import SYNONYMS, Options
 F = TypeVar("F", bound=Callable[..., Any])
 
 # What other programs call an option of the command line alone.
-_SYNONYMS_OF = {"at": "pixel", "output": "file out", "pan": "move", "quiet": "silent"}
+_SYNONYMS_OF = {
+    "at": "pixel",
+    "audio": "music song sound",
+    "output": "file out",
+    "pan": "move",
+    "quiet": "silent",
+}
 _SYNONYMS = SYNONYMS | {
     word: name for name, words in _SYNONYMS_OF.items() for word in words.split()
 }

@@ -87,13 +87,16 @@ def recolor_command(
     check_output(output, overwrite)
     raw, scene = raw_request(raw_file, scenes, options)
     check_format(file_format, scene.image)
+    values = scene.to_values()
+    # Of a scene only looks are taken, but what an option says is meant, or told where it can't be.
+    keys = ("image", "light", "camera", *SIGNATURE)
+    meant = {name: values[name] for name in keys if name in values}
     with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
         drawn = fractals.recolor_to(
             output,
             raw,
             scene,
-            image=scene.to_values()["image"],
-            **{key: getattr(scene, key) for key in SIGNATURE},
+            **meant,
             overwrite=overwrite,
             device=request,
             threads=threads,

@@ -147,11 +147,12 @@ COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in 
 # Other words that people type for a verb.
 _SYNONYMS_OF = {
     "convert": "export",
-    "film": "animate video",
+    "film": "animate animation movie video",
     "learn": "lesson lessons teach tutorial",
-    "list": "ls palettes",
+    "list": "ls palette palettes",
     "recolor": "color colour",
-    "render": "draw zoom",
+    "render": "draw html page picture poster zoom",
+    "sheet": "compare sweep",
     "show": "info",
     "verify": "test",
 }

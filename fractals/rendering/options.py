@@ -53,6 +53,7 @@ _SYNONYMS_OF = {
 SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
 # The same of keywords in Python for which a name does not say enough.
 _KEYWORDS = {
+    "audio music song sound": "film.save(path, sound='song.flac')",
     "backend": "device='cpu', 'gpu' or another",
     "c": "julia=(x, y)",
     "cpu": "device='cpu'",

@@ -48,6 +48,7 @@ _SAID: dict[str, dict[str, str]] = {
         "load open read": (
             "fractals.load_scene reads a scene, and fractals.EscapeData.load raw numbers"
         ),
+        "poster": "fractals.render_to(path, size=(width, height)) draws a picture of any size",
         "save write export dump": (
             "fractals.save_scene writes a scene, image.save a picture, and raw.save raw numbers"
         ),

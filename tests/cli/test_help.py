@@ -176,6 +176,11 @@ def test_an_option_like_no_other_names_the_help(run):
     [
         (("rendr",), "did you mean 'render'?"),
         (("draw",), "did you mean 'render'?"),
+        (("poster",), "did you mean 'render'?"),
+        (("html",), "did you mean 'render'?"),
+        (("movie",), "did you mean 'film'?"),
+        (("sweep",), "did you mean 'sheet'?"),
+        (("film", "--music", "song.wav"), "did you mean '--audio'?"),
         (("xyzzy",), "'fractals --help' lists the verbs"),
         (("find", "nucles"), "did you mean 'nucleus'?"),
         (("list", "palets"), "did you mean 'palettes'?"),

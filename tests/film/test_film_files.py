@@ -511,5 +511,8 @@ def test_a_film_that_stays_lacks_no_digits_where_its_picture_lacks_none():
 
 
 def test_an_unknown_option_of_a_file_is_an_error(tmp_path, cycle):
+    for word in ("audio", "sound"):
+        with pytest.raises(OptionError, match=rf"unknown keyword '{word}'; give film\.save\("):
+            fractals.film("seahorse", **{word: "a.wav"})
     with pytest.raises(OptionError, match=r"unknown keyword 'sounds'.*did you mean 'sound'"):
         cycle.save(tmp_path / "film.mp4", sounds="a.wav")

@@ -92,6 +92,16 @@ def test_channels_are_the_oracles(name, keys):
     assert escaped > 3
 
 
+def test_distances_beyond_float32_are_its_greatest_number():
+    """Where a formula of sines jumps, distances exceed it: a warning of NumPy was printed."""
+    raw = fractals.compute(size=(12, 8), supersampling=1, coloring="distance", device="cpu")
+    raw.dz[~raw.inside] *= 1e-60
+    found = exr.channels(raw)
+    most = np.finfo(np.float32).max
+    away = np.maximum(np.abs(found["DEX"]), np.abs(found["DEY"]))
+    assert (away[~raw.inside] == most).all()
+
+
 def test_fractions_and_turns_stay_below_one():
     drawn = scene(size=(60, 40), escape_radius=2, julia=["0", "0"], width="4")
     found = exr.channels(fractals.compute(drawn, device="cpu"))

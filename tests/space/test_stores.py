@@ -90,6 +90,8 @@ def test_a_store_with_the_shares_of_sources_is_lit_anew(tmp_path, whole):
     night = fractals.load_scene({"light": {"sky": ("#000000",) * 3}}, sun_power=0)
     assert fractals.recolor(path, night, device="cpu").pixels.max() == 0
     assert main(["recolor", str(whole), *given, "-o", str(tmp_path / "no.png")]) == 2
+    for option in ("--sun=0,0,1", "--haze=1"):  # what an option says is never left out
+        assert main(["recolor", str(path), option, "-o", str(tmp_path / "no.png")]) == 2
     for keys in ({"sun": (0, 0, 1)}, {"gloss": 0.5}, {"haze": 1.0}):
         (name,) = keys
         with pytest.raises(OptionError, match=rf"emission_color: light\.{name} differs: compute"):

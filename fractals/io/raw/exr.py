@@ -140,9 +140,9 @@ def channels(raw: EscapeData) -> dict[str, NDArray[Any]]:
     if raw.dz is not None:
         with np.errstate(all="ignore"):
             away = z * np.log(np.abs(z)) / (raw.dz * _turned(scene, raw.method))
-        known = outside & np.isfinite(away)
-        found["DEX"] = np.where(known, away.real, 0).astype(np.float32)
-        found["DEY"] = np.where(known, away.imag, 0).astype(np.float32)
+        known, most = outside & np.isfinite(away), float(np.finfo(np.float32).max)
+        for name, part in (("DEX", away.real), ("DEY", away.imag)):
+            found[name] = np.where(known, part, 0).clip(-most, most).astype(np.float32)
     return found
 
 
