@@ -72,9 +72,9 @@ KEYWORDS = {
     "gamut='display-p3'": WORKS,
     "gamut='Display P3'": WORKS,
     "gamut='sRGB'": WORKS,
-    "gamut='adobe-rgb'": "is not 'srgb' or 'p3'",
+    "gamut='adobe-rgb'": WORKS,
     "curve='filmc'": "did you mean 'filmic'?",
-    "formula=lambda z, c: z * z + c": "write it as text",
+    "formula=lambda z, c: z * z + c": "give an expression such as",
 }
 EXPRESSIONS = {
     "fractals.render('newton', **SMALL)": "formula='newton'",
@@ -174,7 +174,7 @@ COMMAND_LINES = {
     "render --palette #102030,#e07020,#f8e8b0": WORKS,
     "render --palette Ember": WORKS,
     "render --palette sea.png": WORKS,
-    "render --palette photo.png": "carries no scene",
+    "render --palette photo.png": WORKS,
     "render --palette no.jpg": "no.jpg: no such file",
     "render --exposure 1.4": WORKS,
     "render --exposure bright": "is not 'auto' or a number",
