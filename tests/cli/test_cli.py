@@ -238,7 +238,8 @@ BAD = [
     (
         ("list", "foo"),
         2,
-        "choose formulas, attractors, solids, variations, colorings, palettes, scenes or formats",
+        "choose formulas, attractors, solids, variations, colorings, palettes, scenes, "
+        "formats or blends",
     ),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),
