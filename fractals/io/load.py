@@ -1,17 +1,15 @@
 """Reads scenes, merged from left to right of gallery names, files and tables, and palettes."""
 
-import csv
 import importlib.util
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fractals import catalog
 from fractals.color import palette, trap_image
 from fractals.color.palette import Palette
 from fractals.errors import InputError, OptionError, SceneError, shown, to_install
-from fractals.io import formats
 from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.escape_data import RESOLVED, SUFFIXES, EscapeData, checked
 from fractals.io.files import (
@@ -27,13 +25,15 @@ from fractals.io.files import (
     text_of,
     written,
 )
-from fractals.io.foreign import Imported
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
 from fractals.scene.numbers import plain_minus
 from fractals.scene.paint import MAX_NESTING
 from fractals.scene.space import SOURCES
+
+if TYPE_CHECKING:
+    from fractals.io.foreign import Imported
 
 CMAP = "cmap:"
 MAX_NAME = 4096  # characters; longer names are no files
@@ -86,12 +86,23 @@ def split_entry(name: str, place: Place = HERE) -> tuple[Path, str] | None:
     def exists(path: str) -> bool:
         return os.path.isfile(place.folder / path) or (not place.from_file and os.path.isfile(path))
 
-    path, entry = formats.split(name, exists)
+    path, entry = _split(name, exists)
     return (path, entry) if path.name.lower().endswith(_suffixes()) else None
+
+
+def _split(source: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, str]:
+    """Return the path and the entry of ``"many.par#name"``; see `formats.split`."""
+    if "#" not in source:
+        return Path(source), ""
+    from fractals.io import formats
+
+    return formats.split(source, exists)
 
 
 def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     """Return the palette in a file, and what was lost; see `find_palette`."""
+    from fractals.io import formats
+
     try:
         if path.suffix.lower() == ".toml":
             table = read_toml(path)
@@ -217,6 +228,8 @@ def read_points(path: Path) -> list[list[Any]]:
 
     `SceneError`: the file is missing, too large, or a row is no point; the message has its line.
     """
+    import csv
+
     name = shown(path)
     try:
         text = text_of(read_bytes(path, MAX_BYTES))
@@ -433,7 +446,7 @@ def load_scene(
     for source in sources:
         place = HERE
         if isinstance(source, str | Path):
-            place = Place(formats.split(str(source))[0].parent, True, more)
+            place = Place(_split(str(source))[0].parent, True, more)
         table = read_table(source, lost, more) if isinstance(source, str | Path) else source
         table = table.to_values() if isinstance(table, Scene) else embed_files(table, place, lost)
         merged = merge(merged, table)
@@ -494,16 +507,18 @@ def _read_any(
     source: str | Path, lost: list[str] | None, folders: Sequence[Path]
 ) -> dict[str, Any]:
     name = str(source)
-    path, entry = formats.split(name)
+    path, entry = _split(name)
     suffix = "" if entry else path.suffix.lower()
     if isinstance(source, str):
-        named = name in catalog.names("gallery") or not (path.suffix or os.path.exists(path))
-        if named and name not in catalog.names("gallery") and name in catalog.names("solid"):
-            return {"formula": name}
-        if named or name.startswith(GALLERY):
+        if name.startswith(GALLERY) or name in catalog.names("gallery"):
             return catalog.read("gallery", name.removeprefix(GALLERY))
+        if not (path.suffix or os.path.exists(path)):
+            known = catalog.has("solid", name)
+            return {"formula": name} if known else catalog.read("gallery", name)
     if suffix == ".json":
         return read_json(path)
+    from fractals.io import formats  # imported for files: most scenes have a name
+
     if suffix in formats.PICTURES:
         return _read_picture(name, lost)
     if suffix in PAGES:
@@ -524,12 +539,14 @@ def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:
     try:
         return read_embedded(Path(name))
     except NoSceneError:
+        from fractals.io import formats
+
         if (imported := formats.read_picture(Path(name))) is None:
             raise
     return _told(name, imported, lost)
 
 
-def _told(name: str, imported: Imported, lost: list[str] | None) -> dict[str, Any]:
+def _told(name: str, imported: "Imported", lost: list[str] | None) -> dict[str, Any]:
     """Return what a file says, and add what was lost to a list."""
     if lost is not None:
         lost += [f"{name}: {line}" for line in imported.lost]

@@ -12,7 +12,6 @@ import numpy as np
 from fractals.backends.base import Run
 from fractals.backends.cpu import programs
 from fractals.backends.machine_code import Laid, Uncompilable
-from fractals.kernels import perturb
 from fractals.kernels.layout import EscapeTile
 
 # Bodies of whole arrays, in modules that import Numba.
@@ -49,6 +48,8 @@ def in_packets(backend, options):
     # Samples that become too small for float64 leave their packets.
     one_by_one = None
     if options.floatexp:
+        from fractals.kernels import perturb
+
         one_by_one = backend.program(perturb.make_body, backend.number, (options,), loop=True)
     sizes, memory = programs.packet_sizes(programs.row_count(options)), backend.scratch
 
