@@ -72,6 +72,7 @@ _KEYWORDS = {
     "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
 }
 KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
+CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
 
 
 AS_THE_SCENE = Written("...")  # the default of a key of the scene, in signatures
