@@ -325,11 +325,13 @@ def sampled(drawing: Drawing, step: int = 1) -> Drawing:
 
 @contextlib.contextmanager
 def compilation_explained(plan: Plan) -> Iterator[None]:
-    """Turn Numba's error about a formula of the user into an `OptionError` of one line."""
+    """Turn what says that a formula of the user can't be compiled into an `OptionError`."""
     try:
         yield
     except Exception as error:
-        of_numba = type(error).__module__.startswith("numba.")
+        from fractals.backends.machine_code import Uncompilable
+
+        of_numba = isinstance(error, Uncompilable) or type(error).__module__.startswith("numba.")
         if not of_numba or plan.formula.step.__module__.startswith("fractals."):
             raise
         raise _uncompilable(plan) from error
