@@ -13,10 +13,10 @@ from fractals.space.camera import flown, orbited
 
 SIZE, DRAWN, CAMERAS = (48, 30), 40, 10
 RADII = np.array([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0])  # in pixels
-# Of a camera, half of the drawn points, nine tenths and nearly all are as near a member, in pixels.
-QUANTILES, NEAR = (0.5, 0.9, 0.97), (1.0, 1.5, 2.0)
-ANY = 3.0, np.inf, np.inf  # where d grows far more than orbits part
-ROUGH = {"bristorbrot": ANY, "pseudo_kleinian": ANY}
+# Half of the drawn points, nine tenths and nearly all are as near a member, in pixels: of a camera
+# that sees the whole solid, of ten cameras, and of these where d grows far more than orbits part.
+QUANTILES, WHOLE, ALL = (0.5, 0.9, 0.98), (0.75, 1.0, 1.25), (0.75, 1.5, 2.0)
+ROUGH = {"bristorbrot": (1.0, 2.5, 4.0), "pseudo_kleinian": (1.0, 2.5, 4.0)}
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
@@ -88,25 +88,23 @@ def measured(tracing, count=DRAWN):
     return np.append(RADII, np.inf)[which], passed
 
 
-def check(name, tracing):
-    away, passed = measured(tracing)
-    if not len(away):
-        return
-    assert (np.quantile(away, QUANTILES, method="lower") <= ROUGH.get(name, NEAR)).all()
-    assert (passed < 0.5).mean() > (0.9 if name in ROUGH else 0.999)
+def check(found, near, most=0.0):
+    """Compare what was measured: how far points are from members; which rays pass members."""
+    away, passed = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    assert (np.quantile(away, QUANTILES, method="lower") <= near).all()
+    assert (passed > 0.5).mean() <= most
 
 
 @pytest.mark.parametrize("name", ["mandelbulb", "bicomplex", "menger"])
 def test_rays_end_half_a_pixel_before_members(name):
-    check(name, next(tracings(name)))
+    """No ray to a member goes on behind it, so silhouettes are whole."""
+    check([measured(next(tracings(name)))], WHOLE)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", catalog.names("solid"))
 def test_rays_of_ten_cameras_end_half_a_pixel_before_members(name):
-    """No ray to a member goes on behind it, so silhouettes are whole."""
-    made = list(tracings(name))
-    assert len(made) == CAMERAS
-    assert sum(len(looked(tracing, DRAWN)[0]) > 0 for tracing in made) >= 8
-    for tracing in made:
-        check(name, tracing)
+    found = [measured(tracing) for tracing in tracings(name)]
+    assert len(found) == CAMERAS
+    assert sum(len(away) > 0 for away, _ in found) >= 6  # some see the sky alone
+    check(found, ROUGH.get(name, ALL), 0.02 if name in ROUGH else 0.0)
