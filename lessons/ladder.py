@@ -99,7 +99,10 @@ def show(step, picture):
         colors = np.round(255 * srgb_from_linear(rgb)).astype(np.uint8)
     image = Image.fromarray(colors)
     for path in sys.argv[1:]:
-        image.save(path)
+        try:
+            image.save(path)
+        except (OSError, ValueError) as error:
+            sys.exit(f"{path}: not saved: {error}")
     if notebook:
         from IPython.display import display
 
@@ -163,3 +166,5 @@ def report(step, seconds, iterations=None, unit="it/s", device="CPU", picture=No
             file.write(json.dumps(line) + "\n")
     if picture is not None:
         show(step, picture)
+    elif sys.argv[1:]:
+        print(f"step {step} makes no picture", file=sys.stderr)

@@ -1,5 +1,8 @@
 """Figures that only a GPU has: kernels against the issue limit, launches, copies, frames.
 
+A kernel is timed as launch, event, launch, event: the host then works while the GPU is still busy
+with the first launch, so none of the host's time lies between the events.
+
 In the simulator the same is done at a small size, so that this file is tried out; its figures mean
 nothing there.
 """
@@ -21,6 +24,7 @@ from fractals.threads import run_tiles
 from fractals.tools import bench
 
 LARGE = 4
+FEWEST, MOST = 2**14, 2**22  # turns that keep a GPU busy: some 0.1 ms, and 20 ms
 ARITHMETIC = 4  # floating-point instructions of a Mandelbrot iteration
 NUMBERS = ("float32", "float64")
 WORKLOADS = ("a", "b", "c", "d", "e")
@@ -76,8 +80,8 @@ def start(scene, request, interior_shortcuts=True, shading=False):
 def kernel(name, precision, device, tiny, runs):
     """Time the iteration of a workload: as it is, and without shortcuts in blocks of all shapes.
 
-    Without shortcuts it is drawn LARGE times as wide: a launch then takes longer than the host
-    needs to begin it.
+    Without shortcuts it is drawn LARGE times as wide, because the last blocks of a short launch
+    leave most of the GPU idle. `host_left_out` tells of each time whether it is the GPU's alone.
     """
     workload = bench.load_workload(name).change((64, 36) if tiny else None, precision)
     request = bench.label(device)
@@ -88,11 +92,12 @@ def kernel(name, precision, device, tiny, runs):
     executed = np.empty(plain.plan.size[::-1], np.int32)
     plain.backend.to_host(plain.source.iterate(whole(plain))[0], executed)
     differing = differing_counts(workload, request, usual)
-    shapes = {}
+    shapes, alone = {}, {}
     for block in BLOCKS[:2] if tiny else BLOCKS:
-        plain.backend.block = block
-        shapes["x".join(map(str, block))] = seconds(plain, runs)
+        plain.backend.block, named = block, "x".join(map(str, block))
+        shapes[named], alone[named] = seconds(plain, runs)
     plain.backend.block = BLOCK
+    took, usual_alone = seconds(usual, runs)
     best = shapes["x".join(map(str, BLOCK))]
     rate = int(executed.sum(dtype=np.int64)) / best
     limit = device.rate(precision) / ARITHMETIC
@@ -100,7 +105,7 @@ def kernel(name, precision, device, tiny, runs):
         "workload": name,
         "precision": precision,
         "method": usual.plan.method,
-        "seconds": seconds(usual, runs),
+        "seconds": took,
         "large": list(plain.plan.size),
         "seconds_without_shortcuts": best,
         "iterations_per_second": rate,
@@ -108,6 +113,7 @@ def kernel(name, precision, device, tiny, runs):
         "share_of_limit": rate / limit if limit else None,
         "differing_counts": differing,
         "blocks": shapes,
+        "host_left_out": {"seconds": usual_alone, **alone},
     }
 
 
@@ -128,6 +134,7 @@ def line_of(figures):
         f"shortcuts {figures['iterations_per_second']:.3g} iterations/s"
         + (f", {share:.2f} of the limit" if share else "")
         + f"; ms by block: {blocks}"
+        + ("" if all(figures["host_left_out"].values()) else "; some with the host")
     )
 
 
@@ -136,11 +143,53 @@ def whole(drawing):
 
 
 def seconds(drawing, runs):
-    """Return the median seconds of a whole picture's iteration on the device."""
+    """Return the median seconds of a whole picture's iteration, and whether they are the GPU's."""
     tile = whole(drawing)
-    return statistics.median(
-        drawing.backend.seconds(lambda: drawing.source.iterate(tile)) for _ in range(runs)
-    )
+    return Clock(drawing.backend).median(lambda: drawing.source.iterate(tile), runs)
+
+
+class Clock:
+    """Times work of a device without the host that launches it, where that is possible."""
+
+    def __init__(self, backend):
+        self._backend, self._turns = backend, FEWEST
+        self._run = backend.compile(make_busy)
+        self._out = backend.to_device(np.zeros((8, 8), np.int32))
+        self._busy()  # compiles
+
+    def _busy(self):
+        self._run(self._out, self._out, np.int32(self._turns))
+
+    def seconds(self, work):
+        """Return the seconds of a work, and whether the host is left out.
+
+        The GPU is kept busy four times as long until all of the work is in its queue. Work that
+        waits for the GPU itself never is: its host belongs to it.
+        """
+        while True:
+            took, alone = self._backend.seconds(work, self._busy)
+            if alone or self._turns >= MOST:
+                return took, alone
+            self._turns *= 4
+
+    def median(self, work, runs):
+        """Return the median seconds of a work, and whether the host is left out of all runs."""
+        self.seconds(work)  # allocates, and finds how long the GPU has to be kept busy
+        found = [self.seconds(work) for _ in range(runs)]
+        return statistics.median(took for took, _ in found), all(alone for _, alone in found)
+
+
+def make_busy(_target):
+    """Return a program whose first thread computes random numbers, one after the other."""
+
+    def body(x0, y0, dx, dy, out, like, turns):
+        if x0 + y0 == 0:
+            seed = like[0, 0]
+            for _ in range(turns):
+                seed = (1664525 * seed + 1013904223) & 0x7FFFFFFF
+            out[0, 0] = seed
+
+    return body
 
 
 def make_nothing(_target):
@@ -226,7 +275,7 @@ def on_device(request, size, runs):
         for tile in drawing.plan.tiles:
             shade_tile(drawing, tile, drawing.source.iterate(tile))
 
-    return statistics.median(drawing.backend.seconds(draw) for _ in range(runs))
+    return Clock(drawing.backend).median(draw, runs)[0]
 
 
 # Scenes of the gallery that throw points, and of solids, with their samples a pixel.

@@ -112,11 +112,12 @@ def player_of(scene, request):
 def launcher(player):
     """Return ``launch(width)``, a function that returns the seconds of some launches."""
     import numpy as np
+    from gpu_figures import Clock
 
     from fractals.scatter.cells import moved
     from fractals.scatter.plan import CHUNK
 
-    plan, backend = player.plan, player.backend
+    plan, backend, clock = player.plan, player.backend, Clock(player.backend)
     run = backend.compile(*plan.kernel)
     (throw,) = player.throws(range(1))
     data, window = moved(backend, throw.data), moved(backend, throw.window)
@@ -129,7 +130,7 @@ def launcher(player):
             for k in range(0, trajectories, width):
                 run(seen, data, plan.game(k), window, sums)
 
-        return lambda trajectories: backend.seconds(lambda: work(trajectories))
+        return lambda trajectories: clock.seconds(lambda: work(trajectories))[0]
 
     return launch
 

@@ -57,10 +57,29 @@ def learn_command(
 ) -> None:
     """Go through the lessons, from a loop in Python to the limit of CPU and GPU.
 
-    Without STEP the steps are listed. STEP is a number from 0 to 14, or a to d. Without --start,
-    --check, --page or --report the script of the step is run, with FILE as its arguments: some
-    scripts save their picture there.
+    Without STEP the steps are listed. STEP is a number from 0 to 14, or a letter from a to g.
+    Without --start, --check, --page or --report the script of the step is run, and saves its
+    picture in FILE. Without FILE, --check takes the file that --start has written.
     """
+    from fractals.lessons.steps import lessons_folder
+
+    language = language or of_the_user()
+    chosen = [name for name in MODES if modes[name]]
+    try:
+        _learn(step, arguments, chosen, language, output, overwrite)
+    except FractalsError as error:
+        raise type(error)(said(str(error), lessons_folder(), language)) from None
+
+
+def _learn(
+    step: str | None,
+    arguments: tuple[str, ...],
+    chosen: list[str],
+    language: str,
+    output: str,
+    overwrite: bool,
+) -> None:
+    """Do what the command is asked for; errors are in English."""
     from fractals.lessons.steps import (
         all_steps,
         check_answer,
@@ -70,12 +89,9 @@ def learn_command(
         start,
     )
 
-    language = language or of_the_user()
-
     def here(text: str) -> str:
         return said(text, lessons_folder(), language)
 
-    chosen = [name for name in MODES if modes[name]]
     if len(chosen) > 1:
         raise OptionError(f"--{chosen[0]} and --{chosen[1]}: give one of them")
     mode = chosen[0] if chosen else "run"
@@ -87,14 +103,18 @@ def learn_command(
             raise OptionError(f"--{mode}: name a step, as in 'fractals learn --{mode} 1'")
         _list(all_steps(), language, here)
     elif mode == "run":
-        run_script(find_step(step), arguments, _ladder())
+        found = find_step(step)
+        for path in arguments:
+            _check_picture(path, overwrite)
+        run_script(found, arguments, _ladder())
     elif mode == "check":
         if not arguments and (answer := ANSWER.fullmatch(Path(step).name)):
             step, arguments = answer[1], (step,)  # the file's name has the step
-        if len(arguments) != 1:
-            raise OptionError(f"--check: name one file: fractals learn --check {step} FILE")
         found = find_step(step)
-        check_answer(found, arguments[0], language=language)
+        if len(arguments) > 1:
+            raise OptionError(f"--check: name one file: fractals learn --check {found.key} FILE")
+        answer_path = arguments[0] if arguments else found.answer_name
+        check_answer(found, answer_path, language=language)
         write_out(here(f"step {found.key}: passed") + "\n")
         later = all_steps()[all_steps().index(found) + 1 :]
         next_page = f"next: fractals learn --page {later[0].key}" if later else ""
@@ -105,6 +125,17 @@ def learn_command(
         tell(here(f"{start(find_step(step), overwrite, language)}: written"))
     else:
         _page(find_step(step), language)
+
+
+def _check_picture(path: str, overwrite: bool) -> None:
+    """Refuse a file that can hold no picture, or can't be written, before the script runs."""
+    from PIL import Image
+
+    from fractals.io.files import check_output
+
+    if Path(path).suffix.lower() not in Image.registered_extensions():
+        raise OptionError(f"'{shown(path, 80)}' names no picture: end it in .png")
+    check_output(path, overwrite)
 
 
 def _list(steps: "list[Step]", language: str, here: Callable[[str], str]) -> None:

@@ -1,6 +1,8 @@
 """`fractals gpu`: instruments that study GPU kernels on a machine without a GPU."""
 
+import contextlib
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -115,7 +117,11 @@ def access_command(
     """
     from fractals.lessons import access
 
-    found = access.log_of_script(script, list(arguments)).accesses()
+    # What the script prints would stand before the JSON.
+    with contextlib.redirect_stdout(sys.stderr) if as_json else contextlib.nullcontext():
+        found = access.log_of_script(script, list(arguments)).accesses()
+    if not found:
+        tell(f"{shown(script, 80)}: no kernel made by @cuda.jit loaded or stored anything")
     if line is not None:
         name = str(Path(script).resolve())
         found = [
@@ -321,10 +327,12 @@ def share(text: str) -> float:
 def samples_of(scene: "Scene") -> "Scene":
     """Return a scene whose pixels are all samples of another.
 
-    An `OptionError` refuses perturbation, where counts are not the steps taken.
+    An `OptionError` refuses images of other families, which have no counts, and perturbation, where
+    counts are not the steps taken.
     """
     import fractals
 
+    scene.make_formula()
     samples = scene.image.supersampling
     across, down = scene.image.size
     single = scene.replace(size=(across * samples, down * samples), supersampling=1)

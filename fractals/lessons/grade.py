@@ -44,6 +44,10 @@ def explain(error: BaseException, path: Path) -> str:
         return f"the file defines no '{missing[1]}': keep the names of the exercise"
     if isinstance(error, SystemExit):
         return f"{place}the program ends itself (SystemExit)"
+    if isinstance(error, NotImplementedError) and not str(error):
+        return f"{place}{kind}: write this function"
+    if place == "" and "NoneType" in str(error):  # in the check, which has called the answer
+        return "a function returns None: is its 'return' missing?"
     # Numba puts the cause at the end of its text, after the name of the pass that failed.
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if kind.startswith("Typing") and place == "":

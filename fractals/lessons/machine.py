@@ -115,8 +115,9 @@ def card(name: str) -> Card:
     """Return a card of the table."""
     key = name.lower().replace(" ", "").replace("-", "")
     if key not in CARDS:
-        hint = did_you_mean(key[:50], CARDS) or f"; choose {', '.join(CARDS)}"
-        raise OptionError(f"unknown card '{shown(name, 40)}'{hint}, or give cores= and clock=")
+        meant = did_you_mean(key[:50], CARDS)
+        hint = f"{meant} Or give" if meant else f"; choose {', '.join(CARDS)}, or give"
+        raise OptionError(f"unknown card '{shown(name, 40)}'{hint} cores= and clock=")
     return CARDS[key]
 
 
@@ -280,8 +281,8 @@ def count(path: str, kernel: str, signature: str, capability: tuple[int, int] = 
 
     if importlib.util.find_spec("numba_cuda") is None:
         raise FractalsError(
-            f"CUDA's compiler is not installed; it needs no GPU: {to_install('gpu')} "
-            + " ".join(TOOLS)
+            f"CUDA's compiler is not installed; it needs no GPU: {to_install('gpu')}. To count "
+            f"machine code in place of PTX, install {' and '.join(TOOLS)} too"
         )
     if probe.numba_simulates():
         raise FractalsError("NUMBA_ENABLE_CUDASIM is set: unset it to compile for a GPU")

@@ -166,6 +166,11 @@ def find_step(key: str) -> Step:
 def start(step: Step, overwrite: bool = False, language: str = "en") -> Path:
     """Copy the exercise of a step to the working folder, and return the name of the copy."""
     target = Path(step.answer_name)
+    if os.path.lexists(target) and not overwrite:
+        raise FractalsError(
+            f"'{target}' exists already: check it, or begin again with --overwrite, "
+            "which deletes it"
+        )
     check_output(target, overwrite)
     with written(target, overwrite) as file:
         file.write(exercise_text(step.exercise, step.script.parent, language).encode())

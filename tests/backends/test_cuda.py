@@ -658,5 +658,8 @@ def test_the_figures_of_gpu_check(monkeypatch):
         assert figures["differing_counts"] == 0
         assert min(figures["seconds"], figures["iterations_per_second"], found["launch"]) > 0
         assert figures["workload"] in " ".join(told)
+        assert set(figures["host_left_out"]) == {"seconds", *figures["blocks"]}
+        assert not any(figures["host_left_out"].values()), "the simulator has no events"
+    assert "some with the host" in " ".join(told)
     assert min(*found["copy_bytes_per_second"].values(), *found["frames_per_second"].values()) > 0
     assert found["pictures"]["shroud"]["differing_pixels"] == 0

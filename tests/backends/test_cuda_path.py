@@ -4,7 +4,11 @@ Orders are those of the stand-in for NVIDIA's driver (tests/cuda_driver); on a t
 that need them are skipped.
 """
 
+import importlib
+import sys
 import threading
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,3 +168,51 @@ def test_two_cards_and_late_streams(tmp_path, order):
     assert ended.returncode == 0, ended.stderr
     keys = {"size": (32, 18), "max_iterations": 200, "width": "1e-20"}
     assert np.array_equal(pixels_of(tmp_path), fractals.render(device="cpu", **keys).pixels)
+
+
+# --- Times of kernels
+
+HOST, TURNS = 0.05, 2**30  # seconds of the host in a work; turns of a GPU that take longer
+
+
+@pytest.fixture
+def figures(monkeypatch):
+    """Return scripts/gpu_figures.py as a module."""
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[2] / "scripts"), *sys.path])
+    return importlib.import_module("gpu_figures")
+
+
+@stand_in
+def test_a_kernel_is_timed_without_the_host(figures):
+    """Launch, event, launch, event: a GPU that is still busy does not wait for the host."""
+    backend = opened(scene(**DRAWN), "cuda").backend
+    out = backend.to_device(np.zeros((8, 8), np.int32))
+    busy, nothing = map(backend.compile, (figures.make_busy, figures.make_nothing))
+
+    def work():
+        time.sleep(HOST)
+        nothing(out, out, np.int32(1))
+
+    for program in busy, nothing:
+        program(out, out, np.int32(1))  # compiles
+    backend.synchronize()
+    took, alone = backend.seconds(work, lambda: busy(out, out, np.int32(TURNS)))
+    assert alone
+    assert took < HOST
+    took, alone = backend.seconds(work)
+    assert not alone
+    assert took >= HOST
+
+
+def test_a_gpu_is_kept_busy_until_all_is_queued(monkeypatch, figures):
+    clock = figures.Clock(opened(scene(**DRAWN), "cuda").backend)
+    turns = []
+
+    def seconds(work, before):
+        before()
+        turns.append(clock._turns)
+        return 1.0, clock._turns >= 2**18
+
+    monkeypatch.setattr(clock._backend, "seconds", seconds)
+    assert clock.median(lambda: None, 3) == (1.0, True)
+    assert turns == [2**14, 2**16, 2**18, 2**18, 2**18, 2**18]

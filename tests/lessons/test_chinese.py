@@ -1,11 +1,13 @@
 """The lessons in Chinese: the same numbers, each verdict, each exercise, and the command."""
 
 import ast
+import itertools
 import re
+from pathlib import Path
 
 import pytest
 
-from fractals.lessons import steps
+from fractals.lessons import commands, steps
 from fractals.lessons.steps import all_steps, lessons_folder
 
 LESSONS = lessons_folder()
@@ -39,6 +41,31 @@ def test_a_translation_has_the_same_pictures(page):
     assert pictures(page) == pictures(page.parent / "zh" / page.name)
 
 
+def prose(path):
+    """Return the text of a page without its blocks of code and their names."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"<!--.*?-->", "", text)
+
+
+@pytest.mark.parametrize("page", sorted(LESSONS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_translation_has_the_same_formulas_and_words_of_programs(page):
+    """And the same lines of formulas: what a program has joined is no formula any more."""
+
+    def literal(path):
+        text = prose(path)
+        formulas = [line for line in text.splitlines() if line.startswith("    ")]
+        return formulas, set(re.findall(r"`([^`]+)`", text.replace("\n", " ")))
+
+    assert literal(page.parent / "zh" / page.name) == literal(page)
+
+
+@pytest.mark.parametrize("page", sorted(LESSONS.glob("zh/*.md")), ids=lambda page: page.stem)
+def test_a_paragraph_is_one_line(page):
+    """A break would be shown as a space, and what comes next would belong to the paragraph."""
+    lines = [line and not re.match(r"[-#|]|\d\.| {4}", line) for line in prose(page).splitlines()]
+    assert not any(a and b for a, b in itertools.pairwise(lines))
+
+
 def template(node):
     """Return the text of a message with {} for what is put in, or None."""
     if isinstance(node, ast.Constant):
@@ -65,6 +92,15 @@ def test_each_verdict_of_a_check_has_a_translation(step):
     found = list(verdicts_of(step.check))
     assert found
     assert [text for text in found if text not in VERDICTS] == []
+
+
+@pytest.mark.parametrize("module", [commands, steps], ids=lambda module: module.__name__)
+def test_each_error_of_the_command_has_a_translation(module):
+    """All but those of a broken installation, and the verdict of a check, which is said before."""
+    found = [text for text in verdicts_of(Path(module.__file__)) if text]
+    assert len(found) > 4
+    missing = [text for text in found if text not in VERDICTS]
+    assert [text for text in missing if "installation" not in text and text != "{}: {}"] == []
 
 
 def test_translations_put_in_as_much_as_the_originals():

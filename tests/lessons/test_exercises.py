@@ -45,6 +45,23 @@ def test_a_solution_passes(name):
     steps.check_answer(step_of(name), str(lessons_folder() / "solutions" / f"{name}.py"))
 
 
+@pytest.mark.parametrize("name", marked([step.script.stem for step in all_steps()]))
+def test_an_answer_that_returns_nothing_fails(name, tmp_path):
+    step, path = step_of(name), tmp_path / "answer.py"
+    text = step.exercise.read_text("utf-8")
+    path.write_text(re.sub("raise NotImplementedError.*", "return None", text), "utf-8")
+    with pytest.raises(InputError) as found:
+        steps.check_answer(step, str(path))
+    assert not re.search("TypeError|AttributeError|NoneType", str(found.value))
+
+
+def test_an_exercise_that_is_not_begun_says_so(tmp_path):
+    path = tmp_path / "answer.py"
+    path.write_text("def julia(z, c, limit):\n    raise NotImplementedError\n")
+    with pytest.raises(InputError, match="line 2: NotImplementedError: write this function"):
+        steps.check_answer(find_step("1"), str(path))
+
+
 @pytest.mark.parametrize("name", marked(WRONG))
 def test_a_wrong_answer_fails(name, capfd):
     path = lessons_folder() / "wrong" / f"{name}.py"

@@ -10,7 +10,7 @@ import pytest
 from support.scenes import scene
 
 import fractals
-from fractals.errors import OptionError, to_install
+from fractals.errors import FractalsError, OptionError, to_install
 from fractals.lessons import access, machine
 
 KERNELS = """
@@ -109,6 +109,31 @@ def test_the_log_counts_the_lines_of_each_warp(tmp_path, run):
     assert sorted(each["lines_per_step"] for each in loads) == [1, 1, 32]
     (table,) = [each for each in loads if each["share_used"] == 8 / 128]  # all threads read one
     assert table["elements"] == 2048
+
+
+def test_what_a_script_prints_is_not_mixed_with_json(tmp_path):
+    script = tmp_path / "kernels.py"
+    script.write_text(f"print('begun')\n{KERNELS}")
+    command = [sys.executable, "-m", "fractals", "gpu", "access", str(script), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["accesses"]
+    assert done.stderr == "begun\n"
+
+
+def test_a_script_without_kernels_is_told(tmp_path, run):
+    script = tmp_path / "plain.py"
+    script.write_text("print('begun')")
+    code, out, err = run("gpu", "access", str(script))
+    assert code == 0
+    assert out.decode().startswith("begun\n")
+    assert "no kernel made by @cuda.jit loaded or stored anything" in err
+
+
+def test_a_missing_compiler_is_a_command_that_works(monkeypatch):
+    monkeypatch.setattr(machine.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(machine, "to_install", lambda extra: f"uv sync --extra {extra}")
+    with pytest.raises(FractalsError, match=r"no GPU: uv sync --extra gpu\. To count machine code"):
+        machine.count("kernels.py", "kernel", "float64")
 
 
 def test_the_log_of_a_script_that_fails(tmp_path, run):
@@ -245,6 +270,8 @@ def test_iterations_are_those_that_the_kernel_takes(precision):
         (("predict", "--cores", "5"), "--cores and --clock are given together"),
         (("predict", "--formula", "newton"), "give --instructions"),
         (("predict", "--card", "none"), "unknown card 'none'"),
+        (("predict", "--card", "4090"), "did you mean 'rtx4090'? Or give --cores and --clock"),
+        (("divergence", "ruin"), "makes images of another family, solid"),
         (("divergence", "--block", "8"), "is not WIDTHxHEIGHT"),
         (("divergence", "--zoom", "1e20"), "perturbation skips steps"),
         (("divergense",), "did you mean 'divergence'?"),

@@ -66,6 +66,31 @@ def test_a_script_is_run_with_its_arguments(learn, tmp_path, name, capfdbinary):
     assert len((tmp_path / "ladder.jsonl").read_text().splitlines()) == 1
 
 
+def test_a_picture_is_not_lost(learn, tmp_path, capfdbinary):
+    mine = tmp_path / "work" / "mine.png"
+    mine.write_bytes(b"mine")
+    code, out, err = learn("1", "mine.png")
+    assert (code, out) == (1, b"")
+    assert "'mine.png' exists already: name another file, or give --overwrite" in err
+    assert "the folder 'none' does not exist" in learn("1", "none/mine.png")[2]
+    assert learn("1", "mine.png", "--overwrite")[1] == b"runs mine.png\n"
+
+
+def test_errors_are_in_the_language_of_the_user(learn, tmp_path):
+    real = steps.PACKAGE.parent / "lessons" / "zh" / "verdicts.toml"
+    (tmp_path / "lessons" / "zh" / "verdicts.toml").write_bytes(real.read_bytes())
+    code, _, err = learn("7", "--language", "zh")
+    assert (code, err) == (2, "fractals: 没有第“7”步：请选 1, 2, a；“fractals learn”会列出它们\n")
+    assert learn("a", "--language", "zh")[2] == "fractals: 第 a 步：脚本以退出码 3 结束\n"
+
+
+def test_help_names_all_steps(run):
+    numbers = [step.key for step in steps.all_steps() if step.key.isdigit()]
+    letter = steps.all_steps()[-1].key
+    words = " ".join(run("learn", "--help")[1].decode().split())
+    assert f"a number from 0 to {numbers[-1]}, or a letter from a to {letter}" in words
+
+
 def test_a_script_that_fails_is_an_error(learn):
     code, _, err = learn("a")
     assert code == 1
@@ -87,7 +112,7 @@ def test_an_exercise_is_started_and_checked(learn, tmp_path):
     assert (code, err) == (3, "fractals: exercise_01.py: not 42\n")
     code, _, err = learn("--start", "1")
     assert code == 1
-    assert "'exercise_01.py' exists already" in err
+    assert "'exercise_01.py' exists already: check it, or begin again with --overwrite" in err
     path.write_text("def answer():\n    return 42\n")
     code, out, err = learn("--check", "1", "exercise_01.py")
     assert (code, out) == (0, b"step 1: passed\n")
@@ -138,7 +163,9 @@ def test_bars_of_the_chart_are_as_long_as_their_rates(learn):
     ("arguments", "message"),
     [
         (("7",), "no step '7': choose 1, 2, a; 'fractals learn' lists them"),
-        (("--check", "1"), "--check: name one file: fractals learn --check 1 FILE"),
+        (("--check", "1"), "no file 'exercise_01.py': 'fractals learn --start 1' writes"),
+        (("--check", "1", "a.py", "b.py"), "--check: name one file: fractals learn --check 1 FILE"),
+        (("1", "picture.txt"), "'picture.txt' names no picture: end it in .png"),
         (("--check", "1", "none.py"), "no file 'none.py': 'fractals learn --start 1' writes"),
         (("--start",), "--start: name a step, as in 'fractals learn --start 1'"),
         (("--start", "1", "x"), "--start: unexpected argument 'x'"),
@@ -159,6 +186,7 @@ def test_the_step_is_taken_from_the_name_of_the_answer(learn, tmp_path):
     assert (code, out.decode()) == (0, "step 1: passed\n")
     assert "next: fractals learn --page 2" in err
     assert learn("--check", "answer.py")[0] == 2
+    assert learn("--check", "01")[1].decode() == "step 1: passed\n"  # and the other way round
 
 
 def test_the_command_speaks_the_language_of_the_user(run, monkeypatch):
