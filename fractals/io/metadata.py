@@ -4,8 +4,6 @@ XMP is the packet of ISO 16684-1, with the names of Dublin Core. The tags are th
 EXIF, in UTF-8, as the Metadata Working Group's *Guidelines for Handling Image Metadata* (2010) ask.
 """
 
-from xml.sax.saxutils import escape
-
 from fractals import __version__
 from fractals.errors import escaped
 from fractals.scene.model import Scene
@@ -18,6 +16,8 @@ NAMESPACES = (
     'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
     'xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
+
+ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})  # xml.sax takes 15 ms to import
 
 
 def signature_of(scene: Scene) -> dict[str, str]:
@@ -72,7 +72,7 @@ def rdf(scene: Scene, note: str = "") -> str:
     parts = []
     for key, text in said.items():
         name, kind, language = kinds[key]
-        item = f"<rdf:li{language}>{escape(text)}</rdf:li>"
+        item = f"<rdf:li{language}>{text.translate(ESCAPES)}</rdf:li>"
         parts.append(f"<dc:{name}><{kind}>{item}</{kind}></dc:{name}>\n")
     return (
         f'<rdf:RDF {NAMESPACES}>\n<rdf:Description rdf:about="" '
