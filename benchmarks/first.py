@@ -4,12 +4,16 @@
     python benchmarks/first.py                         # this checkout: some minutes
     python benchmarks/first.py --against OTHER         # another checkout too, in turns
     python benchmarks/first.py --runs 5 --json > benchmarks/first-<processor>.json
+    python benchmarks/first.py --warm --runs 11        # starts whose programs are compiled
     python benchmarks/first.py --read FILE.json        # its table
 
 The first kind starts from empty caches. Each other kind starts from a copy of the caches that the
 first one leaves, as for a user who drew the default picture. Then the same picture is drawn twice
 again, and the last one is timed: it loads its programs. Medians of the CPU time of a process and
 its children, and of the time that passed. Modules are compiled to bytecode before.
+
+With --warm all programs are compiled before: least and median of the CPU time of whole processes,
+in turns with a process that imports NumPy alone.
 """
 
 import argparse
@@ -42,20 +46,35 @@ KINDS: dict[str, list[str]] = {
     "caravan": ["caravan"],
     "z**3 + c*sin(z)": ["--formula", "z**3 + c*sin(z)"],
 }
+# Warm starts: pictures of a family each, and one that is large
+WARM: dict[str, list[str]] = {
+    "default": ["--size", "320x200"],
+    "bonfire": ["bonfire", "--size", "320x200"],
+    "caldera, 64x40": ["caldera", "--size", "64x40"],
+    "wheels": ["wheels", "--size", "320x200"],
+    "mandelbrot, 1280x800": ["mandelbrot", "--size", "1280x800"],
+}
+NUMPY = "import numpy"
 
 
 def draw(checkout: Path, arguments: list[str], caches: Path) -> tuple[float, float]:
     """Draw a picture in a new process; return the seconds of the CPU, and those that passed."""
+    command = ["-m", "fractals", "render", "--size", "320x200", *arguments, "--cpu"]
+    return run(checkout, [*command, "--overwrite", "-o", str(caches / "picture.png")], caches)
+
+
+def run(checkout: Path, arguments: list[str], caches: Path) -> tuple[float, float]:
+    """Run Python with a checkout; return the seconds of the CPU, and those that passed."""
     environment = {
         **{key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"},
         "PYTHONPATH": str(checkout),
         "NUMBA_CACHE_DIR": str(caches / "compiled"),
         "FRACTALS_CACHE_DIR": str(caches),
     }
-    command = [sys.executable, "-m", "fractals", "render", *arguments, "--cpu"]
-    command += ["--size", "320x200", "--overwrite", "-o", str(caches / "picture.png")]
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
-    subprocess.run(command, env=environment, cwd=caches, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, *arguments], env=environment, cwd=caches, check=True, capture_output=True
+    )
     passed, after = perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, passed
 
@@ -88,10 +107,44 @@ def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dic
     ]
 
 
+def measure_warm(checkouts: dict[str, Path], runs: int) -> list[dict[str, Any]]:
+    """Return for each checkout and picture what starts take whose programs are compiled."""
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        caches = {name: Path(folder, name) for name in checkouts}
+        for path in caches.values():
+            path.mkdir(exist_ok=True)
+        for kind, arguments in {NUMPY: ["-c", NUMPY], **WARM}.items():
+            by = run if kind == NUMPY else draw
+            found: dict[str, list[float]] = {name: [] for name in checkouts}
+            for k in range(-3, runs):  # the first ones compile
+                for name in [*checkouts][:: 1 if k % 2 else -1]:
+                    seconds, _ = by(checkouts[name], arguments, caches[name])
+                    found[name] += [seconds] if k >= 0 else []
+            results += [
+                {
+                    "checkout": name,
+                    "picture": kind,
+                    "runs": runs,
+                    "least_cpu_seconds": min(seconds),
+                    "median_cpu_seconds": statistics.median(seconds),
+                }
+                for name, seconds in found.items()
+            ]
+    return results
+
+
 def print_table(table: dict[str, Any]) -> None:
     """Print the seconds of each kind."""
     print(bench_report.hardware_line(table))
     for row in table["results"]:
+        if "least_cpu_seconds" in row:
+            least, median = row["least_cpu_seconds"], row["median_cpu_seconds"]
+            print(
+                f"{row['checkout']:8} {row['picture']:20} "
+                f"least {least:.3f}, median {median:.3f} s of CPU time"
+            )
+            continue
         line = f"{row['checkout']:8} {row['picture']:20} "
         line += f"{row['cpu_seconds']:6.2f} s of CPU time, {row['seconds']:6.2f} s passed"
         if "seconds_again" in row:
@@ -105,6 +158,7 @@ def main() -> None:
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
     parser.add_argument("--against", type=Path, help="another checkout, timed in turns")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--warm", action="store_true", help="time starts of compiled programs")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--read", type=Path, help="print the table of a file")
     options = parser.parse_args()
@@ -117,7 +171,11 @@ def main() -> None:
     if options.against:
         checkouts["other"] = options.against.resolve()
     table = bench_report.make_report([])
-    table["results"] = measure(checkouts, options.kinds or list(KINDS), options.runs)
+    table["results"] = (
+        measure_warm(checkouts, options.runs)
+        if options.warm
+        else measure(checkouts, options.kinds or list(KINDS), options.runs)
+    )
     print(json.dumps(table, indent=1)) if options.json else print_table(table)
 
 

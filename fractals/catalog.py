@@ -105,6 +105,15 @@ def names(kind: str = "") -> tuple[str, ...]:
     return _names(found)
 
 
+def has(kind: str, name: str) -> bool:
+    """Tell whether a name is of a kind; other packages, which takes milliseconds, are asked last.
+
+    >>> has("variation", "linear"), has("solid", "linear")
+    (True, False)
+    """
+    return name in _functions(kind) or name in _rows(kind) or name in _installed(kind)
+
+
 @functools.cache
 def _names(kind: str) -> tuple[str, ...]:
     if kind in DATA:

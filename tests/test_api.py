@@ -269,6 +269,8 @@ def test_a_scene_is_loaded_from_its_json():
     for wrong, words in (("{", "the JSON of a scene: "), ('{"imag": 1}', "^imag: unknown key")):
         with pytest.raises(SceneError, match=words):
             fractals.load_scene(wrong)
+    with pytest.raises(InputError, match="not in the folder"):  # a stranger's, as a file may be
+        fractals.load_scene('{"color": {"palette": "../../etc/a.map"}}')
 
 
 def test_raw_numbers_compare_and_show_themselves_shortly():

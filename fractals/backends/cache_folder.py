@@ -8,7 +8,6 @@ a folder that is closed to others today may have been open when a file was plant
 import contextlib
 import os
 import re
-import secrets
 import stat
 import threading
 import time
@@ -287,7 +286,7 @@ def read_own(path: Path, most: int) -> bytes:
 
 def write_own(path: Path, data: bytes) -> None:
     """Write a file of a cache, for this user alone; it appears whole or not at all."""
-    new = path.with_suffix(f".{secrets.token_hex(8)}.part")
+    new = path.with_suffix(f".{os.urandom(8).hex()}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with os.fdopen(os.open(new, flags, 0o600), "wb") as file:

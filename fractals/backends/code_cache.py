@@ -13,9 +13,9 @@ import dataclasses
 import functools
 import hashlib
 import importlib.metadata
+import json
 import os
 import sys
-import tempfile
 import threading
 import types
 import weakref
@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from fractals.backends import sources
 from fractals.backends.cache_folder import (
     check_own_folder,
     compiled_folder,
@@ -52,6 +53,7 @@ KNOWN_MODULES = ("builtins", "math", "cmath", "operator", "numpy", "fractals")
 PLAIN = bool, int, float, complex, str, bytes, np.generic, type(None)
 MARK = b"fractals compiled code 3\n"  # how a file begins: a digest and the data follow
 MAX_BYTES = 2**26  # of a file; a program takes 30 KB to 1 MB
+NOTES = "notes about modules 1"  # the key of `sources.Notes`; another number for another table
 
 
 class Store:
@@ -230,15 +232,33 @@ def forget_programs() -> None:
 
 def _store(maker: str, identity: tuple[Any, ...], text: str) -> Store | None:
     path = folder()
-    sources = sources_of(text, maker)
-    if path is None or sources is None or _outdated(sources):
+    made_of = None if path is None else _sources(path, text, maker)
+    if path is None or made_of is None or _outdated(made_of):
         return None
-    text = f"{text} made of {sources.digest}"
+    text = f"{text} made of {made_of.digest}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     # For people who look into the folder; the text tells programs apart.
     names = [getattr(part, "__qualname__", part) for part in identity]
     name = short_name("-".join([part for part in names if isinstance(part, str)]))
-    return Store(os.path.join(path, f"{name}-{digest}"), text, sources)
+    return Store(os.path.join(path, f"{name}-{digest}"), text, made_of)
+
+
+def _sources(path: str, text: str, maker: str) -> Sources | None:
+    """Return what a program is made of; notes about its modules are kept beside the programs."""
+    store = _notes_in(path, str(sources.PACKAGE))
+    found = sources_of(text, maker)
+    if sources.notes.changed:
+        store.save(NOTES, json.dumps(sources.notes.to_keep()).encode())
+    return found
+
+
+@functools.cache
+def _notes_in(path: str, package: str) -> Store:
+    """Return where the notes about the modules of a package are kept; what is there is taken."""
+    digest = hashlib.sha256(os.fsencode(package)).hexdigest()[:12]
+    store = Store(os.path.join(path, f"modules-{digest}"), package)
+    sources.notes.take(store.load(NOTES, json.loads))
+    return store
 
 
 class _Parts:
@@ -381,12 +401,18 @@ def folder() -> str | None:
     """
     try:
         path = trusted_folder(compiled_folder() / f"fractals-{_versions()}")
-        with tempfile.TemporaryFile(dir=path):
-            pass
+        _check_writable(path)
     except OSError as error:
         report(f"compiled code is not kept, so every start compiles anew: {reason(error)}")
         return None
     return str(path)
+
+
+def _check_writable(path: Path) -> None:
+    """Raise an OSError where no file can be made in a folder: its rights don't tell."""
+    file = path / f"{os.urandom(8).hex()}.part"
+    os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    file.unlink()
 
 
 def _versions() -> str:

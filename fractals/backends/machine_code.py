@@ -1,8 +1,9 @@
-"""Machine code of a program: an object file that LLVM links, called with its arguments in cells.
+"""Machine code of a program: a piece of memory, called with its arguments in cells.
 
-A program is compiled once by Numba (`fractals.backends.cpu.entry`) and kept as an object file,
-which any later process calls without Numba. Its one function takes the address of *cells*, numbers
-of 8 bytes, in which the arguments lie one after the other:
+A program is compiled once by Numba (`fractals.backends.cpu.entry`) and kept as a piece of memory
+(`fractals.backends.linked`), which any later process calls without Numba and LLVM. Where that can't
+be, it is kept as an object file, which LLVM links at each start. Its one function takes the address
+of *cells*, numbers of 8 bytes, in which the arguments lie one after the other:
 
 =================  ============================================================================
 array              the address of its first element, its shape and, where it has gaps, its strides
@@ -12,7 +13,7 @@ tuple              the cells of its parts
 `Entry`            the address of another program, compiled for the arguments that it is called with
 =================  ============================================================================
 
-The types of the arguments are their *layout*. A program has one object file for each layout.
+The types of the arguments are their *layout*. A program has one piece for each layout.
 """
 
 import ctypes
@@ -25,11 +26,11 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import llvmlite.binding
-import llvmlite.binding as llvm
 import numpy as np
 
-# --- What this CPU can do, and what programs are compiled for: read without Numba
+from fractals.backends import code_cache, linked
+
+# --- What this CPU can do, and what programs are compiled for: read without Numba and LLVM
 
 # The settings of Numba that change the machine code of a program.
 SETTINGS = ("CPU_NAME", "CPU_FEATURES", "ENABLE_AVX", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE")
@@ -39,19 +40,57 @@ def _setting(name: str) -> str | None:
     return os.environ.get(f"NUMBA_{name}")
 
 
+@functools.cache
+def _processor() -> tuple[str, str]:
+    """Return the name and the features of this CPU, as LLVM writes them: "+fma,-avx512f,...".
+
+    They are kept until the machine starts anew, because LLVM takes long to be imported.
+    """
+    boot, folder = _boot(), code_cache.folder()
+    if not boot or folder is None:
+        return _processor_by_llvm()
+    store = code_cache.Store(os.path.join(folder, "processor"))
+    if found := store.load(boot, _named):
+        return found
+    found = _processor_by_llvm()
+    store.save(boot, json.dumps(found).encode())
+    return found
+
+
+def _boot() -> str:
+    """Return what names the time since this machine started; "" where the system doesn't say."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read().strip()
+    except (OSError, UnicodeError):
+        return ""
+
+
+def _named(data: bytes) -> tuple[str, str]:
+    name, features = json.loads(data)
+    return str(name), str(features)
+
+
+def _processor_by_llvm() -> tuple[str, str]:
+    import llvmlite.binding as llvm
+
+    try:
+        return llvm.get_host_cpu_name(), str(llvm.get_host_cpu_features().flatten())
+    except RuntimeError:  # LLVM does not know them
+        return llvm.get_host_cpu_name(), ""
+
+
 def own_flags() -> str:
-    """Return the features of this CPU, as LLVM writes them: "+fma,-avx512f,..."."""
+    """Return the features of the CPU that is compiled for: see `_processor`."""
     if (given := _setting("CPU_FEATURES")) is not None:
         return given
     if _setting("CPU_NAME") == "generic":
         return ""
-    try:
-        found: Any = llvmlite.binding.get_host_cpu_features()
-    except RuntimeError:  # LLVM does not know them
-        return ""
+    found = _processor()[1]
     if _setting("ENABLE_AVX") == "0":
-        found.update({name: False for name in found if name.startswith("avx")})
-    return str(found.flatten())
+        flags = found.split(",")
+        return ",".join(f"-{flag[1:]}" if flag[1:].startswith("avx") else flag for flag in flags)
+    return found
 
 
 def register_bytes(features: set[str]) -> int:
@@ -61,7 +100,7 @@ def register_bytes(features: set[str]) -> int:
     return 32 if "avx2" in features else 16  # SSE2 and NEON
 
 
-CPU = _setting("CPU_NAME") or llvmlite.binding.get_host_cpu_name()
+CPU = _setting("CPU_NAME") or _processor()[0]
 FLAGS = own_flags()
 FEATURES = {name[1:] for name in FLAGS.split(",") if name.startswith("+")}
 REGISTER = register_bytes(FEATURES)
@@ -92,17 +131,17 @@ class Entry:
 
 
 class MachineCode:
-    """The function of an object file, in the memory of this process until nobody refers to it.
+    """The function of a program, in the memory of this process until nobody refers to it.
 
-    `content`: the object file. `symbol`: the name of the function.
+    `content`: a piece, or an object file. `facts`: as `made` gives them.
     """
 
-    def __init__(self, content: bytes, symbol: str) -> None:
-        library = llvm.JITLibraryBuilder().add_object_img(content).add_current_process()
-        with _lock:
-            # The tracker frees the memory when nobody refers to it.
-            self._tracker = library.export_symbol(symbol).link(_linker(), f"{next(_numbers)}")
-            self.address = self._tracker[symbol]
+    def __init__(self, content: bytes, facts: dict[str, Any]) -> None:
+        if "entry" in facts:
+            piece = linked.LinkedCode(content, facts["entry"], facts["own"], facts["others"])
+            self._memory, self.address = linked.mapped(piece)
+        else:
+            self._memory, self.address = _by_llvm(content, facts["symbol"])
         self._call = _CALL(self.address)
 
     def __call__(self, cells: bytes) -> None:
@@ -115,15 +154,32 @@ class Uncompilable(Exception):
     """Numba can't compile a program: the reason, in one line."""
 
 
+def _by_llvm(content: bytes, symbol: str) -> tuple[Any, int]:
+    """Have LLVM link an object file; return what frees its memory in the end, and the address."""
+    import llvmlite.binding as llvm
+
+    library = llvm.JITLibraryBuilder().add_object_img(content).add_current_process()
+    with _lock:
+        tracker = library.export_symbol(symbol).link(_linker(), f"{next(_numbers)}")
+        return tracker, tracker[symbol]
+
+
 def made(text: str) -> bytes:
     """Return the machine code of the one function of an LLVM module, as `loaded` takes it."""
+    import llvmlite.binding as llvm
+
     with _lock:
         module = llvm.parse_assembly(text)
         (symbol,) = (f.name for f in module.functions if _is_entry(f))
         declared = [f.name for f in module.functions if f.is_declaration]
         calls = [name for name in declared if not name.startswith("llvm.")]
         facts = {"symbol": symbol, "calls": calls}
-        return _packed(facts, target_machine().emit_object(module))
+        content = target_machine().emit_object(module)
+    data = _packed(facts, content)
+    piece = linked.link(content, symbol) if stands_alone(data) else None
+    if piece is None or any(linked.missing(piece)):
+        return data
+    return _packed(facts | piece._asdict() | {"content": None}, piece.content)
 
 
 def stands_alone(data: bytes) -> bool:
@@ -133,6 +189,8 @@ def stands_alone(data: bytes) -> bool:
 
 
 def _is_entry(function: Any) -> bool:
+    import llvmlite.binding as llvm
+
     return not function.is_declaration and function.linkage == llvm.Linkage.external
 
 
@@ -151,17 +209,21 @@ def loaded(data: bytes) -> MachineCode | Uncompilable:
     facts = json.loads(head)
     if "refused" in facts:
         return Uncompilable(facts["refused"])
-    return MachineCode(content, facts["symbol"])
+    return MachineCode(content, facts)
 
 
 @functools.cache
 def _linker() -> Any:
     """Return what loads object files."""
+    import llvmlite.binding as llvm
+
     return llvm.create_lljit_compiler(target_machine())
 
 
 def target_machine() -> Any:
     """Return LLVM's description of the CPU that programs are compiled for."""
+    import llvmlite.binding as llvm
+
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()  # for the clock of Arm, which is inline assembly

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -260,6 +259,8 @@ def _cpu_name() -> str:
 
 def _name_by_the_system() -> str:
     """Return the name of the processor on macOS and Windows, else ""."""
+    import subprocess  # takes milliseconds
+
     try:
         if sys.platform == "darwin":
             command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]

@@ -6,16 +6,19 @@ is left out, because it imports each public name when somebody asks for it. So a
 changes no program, such as `fractals.errors`, but none is missing: a key that knows too few modules
 would run old code.
 
-Modules are read as text, because some are imported only where a program has to be compiled.
+Modules are read as text, because some are imported only where a program has to be compiled. What a
+process finds in their text it notes for the next one, which reads those files that changed since.
 """
 
 import functools
 import hashlib
+import operator
 import os
 import re
+import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import fractals
 
@@ -23,13 +26,15 @@ PACKAGE = Path(__file__).parents[1]
 # A module in the text of an identity, as in "fractals.kernels.escape:make_body".
 _NAMED = re.compile(r"\bfractals(?:\.\w+)+(?=:)")
 # An import of this package: in parentheses, in which there may be comments, or to the line's end.
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(fractals[\w.]*)[ \t]+import[ \t]*(\((?:[^)#]|#.*\n)*|.*)"
-    r"|import[ \t]+(.*\bfractals\b.*))",
-    re.MULTILINE,
+# A text, which is compiled when the first module is read: most starts read none.
+_IMPORT = (
+    r"(?m)^[ \t]*(?:from[ \t]+(fractals[\w.]*)[ \t]+import[ \t]*(\((?:[^)#]|#.*\n)*|.*)"
+    r"|import[ \t]+(.*\bfractals\b.*))"
 )
-_COMMENT = re.compile(r"#.*")
-_WORD = re.compile(r"[\w.]+")
+_COMMENT, _WORD = r"#.*", r"[\w.]+"
+# Seconds for which a file is new. Until then it may change once more without another time, because
+# clocks of files have steps of up to 2 seconds, and the clock of a server may differ from ours.
+NEW = 10
 
 
 class Sources(NamedTuple):
@@ -59,6 +64,57 @@ class _Module(NamedTuple):
     digest: str
     file: str
     imports: tuple[str, ...]
+
+
+class Notes:
+    """What is known of the text of modules, by the state that their files had when it was read.
+
+    `changed`: whether there are notes that `take` did not bring.
+    """
+
+    def __init__(self) -> None:
+        self.changed = False
+        self.modules: dict[str, tuple[tuple[int, ...], _Module]] = {}
+
+    def take(self, kept: Any) -> None:
+        """Take the notes that another process kept; what is no such table changes nothing."""
+        try:
+            notes = {
+                name: ((*map(int, state),), _Module(str(digest), str(file), tuple(imports)))
+                for name, (state, (digest, file, imports)) in kept.items()
+            }
+        except (AttributeError, TypeError, ValueError):
+            return
+        self.modules = notes | self.modules
+
+    def to_keep(self) -> dict[str, Any]:
+        """Return the notes as plain values, as `take` takes them."""
+        self.changed = False
+        return dict(self.modules)
+
+    def add(self, name: str, module: _Module, info: os.stat_result) -> None:
+        """Note what the text says that a file has, or had after the state `info`."""
+        if _tells(info):
+            self.modules[name] = _STATE(info), module
+            self.changed = True
+
+
+# The state of a file: what changes with its text, or with any other of its attributes.
+_STATE = operator.attrgetter("st_dev", "st_ino", "st_size", "st_mtime_ns", "st_ctime_ns")
+
+
+def _tells(info: os.stat_result) -> bool:
+    """Tell whether a file's text can't change any more without its state.
+
+    `st_ctime` is when a file, its name or its attributes changed, by the clock of the system: no
+    program can set it, as unpacking sets `st_mtime`. On Windows it is when the file was made.
+    Whole seconds are those of a coarse clock, or of an image of files that all have one time.
+    """
+    changed, second = info.st_ctime_ns, 10**9
+    return os.name != "nt" and changed % second > 0 and changed <= time.time_ns() - NEW * second
+
+
+notes = Notes()
 
 
 def sources_of(identity: str, maker: str) -> Sources | None:
@@ -103,22 +159,28 @@ def closure(named: Iterable[str]) -> dict[str, _Module] | None:
 def _read(name: str) -> _Module | None:
     """Return the digest, the file and the imports of a module; None where it can't be read."""
     file = _file(name)
+    state, known = notes.modules.get(name, ((), None))
     try:
+        if known and known.file == file and state == _STATE(os.stat(file)):
+            return known
         with open(file, "rb") as opened:
+            info = os.fstat(opened.fileno())  # before the text: a change meanwhile changes it, too
             data = opened.read()
     except OSError:
         return None
     imports = {name.rpartition(".")[0]}  # a package is imported before its modules
-    for package, names, plain in _IMPORT.findall(data.decode("utf-8", "replace")):
+    for package, names, plain in re.findall(_IMPORT, data.decode("utf-8", "replace")):
         imports.add(package or name)
         inner = _file(package).endswith("__init__.py")
-        for word in _WORD.findall(_COMMENT.sub("", names or plain)):
+        for word in re.findall(_WORD, re.sub(_COMMENT, "", names or plain)):
             if plain and word.startswith("fractals."):
                 imports.add(word)
             elif package and inner and os.path.exists(_file(f"{package}.{word}")):
                 imports.add(f"{package}.{word}")
     imports -= {"fractals", name}
-    return _Module(hashlib.sha256(data).hexdigest(), file, tuple(sorted(imports)))
+    module = _Module(hashlib.sha256(data).hexdigest(), file, tuple(sorted(imports)))
+    notes.add(name, module, info)
+    return module
 
 
 @functools.cache

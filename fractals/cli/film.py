@@ -108,6 +108,7 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     """
     from fractals.films.sizes import with_measured_file
     from fractals.films.writing import video_of
+    from fractals.scene.credits import HOUSE
 
     own = _taken(options, "to", "cycle", "turn", "seconds", "fps", "preview")
     saving = _taken(options, "codec", "bits", "lossless", "keep_strip", "overwrite", "sound")
@@ -116,7 +117,10 @@ def film_command(scenes: tuple[str, ...], **options: Any) -> None:
     output, dry_run, as_json = (options.pop(key) for key in ("output", "dry_run", "as_json"))
     how = shared.drawing_request(options)
     force = how.pop("force")
-    scene = requested_scene(scenes, options, [], shared.scene_table(), fits=not dry_run)
+    defaults = shared.scene_table()
+    scene = requested_scene(scenes, options, [], defaults, fits=not dry_run)
+    if scene.author == HOUSE and scene.film is None:  # a film is more than the gallery's picture
+        scene = scene.replace(author=defaults.get("author", ""))
     suffix = ".png" if still is not None else ".mp4"
     path = output or default_output(scenes, options, suffix, free=not saving["overwrite"])
     if own["fps"] is None and scene.film is None:

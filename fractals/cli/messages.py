@@ -48,13 +48,11 @@ class Called:
 
 # A keyword as messages of the library write it: size=, overwrite=True, to=WIDTH, codec='av1'. What
 # is quoted was given by the user, and stays.
-KEYWORD = re.compile(
-    r"(?<!\w)'[^']*'|(?<![^\s(])([a-z]\w*)=('[^']*'|\([^()]*\)|[\w.][\w.:]*(?<![.:]))?"
-)
+KEYWORD = r"(?<!\w)'[^']*'|(?<![^\s(])([a-z]\w*)=('[^']*'|\([^()]*\)|[\w.][\w.:]*(?<![.:]))?"
 CALLS = {  # a function that messages name, and the verb or option that does the same
-    re.compile(r"\bfractals\.names\('(\w+)'\)"): r"'fractals list \1'",
-    re.compile(r"\bfractals\.(\w+)\(\)"): r"'fractals \1'",
-    re.compile(r"\bfilm\.still\(seconds\)"): "--still T",
+    r"\bfractals\.names\('(\w+)'\)": r"'fractals list \1'",
+    r"\bfractals\.(\w+)\(\)": r"'fractals \1'",
+    r"\bfilm\.still\(seconds\)": "--still T",
 }
 JOINED = {"size": "x", "frames": ":", "part": "/"}  # between numbers; a comma elsewhere
 
@@ -93,8 +91,8 @@ def as_typed(message: str) -> str:
         return f"{option} {shlex.quote(given)}"
 
     for call, verb in CALLS.items():
-        message = call.sub(verb, message)
-    return KEYWORD.sub(typed, message)
+        message = re.sub(call, verb, message)
+    return re.sub(KEYWORD, typed, message)
 
 
 def _options() -> dict[str, str]:
@@ -121,9 +119,9 @@ def tell_lost(lost: Iterable[str]) -> None:
 
     A line that says which of a file's entries is read is printed too; nothing is lost by that.
     """
-    from fractals.io.foreign import LISTED
+    if lost and not Verbosity.quiet:
+        from fractals.io.foreign import LISTED
 
-    if not Verbosity.quiet:
         print_lines([line if line.endswith(LISTED) else f"lost: {line}" for line in lost])
 
 

@@ -319,8 +319,9 @@ def trace_command(
 
 @verb(
     "proof",
-    "proof poster.png --icc paper.icc                      # poster-proof.png, for the screen",
-    "proof poster.png --icc paper.icc --convert -o print.tif   # in the colors of the profile",
+    "proof poster.png --icc paper.icc             # poster-proof.png, for the screen",
+    "proof poster.png --icc paper.icc --intent absolute -o white.png   # and the paper's white",
+    "proof poster.png --icc paper.icc --convert -o print.tif",
 )
 @click.argument("picture", metavar="PICTURE", shell_complete=FILE)
 @section(

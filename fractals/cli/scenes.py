@@ -239,7 +239,7 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     if "palette" in changes:
         changes["palette"] = read_palette(str(changes["palette"]), lost)
     for key, value in changes.items():
-        if isinstance(value, str) and key not in SIGNATURE:
+        if isinstance(value, str):
             changes[key] = check_value(key, value)
     if "width" in changes and "zoom" in changes:
         raise OptionError("--width and --zoom are both given: give one of them")

@@ -24,7 +24,7 @@ PAPERS = {  # short and long side in mm: ISO 216, and the sizes of North America
 }
 PAPER = re.compile(rf"({'|'.join(PAPERS)})(@[\w.]+)?", re.ASCII)
 PRINT_DPI = 300.0  # pixels per inch of a paper size, where nothing else is said
-RELATIVE = re.compile(r"(?:x(.+)|(.+)%)", re.ASCII)  # x10 or 50%
+RELATIVE = r"(?:x(.+)|(.+)%)"  # x10 or 50%
 
 
 class Whole(click.ParamType):  # type: ignore[type-arg]
@@ -160,7 +160,7 @@ def relative(text: str) -> Decimal | None:
     >>> relative("x10"), relative("50%"), relative("1e6"), relative("xyz")
     (Decimal('10'), Decimal('0.5'), None, None)
     """
-    found = RELATIVE.fullmatch(text.strip().lower())
+    found = re.fullmatch(RELATIVE, text.strip().lower())
     if not found:
         return None
     number = exact(found[1] or found[2])
@@ -169,7 +169,7 @@ def relative(text: str) -> Decimal | None:
     return number if found[1] else number / 100
 
 
-OPTION = re.compile(r",(?=\s*[a-z]+\s*=(?!=))")
+OPTION = r",(?=\s*[a-z]+\s*=(?!=))"
 
 
 def parse_formula(text: str) -> Any:
@@ -187,7 +187,7 @@ def parse_formula(text: str) -> Any:
         meant = shown(f"{called[1]},{called[2]}", 80)
         raise OptionError(f"--formula: options follow a comma; did you mean '{meant}'?")
     # A comma within a solid's statements is one of if(condition, a, b).
-    name, *pairs = OPTION.split(text) if STATEMENT.match(text) else text.split(",")
+    name, *pairs = re.split(OPTION, text) if STATEMENT.match(text) else text.split(",")
     table: dict[str, Any] = {"name": name.strip()}
     if name.strip().endswith(".py"):
         from fractals.io.formula_file import load_formula
@@ -353,7 +353,7 @@ def check_length(key: str, text: str) -> None:
         raise OptionError(
             f"{name}: '{shown(text, 40)}' has a comma: write {text[:40].replace(',', '')}"
         )
-    if RELATIVE.fullmatch(text.strip().lower()) and relative(text) is None:
+    if re.fullmatch(RELATIVE, text.strip().lower()) and relative(text) is None:
         raise OptionError(f"{name}: '{shown(text, 40)}' is not a factor such as x10 or 50%")
 
 

@@ -149,7 +149,7 @@ MAX_COLOR_NAME = 40  # characters; the longest name of CSS has 20
 MAX_TEXT = 1000  # characters of a title, a source or a license
 SPACES = ("oklab", "oklch", "srgb")  # where colors between two stops are taken from
 BLENDS = ("linear", "smooth", "cosine")  # how fast one color becomes the next
-OKLCH = re.compile(r"oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)", re.ASCII)
+OKLCH = r"(?a)oklch\(\s*([\d.]+)(%?)\s+([\d.]+)\s+(-?[\d.]+)(?:deg)?\s*\)"
 GRAY = 1e-4  # chroma below which a color has no hue; rounding gives #808080 a chroma of 4e-8
 
 
@@ -373,7 +373,7 @@ def _linear_of(text: str, gamut: str) -> Floats:
 
 def _oklch_in(text: Any) -> Floats | None:
     """Return the OKLCH coordinates in a text such as ``"oklch(0.6 0.1 250)"``, or None."""
-    if not isinstance(text, str) or not (parts := OKLCH.fullmatch(text)):
+    if not isinstance(text, str) or not (parts := re.fullmatch(OKLCH, text)):
         return None
     lightness, percent, chroma, hue = parts.groups()
     try:

@@ -246,11 +246,16 @@ class _Collected:
         part = self._parts.read(piece.name) if k not in self.done else None
         if part is None:
             return
+        video, light = part.arrays.get("video"), part.arrays.get("light")
+        count = len(piece.frames)
+        if video is None or light is None or video.dtype != np.uint8 or len(light) != count:
+            self._parts.remove([part.name])  # no segment is in it: it is made again
+            return
         first = piece.frames.start
-        self._work.draft(first).write_bytes(part.arrays["video"].data)
+        self._work.draft(first).write_bytes(video.data)
         self._work.keep(first)
         self.done.add(k)
-        self._made(piece.frames, list(part.arrays["light"]))
+        self._made(piece.frames, list(light))
         names = [piece.name]
         for band in piece.needs:
             self._users[band].discard(k)

@@ -236,7 +236,8 @@ def _whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-SUFFIXES = (".fz", ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
+STORE = ".fz"  # the suffix of a store: see `fractals.io.store`
+SUFFIXES = (STORE, ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
 
 
 def no_check(rows: slice, names: Iterable[str]) -> None:

@@ -7,14 +7,12 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import stat
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
-from xml.sax.saxutils import unescape
 
 from fractals.errors import FractalsError, SceneError, shown
 from fractals.io import png
@@ -42,16 +40,15 @@ PAGES = {
     ".svg": (b"<desc>", b"</desc>"),
 }
 PATH_SHOWN = 4096  # characters of a path in a message
-TOML_HEADER = re.compile(r"^[ \t]*+\[{1,2}[^\[\],\n]*+\]", re.MULTILINE)
+TOML_HEADER = r"(?m)^[ \t]*+\[{1,2}[^\[\],\n]*+\]"
 # The texts and comments of a TOML file. Possessive (++, *+), and closed by the file's end too, so
 # that the search is linear in the file's length.
-TOML_TEXT = re.compile(
-    r'"""(?:[^"\\]++|\\.|"(?!""))*+(?:"{3,5}|\Z)'
+TOML_TEXT = (
+    r'(?ms)"""(?:[^"\\]++|\\.|"(?!""))*+(?:"{3,5}|\Z)'
     r"|'''(?:[^']++|'(?!''))*+(?:'{3,5}|\Z)"
     r'|"(?:[^"\\\n]++|\\.)*+(?:"|$|\Z)'
     r"|'[^'\n]*+(?:'|$|\Z)"
-    r"|\#[^\n]*+",
-    re.DOTALL | re.MULTILINE,
+    r"|\#[^\n]*+"
 )
 
 
@@ -153,7 +150,7 @@ def _unpublished(target: Path) -> tuple[int, str]:
 
 
 def _temporary(target: Path) -> str:
-    return str(target.parent / f".{target.name[:50]}.{secrets.token_hex(4)}")
+    return str(target.parent / f".{target.name[:50]}.{os.urandom(4).hex()}")
 
 
 def _named(descriptor: int, target: Path) -> str:
@@ -291,6 +288,8 @@ def scene_in_page(file: BinaryIO, suffix: str) -> dict[str, Any]:
             text = (rest + read_most(file, MAX_JSON_BYTES)).partition(after)[0]
             if suffix == ".html":
                 return parse_toml(base64.b64decode(text, validate=True).decode())
+            from xml.sax.saxutils import unescape  # it imports what reads addresses of the web
+
             return parse_scene(unescape(text.decode()))
     raise NoSceneError("this file carries no scene; only those written by fractals do")
 
@@ -320,8 +319,8 @@ def parse_toml(text: str) -> dict[str, Any]:
             f"{len(text)} bytes with {count} keys, values and lines: a TOML file has at most "
             f"{MAX_TOML_BYTES} with {MAX_SIGNS}"
         )
-    bare = TOML_TEXT.sub("''", text)
-    if sum(1 for _ in TOML_HEADER.finditer(bare)) > MAX_HEADERS:
+    bare = re.sub(TOML_TEXT, "''", text)
+    if sum(1 for _ in re.finditer(TOML_HEADER, bare)) > MAX_HEADERS:
         raise ValueError(f"it has more than {MAX_HEADERS} tables")
     if any(part.count(".") > MAX_KEY_DOTS for part in re.split(r"[\n,=\[\]{}]", bare)):
         raise ValueError(f"a key or number has more than {MAX_KEY_DOTS} dots")

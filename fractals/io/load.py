@@ -1,19 +1,17 @@
 """Reads scenes, merged from left to right of gallery names, files and tables, and palettes."""
 
 import contextlib
-import csv
 import importlib.util
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from fractals import catalog
 from fractals.color import palette, trap_image
 from fractals.color.gradient import MAX_TITLE
 from fractals.color.palette import Palette
 from fractals.errors import InputError, OptionError, SceneError, shown, to_install
-from fractals.io import formats
 from fractals.io.beside import HERE, Place, folders_of
 from fractals.io.escape_data import RESOLVED, SUFFIXES, EscapeData, checked
 from fractals.io.files import (
@@ -31,8 +29,6 @@ from fractals.io.files import (
     text_of,
     written,
 )
-from fractals.io.foreign import Imported
-from fractals.io.image import read_small
 from fractals.scene.credits import HOUSE, is_derived
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
@@ -40,6 +36,9 @@ from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
 from fractals.scene.numbers import plain_minus
 from fractals.scene.paint import MAX_NESTING
 from fractals.scene.space import SOURCES
+
+if TYPE_CHECKING:
+    from fractals.io.foreign import Imported
 
 CMAP = "cmap:"
 MAX_NAME = 4096  # characters; longer names are no files
@@ -79,9 +78,11 @@ def split_picture(name: str, place: Place = HERE) -> tuple[Path, str] | None:
     >>> split_picture("photo.jpg#12"), split_picture("ember")
     ((PosixPath('photo.jpg'), '12'), None)
     """
+    from fractals.io.formats import PICTURES
+
     path, _, number = name.rpartition("#")
     path, number = (path, number) if path and number.isdecimal() else (name, "")
-    if name.startswith(CMAP) or not path.lower().endswith(formats.PICTURES):
+    if name.startswith(CMAP) or not path.lower().endswith(PICTURES):
         return None
     return place.find(path), number
 
@@ -95,6 +96,7 @@ def _of_picture(path: Path, number: str) -> Palette:
         if not number:
             return _of_table({RESOLVED: read_resolved(path), **_read_any(path, None, (), False)})
     from fractals.color import photo
+    from fractals.io.image import read_small
 
     colors = int(number[:9] or photo.COLORS)
     if not photo.FEWEST <= colors <= photo.MOST:
@@ -126,12 +128,23 @@ def split_entry(name: str, place: Place = HERE) -> tuple[Path, str] | None:
     def exists(path: str) -> bool:
         return os.path.isfile(place.folder / path) or (not place.from_file and os.path.isfile(path))
 
-    path, entry = formats.split(name, exists)
+    path, entry = _split(name, exists)
     return (path, entry) if path.name.lower().endswith(_suffixes()) else None
+
+
+def _split(source: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, str]:
+    """Return the path and the entry of ``"many.par#name"``; see `formats.split`."""
+    if "#" not in source:
+        return Path(source), ""
+    from fractals.io import formats
+
+    return formats.split(source, exists)
 
 
 def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
     """Return the palette in a file, and what was lost; see `find_palette`."""
+    from fractals.io import formats
+
     try:
         if path.suffix.lower() == ".toml":
             table = read_toml(path)
@@ -207,8 +220,10 @@ def cmap_installed() -> bool:
 
 def _suffixes() -> tuple[str, ...]:
     """Return the suffixes of files that may hold a palette, without importing the formats."""
+    from fractals.io.formats import OWN
+
     more = (catalog.load("format", name)().suffixes for name in catalog.installed("format"))
-    ends = {*formats.OWN, *(f".{name}" for name in catalog.names("format"))}
+    ends = {*OWN, *(f".{name}" for name in catalog.names("format"))}
     return tuple(sorted(ends.union(*more)))
 
 
@@ -277,6 +292,8 @@ def read_points(path: Path) -> list[list[Any]]:
 
     `SceneError`: the file is missing, too large, or a row is no point; the message has its line.
     """
+    import csv
+
     name = shown(path)
     try:
         text = text_of(read_bytes(path, MAX_BYTES))
@@ -521,7 +538,7 @@ def load_scene(
     for source in sources:
         place, name = HERE, ""
         if isinstance(source, str | Path):
-            folder = Path() if is_json(source) else formats.split(str(source))[0].parent
+            folder = Path() if is_json(source) else _split(str(source))[0].parent
             place = Place(folder, True, more)
             name = "" if is_json(source) else f"{shown(source, PATH_SHOWN)}: "
             source = read_table(source, lost, more, lossy)
@@ -616,16 +633,18 @@ def _read_any(
     name = str(source)
     if is_json(source):
         return parsed("the JSON of a scene", lambda: parse_json(name))
-    path, entry = formats.split(name)
+    path, entry = _split(name)
     suffix = "" if entry else path.suffix.lower()
     if isinstance(source, str):
-        named = name in catalog.names("gallery") or not (path.suffix or os.path.exists(path))
-        if named and name not in catalog.names("gallery") and name in catalog.names("solid"):
-            return {"formula": name}
-        if named or name.startswith(GALLERY):
+        if name.startswith(GALLERY) or name in catalog.names("gallery"):
             return catalog.read("gallery", name.removeprefix(GALLERY))
+        if not (path.suffix or os.path.exists(path)):
+            known = catalog.has("solid", name)
+            return {"formula": name} if known else catalog.read("gallery", name)
     if suffix == ".json":
         return read_json(path)
+    from fractals.io import formats  # imported for files: most scenes have a name
+
     if suffix in formats.PICTURES:
         return _read_picture(name, lost)
     if suffix in PAGES:
@@ -646,12 +665,14 @@ def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:
     try:
         return read_embedded(Path(name))
     except NoSceneError:
+        from fractals.io import formats
+
         if (imported := formats.read_picture(Path(name))) is None:
             raise
     return _told(name, imported, lost)
 
 
-def _told(name: str, imported: Imported, lost: list[str] | None) -> dict[str, Any]:
+def _told(name: str, imported: "Imported", lost: list[str] | None) -> dict[str, Any]:
     """Return what a file says, and add what was lost to a list."""
     if lost is not None:
         lost += [f"{name}: {line}" for line in imported.lost]

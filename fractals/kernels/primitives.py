@@ -1,15 +1,12 @@
 """Arithmetic that is the same on every target: fma, select, number, sqrt, clamp and others."""
 
+import functools
 import math
 import struct
+from collections.abc import Callable
 from typing import Any
 
-import gmpy2
 import numpy as np
-
-# MPFR rounds as these types do, subnormal numbers and infinities included.
-FLOAT32 = gmpy2.context(precision=24, emax=128, emin=-148, subnormalize=True)
-FLOAT64 = gmpy2.context(precision=53, emax=1024, emin=-1073, subnormalize=True)
 
 
 def fma(a: Any, b: Any, c: Any) -> Any:
@@ -18,22 +15,31 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
     True
     """
-    kind = type(a)
-    if kind is gmpy2.mpfr:  # asked first, for the sake of reference orbits
-        return a * b + c  # a second rounding at their precision does not matter
-    if kind is float:
-        return _fma64(a, b, c)
-    if kind is np.float32:
-        return np.float32(float(_by_mpfr32(float(a), float(b), float(c))))
-    return _fma64(a, b, c) if isinstance(a, float) else a * b + c
+    if rounded := _FMA.get(type(a)):
+        return rounded(a, b, c)
+    return a * b + c  # at the precision of reference orbits a second rounding does not matter
 
 
-_by_mpfr32, _by_mpfr64 = FLOAT32.fma, FLOAT64.fma
+@functools.cache
+def _mpfr_fma(number: str) -> Callable[..., Any]:
+    """Return MPFR's fma, which rounds as a type does, subnormal numbers and infinities included."""
+    import gmpy2  # takes milliseconds, and few pictures need it
+
+    bits, largest, least = (24, 128, -148) if number == "float32" else (53, 1024, -1073)
+    context = gmpy2.context(precision=bits, emax=largest, emin=least, subnormalize=True)
+    fma_of_type: Callable[..., Any] = context.fma
+    return fma_of_type
+
+
 _by_python: Any = getattr(math, "fma", None)  # from Python 3.13 on
 
 
+def _single(a: Any, b: Any, c: Any) -> Any:
+    return np.float32(float(_mpfr_fma("float32")(float(a), float(b), float(c))))
+
+
 def _exact(a: float, b: float, c: float) -> float:
-    return float(_by_mpfr64(a, b, c))
+    return float(_mpfr_fma("float64")(a, b, c))
 
 
 def _quick(a: float, b: float, c: float) -> Any:
@@ -44,7 +50,10 @@ def _quick(a: float, b: float, c: float) -> Any:
         return math.copysign(math.inf, a * b + c) if finite else a * b + c
 
 
-_fma64 = _quick if _by_python else _exact
+_FMA: dict[type, Callable[..., Any]] = {
+    **dict.fromkeys((float, np.float64), _quick if _by_python else _exact),
+    np.float32: _single,
+}
 
 
 def select(condition: Any, a: Any, b: Any) -> Any:

@@ -18,7 +18,6 @@ from fractals.backends.base import Backend
 from fractals.errors import FractalsError
 from fractals.io import png
 from fractals.io.files import HEADER, read_json, written
-from fractals.io.store import claimed
 from fractals.rendering.plan import MAX_BANDS, Plan, Tile
 from fractals.threads import WAKE, Queue
 
@@ -259,6 +258,8 @@ class Kept:
 @contextmanager
 def kept_beside(path: Path) -> Iterator[Kept]:
     """Keep bands beside a file until it is written."""
+    from fractals.io.store import claimed
+
     folder = path.with_name(path.name + BANDS)
     with claimed(folder):
         kept = Kept(folder)

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Prepare, Stages, Work
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
-from fractals.deep import orbit_cache
 from fractals.errors import OptionError
 from fractals.io.escape_data import (
     EscapeData,
@@ -49,7 +48,6 @@ from fractals.rendering.iteration import (
     Stop,
     never,
 )
-from fractals.rendering.measured import check_forecast, check_time
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import (
     Keeps,
@@ -60,21 +58,35 @@ from fractals.rendering.plan import (
     missing_digits,
     noise_note,
 )
-from fractals.rendering.recoloring import Recoloring
-from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.sampling import Index, Room
 from fractals.rendering.shading import Antialiasing, Fill, Painter
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.threads import Progress, Queue, run_loops, run_tiles
 
+if TYPE_CHECKING:
+    from fractals.deep.reference import Reference
+    from fractals.rendering.recoloring import Recoloring
+    from fractals.rendering.resume_data import ResumeData
+
+
+def _find_orbit(by: str, *given: Any, **options: Any) -> "Reference":
+    """Return a reference orbit by a function of `orbit_cache`, which only deep views import."""
+    from fractals.deep import orbit_cache
+
+    found: Reference = getattr(orbit_cache, by)(*given, **options)
+    return found
+
+
+FIND_ORBIT: FindOrbit = partial(_find_orbit, "find")
+
 
 def make_source(
     backend: Backend,
     plan: Plan,
-    find_orbit: FindOrbit = orbit_cache.find,
+    find_orbit: FindOrbit = FIND_ORBIT,
     watch: Callable[[int], None] | None = None,
-    known: ResumeData | None = None,
+    known: "ResumeData | None" = None,
 ) -> SampleSource:
     """Return what iterates a plan's samples; its programs are compiled.
 
@@ -205,6 +217,8 @@ def _open_plan(
     choice = choose(options.device)
     plan = _plan_for(choice.device, scene, options, keeps, iterates)
     if plan.deep and not options.force:
+        from fractals.rendering.measured import check_forecast
+
         check_forecast(plan)
     plan.check_memory()
     device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
@@ -249,7 +263,7 @@ def open_drawing(
     backend: Backend,
     options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
     stored: EscapeData | None = None,
-    known: ResumeData | None = None,
+    known: "ResumeData | None" = None,
     first: Callable[[Drawing], Any] = _draw_one_sample,
     stages: Stages | None = None,
 ) -> Drawing:
@@ -265,12 +279,14 @@ def open_drawing(
     source: SampleSource
     values = None
     if stored is not None:
+        from fractals.rendering.recoloring import Recoloring
+
         source = Recoloring(backend, plan, stored)
         values = partial(whole_values, Drawing(plan, backend, source, None, stages))
     else:
         # A store gets the same orbit each time, however long one is kept.
-        find: FindOrbit = orbit_cache.find_same if plan.keeps == "store" else orbit_cache.find
-        find = find if options.cache else orbit_cache.compute_orbit
+        by = "find_same" if plan.keeps == "store" else "find"
+        find = partial(_find_orbit, by if options.cache else "compute_orbit")
         progress, tiles = options.on_progress, len(plan.tiles)
         watch = (lambda _steps: progress(0, tiles)) if progress else None
         with compilation_explained(plan):
@@ -287,6 +303,8 @@ def open_drawing(
         first(drawing)
     stages.lap(source.stage)
     if plan.deep and stored is None and not options.force:
+        from fractals.rendering.measured import check_time
+
         check_time(plan, source)
     for line in take_messages():
         options.on_message(line)
@@ -307,11 +325,13 @@ def sampled(drawing: Drawing, step: int = 1) -> Drawing:
 
 @contextlib.contextmanager
 def compilation_explained(plan: Plan) -> Iterator[None]:
-    """Turn Numba's error about a formula of the user into an `OptionError` of one line."""
+    """Turn what says that a formula of the user can't be compiled into an `OptionError`."""
     try:
         yield
     except Exception as error:
-        of_numba = type(error).__module__.startswith("numba.")
+        from fractals.backends.machine_code import Uncompilable
+
+        of_numba = isinstance(error, Uncompilable) or type(error).__module__.startswith("numba.")
         if not of_numba or plan.formula.step.__module__.startswith("fractals."):
             raise
         raise _uncompilable(plan) from error
@@ -614,7 +634,7 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     source, painter = drawing.source, drawing.painter
     assert painter, "the drawing keeps raw numbers only"
     work = None
-    if isinstance(source, Recoloring):
+    if _reads(source):
         work = source.read_by(tiles)
     elif _is_plain(source, drawing.plan):
         work = _iterating(drawing.plan, source, tiles)
@@ -631,6 +651,11 @@ def compiled_draws(drawing: Drawing, tiles: Sequence[Tile]) -> list[DrawTiles]:
     return [_prepared(drawing, prepare) for _ in range(drawing.backend.threads)]
 
 
+def _reads(source: SampleSource) -> TypeGuard["Recoloring"]:
+    """Tell whether a source reads raw numbers, in place of iterating."""
+    return hasattr(source, "read_by")
+
+
 def _prepared(drawing: Drawing, prepare: Prepare) -> DrawTiles:
     """Return the compiled code of one thread, which draws tiles."""
     loop, source = prepare(), drawing.source
@@ -639,7 +664,7 @@ def _prepared(drawing: Drawing, prepare: Prepare) -> DrawTiles:
         queue: Queue, picture: Pixels, band: int, pixels_left: NDArray[np.int64]
     ) -> StageTicks:
         laps = loop(queue.cells, picture, band, pixels_left)
-        if laps[-1] < 0 and isinstance(source, Recoloring):
+        if laps[-1] < 0 and _reads(source):
             check_counts(source.raw.count, source.max_iterations)
         drawing.tally.add(*map(int, laps[len(TILE_STAGES) :]))
         return _spent(laps)

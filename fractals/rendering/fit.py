@@ -11,14 +11,13 @@ from fractals.io.load import Source, load_scene
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.drawing import compute_data, open_drawing, open_plan
-from fractals.rendering.options import RenderOptions, reading
+from fractals.rendering.options import CHOSEN, RenderOptions, reading
 from fractals.rendering.plan import Tile
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
 
 SIZE = (96, 54)  # samples; the fit depends on the scene, and not on the size of its picture
-CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
 SHARES = (0.01, 0.99)  # quantiles of the values; the palette is spread between the two
 # Turns of the palette between the two quantiles at density 1. Fewer turns leave most of the palette
 # unused.

@@ -10,24 +10,26 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Run
 from fractals.backends.devices import limits_of, open_one_core
-from fractals.deep.reference import Reference
 from fractals.kernels import escape
 from fractals.kernels.escape import EscapeOptions
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.kernels.orbit import first_size, state_size
 from fractals.rendering.plan import Plan, Tile
-from fractals.rendering.resume_data import ResumeData
 from fractals.rendering.sampling import Index, Samples, coordinates, indices
 from fractals.scene.model import MAX_ITERATIONS
 from fractals.threads import apart, share
+
+if TYPE_CHECKING:
+    from fractals.deep.reference import Reference
+    from fractals.rendering.resume_data import ResumeData
 
 # What is found for a scene from a few samples of its view: the limit of iterations, the offset.
 #
@@ -386,7 +388,7 @@ class ViewProbe:
 FULL = 2**18  # samples that occupy a GPU: a launch of fewer takes as long
 WITHOUT_END = 2.0**52  # steps of a launch that need not be bounded
 
-FindOrbit = Callable[..., Reference]  # a function of `fractals.deep.orbit_cache`
+FindOrbit = Callable[..., "Reference"]  # a function of `fractals.deep.orbit_cache`
 Stop = Callable[[], bool]  # True: whoever asked for a tile no longer needs it
 # ``use(raw, flags)`` takes the escape data of a tile, and copies `flags` with what it makes of them
 Use = Callable[[EscapeTile, Pairs], None]
@@ -563,7 +565,7 @@ LONG = 2**22
 class Direct(GridMethod):
     """Iterates each sample by itself."""
 
-    def __init__(self, backend: Backend, plan: Plan, known: ResumeData | None = None) -> None:
+    def __init__(self, backend: Backend, plan: Plan, known: "ResumeData | None" = None) -> None:
         super().__init__(backend, plan)
         if known:
             self.max_iterations, self.count_offset = known.max_iterations, known.count_offset

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # Words of other programs for a key or an option. An unknown word is looked up here first.
 _SYNONYMS_OF = {
     "antialias": "antialiasing",
-    "author": "artist copyright creator licence license signature",
+    "author": "artist creator signature",
     "bits": "depth",
     "center": "x",
     "escape_radius": "bailout radius",
@@ -43,6 +43,7 @@ _SYNONYMS_OF = {
     "max_iterations": "iter iterations iters limit max_iter maxiter n_iter",
     "palette": "cmap color colormap colors colour",
     "precision": "dtype float number",
+    "rights": "copyright licence license",
     "rotation": "angle rotate",
     "size": "height resolution shape",
     "supersampling": "aa msaa oversampling ssaa supersample",
@@ -71,6 +72,7 @@ _KEYWORDS = {
     "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
 }
 KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
+CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
 
 
 AS_THE_SCENE = Written("...")  # the default of a key of the scene, in signatures

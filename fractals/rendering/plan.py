@@ -23,7 +23,6 @@ from fractals.rendering import forecast
 from fractals.rendering.families import family_of, unused
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits
-from fractals.rendering.rounding import wrong_share
 from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
@@ -352,6 +351,8 @@ class Plan:
         if self.formula.perturbed or self.precision == "float32":
             return 0.0
         bits = (self.digits - 1) / math.log10(2)
+        from fractals.rendering.rounding import wrong_share
+
         own = self.scene, self.formula, self.center, self.width, self.finest
         return wrong_share(*own, bits, self.max_iterations)
 

@@ -9,7 +9,6 @@ from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 
-import gmpy2
 import numpy as np
 
 from fractals.errors import OptionError
@@ -112,6 +111,8 @@ def _julia_bits(
     """Return the bits that the orbits of a Julia set need: the median of points of its border."""
     import statistics
 
+    import gmpy2
+
     c = Fraction(Decimal(julia[0])), Fraction(Decimal(julia[1]))
     # The orbits' own numbers must distinguish the samples after a step near 0, too: rounded to
     # float64, they may all lie on a repelling cycle, from which they would never part.
@@ -148,6 +149,8 @@ def _log2_sizes(
 def _follow(
     formula: Formula, start: tuple[Fraction, Fraction], c: tuple[Fraction, Fraction]
 ) -> Iterator[float | None]:
+    import gmpy2
+
     z, constant = (
         gmpy2.mpc(*(gmpy2.mpfr(gmpy2.mpq(part)) for part in point)) for point in (start, c)
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, BinaryIO, Unpack
+from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 
 from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
@@ -30,10 +30,9 @@ from fractals.rendering.drawing import (
     run,
 )
 from fractals.rendering.families import Rendered, family_of, load_raw, unused, written_to
-from fractals.rendering.fit import CHOSEN, fit_new_coloring
 from fractals.rendering.iteration import Stop
-from fractals.rendering.measured import MAX_REFERENCE, Measured, look
 from fractals.rendering.options import (
+    CHOSEN,
     FileOptions,
     RenderOptions,
     ReplaceOptions,
@@ -52,6 +51,9 @@ from fractals.scene.keywords import (
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color
 from fractals.threads import Queue, add, core_count
+
+if TYPE_CHECKING:
+    from fractals.rendering.measured import Measured
 
 
 @with_keywords(RenderKeywords, RenderOptions)
@@ -102,6 +104,8 @@ def read_fitted_request(
     if line := unused(scene):
         made[0].on_message(line)
     if CHOSEN & keywords.keys():
+        from fractals.rendering.fit import fit_new_coloring
+
         scene = fit_new_coloring(scene, sources, keywords)
     return scene, *made
 
@@ -159,12 +163,14 @@ def compute(*sources: Source, **keywords: Unpack[RenderKeywords]) -> EscapeData 
     return family_of(scene).compute(scene, options)
 
 
-def measure(scene: Scene, options: RenderOptions, planned: Plan) -> Measured | None:
+def measure(scene: Scene, options: RenderOptions, planned: Plan) -> "Measured | None":
     """Return the forecast of a planned picture, by the programs and the orbit that draw it.
 
     None: its reference orbit takes longer than a forecast may. That of a GPU takes no more than the
     limit of iterations, which the CPU finds before a GPU has started.
     """
+    from fractals.rendering.measured import MAX_REFERENCE, look
+
     begun = perf_counter()
 
     def watch(_done: int, _tiles: int) -> None:
@@ -257,6 +263,8 @@ def read_recoloring(
     if not isinstance(raw, EscapeData):
         return scene, *made
     if raw.exact and not make_layers(scene).lacking(raw.planes):  # `recolor` refuses others later
+        from fractals.rendering.fit import fit_new_coloring
+
         scene = fit_new_coloring(scene, (colors,), keywords)
     if scene.iteration.number_type != raw.precision:
         scene = scene.replace(precision=raw.precision)

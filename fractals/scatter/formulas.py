@@ -141,7 +141,7 @@ def split(key: Any) -> tuple[str, Variation] | None:
     """
     for stage in reversed(STAGES):
         name = str(key).removeprefix(stage) if str(key).startswith(stage) else ""
-        if name in catalog.names("variation"):
+        if catalog.has("variation", name):
             try:
                 made: Variation = catalog.load("variation", name)()
             except OptionError:

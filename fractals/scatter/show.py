@@ -17,7 +17,6 @@ from fractals.io import png
 from fractals.io.image import Image, png_beginning
 from fractals.kernels.elementary import exp, log
 from fractals.rendering.bands import Kept, kept_beside
-from fractals.rendering.cluster.sums import played_by
 from fractals.rendering.develop import Developer, check_bands
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.sums import Going, Numbers, parts_of
@@ -457,6 +456,8 @@ class GoingBand(Going):
 
 def bands_by(cluster: Any, options: RenderOptions) -> PlayBand:
     """Return what has a cluster play a band of a picture."""
+    from fractals.rendering.cluster.sums import played_by
+
     play_chunks = played_by(cluster)
 
     def play(player: Player, kept: Kept, progress: Progress | None) -> Hits:

@@ -23,7 +23,7 @@ from fractals.scene.picture import LARGEST as LARGEST_PLACE
 from fractals.scene.picture import Coordinate, Finite, Length, Place
 from fractals.scene.table import Table
 
-SPEED = re.compile(r"\s*([0-9.eE+-]+)\s*(?:octaves/s|distances/s)?\s*", re.ASCII)
+SPEED = r"(?a)\s*([0-9.eE+-]+)\s*(?:octaves/s|distances/s)?\s*"
 MAX_SECONDS = 24 * 3600.0
 MAX_KEYS, MAX_TRACKS, MAX_POINTS = 1000, 50, 100_000
 MAX_DOTS = 12  # in the name of a track; a layer in four groups has 10
@@ -38,7 +38,7 @@ Ease = Literal["soft", "constant", "in", "out", "both", "hold"]
 
 
 def _speed(given: Any) -> Any:
-    found = SPEED.fullmatch(str(given))
+    found = re.fullmatch(SPEED, str(given))
     try:
         speed = float(found[1]) if found else math.nan
     except ValueError:

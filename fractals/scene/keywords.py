@@ -215,6 +215,7 @@ class TraceKeywords(SceneKeywords, total=False):
     """Keywords of `fractals.trace`."""
 
     formulas: tuple[str, ...]
+    lossy: bool
     contours: SupportsIndex
     rays: Any
     paper: SupportsFloat

@@ -10,8 +10,8 @@ from fractals.catalog import did_you_mean
 
 # Verbs of the command line that are no functions.
 VERBS = (
-    *("bench", "cache", "convert", "gallery", "gpu", "learn", "sheet", "surprise", "tiles"),
-    *("trace", "verify"),
+    *("bench", "cache", "convert", "gallery", "gpu", "learn", "proof", "sheet", "surprise"),
+    "tiles",
 )
 _AT_POINTS = "fractals.compute_points computes the numbers of a list of points"
 _DRAWN = "fractals.render draws a scene, such as fractals.render('seahorse')"

@@ -113,7 +113,7 @@ def make_walk_body(target, walk, vectors):
                     if not any_lane(valid & (state[4] < bail)):
                         break
                     state = advance(state, a, b, c, bail, options)
-                h, trap = estimate(state, ball, factor, options)
+                h, trap = estimate(state, bail, ball, factor, options)
                 if most == 0:
                     store(rays, AWAY * room + i, h)
                     continue

@@ -4,6 +4,9 @@ A ray goes as far as the distance estimate allows, until the surface is nearer t
 half a pixel there, so that detail ends where pixels do. It begins where it enters the sphere around
 the solid, and ends where it leaves it.
 
+The estimate is a bound from below. What is compared with a footprint is the distance to be
+expected, the estimate times `Solid.shortness`: that is the field, and a ray goes a share of it.
+
 What is far from the surface is walked once for many rays: a *cone* around those of a block of
 pixels goes as long as nothing of it comes near the surface, then the smaller ones of the blocks in
 it, and the rays begin where these ended. All functions take single numbers; those that are made of
@@ -22,9 +25,10 @@ from fractals.kernels.space import added, three
 from fractals.space.solid import Solid, make_step
 
 # Numbers of a space: r² that ends an orbit, the square of the radius of the sphere around the
-# solid, the ball of a linear distance, the factor of distances, 1 where (a, b, c) is the point
-# (else 0), the constants; where the fourth coordinate starts; how much of a distance a ray goes at
-# once; how much of what the distance is compared with a cone keeps of it (a ray: 0); the options.
+# solid, the ball of a linear distance, the factor of distances to be expected, 1 where (a, b, c) is
+# the point (else 0), the constants; where the fourth coordinate starts; how much of a distance a
+# ray goes at once; how much of what the distance is compared with a cone keeps of it (a ray: 0);
+# the options.
 BAIL, BOUND, BODY, FACTOR, OWN, CONSTANTS, FOURTH = 0, 1, 2, 3, 4, 5, 8
 STEP, LEAD, OPTIONS = 9, 10, 11
 MOST = 400  # evaluations of the field for a ray; one that takes more is near the surface
@@ -69,18 +73,19 @@ def start_of(column, row, starts):  # compiled with `target.jit`
 
 
 def space_of(solid: Solid, steps: int, real: Any, ray_step: float = 1.0) -> Space:
-    """Return a solid as data; `steps`: of an orbit."""
+    """Return a solid as data; `steps`: of an orbit; `ray_step`: the share of an estimate."""
+    short = solid.shortness
     constants = solid.constants or (0.0, 0.0, 0.0)
     own = 1.0 if solid.constants is None else 0.0
     head = [
         solid.bail,
         solid.bound**2,
         solid.body,
-        solid.factor,
+        solid.factor * short,
         own,
         *constants,
         solid.fourth or 0.0,
-        ray_step,
+        ray_step / short,
         0.0,
     ]
     numbers: NDArray[Any] = np.array([*head, *solid.options], np.dtype(real))
@@ -165,10 +170,11 @@ def make_advance(target, walk):
 
 
 def make_estimate(target, walk):
-    """Return ``estimate(state, body, factor, options)``: distance and trap of an orbit's end.
+    """Return ``estimate(state, bail, body, factor, options)``: distance and trap of an orbit's end.
 
-    The distance is a quotient in the end: a compiler of GPUs would fuse a product with what it is
-    added to.
+    An orbit of powers that has not ended belongs to the solid. Its distance is 0, so that a ray
+    which a distance took too far ends within. The distance is a quotient in the end: a compiler of
+    GPUs would fuse a product with what it is added to.
     """
     own = walk.trap is not None
 
@@ -179,20 +185,20 @@ def make_estimate(target, walk):
 
     if walk.distance == "log":
 
-        def estimate(state, body, factor, options):
-            square, one = state[4], number(1, factor)
+        def estimate(state, bail, body, factor, options):
+            square = state[4]
             grown = number(0.25, factor) * factor * log(square) * sqrt(square)
-            return select(square > one, grown, number(0, factor)) / state[3], trapped(state[5])
+            return select(square < bail, number(0, factor), grown) / state[3], trapped(state[5])
 
     elif walk.distance == "linear":
 
-        def estimate(state, body, factor, options):
+        def estimate(state, bail, body, factor, options):
             return factor * (sqrt(state[4]) - body) / state[3], trapped(state[5])
 
     else:
         distance = target.jit(walk.distance)
 
-        def estimate(state, body, factor, options):
+        def estimate(state, bail, body, factor, options):
             x, y, z, d = state[0], state[1], state[2], state[3]
             return distance(x, y, z, d, options) / (number(1, factor) / factor), trapped(state[5])
 
@@ -212,7 +218,7 @@ def make_begin(target, walk):
 
 
 def make_field(target, walk):
-    """Return ``field(x, y, z, space)``: the distance estimate and the trap of a point."""
+    """Return ``field(x, y, z, space)``: the distance to be expected and the trap of a point."""
     advance, estimate = make_advance(target, walk), make_estimate(target, walk)
     take, start = make_take(target, walk.numbers), make_begin(target, walk)
 
@@ -225,7 +231,7 @@ def make_field(target, walk):
             if not state[4] < bail:
                 break
             state = advance(state, a, b, c, bail, options)
-        return estimate(state, n[BODY], n[FACTOR], options)
+        return estimate(state, bail, n[BODY], n[FACTOR], options)
 
     return target.jit(field)
 

@@ -85,7 +85,8 @@ class SolidPlan:
         given = self.scene.iteration.max_iterations
         if given != "auto":
             return min(given, MOST_STEPS)
-        return steps_for(self.solid, FOOTPRINT * self.pixel * self.clearance)
+        detail = FOOTPRINT * self.pixel * self.clearance
+        return steps_for(self.solid, detail / self.solid.shortness)
 
     @property
     def least_clearance(self) -> float:
@@ -368,7 +369,7 @@ def distance_at(plan: SolidPlan, place: Sequence[float]) -> float:
     with np.errstate(all="ignore"):
         steps = replace(plan, clearance=0.0).steps
         found, _ = field(*map(float, place), space_in_python(plan.solid, steps))
-    return float(found) if math.isfinite(found) else 0.0
+    return float(found) / plan.solid.shortness if math.isfinite(found) else 0.0
 
 
 def space_in_python(solid: Solid, steps: int) -> march.Space:

@@ -8,6 +8,7 @@ with it. (a, b, c) is the point of space that the orbit belongs to, or the const
 
 How far the surface is from a point follows from the last point of its orbit, r = sqrt(x² + y² + z²)
 and d. A ray that walks such distances never passes the surface, as long as they are not too long.
+The surface may be farther away than the estimate: `Solid.short` tells how many times, as a rule.
 
 Examples
 --------
@@ -31,6 +32,10 @@ from typing import Any, ClassVar, NamedTuple
 from fractals.kernels.formula import AnyFormula
 
 LARGEST = 1e6  # of an option
+# How many times as far as the distance estimate the surface is, as a rule. That of powers is a
+# bound from below, a quarter of the distance at worst (Koebe), and d is a bound from above.
+# Measured where rays end: the median is 2 to 2.8 times as far, and nine tenths are 1.7 to 5 times.
+SHORT = {"log": 2.5}
 MOST_STEPS = 1000
 
 
@@ -113,8 +118,8 @@ class Solid(AnyFormula):
     # same function for all values of the options, so that a changed option compiles nothing.
     step: Callable[..., Any]
     # The distance estimate at the last point of an orbit: "log" for powers, ``0.5 r log(r) / d``,
-    # and 0 where r <= 1; "linear" for folds, ``(r - body) / d``; or ``distance(x, y, z, d,
-    # options)``.
+    # and 0 where r² is below `bail`; "linear" for folds, ``(r - body) / d``; or ``distance(x, y, z,
+    # d, options)``.
     distance: str | Callable[..., Any] = "log"
     # The most steps of an orbit, which are to magnify by a million. The orbit of a point on the
     # surface takes them all. Views of finer detail take more, unless there are fewer than four.
@@ -126,6 +131,9 @@ class Solid(AnyFormula):
     body: float = 0.0
     # By which the distance estimate is multiplied, where it would be too long: 0 to 1.
     factor: float = 1.0
+    # How many times as far as the distance estimate the surface is, as a rule: with that distance
+    # half a pixel is compared, but no ray goes farther than the estimate at once. 0: as of `SHORT`.
+    short: float = 0.0
     # ``trap(x, y, z, options)``, a number that colors the surface: the least one of the points of
     # an orbit after the first. Without it: the distance of these points from 0.
     trap: Callable[..., Any] | None = None
@@ -168,6 +176,14 @@ class Solid(AnyFormula):
             raise ValueError(f"steps: {self.steps} is not from 1 to {MOST_STEPS}")
         if not (0 < self.bound < math.inf and self.bail > 0 and 0 < self.factor <= 1):
             raise ValueError("bound and bail are more than 0, and factor is at most 1")
+        if self.short and not 1 <= self.short <= LARGEST:
+            raise ValueError(f"short: {self.short:g} is less than 1")
+
+    @property
+    def shortness(self) -> float:
+        """Return how many times as far as the distance estimate the surface is, as a rule."""
+        kind = self.distance if isinstance(self.distance, str) else ""
+        return self.short or SHORT.get(kind, 1.0)
 
     @property
     def walk(self) -> Walk:

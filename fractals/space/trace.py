@@ -356,7 +356,7 @@ def levels_of(plan: SolidPlan, camera: NDArray[Any], space: Space) -> list[Level
         most = wider * far + lens
         if most > WIDEST * solid.bound:
             continue
-        numbers, step = space.numbers.copy(), scene.camera.ray_step
+        numbers, step = space.numbers.copy(), scene.camera.ray_step / solid.shortness
         numbers[march.BOUND] = (solid.bound + most) ** 2
         numbers[march.STEP] = step / (1 + wider)
         numbers[march.LEAD] = 1 / NEAR

@@ -50,6 +50,12 @@ def mutations(scene: Scene, seed: int = 0, device: str = "cpu") -> Iterator[tupl
     `ComposedChoice` takes COUNT of their pictures. The same seed gives the same
     scenes. Places near by are searched on the device.
     """
+    for label, found in _mutations(scene, seed, device):
+        yield label, unsigned(scene, found)
+
+
+def _mutations(scene: Scene, seed: int, device: str) -> Iterator[tuple[str, Scene]]:
+    """Yield the same, with the author of the scene."""
     chance = random.Random(seed)
     if not family_of(scene).uses_colorings:
         yield from _of_numbers(scene, chance, device)
@@ -276,8 +282,7 @@ def draw_sheet(
     taken: list[tuple[str, Scene, Pixels]] = []
     choice = ComposedChoice()
     choice.know(drawn(scene))
-    for label, mutated in mutations(scene, seed, device):
-        found = unsigned(scene, mutated)
+    for label, found in mutations(scene, seed, device):
         pixels = drawn(found)
         picture = label, found, pixels
         if choice.takes(picture, pixels):

@@ -238,7 +238,8 @@ BAD = [
     (
         ("list", "foo"),
         2,
-        "choose formulas, attractors, solids, variations, colorings, palettes, scenes or formats",
+        "choose formulas, attractors, solids, variations, colorings, palettes, scenes, "
+        "formats or blends",
     ),
     (("gallery", "nosuch"), 2, "unknown scene"),
     (("verify", "nosuch.png"), 3, "no such file"),
@@ -490,6 +491,30 @@ def test_lists_and_devices(run):
     assert {"cpu", "simulator"} <= {device["kind"] for device in found}
     assert sum(device["auto"] for device in found) == 1
     assert b"<- auto" in run("devices")[1]
+
+
+@pytest.mark.parametrize(
+    ("kept", "unset", "why"),
+    [
+        ("pyc", True, ""),
+        ("pyc", False, "(PYTHONDONTWRITEBYTECODE is set)"),
+        ("file/pyc", True, "can't be written)"),
+    ],
+)
+def test_devices_tells_where_no_bytecode_is_kept(kept, unset, why, tmp_path):
+    """It costs more than all that a small picture does."""
+    (tmp_path / "file").write_text("in place of a folder")
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path / kept)}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "" if unset else "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "fractals", "devices", "--json"],
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    note = json.loads(done.stdout)["no_bytecode"]
+    assert why in note
+    assert bool(why) == note.startswith("Python keeps no bytecode of fractals")
 
 
 def test_the_environment_sets_device_and_threads_alone(run, monkeypatch):

@@ -6,7 +6,7 @@ import click
 import pytest
 from support.odd import MORE_TEXTS, TEXTS
 
-from fractals.cli import scenes, values
+from fractals.cli import scenes
 from fractals.cli.verbs import COMMANDS, cli, run_verb
 from fractals.errors import OptionError
 
@@ -75,25 +75,6 @@ def test_an_error_that_nobody_expects_would_be_seen(undrawn, capsys, monkeypatch
     monkeypatch.setattr(scenes, "scene_changes", lambda *_: {}["x"])
     assert run_verb(["render", "--density=2"]) not in WRONG
     assert "internal error" in capsys.readouterr().err
-
-
-def test_options_of_a_word_or_a_number_take_both():
-    """`--exposure 2` was refused, because a key that takes words was taken to take no others."""
-    from fractals.scene.model import TABLES
-
-    names = {name for model in TABLES.values() for name in model.model_fields}
-    both = {
-        name
-        for name in names
-        if values._field(name)[0] in ({int}, {float}) and values._field(name)[2]
-    }
-    assert {"exposure", "max_iterations"} <= both
-    for name in both - scenes.CHECKED_LATER:
-        assert values.check_value(name, "2") == 2
-        word = values._field(name)[2][0]
-        assert values.check_value(name, word) == word
-        with pytest.raises(OptionError, match=f"'x' is not '?{word}'? or a"):
-            values.check_value(name, "x")
 
 
 @pytest.mark.parametrize("scene", ["seahorse", "menger"])

@@ -3,6 +3,7 @@
 import os
 import re
 import wave
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,8 @@ from fractals.films import encode, writing
 from fractals.films.planes import Planes
 from fractals.films.work import folder_of
 from fractals.films.writing import durations
+from fractals.rendering.cluster import worker
+from fractals.rendering.cluster.job import Cluster
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "dive.toml"
 TINY = {"size": (32, 18), "supersampling": 1, "device": "cpu"}
@@ -235,6 +238,29 @@ def test_refusals_are_one_line_and_leave_nothing(tmp_path, cycle, ffmpeg, name, 
         cycle.save(tmp_path / name, **options)
     assert "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+SPOILED = {
+    "no video": lambda arrays: {"light": arrays["light"]},
+    "no light": lambda arrays: {"video": arrays["video"]},
+    "little light": lambda arrays: {**arrays, "light": arrays["light"][:-1]},
+    "another type": lambda arrays: {**arrays, "video": arrays["video"].astype("f8")},
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILED.values(), ids=SPOILED)
+def test_a_segment_that_arrives_spoiled_is_made_again(tmp_path, cycle, ffmpeg, monkeypatch, spoil):
+    encode_part, names = worker.encode, []
+
+    def first_spoiled(name, work, arrays, facts=None):
+        names.append(name)
+        return encode_part(name, work, spoil(arrays) if len(names) == 1 else arrays, facts)
+
+    monkeypatch.setattr(worker, "encode", first_spoiled)
+    with ThreadPoolExecutor(1) as executor:
+        cycle.save(tmp_path / "film.mp4", cluster=Cluster(executor, returns=True))
+    assert encode.count_frames(tmp_path / "film.mp4") == len(cycle)
+    assert names.count(names[0]) == 2
 
 
 def test_odd_sizes(tmp_path, ffmpeg, decode):

@@ -9,8 +9,10 @@ from PIL import Image, features
 from support.scenes import scene
 
 import fractals
+from fractals.cli import shared
 from fractals.io import exif, metadata
 from fractals.scene.credits import HOUSE, is_derived, unsigned
+from fractals.tools import surprise
 
 SAID = {"title": "Märchen & <See>", "author": "Ana Ferreira", "rights": "© 2027 Ana"}
 DC = "{http://purl.org/dc/elements/1.1/}"
@@ -152,3 +154,32 @@ def test_options_sign_pictures(run):
     assert ids
     assert all(name.replace("-", "").isalnum() and not name[0].isdigit() for name in ids)
     assert root.find("{http://www.w3.org/2000/svg}title").text == "Sea"
+
+
+def test_films_of_the_gallery_are_signed_by_nobody_or_by_the_defaults(run, monkeypatch):
+    small = (
+        "--cycle",
+        "1",
+        "--fps",
+        "2",
+        "--size",
+        "16x12",
+        "-n",
+        "20",
+        "--device",
+        "python",
+        "-q",
+    )
+    assert run("film", "seahorse", *small, "--still", "0", "-o", "a.png")[0] == 0
+    assert fractals.load_scene("a.png").author == ""
+    monkeypatch.setattr(shared, "scene_table", lambda: {"author": "Ana"})
+    assert run("film", "seahorse", *small, "--still", "0", "-o", "b.png")[0] == 0
+    assert fractals.load_scene("b.png").author == "Ana"
+    assert run("render", "seahorse", *PLAIN, "--palette", "ink", "-o", "c.png")[0] == 0
+    assert fractals.load_scene("c.png").author == "Ana"
+    assert fractals.film("seahorse", cycle=1, device="python").scene.author == ""
+
+
+def test_surprises_are_signed_by_nobody():
+    labels = dict(surprise.mutations(fractals.load_scene("seahorse", size=(8, 6)), 1))
+    assert {each.author for each in labels.values()} == {""}

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import PIL.Image
 import pytest
 from support.gradients import (
     AT,
@@ -120,12 +119,6 @@ def test_palettes_that_a_picture_found_by_itself_are_taken(folder):
     Path("auto.toml").write_text('formula = "mandelbrot"\ntitle = "none"\n')
     with pytest.raises(InputError, match=r"auto\.toml: the scene in this file names no palette"):
         load.find_palette("auto.toml")
-
-
-def test_photos_are_no_palettes(folder):
-    PIL.Image.new("RGB", (8, 6), "teal").save("photo.jpg")
-    with pytest.raises(InputError, match=r"photo\.jpg: no palette .* main colors of a photo"):
-        fractals.load_scene(palette="photo.jpg")
 
 
 def test_unknown_names_say_where_palettes_are():

@@ -226,12 +226,12 @@ def orbit(name, point, parameters, steps, bail):
     return p, d, n
 
 
-def distance(p, d, kind, body, factor):
+def distance(p, d, kind, body, factor, bail):
     """Return the distance estimate of the kinds "log" and "linear"."""
     r = length(p)
     if kind == "linear":
         return factor * (r - body) / d
-    return factor * r * log(r) / (2 * d) if r > 1 else mpf(0)
+    return factor * r * log(r) / (2 * d) if r**2 >= bail else mpf(0)
 
 
 # Sets, for brute force

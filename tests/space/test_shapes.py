@@ -60,7 +60,12 @@ def field_of(solid, steps=None):
     """Return the distance estimate and the trap at a point, in plain Python."""
     field = march.make_field(backend().target, solid.walk)
     space = march.space_of(solid, steps or solid.steps, np.float64)
-    return lambda point: field(*map(float, point), space)
+
+    def found(point):
+        distance, trap = field(*map(float, point), space)
+        return distance / solid.shortness, trap
+
+    return found
 
 
 def points(solid, count, seed=1):
@@ -81,7 +86,7 @@ def test_distances_are_the_oracles(name, options):
         if name == "pseudo_kleinian":
             theirs = solid.factor * oracle.pseudo_kleinian_distance(p, **parameters) / d
         else:
-            theirs = oracle.distance(p, d, solid.distance, solid.body, solid.factor)
+            theirs = oracle.distance(p, d, solid.distance, solid.body, solid.factor, solid.bail)
         ours, _ = field(point)
         assert ours == pytest.approx(float(theirs), rel=1e-5, abs=1e-9), point
         checked += theirs > 0

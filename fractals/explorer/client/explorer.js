@@ -331,9 +331,13 @@ export class Explorer extends EventTarget {
     const { center, width, rotation } = this.placed;
     const asked = { ...this.#asked.findLast((each) => each.keys)?.keys, ...keys };
     const view = this.placed.camera ? {} : { ...kindOf(this.scene.view), center, width, rotation };
-    this.open({ scene: { ...this.scene, title: "", author: "", rights: "", note: "", ...asked, view } }, step, {
-      jump: false,
-    }).keys = asked;
+    this.open(
+      { scene: { ...this.scene, title: "", author: "", rights: "", note: "", ...asked, view } },
+      step,
+      {
+        jump: false,
+      },
+    ).keys = asked;
   }
 
   /** Change values of a table of the scene; those that are asked for and not shown yet stay.
@@ -681,7 +685,17 @@ export class Explorer extends EventTarget {
       this.scene = message.scene;
     } else {
       const { zoom, ...view } = this.scene.view ?? {};
-      const { center, width: across, rotation, title, author, rights, note, size, camera } = message;
+      const {
+        center,
+        width: across,
+        rotation,
+        title,
+        author,
+        rights,
+        note,
+        size,
+        camera,
+      } = message;
       const seen = camera ? { camera } : { view: { ...view, center, width: across, rotation } };
       this.scene = {
         ...this.scene,

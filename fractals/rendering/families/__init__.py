@@ -15,10 +15,9 @@ from fractals import catalog
 from fractals.backends.base import Backend, Stages
 from fractals.backends.devices import Device, choose
 from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
-from fractals.io.escape_data import EscapeData, PictureFacts
+from fractals.io.escape_data import STORE, EscapeData, PictureFacts
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
-from fractals.io.store import SUFFIX
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene, taken_for
 from fractals.threads import add
@@ -314,7 +313,7 @@ def _write_page(file: BinaryIO, image: Image, options: RenderOptions) -> None:
 def load_raw(path: str | Path) -> Any:
     """Return the raw numbers of a file, of any family."""
     path = Path(path)
-    if path.suffix.lower() == SUFFIX:
+    if path.suffix.lower() == STORE:
         name = read_store_header(path).get("family", "escape")
         if name not in catalog.names("family"):
             raise SceneError(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Stages
 from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
 from fractals.io.image import Image
-from fractals.rendering.compute_store import Computed, compute_data_to
 from fractals.rendering.drawing import (
     compute_data,
     draw_tile,
@@ -19,11 +18,13 @@ from fractals.rendering.drawing import (
     open_recoloring,
 )
 from fractals.rendering.families import Family, Rendered, chosen_device
-from fractals.rendering.measured import is_measurable, is_soon_open
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
 from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
 from fractals.scene.model import Scene
+
+if TYPE_CHECKING:
+    from fractals.rendering.compute_store import Computed
 
 LIMIT = 1000  # iterations of kernels that are shown, where a scene leaves them to a probe
 
@@ -51,6 +52,8 @@ class Escape(Family):
         With `measures` the seconds of deep views are measured on some samples, and the limit "auto"
         is found, which compiles programs.
         """
+        from fractals.rendering.measured import is_measurable, is_soon_open
+
         planned = self.plan(scene, options, keeps)
         table = planned.to_table()
         table["measured"] = measures and is_measurable(planned)
@@ -122,8 +125,10 @@ class Escape(Family):
 
     def compute_to(
         self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
-    ) -> Computed:
+    ) -> "Computed":
         """Compute the raw numbers of a picture into a store, or resume one."""
+        from fractals.rendering.compute_store import compute_data_to
+
         return compute_data_to(path, scene, options, store_options)
 
     def load(self, path: Path) -> EscapeData:

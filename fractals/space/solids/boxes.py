@@ -12,6 +12,7 @@ from fractals.space.solid import (
     within,
 )
 
+LONGEST = 5.0  # times the distance estimate, that the surface is expected to be away
 LEAST_SCALE = 1.05  # smaller solids are ever larger: no orbit escapes where a step does not magnify
 BOX_KNOBS = {
     "scale": Knob(-3.0, 3.0, f"by which a step magnifies; not between {-LEAST_SCALE} and 1.05"),
@@ -50,6 +51,9 @@ def mandelbox(scale=-1.5, fold=1.0, inner=0.5, outer=1.0, turn=0.0, tilt=0.0, ro
     # Half of the cube around it.
     side = fold * (2 * (scale + 1) / (scale - 1) if scale > 0 else 2.0)
     options = fold, scale * outer * outer, inner * inner, outer * outer
+    # At its faces a step reflects: the derivative grows as the steps of -scale x + 1, and d as
+    # those of scale d + 1.
+    short = min(LONGEST, (scale + 1) / (scale - 1)) if scale > 0 else 1.0
     turned = any(angles.values())
     return Solid(
         "mandelbox",
@@ -59,6 +63,7 @@ def mandelbox(scale=-1.5, fold=1.0, inner=0.5, outer=1.0, turn=0.0, tilt=0.0, ro
         steps=14,
         bail=1e4,
         bound=side * math.sqrt(3),
+        short=short,
         options=(*options, *rotation(**angles)) if turned else options,
         parameters=given,
         knobs=BOX_KNOBS,
@@ -176,6 +181,7 @@ def pseudo_kleinian(
         bound=radius,
         constants=(cx, cy, cz),
         factor=0.5,
+        short=2.0,
         options=(box_x, box_y, box_z, size, tube),
         parameters=given,
         knobs=KLEINIAN_KNOBS,

@@ -75,6 +75,7 @@ def solid_hybrid(formulas="mandelbox+mandelbulb", **options):
         f"{', '.join(names)} in turn",
         parts[0].step,
         distance="log" if degree > 1 else "linear",
+        short=1.5 if degree > 1 else 1.0,  # measured for mandelbox+mandelbulb and menger+juliabulb
         # The parts magnify together as much in a step as each of them in its own.
         steps=max(4, math.ceil(1 / sum(1 / part.steps for part in parts))),
         bail=min(1e4, 10 ** (28 / degree)),

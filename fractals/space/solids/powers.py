@@ -224,6 +224,7 @@ def bicomplex(w=0.0, julia=0, k0=-0.2, k1=0.5, k2=0.3, k3=0.1):
         "bicomplex",
         "Bicomplex Julia set, ζ² + k" if julia else "Bicomplex Mandelbrot set, ζ² + c",
         bicomplex_step,
+        short=4.0,  # measured: the larger number's slope counts, whichever leaves
         degree=2,
         steps=20,
         bound=math.hypot(*radii) / math.sqrt(2) if julia else 2.0,
@@ -252,6 +253,7 @@ def bristorbrot():
         "bristorbrot",
         "Bristorbrot: squares with mixed products",
         bristorbrot_step,
+        short=6.0,  # measured: directions that a step stretches most hardly meet the next one's
         degree=2,
         steps=20,
         # A square has at least r² / sqrt(3), so beyond this r every orbit escapes.
