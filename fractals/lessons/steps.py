@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fractals.catalog import PACKAGE
+from fractals.catalog import PACKAGE, did_you_mean
 from fractals.errors import FractalsError, InputError, OptionError, shown
 from fractals.io.files import check_output, written
 
@@ -159,6 +159,8 @@ def find_step(key: str) -> Step:
     for step in steps:
         if text in (step.key, step.key.zfill(2), step.name, step.script.stem):
             return step
+    if meant := did_you_mean(text.replace(" ", "_"), (step.name for step in steps)):
+        raise OptionError(f"no step '{shown(key, 40)}'{meant}")
     known = ", ".join(step.key for step in steps)
     raise OptionError(f"no step '{shown(key, 40)}': choose {known}; 'fractals learn' lists them")
 

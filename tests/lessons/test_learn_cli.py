@@ -163,6 +163,7 @@ def test_bars_of_the_chart_are_as_long_as_their_rates(learn):
     ("arguments", "message"),
     [
         (("7",), "no step '7': choose 1, 2, a; 'fractals learn' lists them"),
+        (("secnd",), "no step 'secnd'; did you mean 'second'?"),
         (("--check", "1"), "no file 'exercise_01.py': 'fractals learn --start 1' writes"),
         (("--check", "1", "a.py", "b.py"), "--check: name one file: fractals learn --check 1 FILE"),
         (("1", "picture.txt"), "'picture.txt' names no picture: end it in .png"),
