@@ -95,7 +95,7 @@ def test_the_processor_is_named_on_macos_and_windows(monkeypatch):
     monkeypatch.setattr(probe, "_first_core", dict)
     monkeypatch.setattr(sys, "platform", "darwin")
     answer = SimpleNamespace(stdout="Apple M2\n")
-    monkeypatch.setattr(probe.subprocess, "run", lambda command, **_: answer)
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: answer)
     assert probe._cpu_name() == "Apple M2"
     monkeypatch.setattr(sys, "platform", "win32")
     opened = []

@@ -77,7 +77,7 @@ def width_on(paper: float | tuple[float, float], size: tuple[int, int]) -> float
     """Return the width in mm of a drawing that fills a paper, which lies as the drawing does.
 
     >>> width_on(297, (4, 3)), width_on((297, 420), (2, 1)), width_on((210, 297), (1, 1))
-    (297, 420, 210)
+    (297, 420, 210.0)
     """
     if not isinstance(paper, tuple):
         return paper

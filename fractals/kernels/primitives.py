@@ -15,9 +15,9 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     >>> fma(1 + 2.0**-30, 1 + 2.0**-30, -1.0) == 2.0**-29 + 2.0**-60
     True
     """
-    if rounded := _FMA.get(type(a)):
-        return rounded(a, b, c)
-    return a * b + c  # at the precision of reference orbits a second rounding does not matter
+    rounded = _FMA.get(type(a)) or (_FMA[float] if isinstance(a, float) else None)
+    # At the precision of reference orbits a second rounding does not matter.
+    return rounded(a, b, c) if rounded else a * b + c
 
 
 @functools.cache

@@ -230,14 +230,14 @@ class OpenClBackend(StreamBackend):
     kind = "opencl"
 
     def __init__(self, number: str, device: Device, steps: int = 0) -> None:
-        if cl is None:
-            raise DeviceError(f"'{device.name}': pyopencl can't be imported ({PROBLEM})")
         self.device, self.target = device, make_target(number)
         if opencl.FLOAT64 in device.lacks and number == "float64":
             raise DeviceError(
                 f"'{device.name}' has no float64: give precision='float32' where the view is wide "
                 "enough, or use device='cpu'"
             )
+        if cl is None:
+            raise DeviceError(f"'{device.name}': pyopencl can't be imported ({PROBLEM})")
         try:
             gpus = [gpu_of(index) for index in device.indices]
         except cl.Error as error:
