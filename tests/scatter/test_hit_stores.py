@@ -129,7 +129,7 @@ import fractals
 from fractals.rendering import sums as store
 store.GOES = 40
 fractals.compute_to(sys.argv[1], {"formula": {"name": "clifford", "a": -1.5}}, size=(60, 40),
-    steps=400, quality=2000.0, supersampling=1, device="cpu", threads=1)
+    steps=400, quality=6000.0, supersampling=1, device="cpu", threads=1)
 """
 
 
