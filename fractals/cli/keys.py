@@ -4,9 +4,9 @@ Made by scripts/keywords.py from the model.
 """
 
 KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "title": ("Title of the picture, which its file says.", ()),
-    "author": ("Author of the picture, whom its file names.", ()),
-    "rights": ("Rights of the picture, such as '© 2027 Ana Ferreira', which its file says.", ()),
+    "title": ("Title of the picture, written into its file.", ()),
+    "author": ("Author of the picture, written into its file.", ()),
+    "rights": ("Rights of the picture, written into its file: '© 2027 Ana Ferreira'.", ()),
     "formula": (
         "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a Python "
         "file, which is run.",

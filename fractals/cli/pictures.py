@@ -327,9 +327,9 @@ def trace_command(
 @section(
     "Print",
     {
-        "--icc FILE": "Profile of the printer, the paper or the colors, as a print shop gives it.",
+        "--icc FILE": "ICC profile of the printer or the paper, which print shops offer.",
         "--intent HOW": (
-            "What becomes of colors that the print lacks: relative (default), perceptual, "
+            "How colors that the print lacks are replaced: relative (default), perceptual, "
             "saturation or absolute."
         ),
         "--convert": "Write the picture in the colors of the profile, in place of a proof.",

@@ -210,8 +210,7 @@ class SourceOptions(Options):
     )
     lossy: bool = option(
         False,
-        "True: a flame is drawn without the variations that are unknown here.",
-        command="Draw a flame without the variations that are unknown here.",
+        "Draw a flame without its unsupported variations.",
     )
 
 
@@ -404,8 +403,8 @@ class TraceOptions(SourceOptions):
     paper: float = option(
         210.0,
         "Width of the drawing in millimeters (default: 210, that of A4).",
-        command="Width of the drawing in millimeters (default: 210), or paper that it fills, such "
-        "as A3.",
+        command="Width of the drawing in millimeters (default: 210), or the paper that it fills, "
+        "such as A3.",
     )
     pen: float = option(0.3, "Width of a line in millimeters (default: 0.3).")
     shortest: float = option(5.0, "Length of the shortest contour in millimeters (default: 5).")

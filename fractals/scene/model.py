@@ -304,15 +304,15 @@ class Scene(Table):
 
     version: Literal[1] = Field(default=1, description="of the format of scenes")
     title: str = Field(
-        default="", max_length=1000, description="title of the picture, which its file says"
+        default="", max_length=1000, description="title of the picture, written into its file"
     )
     author: str = Field(
-        default="", max_length=1000, description="author of the picture, whom its file names"
+        default="", max_length=1000, description="author of the picture, written into its file"
     )
     rights: str = Field(
         default="",
         max_length=1000,
-        description="rights of the picture, such as '© 2027 Ana Ferreira', which its file says",
+        description="rights of the picture, written into its file: '© 2027 Ana Ferreira'",
     )
     note: str = Field(default="", max_length=10_000, description="about the scene")
     formula: Annotated[
