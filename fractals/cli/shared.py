@@ -245,7 +245,7 @@ effort_options = section(
 )
 json_option = option("Output", "--json as_json", "Print the facts as JSON on stdout.")
 overwrite_option = option("Output", "--overwrite", ReplaceOptions)
-dry_run_option = option("Output", "--dry-run", "Print the plan; draw and write nothing.")
+dry_run_option = option("Output", "--dry-run", "Print the plan, and write no file.")
 keys_option = option(
     "Many machines",
     "--keys FOLDER",

@@ -82,9 +82,9 @@ def test_formulas_without_exponentials_keep_their_numbers():
 @pytest.mark.parametrize(
     ("samples", "z", "said"),
     [
-        ([-1], [1e300j], "names samples that there are not"),
-        ([10**9], [1e300j], "names samples that there are not"),
-        ([1, 2], [1e300j], "names samples that there are not"),
+        ([-1], [1e300j], "names samples outside of the picture"),
+        ([10**9], [1e300j], "names samples outside of the picture"),
+        ([1, 2], [1e300j], "names samples outside of the picture"),
         ([1.0], [1e300j], "is of type float64"),
         ([[1]], [1e300j], "shape (1, 1)"),
         ([1], [1.0], "is of type float64"),

@@ -138,7 +138,7 @@ def _beyond(
     samples, own = _array(archive, members[BEYOND]), _array(archive, members[DIRECTIONS])
     there = (samples >= 0) & (samples < z.size)
     if len(samples) != len(own) or not there.all():
-        raise InputError(f"the array {shown(BEYOND)} names samples that there are not")
+        raise InputError(f"the array {shown(BEYOND)} names samples outside of the picture")
     return Beyond(samples, own)
 
 
