@@ -100,7 +100,7 @@ def credited(
     """Return a scene made of another, whose author is not kept in silence.
 
     The author of the gallery's scenes gives way to the user's own of the file of defaults, or to
-    none. Another one stays, and is told.
+    none. Another author stays, and a line says so.
     """
     from fractals.scene.credits import is_derived, unsigned
 

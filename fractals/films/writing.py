@@ -414,7 +414,7 @@ def write_loop(
     count: int,
     scene: Scene | None = None,
 ) -> None:
-    """Write frames as an animated picture that repeats for ever, and says what its scene says."""
+    """Write frames as an animated picture that repeats for ever, with its scene's texts."""
     import PIL.Image
 
     pictures: Iterator[Any] = (_picture(frame, suffix) for frame in frames)
