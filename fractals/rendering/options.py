@@ -411,7 +411,7 @@ class TraceOptions(SourceOptions):
     shortest: float = option(5.0, "Length of the shortest contour in millimeters (default: 5).")
     colored: bool = option(False, "Give each contour the color of its value, for a pen each.")
 
-    LIMITS: ClassVar = {
+    LIMITS: ClassVar[dict[str, tuple[Any, Any]]] = {
         "contours": (0, 1000),
         "paper": (1, 10_000),
         "pen": (0.001, 100),

@@ -124,6 +124,7 @@ def test_errors_are_one_line(run, monkeypatch):
         ("missing.jpg", "missing.jpg: no such file"),
         ("boat.jpg#1", "boat.jpg: a palette of a picture has 2 to 32 colors"),
         ("boat.jpg#99", "2 to 32 colors"),
+        ("boat.jpg#many", "2 to 32 colors"),
     ):
         code, _, err = run("render", "--palette", name, "-o", "a.png")
         assert code in (2, 3)
