@@ -62,7 +62,8 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
         return None, ()
     picture = split_picture(name)
     if parts := picture or split_entry(name, place):
-        read = _read_beside if place.from_file and not picture else read_palette
+        whole = not (picture and picture[1])  # else only the colors of pixels are read
+        read = _read_beside if place.from_file and whole else read_palette
         return read(place.find(parts[0]), parts[1])
     if name.startswith(CMAP) or cmap_installed():
         if found := from_cmap(name.removeprefix(CMAP)):
@@ -110,7 +111,7 @@ def _of_picture(path: Path, number: str) -> Palette:
 def _read_beside(path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
     try:
         return read_palette(path, entry)
-    except InputError:
+    except (InputError, OptionError):  # the second one names a palette that the file names
         label = shown(path)
         if not os.path.isfile(path):
             raise InputError(f"{label}: no such file") from None
