@@ -64,7 +64,7 @@ _KEYWORDS = {
     "chunks": "fractals.compute_to(path, ...), which computes tile by tile",
     "dx dy pixel step": "width=..., and size=(width, height) in pixels",
     "period": "coloring='period'; fractals.find_nucleus returns the lowest period in a view",
-    "points coords": "center=(x, y), width=... and size=(width, height): samples lie on a grid",
+    "points coords": "fractals.compute_points(points), or for a grid center=(x, y), width=...",
     "fields planes variables": "coloring=..., for which what it needs is computed",
     "smooth": "coloring='smooth'",
     "verbose": "progress=True",
