@@ -176,8 +176,8 @@ def _draw_small(scene: str) -> None:
 def devices_command(as_json: bool) -> None:
     """List the devices that can draw on this machine.
 
-    The default device is marked; for a GPU that can't be used, the reason is given. So is where
-    Python keeps no bytecode of this program, which makes each start slower.
+    The default device is marked; for a GPU that can't be used, the reason is given. A line
+    tells if Python keeps no bytecode of this program, which makes each start slower.
     """
     from fractals.backends import opencl, probe
     from fractals.backends.devices import choose, devices

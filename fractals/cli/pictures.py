@@ -245,6 +245,9 @@ def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: in
     tell(f"{page}: {pyramid.levels} levels, {tiles.number(pyramid)} tiles; open it in a browser")
 
 
+LINES = TraceOptions.LIMITS
+
+
 @verb(
     "trace",
     "trace seahorse --contours 30 -o sea.svg",
@@ -268,10 +271,10 @@ def finish(pyramid: "Pyramid", scene: "Scene | None", picture: Path, threads: in
         "--shortest MM",
         "--colored",
     ),
-    contours={"type": Whole(0, 1000), "default": TraceOptions.contours},
-    paper={"type": Paper(), "default": TraceOptions.paper},
-    pen={"type": click.FloatRange(0.001, 100), "default": TraceOptions.pen},
-    shortest={"type": click.FloatRange(0, 10_000), "default": TraceOptions.shortest},
+    contours={"type": Whole(*LINES["contours"]), "default": TraceOptions.contours},
+    paper={"type": Paper(*LINES["paper"]), "default": TraceOptions.paper},
+    pen={"type": click.FloatRange(*LINES["pen"]), "default": TraceOptions.pen},
+    shortest={"type": click.FloatRange(*LINES["shortest"]), "default": TraceOptions.shortest},
 )
 @shared.output_option("Drawing to write, an SVG.", ".svg")
 @shared.overwrite_option
@@ -357,15 +360,14 @@ def proof_command(
     colors are not those of a scene. A line tells which share of the pixels looks otherwise.
     """
     from fractals.io.files import check_output, written
+    from fractals.io.image import FORMATS
     from fractals.tools import proof
 
     if icc is None:
         raise OptionError("proof requires --icc FILE: the profile of the printer or the paper")
     path = Path(output or f"{source_name(picture)}-{'print' if convert else 'proof'}.png")
-    kind = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".tif": "TIFF", ".tiff": "TIFF"}.get(
-        path.suffix.lower()
-    )
-    if kind is None:
+    kind = FORMATS.get(path.suffix.lower(), "")
+    if kind not in ("PNG", "JPEG", "TIFF"):
         raise OptionError(f"'{shown(path)}': end the name in .png, .jpg or .tif")
     check_output(path, overwrite)
     with ProgressLine(task="converting colors"):

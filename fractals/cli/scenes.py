@@ -29,7 +29,7 @@ from fractals.cli.values import (
     share,
 )
 from fractals.errors import FractalsError, OptionError, SceneError, shown
-from fractals.scene.numbers import decimal_places
+from fractals.scene.numbers import decimal_places, decimals_of
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -314,9 +314,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
     a, b, c, d = matrix(scene.view)
     x, y = center[0] + a * right + b * up, center[1] + c * right + d * up
     places = max(0, math.ceil(-log2(width / columns) * math.log10(2))) + SPARE_DIGITS
-    for part in scene.view.center or ():
-        exponent = Decimal(part).as_tuple().exponent
-        places = max(places, -exponent if isinstance(exponent, int) else 0)
+    places = max([places, *map(decimals_of, scene.view.center or ())])
     return decimal_places(x, places), decimal_places(y, places)
 
 

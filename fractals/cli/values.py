@@ -53,7 +53,9 @@ class Paper(click.ParamType):  # type: ignore[type-arg]
     """A width in millimeters, or the two sides of a size of paper, such as A3."""
 
     name = "paper"
-    least, most = 1, 10_000  # mm
+
+    def __init__(self, least: float, most: float) -> None:
+        self.least, self.most = least, most  # mm
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -65,8 +67,8 @@ class Paper(click.ParamType):  # type: ignore[type-arg]
         found = _float(text.removesuffix("mm"))
         if found is None or not self.least <= found <= self.most:
             self.fail(
-                f"'{shown(value, 40)}' is not a width from {self.least} to {self.most} mm, or a "
-                f"size of paper: {', '.join(PAPERS)}",
+                f"'{shown(value, 40)}' is not a width from {self.least:g} to {self.most:g} mm, "
+                f"or a size of paper: {', '.join(PAPERS)}",
                 param,
                 ctx,
             )

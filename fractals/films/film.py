@@ -29,7 +29,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_text, log2, width_text
+from fractals.scene.numbers import decimal_text, decimals_of, log2, width_text
 from fractals.search.find import find_misiurewicz
 
 SPEED = 1.5  # octaves a second of a zoom without a length
@@ -281,8 +281,7 @@ def _zoomed(
 
 def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:
     needed = math.ceil(-log2(width) * math.log10(2))
-    exponents = [Decimal(part).as_tuple().exponent for part in scene.view.center or ()]
-    given = max((-e for e in exponents if isinstance(e, int)), default=needed)
+    given = max(map(decimals_of, scene.view.center or ()), default=needed)
     if given >= needed:  # the scene's center lies in the last view
         return scene
     try:

@@ -9,7 +9,7 @@ from fractals.films.motion import FilmPart, FilmView, with_view
 from fractals.rendering.plan import digits_note, make_plan
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
-from fractals.scene.numbers import log2
+from fractals.scene.numbers import decimals_of, log2
 
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 
@@ -45,16 +45,11 @@ def _missing_digits(scene: Scene, parts: Sequence[FilmPart]) -> int:
     places = [place for part in parts for place in (part.start, part.end)]
     deepest = min(places, key=lambda place: place.width)
     needed = math.ceil(-log2(deepest.width / scene.image.size[0]) * math.log10(2))
-    given = [_decimals(center) for center in centers if center and _is_at(center, deepest)]
-    most = max(given, default=0)
+    given = (part for center in centers if center and _is_at(center, deepest) for part in center)
+    most = max(map(decimals_of, given), default=0)
     if most == 0 or needed <= most or not make_plan(with_view(scene, deepest)).deep:
         return 0
     return needed - most
-
-
-def _decimals(center: Sequence[str]) -> int:
-    exponents = [Decimal(part).as_tuple().exponent for part in center]
-    return max(-e for e in exponents if isinstance(e, int))
 
 
 def _is_at(center: Sequence[str], place: FilmView) -> bool:

@@ -29,7 +29,7 @@ from fractals.io.files import (
     text_of,
     written,
 )
-from fractals.scene.credits import HOUSE, is_derived
+from fractals.scene.credits import claims_another
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
 from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
@@ -60,10 +60,11 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
         return palette.load(name.lower()), ()
     if len(name) > MAX_NAME:
         return None, ()
-    if pictured := split_picture(name, place):
-        return _of_picture(*pictured), ()
-    if parts := split_entry(name, place):
-        return (_read_beside if place.from_file else read_palette)(place.find(parts[0]), parts[1])
+    picture = split_picture(name)
+    if parts := picture or split_entry(name, place):
+        whole = not (picture and picture[1])  # else only the colors of pixels are read
+        read = _read_beside if place.from_file and whole else read_palette
+        return read(place.find(parts[0]), parts[1])
     if name.startswith(CMAP) or cmap_installed():
         if found := from_cmap(name.removeprefix(CMAP)):
             return found, ()
@@ -72,7 +73,7 @@ def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[
     return from_matplotlib(name), ()
 
 
-def split_picture(name: str, place: Place = HERE) -> tuple[Path, str] | None:
+def split_picture(name: str) -> tuple[Path, str] | None:
     """Return the file and the number of colors that ``photo.jpg#12`` names; None: it is no picture.
 
     >>> split_picture("photo.jpg#12"), split_picture("ember")
@@ -84,7 +85,7 @@ def split_picture(name: str, place: Place = HERE) -> tuple[Path, str] | None:
     path, number = (path, number) if path and number.isdecimal() else (name, "")
     if name.startswith(CMAP) or not path.lower().endswith(PICTURES):
         return None
-    return place.find(path), number
+    return Path(path), number
 
 
 def _of_picture(path: Path, number: str) -> Palette:
@@ -98,7 +99,8 @@ def _of_picture(path: Path, number: str) -> Palette:
     from fractals.color import photo
     from fractals.io.image import read_small
 
-    colors = int(number[:9] or photo.COLORS)
+    number = number or str(photo.COLORS)
+    colors = int(number[:9]) if number.isdecimal() else 0
     if not photo.FEWEST <= colors <= photo.MOST:
         raise InputError(
             f"{label}: a palette of a picture has {photo.FEWEST} to {photo.MOST} colors"
@@ -109,7 +111,7 @@ def _of_picture(path: Path, number: str) -> Palette:
 def _read_beside(path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
     try:
         return read_palette(path, entry)
-    except InputError:
+    except (InputError, OptionError):  # the second one names a palette that the file names
         label = shown(path)
         if not os.path.isfile(path):
             raise InputError(f"{label}: no such file") from None
@@ -167,7 +169,7 @@ def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]
 
 
 def _of_table(table: Mapping[str, Any]) -> Palette:
-    """Return the palette of a TOML file: its keys alone, or the table ``[color.palette]``."""
+    """Return the palette of a table: its keys alone, or those of a scene's ``[color.palette]``."""
     color = table.get("color")
     given = color.get("palette") if isinstance(color, Mapping) else None
     if given in (None, "auto"):
@@ -551,7 +553,7 @@ def load_scene(
     for key, value in keys.items():
         own = _from_file(value) if key == "formula" else value
         merged = merge(merged, embed_files(nest(key, own), HERE, lost))
-    if merged.get("author") == HOUSE and "author" not in keys and is_derived(signed, merged):
+    if "author" not in keys and claims_another(signed, merged):
         merged["author"] = ""
     named = (s for s in sources if isinstance(s, str | Path) and not is_json(s))
     return validate(merged, *named)
@@ -594,7 +596,7 @@ def with_colors(
         given = table.get("light", {})
         looks["light"] = light | {key: given[key] for key in SOURCES if key in given}
     after = {**own, **looks}
-    if own.get("author") == HOUSE and is_derived(own, after):
+    if claims_another(own, after):
         after["author"] = ""
     return validate(after, "")
 

@@ -59,7 +59,7 @@ def _packet(scene: Scene, note: str) -> str:
 
 
 def rdf(scene: Scene, note: str = "") -> str:
-    """Return the same as an element of RDF, which SVG files hold, too."""
+    """Return title, author, rights and `note` as an element of RDF, which SVG files hold, too."""
     said = signature_of(scene) | (
         {"note": "\n".join(map(escaped, note.split("\n")))} if note else {}
     )

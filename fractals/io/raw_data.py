@@ -17,7 +17,7 @@ from fractals.scene.numbers import log2, width_text
 
 Axes = tuple[tuple[str, str], dict[str, Any]]
 ROWS: Axes = ("row", "column"), {}  # those of pixels that have no place in a plane
-RESOLVED = 49  # bits: neighboring samples then differ by 8 units in the last place of float64
+TOLD_APART = 49  # bits: neighboring samples then differ by 8 units in the last place of float64
 LARGEST_EXPONENT = 900  # of two, of a width whose samples' distances are normal float64
 WIDTHS = "widths of the view"  # units of lengths in deep views
 PARTS = {"real": "real part", "imag": "imaginary part"}
@@ -134,7 +134,7 @@ def resolves(scene: Scene, columns: int) -> bool:
     """Tell whether float64 tells samples apart by their coordinates in the plane."""
     width, center = place_of(scene, scene.make_any_formula())
     largest = max(map(abs, (*center, width)))
-    near = log2(width) - log2(largest) > math.log2(columns) - RESOLVED
+    near = log2(width) - log2(largest) > math.log2(columns) - TOLD_APART
     return near and abs(log2(width)) < LARGEST_EXPONENT
 
 

@@ -49,7 +49,7 @@ from numpy.typing import NDArray
 
 from fractals import __version__
 from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown
-from fractals.io.escape_data import REALS, STORE, check_numbers
+from fractals.io.escape_data import REALS, check_numbers
 from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
@@ -66,7 +66,6 @@ from fractals.scene.geometry import differences, limit_of, make_layers, place_of
 from fractals.scene.model import Scene, validate
 from fractals.threads import core_count
 
-SUFFIX = STORE
 VERSION = 3
 READ = (2, VERSION)  # 1 had no checksum
 DATA = 128  # bytes before the numbers of a .npy file

@@ -9,11 +9,10 @@ import numpy as np
 
 from fractals.backends.base import Stages
 from fractals.errors import FractalsError, OptionError
-from fractals.io.escape_data import PictureFacts
+from fractals.io.escape_data import STORE, PictureFacts
 from fractals.io.files import HEADER
 from fractals.io.load import Source
 from fractals.io.store import (
-    SUFFIX,
     PartWriter,
     RawStore,
     TileWriter,
@@ -105,8 +104,8 @@ def compute_to(path: str | Path, *sources: Source, **keywords: Unpack[StoreKeywo
         The store can't be written, or another process computes it; or no worker can take part.
     """
     path = Path(path)
-    if path.suffix.lower() != SUFFIX:
-        raise OptionError(f"'{path}': a store's name ends in {SUFFIX}")
+    if path.suffix.lower() != STORE:
+        raise OptionError(f"'{path}': a store's name ends in {STORE}")
     scene, options, store_options = read_fitted_request(
         sources, keywords, StoreKeywords, RenderOptions, StoreOptions
     )

@@ -64,7 +64,7 @@ _KEYWORDS = {
     "chunks": "fractals.compute_to(path, ...), which computes tile by tile",
     "dx dy pixel step": "width=..., and size=(width, height) in pixels",
     "period": "coloring='period'; fractals.find_nucleus returns the lowest period in a view",
-    "points coords": "center=(x, y), width=... and size=(width, height): samples lie on a grid",
+    "points coords": "fractals.compute_points(points), or for a grid center=(x, y), width=...",
     "fields planes variables": "coloring=..., for which what it needs is computed",
     "smooth": "coloring='smooth'",
     "verbose": "progress=True",
@@ -410,7 +410,7 @@ class TraceOptions(SourceOptions):
     shortest: float = option(5.0, "Length of the shortest contour in millimeters (default: 5).")
     colored: bool = option(False, "Give each contour the color of its value, for a pen each.")
 
-    LIMITS: ClassVar = {
+    LIMITS: ClassVar[dict[str, tuple[Any, Any]]] = {
         "contours": (0, 1000),
         "paper": (1, 10_000),
         "pen": (0.001, 100),

@@ -27,7 +27,7 @@ from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import log2, power_of_two, scientific
+from fractals.scene.numbers import decimals_of, log2, power_of_two, scientific
 from fractals.scene.picture import View
 
 # Tile, and how a picture is divided into tiles and bands.
@@ -625,9 +625,7 @@ def missing_digits(planned: Plan) -> int:
         return 0
     columns = planned.size[0] * planned.supersampling
     needed = math.ceil(-log2(planned.finest / columns) * math.log10(2))
-    exponents = [Decimal(part).as_tuple().exponent for part in center]
-    given = max(-e for e in exponents if isinstance(e, int))
-    return max(0, needed - given)
+    return max(0, needed - max(map(decimals_of, center)))
 
 
 def digits_note(missing: int, what: str) -> str:

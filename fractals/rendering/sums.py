@@ -40,6 +40,7 @@ from numpy.typing import NDArray
 from fractals import __version__
 from fractals.backends.base import Stages
 from fractals.errors import FractalsError, InputError, OptionError, SceneError, shown
+from fractals.io.escape_data import STORE
 from fractals.io.files import (
     HEADER,
     PATH_SHOWN,
@@ -53,7 +54,6 @@ from fractals.io.parts import StoreParts, encode
 from fractals.io.raw_data import RawData
 from fractals.io.store import (
     PARTS,
-    SUFFIX,
     checksum,
     claimed,
     clear,
@@ -327,8 +327,8 @@ def write_total(path: Path, adder: Adder, total: Any, kind: SumKind) -> None:
 
 def save_sums(total: Any, path: Path, overwrite: bool) -> None:
     """Write a total to a new store."""
-    if path.suffix.lower() != SUFFIX:
-        raise OptionError(f"'{path}': the sums of a picture are saved as a store, NAME{SUFFIX}")
+    if path.suffix.lower() != STORE:
+        raise OptionError(f"'{path}': the sums of a picture are saved as a store, NAME{STORE}")
     if (path / HEADER).exists() and not overwrite:
         raise FractalsError(f"'{path}' exists already: {ANOTHER}")
     kind: SumKind = import_module(total.store).KIND

@@ -7,9 +7,9 @@ from typing import Any, BinaryIO
 
 from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
+from fractals.io.escape_data import STORE
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
-from fractals.io.store import SUFFIX
 from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Family, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
@@ -32,7 +32,7 @@ class Scatterer(Family):
 
     title = "Scatter: points are thrown, and hits are counted"
     tables = ("scatter", "display")
-    suffixes = (SUFFIX,)
+    suffixes = (STORE,)
 
     def plan(self, scene: Scene, options: RenderOptions, keeps: Any) -> ScatterPlan:
         """Return how a scene is drawn."""

@@ -41,7 +41,7 @@ TONES = (
     "estimator_minimum",
     "estimator_curve",
 )
-# Those of 3D cameras.
+# Attributes of a flame that belong to cameras in space.
 CAMERA = ("cam_pitch", "cam_yaw", "cam_persp", "cam_zpos", "cam_dof", "cam_roll")
 PERCEIVED = math.log2(10)  # the power of an opacity that its points add
 DIGITS = 10  # of a number that is written

@@ -1,4 +1,4 @@
-"""Whose a picture is that was made of another's scene."""
+"""The author of a picture that was made from a scene of the gallery."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +14,11 @@ def is_derived(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Tell whether two tables of scenes are of different pictures, and not of different sizes."""
     one, other = ({k: v for k, v in each.items() if k not in SAME} for each in (before, after))
     return one != other
+
+
+def claims_another(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Tell whether a table names the gallery's author, but is of another picture than `before`."""
+    return after.get("author") == HOUSE and is_derived(before, after)
 
 
 def unsigned(before: Scene, after: Scene, own: str = "") -> Scene:

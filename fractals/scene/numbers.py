@@ -121,6 +121,16 @@ def width_text(width: Fraction) -> str:
     return significant(width, WIDTH_DIGITS, -7)
 
 
+def decimals_of(text: str) -> int:
+    """Return how many decimals a number has as text; below 0 for powers of ten such as 1e2.
+
+    >>> decimals_of("-0.750"), decimals_of("2e-30"), decimals_of("1e2")
+    (3, 30, -2)
+    """
+    exponent = Decimal(text).as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
+
+
 def decimals(size: Fraction) -> int:
     """Return the decimals of a number that tell points this far apart from each other."""
     return max(0, math.ceil(-log2(size) * math.log10(2)))

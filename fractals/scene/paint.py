@@ -42,7 +42,7 @@ Blend = Literal[
     "exclusion",
 ]
 
-BLENDS = {  # what a layer does to the layers below, in words
+BLENDS: dict[Blend, str] = {  # all but "auto": what a layer does to the layers below, in words
     "normal": "the layer covers what is below",
     "multiply": "both darken each other, as two slides on one another",
     "screen": "both lighten each other, as two projectors on one wall",

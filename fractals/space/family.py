@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io import png
+from fractals.io.escape_data import STORE
 from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
-from fractals.io.store import SUFFIX
 from fractals.rendering.bands import Kept, kept_beside
 from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Family, Refined, Rendered, chosen_device, written_to
@@ -195,7 +195,7 @@ class Solids(Family):
     title = "Solids: rays walk to a surface in space, lit by sun and sky"
     tables = ("camera", "light")
     layered = (".exr",)
-    suffixes = (SUFFIX,)
+    suffixes = (STORE,)
 
     @property
     def moves(self) -> "Moves":

@@ -80,11 +80,7 @@ def _orbit(point: Any, steps: int, degree: int, julia: Any) -> tuple[Any, Any, A
 
 
 def _log(z: Any) -> complex:
-    return complex(float(_log_of_length(z)), 2 * math.pi * _turns(z))
-
-
-def _log_of_length(z: Any) -> float:
-    return math.log(abs(z))
+    return complex(math.log(abs(z)), 2 * math.pi * _turns(z))
 
 
 def _turns(z: Any) -> float:

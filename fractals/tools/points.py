@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any, Unpack
 
 import gmpy2
@@ -20,7 +19,7 @@ from fractals.rendering.plan import Plan
 from fractals.rendering.values import UNITS, colored, values_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import PointLike, decimal_text
+from fractals.scene.numbers import PointLike, decimal_text, decimals_of
 from fractals.tools.external_angle import external_angle
 
 Text = tuple[str, str]  # real and imaginary part of a point, as decimal text
@@ -42,13 +41,14 @@ class PointData:
     points : ndarray of complex128
         The points, rounded to float64.
     count : ndarray of int32
-        Steps until the orbit escaped or converged, or `max_iterations`.
+        Steps until the orbit escaped or converged, if they are fewer than `max_iterations`;
+        otherwise `max_iterations`, which means inside.
     z : ndarray of complex128
-        The orbit's point at that step; 0 where there is none.
+        The orbit's point at that step; 0 inside.
     inside : ndarray of bool
-        Where the orbit did not escape.
+        Where the count is `max_iterations`.
     max_iterations : int
-        Most steps that were tried.
+        The limit: orbits that did not escape in fewer steps are inside.
     """
 
     def __init__(self, scene: Scene, given: Sequence[complex | Text], options: Any) -> None:
@@ -275,8 +275,7 @@ def _rounded(point: complex | Text) -> complex:
 
 
 def _decimals(text: str) -> int:
-    exponent = Decimal(text).as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0
+    return max(0, decimals_of(text))
 
 
 def _of_floats(scene: Scene, points: NDArray[np.complex128], options: Any) -> EscapeData:

@@ -13,7 +13,7 @@ import numpy as np
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io import metadata
 from fractals.io.files import lifted_limit
-from fractals.io.image import WITH_COLORS
+from fractals.io.image import OPTIONS, WITH_COLORS
 from fractals.io.load import load_scene
 
 INTENTS = {"perceptual": 0, "relative": 1, "saturation": 2, "absolute": 3}
@@ -99,7 +99,7 @@ def write(file: BinaryIO, made: Any, kind: str, profile: bytes | None, source: P
 
     options: dict[str, Any] = {"icc_profile": profile} if profile else {}
     if kind == "JPEG":
-        options |= {"quality": 95, "subsampling": 0}
+        options |= OPTIONS["JPEG"]
     if kind == "TIFF":
         options |= {"compression": "tiff_adobe_deflate"}
     with lifted_limit(), PIL.Image.open(source, formats=WITH_COLORS) as picture:

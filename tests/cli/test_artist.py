@@ -1,12 +1,14 @@
 """What an artist meets: paper of another shape, blend modes, masks of any size."""
 
+from typing import get_args
+
 import numpy as np
 from PIL import Image
 from support.scenes import scene
 
 import fractals
 from fractals.color import trap_image
-from fractals.scene.paint import BLENDS
+from fractals.scene.paint import BLENDS, Blend
 
 PLAIN = ("-n", "20", "--supersampling", "1", "--device", "python")
 MASKED = '[[color.layers]]\ncoloring = "slopes"\npicture_mask = "{}"\n'
@@ -28,6 +30,7 @@ def test_blend_modes_are_listed(run):
     code, out, _ = run("list", "blends")
     assert code == 0
     assert [line.split()[0] for line in out.decode().splitlines()] == list(BLENDS)
+    assert {*BLENDS, "auto"} == {*get_args(Blend)}
     assert run("list", "blend")[1] == out
     assert run("list", "blends", "--preview", "a.png")[0] == 2
 

@@ -6,12 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 
 import fractals
 from fractals.color import photo
 from fractals.color.palette import linear_from_srgb, oklab_from_linear, parse_color
 from fractals.errors import FractalsError
 from fractals.io import png
+from fractals.io.files import SCENE_KEY
 from fractals.io.image import read_small
 from fractals.io.load import find_palette
 
@@ -124,6 +126,7 @@ def test_errors_are_one_line(run, monkeypatch):
         ("missing.jpg", "missing.jpg: no such file"),
         ("boat.jpg#1", "boat.jpg: a palette of a picture has 2 to 32 colors"),
         ("boat.jpg#99", "2 to 32 colors"),
+        ("boat.jpg#many", "2 to 32 colors"),
     ):
         code, _, err = run("render", "--palette", name, "-o", "a.png")
         assert code in (2, 3)
@@ -133,6 +136,16 @@ def test_errors_are_one_line(run, monkeypatch):
             fractals.load_scene(palette=name)
     monkeypatch.setattr("fractals.io.image.MAX_SEEN", 100)
     assert "too many" in run("render", "--palette", "boat.jpg", "-o", "a.png")[2]
+
+
+def test_a_file_that_names_a_picture_is_told_nothing_of_its_scene(tmp_path):
+    texts = PngInfo()
+    texts.add_text(SCENE_KEY, '{"color": {"palette": "secret"}}')
+    Image.fromarray(sea()).save(tmp_path / "a.png", pnginfo=texts)
+    (tmp_path / "a.toml").write_text('color.palette = "a.png"', "utf-8")
+    with pytest.raises(FractalsError, match=r"a\.png: not a palette that can be read") as caught:
+        fractals.load_scene(tmp_path / "a.toml")
+    assert "secret" not in str(caught.value)
 
 
 def test_what_fills_the_picture_fills_the_palette():

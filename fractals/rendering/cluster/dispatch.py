@@ -340,9 +340,9 @@ class Dispatch:
             getattr(task.future, "release", lambda: None)()  # else a dead worker's are run again
 
     def _distrust(self, known: Worker, task: Task, reason: str) -> None:
-        """Have the parts of a task computed again; who returns no result thrice is refused.
+        """Have the parts of a task computed again; refuse a worker after MOST_TRIES of them.
 
-        Else it would have no time to take, and be given each part that it returned no result of.
+        The worker's pace is not known without results, so it would be given each part again.
         """
         known.wrong += 1
         if known.wrong < MOST_TRIES and task.numbers:

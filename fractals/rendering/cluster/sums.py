@@ -14,8 +14,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
+from fractals.io.escape_data import STORE
 from fractals.io.image import Image, PictureFile
-from fractals.io.store import SUFFIX, claimed, clear
+from fractals.io.store import claimed, clear
 from fractals.rendering.cluster.dispatch import AIM
 from fractals.rendering.cluster.job import ClusterJob, check_poster, run_job
 from fractals.rendering.cluster.worker import Made
@@ -144,7 +145,7 @@ def render_by(
     """Have the sums of a picture added up by a cluster, in a store beside it, and show them."""
     named = check_poster(path, target, False)
     plan = family.plan(scene, options, "bands")
-    store = named.with_name(named.name + SUFFIX)
+    store = named.with_name(named.name + STORE)
     for overwrite in (False, True):
         given = StoreOptions(cluster=cluster, overwrite=overwrite)
         computed = family.compute_to(store, scene, options, given)
