@@ -4,6 +4,7 @@ import io
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from PIL import Image, features
 from support.scenes import scene
@@ -108,6 +109,17 @@ def test_the_gallery_claims_no_picture_made_of_it():
     assert fractals.load_scene("seahorse", palette="ink", author=HOUSE).author == HOUSE
     own = fractals.load_scene("seahorse").replace(author="Ben")
     assert fractals.load_scene(own, palette="ink").author == "Ben"
+
+
+def test_arrays_make_another_picture_of_a_scene_of_the_gallery():
+    """Arrays compare element by element, also within the tables of scenes."""
+    colors = np.array([[10, 20, 60], [240, 230, 200]], np.uint8)
+    raw = fractals.compute("seahorse", size=(8, 6), device="python", max_iterations=9)
+    small = {"size": (8, 6), "device": "python", "max_iterations": 9}
+    drawn = fractals.render("seahorse", palette=colors, **small)
+    for image in (drawn, fractals.recolor(raw, palette=colors)):
+        assert image.scene.author == ""
+        assert image.scene.color.make_palette().stops[0][1] == "#0a143c"
 
 
 def test_unsigned_takes_the_users_own_author():
