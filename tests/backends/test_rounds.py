@@ -64,7 +64,7 @@ def innermost_loops(assembly):
 @pytest.mark.parametrize(
     "processor",
     slow_but(
-        ["cascadelake", "znver4"],
+        ["cascadelake"],
         ["cascadelake", "skylake-avx512", "sapphirerapids", "znver4", "znver5"],
     ),
 )

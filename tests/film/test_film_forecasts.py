@@ -1,7 +1,7 @@
 """What a film is told to be before it is made: its size, what it lacks, what it can't hold."""
 
 import pytest
-from support.scenes import scene
+from support.scenes import scene, slow_but
 
 import fractals
 from fractals import OptionError
@@ -48,7 +48,7 @@ def test_sound_that_a_type_cannot_hold_is_refused(tmp_path, cycle, name):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("suffix", [".webp", ".gif", "/", ".mp4"])
+@pytest.mark.parametrize("suffix", slow_but([".mp4"], [".webp", ".gif", "/", ".mp4"]))
 def test_the_size_of_a_file_is_forecast_from_some_frames(tmp_path, suffix, request):
     if suffix == ".mp4":
         request.getfixturevalue("ffmpeg")  # skips without it
