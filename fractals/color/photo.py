@@ -67,7 +67,7 @@ def _counted(pixels: NDArray[np.uint8]) -> tuple[Floats, Floats]:
 
 
 def _grouped(lab: Floats, weights: Floats, colors: int) -> Floats:
-    """Return at most so many colors that stand for all."""
+    """Return the means of groups of colors, of at most `colors` groups."""
     centers = lab[[int(np.argmax(weights))]]
     while len(centers) < min(colors, len(lab)):
         away = _squares(lab, centers).min(axis=1)

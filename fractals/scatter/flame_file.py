@@ -45,7 +45,7 @@ TONES = (
 CAMERA = ("cam_pitch", "cam_yaw", "cam_persp", "cam_zpos", "cam_dof", "cam_roll")
 PERCEIVED = math.log2(10)  # the power of an opacity that its points add
 DIGITS = 10  # of a number that is written
-# flam3 throws so many points from one beginning, of which the first 15 are not drawn.
+# The points that flam3 computes from one random beginning. It does not draw the first 15.
 STEPS = 10_000
 WITHOUT = "without "  # before the variations of a file that are not drawn
 

@@ -22,7 +22,7 @@ _ARRAYS = "raw.count is the array of counts, and raw.planes has all arrays by na
 _PIXELS = "image.pixels is the array of pixels"
 _REPLACED = "scene.replace(KEY=VALUE) returns another scene"
 
-# By the owner, then by what it is said for: words, and what to type.
+# By the name of the owner: words that people type, with blanks between, and the message for them.
 _SAID: dict[str, dict[str, str]] = {
     "fractals": {
         "animate animation dive movie video zoom": "fractals.film makes films",

@@ -18,7 +18,7 @@ ROWS = 256  # roots whose distances to all others are in memory together
 
 
 def nuclei(period: int, degree: int = 2) -> Roots:
-    """Find all nuclei of a period: the c whose critical orbit returns to 0 after so many steps.
+    """Find all nuclei of a period p: each c for which the orbit of 0 returns to 0 after p steps.
 
     Each is the middle of a component of the Mandelbrot set, or of the set of another power. Their
     number follows from the Möbius function (`count_nuclei`), and is checked. They are the roots of

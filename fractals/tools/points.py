@@ -102,7 +102,7 @@ class PointData:
         Raises
         ------
         OptionError
-            There is no such coloring, or it can't be computed for a point of so many digits.
+            The coloring is unknown, or a point has more digits than it can be computed for.
         """
         if coloring == ANGLE:
             return self.external_angle()

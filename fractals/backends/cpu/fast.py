@@ -102,12 +102,12 @@ def by_rows(backend, reason, options):
 
 
 def deep_rows(backend, reason, options):
-    """Return the program of perturbation that does so."""
+    """Return the program that iterates one sample after the other by perturbation."""
     return _in_launches(backend, reason, DEEP_ROWS, options)
 
 
 def statistics_rows(backend, reason, options):
-    """Return the program that does so for statistics."""
+    """Return the program that adds up statistics of one deep sample after the other."""
     return _in_launches(backend, reason, STATISTICS_ROWS, options)
 
 
@@ -178,7 +178,7 @@ def joining(backend, mode):
 
 
 def _laying(backend, body, mode, rows):
-    """Return the program of a layer, which takes scratch of so many rows with lanes of colors."""
+    """Return the program of a layer; `rows` is the number of rows of colors in its scratch."""
     fill, memory = backend.program(body, backend.number, (mode,)), backend.scratch
 
     def bind(lookup, weights):
