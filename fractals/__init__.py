@@ -138,7 +138,7 @@ __all__ = sorted([*_HOMES, "__version__"])
 def _imported(name: str) -> "Any":
     """Import a public name on first use, because importing all of them takes 0.2 s."""
     if name not in _HOMES:
-        from fractals.scene.meant import no_attribute
+        from fractals.meant import no_attribute
 
         raise no_attribute("fractals", "module 'fractals'", name, _HOMES)
     import importlib

@@ -23,10 +23,10 @@ from fractals.color.palette import srgb_from_linear
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.image import PictureFile
 from fractals.kernels.primitives import fma, number
+from fractals.meant import ATTRIBUTES
 from fractals.rendering import drawing, options
 from fractals.rendering.options import RenderOptions
 from fractals.scene.keywords import RenderKeywords
-from fractals.scene.meant import MEANT
 from fractals.scene.model import TABLES, Scene
 
 HERE = Path(__file__).parent
@@ -509,11 +509,11 @@ def test_pictures_say_how_they_were_iterated():
     assert fractals.render("mandelbrot", **{**small, "device": "python"}).loop == "python"
 
 
-@pytest.mark.parametrize("owner", MEANT)
+@pytest.mark.parametrize("owner", ATTRIBUTES)
 def test_names_that_people_type_first_lead_to_names_that_are_there(owner):
     owners = {"raw": fractals.EscapeData, "image": fractals.Image, "scene": fractals.Scene}
     owners["fractals"] = fractals
-    for hint in MEANT[owner].values():
+    for hint in ATTRIBUTES[owner].values():
         for module, name in re.findall(r"\b(fractals|raw|image|scene)\.(\w+)", hint):
             known = {*dir(owners[module]), *getattr(owners[module], "__dataclass_fields__", ())}
             assert name in known, hint

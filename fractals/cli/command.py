@@ -15,22 +15,10 @@ from fractals.catalog import did_you_mean
 from fractals.cli.keys import KEYS
 from fractals.cli.messages import Called, Verbosity, write_out
 from fractals.errors import OptionError, SceneError, shown
-from fractals.rendering.options import SYNONYMS, Options
+from fractals.meant import OPTIONS
+from fractals.rendering.options import Options
 
 F = TypeVar("F", bound=Callable[..., Any])
-
-# What other programs call an option of the command line alone.
-_SYNONYMS_OF = {
-    "at": "pixel",
-    "audio": "music song sound",
-    "output": "file out",
-    "pan": "move",
-    "quiet": "silent",
-}
-_SYNONYMS = SYNONYMS | {
-    word: name for name, words in _SYNONYMS_OF.items() for word in words.split()
-}
-
 
 NO_SYNONYMS: Mapping[str, str] = {}
 
@@ -306,7 +294,7 @@ def unknown_option(
     """
     word = name.lstrip("-").lower().replace("-", "_")
     meant = _as_part(word, known, arguments, given=True)
-    synonym = "--" + _SYNONYMS.get(word, "").replace("_", "-")
+    synonym = "--" + OPTIONS.get(word, "").replace("_", "-")
     meant = meant or (synonym if synonym in known else "")
     meant = meant or _as_part(word, known, arguments, given=False)
     if not meant and (key := _key_of_files(word)):
@@ -324,7 +312,7 @@ def _key_of_files(word: str) -> str:
     """Return the key of scenes that no option gives, as of its name or a synonym; or ""."""
     from fractals.scene.keywords import SceneKeywords
 
-    key = _SYNONYMS.get(word, word)
+    key = OPTIONS.get(word, word)
     return key if key in SceneKeywords.__annotations__ and key not in KEYS else ""
 
 

@@ -25,6 +25,7 @@ from fractals.cli.messages import (
     write_out,
 )
 from fractals.errors import FractalsError, OptionError
+from fractals.meant import VERBS
 
 
 @verb("help", "help", "help render", "help find nucleus")
@@ -144,19 +145,6 @@ SUBJECTS = {
     },
 }
 COMMANDS = {verb: module for part in SUBJECTS.values() for verb, (module, _) in part.items()}
-# Other words that people type for a verb.
-_SYNONYMS_OF = {
-    "convert": "export",
-    "film": "animate animation movie video",
-    "learn": "lesson lessons teach tutorial",
-    "list": "ls palette palettes",
-    "recolor": "color colour",
-    "render": "draw html page picture poster zoom",
-    "sheet": "compare sweep",
-    "show": "info",
-    "verify": "test",
-}
-SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
 
 
 class Verbs(Laidout, click.Group):
@@ -201,8 +189,8 @@ class Verbs(Laidout, click.Group):
 def unknown_verb(name: str) -> OptionError:
     """Return the error of an unknown verb, with the verb that may be meant."""
     hint = did_you_mean(name[:50], COMMANDS) or "; 'fractals --help' lists the verbs"
-    if name in SYNONYMS:
-        hint = f"; did you mean '{SYNONYMS[name]}'?"
+    if name in VERBS:
+        hint = f"; did you mean '{VERBS[name]}'?"
     return OptionError(f"unknown verb '{name}'{hint}")
 
 

@@ -16,8 +16,8 @@ from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io.raw_data import Axes, RawData, axes_of, view_facts
 from fractals.kernels.escape import NONE_YET
 from fractals.kernels.formula import Formula
+from fractals.meant import Hinting, Hints
 from fractals.scene.geometry import Layers, ResolvedLayer, matrix, place_of
-from fractals.scene.meant import Hinting, Hints
 from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
 from fractals.scene.paint import MAX_LAYERS, Paint
 

@@ -18,7 +18,7 @@ from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.metadata import SOFTWARE_NAME
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
-from fractals.scene.meant import Hinting, Hints
+from fractals.meant import Hinting, Hints
 from fractals.scene.model import Scene
 from fractals.scene.numbers import whole
 from fractals.scene.picture import ImageSettings as Picture

@@ -23,6 +23,7 @@ from typing import (
 from fractals import catalog
 from fractals.catalog import did_you_mean
 from fractals.errors import OptionError, shown, warn
+from fractals.meant import KEYWORDS, SYNONYMS
 from fractals.scene.numbers import Real, plain, whole
 from fractals.scene.signature import Written
 
@@ -30,48 +31,6 @@ if TYPE_CHECKING:
     from fractals.io.load import Source
     from fractals.scene.model import Scene
 
-# Words of other programs for a key or an option. An unknown word is looked up here first.
-_SYNONYMS_OF = {
-    "antialias": "antialiasing",
-    "author": "artist creator signature",
-    "bits": "depth",
-    "center": "x",
-    "escape_radius": "bailout radius",
-    "field": "fov",
-    "formula": "fractal",
-    "inside": "background",
-    "max_iterations": "iter iterations iters limit max_iter maxiter n_iter",
-    "palette": "cmap color colormap colors colour",
-    "precision": "dtype float number",
-    "rights": "copyright licence license",
-    "rotation": "angle rotate",
-    "size": "height resolution shape",
-    "supersampling": "aa msaa oversampling ssaa supersample",
-    "threads": "jobs n_jobs n_threads num_threads parallel workers",
-    "title": "caption name",
-    "zoom": "magnification scale",
-}
-SYNONYMS = {word: name for name, words in _SYNONYMS_OF.items() for word in words.split()}
-# The same of keywords in Python for which a name does not say enough.
-_KEYWORDS = {
-    "audio music song sound": "film.save(path, sound='song.flac')",
-    "backend": "device='cpu', 'gpu' or another",
-    "c": "julia=(x, y)",
-    "cpu": "device='cpu'",
-    "gpu cuda use_gpu": "device='gpu'",
-    "dtype": "precision='float32' or 'float64'",
-    "height resolution shape": "size=(width, height) in pixels; width is that of the view",
-    "chunks": "fractals.compute_to(path, ...), which computes tile by tile",
-    "dx dy pixel step": "width=..., and size=(width, height) in pixels",
-    "period": "coloring='period'; fractals.find_nucleus returns the lowest period in a view",
-    "points coords": "fractals.compute_points(points), or for a grid center=(x, y), width=...",
-    "fields planes variables": "coloring=..., for which what it needs is computed",
-    "smooth": "coloring='smooth'",
-    "verbose": "progress=True",
-    "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
-    "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
-}
-KEYWORDS = {word: meant for said, meant in _KEYWORDS.items() for word in said.split()}
 CHOSEN = {"coloring", "palette"}  # keywords to which density and offset are fitted
 
 

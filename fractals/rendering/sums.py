@@ -32,7 +32,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,13 +62,14 @@ from fractals.io.store import (
     new_store,
     npy_header,
 )
+from fractals.meant import Hints
 from fractals.rendering.compute_store import Computed, checked_part
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.scene.model import Scene, validate
 from fractals.threads import Progress, within
 
 
-class PictureSums(RawData):
+class PictureSums(Hints, RawData):
     """The raw numbers of a flame, an attractor, a Buddhabrot or a solid: sums of whole numbers.
 
     They are equal where all parts are. ``planes`` has the sums by name, each of shape (rows,
@@ -96,14 +97,6 @@ class PictureSums(RawData):
     def planes(self) -> dict[str, NDArray[Any]]:
         """Return the sums by name, each of shape (rows, columns); row 0 is the top."""
         return {name: self.sums[..., k] for k, name in enumerate(self.channels)}
-
-    if not TYPE_CHECKING:  # checkers know which attributes there are
-
-        def __getattr__(self, name: str) -> None:
-            own = f"'{type(self).__name__}' object has no attribute '{name}'"
-            if name in ("z", "dz", "statistics", "inside", "max_iterations", "values"):
-                own += ": it has sums; raw.planes has them by name, and raw.to_xarray() with notes"
-            raise AttributeError(own)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the sums to a new store, which `recolor` shows and `compute_to` goes on with.

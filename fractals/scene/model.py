@@ -22,9 +22,9 @@ from pydantic import (
 from fractals import catalog
 from fractals.errors import FractalsError, OptionError, SceneError, listed, shown
 from fractals.kernels.formula import AnyFormula, Formula
+from fractals.meant import no_attribute
 from fractals.scene.film import FilmSettings
 from fractals.scene.keywords import SceneKeywords, SceneTables
-from fractals.scene.meant import no_attribute
 from fractals.scene.numbers import check_floats, decimal_text, plain
 from fractals.scene.paint import MAX_LAYERS, MAX_NESTING, Color, plain_name
 from fractals.scene.picture import (

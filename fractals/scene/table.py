@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
-from fractals import catalog
+from fractals import catalog, meant
 from fractals.errors import OptionError, SceneError, shown
 from fractals.kernels.formula import with_recipe
-from fractals.scene import meant
 from fractals.scene.signature import Written
 
 # What a value is expected to be, by pydantic's type of error.

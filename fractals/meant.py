@@ -1,18 +1,117 @@
-"""What people type first for a function or an attribute, by habits of other libraries.
+"""What people type first, by habits of other programs and libraries, and what they mean by it.
 
-An attribute that is not there is an `AttributeError`, whose message says what was meant.
+A table for each kind of name; messages about unknown names look here before they look for the
+nearest known one. An attribute that is not there is an `AttributeError`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from fractals.catalog import did_you_mean
 
-# Verbs of the command line that are no functions.
-VERBS = (
+
+def _by_word(said: Mapping[str, str]) -> dict[str, str]:
+    """Return what is said by word, of a table by words with blanks between."""
+    return {word: text for words, text in said.items() for word in words.split()}
+
+
+def _synonyms(of: Mapping[str, str]) -> dict[str, str]:
+    """Return the names by word, of a table of words with blanks between by name."""
+    return _by_word({words: name for name, words in of.items()})
+
+
+# Keys of a scene and options, by words of other programs. An unknown word is looked up here first.
+SYNONYMS = _synonyms(
+    {
+        "antialias": "antialiasing",
+        "author": "artist creator signature",
+        "bits": "depth",
+        "center": "x",
+        "escape_radius": "bailout radius",
+        "field": "fov",
+        "formula": "fractal",
+        "inside": "background",
+        "max_iterations": "iter iterations iters limit max_iter maxiter n_iter",
+        "palette": "cmap color colormap colors colour",
+        "precision": "dtype float number",
+        "rights": "copyright licence license",
+        "rotation": "angle rotate",
+        "size": "height resolution shape",
+        "supersampling": "aa msaa oversampling ssaa supersample",
+        "threads": "jobs n_jobs n_threads num_threads parallel workers",
+        "title": "caption name",
+        "zoom": "magnification scale",
+    }
+)
+# Options of the command line alone.
+OPTIONS = SYNONYMS | _synonyms(
+    {
+        "at": "pixel",
+        "audio": "music song sound",
+        "output": "file out",
+        "pan": "move",
+        "quiet": "silent",
+    }
+)
+# What to give in Python in place of a keyword, where a name does not say enough.
+KEYWORDS = _by_word(
+    {
+        "audio music song sound": "film.save(path, sound='song.flac')",
+        "backend": "device='cpu', 'gpu' or another",
+        "c": "julia=(x, y)",
+        "cpu": "device='cpu'",
+        "gpu cuda use_gpu": "device='gpu'",
+        "dtype": "precision='float32' or 'float64'",
+        "height resolution shape": "size=(width, height) in pixels; width is that of the view",
+        "chunks": "fractals.compute_to(path, ...), which computes tile by tile",
+        "dx dy pixel step": "width=..., and size=(width, height) in pixels",
+        "period": "coloring='period'; fractals.find_nucleus returns the lowest period in a view",
+        "points coords": (
+            "fractals.compute_points(points), or for a grid center=(x, y), width=..."
+        ),
+        "fields planes variables": "coloring=..., for which what it needs is computed",
+        "smooth": "coloring='smooth'",
+        "verbose": "progress=True",
+        "extent bounds xlim ylim xmin xmax ymin ymax": "center=(x, y) and width=...",
+        "filename format out output path": "fractals.render_to(path, ...), or image.save(path)",
+    }
+)
+# Keys of tables of a scene, which are looked up where a table has the key.
+KEYS = _synonyms(
+    {
+        "blend": "blend_mode blending mode",
+        "ease": "curve easing interpolation",
+        "opacity": "alpha transparency",
+        "at": "second seconds t time",
+        "rotation": "angle",
+    }
+)
+# What to say where a key takes words, and another value was given.
+WORDS = {
+    "antialias": "supersampling=N is the number of samples",
+    "gamut": "hdr=True has the gamut of BT.2020",
+    "precision": "views of any depth are exact with the digits of their center",
+}
+# Verbs of the command line.
+VERBS = _synonyms(
+    {
+        "convert": "export",
+        "film": "animate animation movie video",
+        "learn": "lesson lessons teach tutorial",
+        "list": "ls palette palettes",
+        "recolor": "color colour",
+        "render": "draw html page picture poster zoom",
+        "sheet": "compare sweep",
+        "show": "info",
+        "verify": "test",
+    }
+)
+# Those that are no functions.
+ONLY_VERBS = (
     *("bench", "cache", "convert", "gallery", "gpu", "learn", "proof", "sheet", "surprise"),
     "tiles",
 )
+
 _AT_POINTS = "fractals.compute_points computes the numbers of a list of points"
 _DRAWN = "fractals.render draws a scene, such as fractals.render('seahorse')"
 _RECOLORED = "fractals.recolor(raw) returns its picture"
@@ -22,8 +121,7 @@ _ARRAYS = "raw.count is the array of counts, and raw.planes has all arrays by na
 _PIXELS = "image.pixels is the array of pixels"
 _REPLACED = "scene.replace(KEY=VALUE) returns another scene"
 
-# By the name of the owner: words that people type, with blanks between, and the message for them.
-_SAID: dict[str, dict[str, str]] = {
+_SAID = {
     "fractals": {
         "animate animation dive movie video zoom": "fractals.film makes films",
         "area": "fractals.compute(...).inside.mean() is the share of the view that is inside",
@@ -72,6 +170,11 @@ _SAID: dict[str, dict[str, str]] = {
         "write to_file": "raw.save(path) writes a file",
         "open read from_file": "fractals.EscapeData.load(path) reads a file",
     },
+    "PictureSums": {
+        "dz inside max_iterations statistics values z": (
+            "it has sums; raw.planes has them by name, and raw.to_xarray() with notes"
+        ),
+    },
     "Image": {
         "array data dtype numpy to_array to_numpy values": _PIXELS,
         "as_pil image pil": "image.to_pil() is Pillow's picture",
@@ -94,38 +197,17 @@ _SAID: dict[str, dict[str, str]] = {
         "to_yaml": "did you mean 'to_toml' or 'to_json'?",
     },
 }
-MEANT = {
-    owner: {word: text for said, text in table.items() for word in said.split()}
-    for owner, table in _SAID.items()
-}
-
-# Words for keys of tables of a scene, which are looked up where a table has the key.
-KEYS = {
-    word: key
-    for key, said in {
-        "blend": "blend_mode blending mode",
-        "ease": "curve easing interpolation",
-        "opacity": "alpha transparency",
-        "at": "second seconds t time",
-        "rotation": "angle",
-    }.items()
-    for word in said.split()
-}
-# What to say where a key takes words, and another value was given.
-WORDS = {
-    "antialias": "supersampling=N is the number of samples",
-    "gamut": "hdr=True has the gamut of BT.2020",
-    "precision": "views of any depth are exact with the digits of their center",
-}
+# Attributes by the name of their owner: the module, or a class.
+ATTRIBUTES = {owner: _by_word(said) for owner, said in _SAID.items()}
 
 
 def no_attribute(owner: str, what: str, name: str, known: Iterable[str]) -> AttributeError:
     """Return the error about an attribute that is not there, with what may be meant.
 
-    `owner` is a key of MEANT, and `what` names it in the message.
+    `owner` is a key of ATTRIBUTES, and `what` names it in the message.
     """
-    hint = MEANT.get(owner, {}).get(name, "").format(name=name)
-    if not hint and owner == "fractals" and name in VERBS:
+    hint = ATTRIBUTES.get(owner, {}).get(name, "").format(name=name)
+    if not hint and owner == "fractals" and name in ONLY_VERBS:
         hint = f"'fractals {name}' is a verb of the command line"
     public = (each for each in known if not each.startswith("_"))
     hint = f"; {hint}" if hint else "" if name.startswith("_") else did_you_mean(name, public)
@@ -147,5 +229,6 @@ class Hints:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> None:
-            kind = type(self).__name__
-            raise no_attribute(kind, f"'{kind}' object", name, dir(self))
+            kinds = [kind.__name__ for kind in type(self).__mro__]
+            owner = next((kind for kind in kinds if kind in ATTRIBUTES), "")
+            raise no_attribute(owner, f"'{kinds[0]}' object", name, dir(self))
