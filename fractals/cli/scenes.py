@@ -1,6 +1,5 @@
 """The scene that arguments and options describe, and the name of the file that is written."""
 
-import math
 import os
 import re
 import sys
@@ -29,7 +28,7 @@ from fractals.cli.values import (
     share,
 )
 from fractals.errors import FractalsError, OptionError, SceneError, shown
-from fractals.scene.numbers import decimal_places, decimals_of
+from fractals.scene.numbers import decimal_places, decimals, decimals_of
 
 if TYPE_CHECKING:
     from fractals.scene.model import Scene
@@ -293,7 +292,6 @@ def scaled(scene: "Scene", zoom: Decimal) -> dict[str, str]:
 def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, str]:
     """Return the center of a view that is centered on a pixel, or moved by shares of its width."""
     from fractals.scene.geometry import matrix, place_of
-    from fractals.scene.numbers import log2
 
     if scene.view.projection != "plane":
         raise OptionError(f"--{'at' if at else 'pan'} requires the projection 'plane'")
@@ -313,7 +311,7 @@ def moved_center(scene: "Scene", at: str | None, pan: str | None) -> tuple[str, 
         right, up = right + across * width, up + upwards * width
     a, b, c, d = matrix(scene.view)
     x, y = center[0] + a * right + b * up, center[1] + c * right + d * up
-    places = max(0, math.ceil(-log2(width / columns) * math.log10(2))) + SPARE_DIGITS
+    places = decimals(width / columns) + SPARE_DIGITS
     places = max([places, *map(decimals_of, scene.view.center or ())])
     return decimal_places(x, places), decimal_places(y, places)
 

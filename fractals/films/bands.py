@@ -42,7 +42,7 @@ from fractals.rendering.plan import Plan, Tile, make_plan, tiles_within
 from fractals.rendering.shading import Painter
 from fractals.scene.geometry import make_layers, matrix
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_places, log2
+from fractals.scene.numbers import decimal_places, decimals, log2
 from fractals.scene.picture import View
 from fractals.threads import run_tiles
 
@@ -630,7 +630,7 @@ def _scaled(scene: Scene) -> Iterator[Coloring]:
 
 def _point_text(point: tuple[Fraction, Fraction], width: str) -> tuple[str, str]:
     """Return a point as decimal text with the digits that a view of this width needs."""
-    places = SPARE_DECIMALS + max(0, math.ceil(-log2(Fraction(Decimal(width))) * math.log10(2)))
+    places = SPARE_DECIMALS + decimals(Fraction(Decimal(width)))
     x, y = (decimal_places(part, places) for part in point)
     return x, y
 

@@ -29,7 +29,7 @@ from fractals.scene.film import FilmSettings
 from fractals.scene.geometry import home_width_of, make_layers, place_of
 from fractals.scene.keywords import FilmKeywords, SaveKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_text, decimals_of, log2, width_text
+from fractals.scene.numbers import decimal_text, decimals, log2, missing_decimals, width_text
 from fractals.search.find import find_misiurewicz
 
 SPEED = 1.5  # octaves a second of a zoom without a length
@@ -280,9 +280,9 @@ def _zoomed(
 
 
 def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> Scene:
-    needed = math.ceil(-log2(width) * math.log10(2))
-    given = max(map(decimals_of, scene.view.center or ()), default=needed)
-    if given >= needed:  # the scene's center lies in the last view
+    center, needed = scene.view.center, decimals(width)
+    missing = missing_decimals(center, width) if center else 0
+    if not missing:  # the scene's center lies in the last view
         return scene
     try:
         eye = find_misiurewicz(scene, digits=needed + SPARE)
@@ -291,7 +291,7 @@ def _aimed(scene: Scene, width: Fraction, on_message: Callable[[str], None]) -> 
     x, y = eye.center
     on_message(
         f"the zoom goes to the eye of a spiral, {x[:SHOWN]}..., {y[:SHOWN]}..., because the "
-        f"scene's center has {given} decimals and this depth requires {needed}"
+        f"scene's center has {needed - missing} decimals and this depth requires {needed}"
     )
     return scene.replace(center=(x, y))
 

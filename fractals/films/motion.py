@@ -20,7 +20,7 @@ from fractals.rendering.families import moves_of
 from fractals.scene.film import FilmSettings, Key
 from fractals.scene.geometry import place_of
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimal_places, log2, power_of_two, width_text
+from fractals.scene.numbers import decimal_places, decimals, log2, power_of_two, width_text
 
 Point = tuple[Fraction, Fraction]
 
@@ -279,7 +279,7 @@ def with_view(scene: Scene, moment: Moment | FilmView) -> Scene:
         return scene.model_copy(update={"film": None})
     columns = scene.image.size[0]
     pixel = moment.width / columns
-    places = SPARE_DECIMALS + max(0, math.ceil(-log2(pixel) * math.log10(2)))
+    places = SPARE_DECIMALS + decimals(pixel)
     update = {
         "center": tuple(_padded(decimal_places(part, places), places) for part in moment.center),
         "width": width_text(moment.width),

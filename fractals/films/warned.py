@@ -1,6 +1,5 @@
 """What may look bad in a film, told before it is made."""
 
-import math
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -9,7 +8,7 @@ from fractals.films.motion import FilmPart, FilmView, with_view
 from fractals.rendering.plan import digits_note, make_plan
 from fractals.scene.geometry import make_layers
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimals_of, log2
+from fractals.scene.numbers import decimals_of, missing_decimals
 
 FLAT = 80  # octaves of a zoom at whose end logarithms of counts differ by little
 
@@ -44,12 +43,10 @@ def _missing_digits(scene: Scene, parts: Sequence[FilmPart]) -> int:
     centers = [key.center for key in keys] + [scene.view.center]
     places = [place for part in parts for place in (part.start, part.end)]
     deepest = min(places, key=lambda place: place.width)
-    needed = math.ceil(-log2(deepest.width / scene.image.size[0]) * math.log10(2))
-    given = (part for center in centers if center and _is_at(center, deepest) for part in center)
-    most = max(map(decimals_of, given), default=0)
-    if most == 0 or needed <= most or not make_plan(with_view(scene, deepest)).deep:
-        return 0
-    return needed - most
+    given = [part for center in centers if center and _is_at(center, deepest) for part in center]
+    missing = missing_decimals(given, deepest.width / scene.image.size[0])
+    whole = all(decimals_of(part) <= 0 for part in given)
+    return missing if not whole and make_plan(with_view(scene, deepest)).deep else 0
 
 
 def _is_at(center: Sequence[str], place: FilmView) -> bool:

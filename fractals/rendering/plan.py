@@ -27,7 +27,7 @@ from fractals.scene import geometry
 from fractals.scene.geometry import Layers, limit_by_zoom, limit_of, make_layers, place_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
-from fractals.scene.numbers import decimals_of, log2, power_of_two, scientific
+from fractals.scene.numbers import log2, missing_decimals, power_of_two, scientific
 from fractals.scene.picture import View
 
 # Tile, and how a picture is divided into tiles and bands.
@@ -624,8 +624,7 @@ def missing_digits(planned: Plan) -> int:
     if center is None:
         return 0
     columns = planned.size[0] * planned.supersampling
-    needed = math.ceil(-log2(planned.finest / columns) * math.log10(2))
-    return max(0, needed - max(map(decimals_of, center)))
+    return missing_decimals(center, planned.finest / columns)
 
 
 def digits_note(missing: int, what: str) -> str:

@@ -3,7 +3,7 @@
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from fractions import Fraction
 from typing import Any, SupportsComplex, SupportsFloat
@@ -134,6 +134,15 @@ def decimals_of(text: str) -> int:
 def decimals(size: Fraction) -> int:
     """Return the decimals of a number that tell points this far apart from each other."""
     return max(0, math.ceil(-log2(size) * math.log10(2)))
+
+
+def missing_decimals(center: Iterable[str], size: Fraction) -> int:
+    """Return how many decimals a center lacks to tell points this far apart from each other.
+
+    >>> missing_decimals(["-0.75", "0.1"], Fraction(1, 10**5))
+    3
+    """
+    return max(0, decimals(size) - max((0, *map(decimals_of, center))))
 
 
 # Python refuses to read and to write integers of more than 4300 digits, which 14,000 bits have.
