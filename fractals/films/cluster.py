@@ -182,8 +182,7 @@ def facts_of_the_encoder(video: Video) -> dict[str, str]:
     with TemporaryDirectory(prefix="fractals-") as folder:
         path = Path(folder, f"known{video.suffix}")
         encoder = Encoder(path, video, (SIDE, SIDE), Fraction(25))
-        for k in range(3):
-            encoder.write(np.roll(frame, k).reshape(SIDE, SIDE, 3))
+        encoder.write_all(np.roll(frame, k).reshape(SIDE, SIDE, 3) for k in range(3))
         encoder.close()
         return {"ffmpeg": f"{encode.version()} ({crc_of(path):08x})"}
 

@@ -348,6 +348,15 @@ class Encoder:
         self._patience += self._a_frame
         self._put(self._convert.encode(frame))
 
+    def write_all(self, frames: Iterable[Frame]) -> None:
+        """Encode the frames that follow; the process ends where one of them fails."""
+        try:
+            for frame in frames:
+                self.write(frame)
+        except BaseException:
+            self.kill()
+            raise
+
     def _put(self, data: bytes | None) -> None:
         """Have the feeder write bytes, or end, once there is room."""
         try:
@@ -536,12 +545,7 @@ class Encoders:
         ahead = AHEAD // (self._most + 1)
         draft = self._work.draft(first)
         encoder = Encoder(draft, self._video, self._size, self._fps, ahead, self._tell)
-        try:
-            for frame in frames:
-                encoder.write(frame)
-        except BaseException:
-            encoder.kill()
-            raise
+        encoder.write_all(frames)
         self._ending.append((encoder, self._threads.submit(partial(self._end, encoder, first))))
 
     def _end(self, encoder: Encoder, first: int) -> None:

@@ -87,12 +87,7 @@ def _bytes(film: Timeline, frames: list[Frame], video: Video | None, path: str |
             file = Path(folder, f"part{video.suffix}")
             rate = Fraction(film.fps).limit_denominator(1001)
             encoder = encode.Encoder(file, video, film.size, rate)
-            try:
-                for frame in frames:
-                    encoder.write(frame)
-            except BaseException:
-                encoder.kill()
-                raise
+            encoder.write_all(frames)
             encoder.close()
             return float(file.stat().st_size)
     if suffix in SUFFIXES:

@@ -2,25 +2,15 @@
 
 import sys
 
-import click
 import pytest
+from support.command_line import verbs
 from support.odd import MORE_TEXTS, TEXTS
 
 from fractals.cli import scenes
-from fractals.cli.verbs import COMMANDS, cli, run_verb
+from fractals.cli.verbs import run_verb
 from fractals.errors import OptionError
 
 WRONG = (2, 3)  # exit codes of a bad value, and of a file or a scene that is invalid
-
-
-def verbs(names=COMMANDS, group=cli, before=()):
-    """Yield the words of each verb, and the verb."""
-    for name in names:
-        verb = group.get_command(None, name)
-        if isinstance(verb, click.Group):
-            yield from verbs(verb.commands, verb, (*before, name))
-        else:
-            yield (*before, name), verb
 
 
 SCENES = {

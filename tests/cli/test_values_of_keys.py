@@ -12,11 +12,12 @@ from typing import Annotated, Literal, Union, get_args, get_origin
 import click
 import pytest
 import tomli_w
+from support.command_line import verbs
 
 import fractals
 from fractals.cli import scenes
 from fractals.cli.keys import KEYS
-from fractals.cli.verbs import COMMANDS, cli, run_verb
+from fractals.cli.verbs import run_verb
 from fractals.color.palette import Palette
 from fractals.errors import FractalsError, OptionError
 from fractals.io.load import load_scene
@@ -78,20 +79,13 @@ def typed(option, value):
     return [f"{max(option.opts, key=len)}={value}"]
 
 
-def verbs(names=COMMANDS, group=cli, before=()):
-    """Yield the words of each verb, and its options that are keys of scenes."""
-    for name in names:
-        verb = group.get_command(None, name)
-        if isinstance(verb, click.Group):
-            yield from verbs(verb.commands, verb, (*before, name))
-        else:
-            keys = [each for each in verb.params if isinstance(each, click.Option)]
-            meant = [each for each in keys if KEYS.get(each.name, ("",))[0] == each.help]
-            if meant:
-                yield (*before, name), meant
+def keys_of(verb):
+    """Return the options of a verb that are keys of scenes."""
+    given = [each for each in verb.params if isinstance(each, click.Option)]
+    return [each for each in given if KEYS.get(each.name, ("",))[0] == each.help]
 
 
-VERBS = {" ".join(words): options for words, options in verbs()}
+VERBS = {" ".join(words): keys for words, verb in verbs() if (keys := keys_of(verb))}
 
 
 @pytest.fixture

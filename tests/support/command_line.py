@@ -2,7 +2,21 @@
 
 import signal
 
+import click
+
+from fractals.cli.verbs import COMMANDS, cli
+
 SMALL = ("--size", "32x18", "--cpu")
+
+
+def verbs(names=COMMANDS, group=cli, before=()):
+    """Yield the words of each verb, and the verb."""
+    for name in names:
+        verb = group.get_command(None, name)
+        if isinstance(verb, click.Group):
+            yield from verbs(verb.commands, verb, (*before, name))
+        else:
+            yield (*before, name), verb
 
 
 def one_line(err):

@@ -50,6 +50,20 @@ def make_row(target, side):
     return look_up, take, spread
 
 
+def make_blend(target, mode):
+    """Return ``blend(colors, j, above, shares)``, which blends a row of samples into ``colors``."""
+    zero, one = target.real32(0), target.real32(1)
+    change = make_change(target, mode)
+
+    @target.jit
+    def blend(colors, j, above, shares):
+        for k in range(colors.shape[1]):  # becomes vectors
+            b = colors[j, k]
+            colors[j, k] = clamp(fma(shares[k], change(b, above[k]), b), zero, one)
+
+    return blend
+
+
 def make_layer_body(target, mode):
     """Return the body that blends a layer into ``colors``, as `blend.make_layer_body` does.
 
@@ -58,23 +72,20 @@ def make_layer_body(target, mode):
     (int32), ``parts`` (float32), and ``above`` and ``shares`` (float32), each with four numbers a
     sample.
     """
-    zero, one = target.real32(0), target.real32(1)
-    change = make_change(target, mode)
+    zero, blend = target.real32(0), make_blend(target, mode)
     look_up, take, spread = make_row(target, 3)
 
     @target.jit
-    def blend(colors, j, position, opacity, above, shares):
+    def weigh(position, j, opacity, shares):
         for i in range(position.shape[1]):
             spread(select(position[j, i] >= zero, opacity, zero), i, shares)
-        for k in range(colors.shape[1]):  # becomes vectors
-            b = colors[j, k]
-            colors[j, k] = clamp(fma(shares[k], change(b, above[k]), b), zero, one)
 
     def body(colors, position, lookup, opacity, places, parts, above, shares):
         for j in range(colors.shape[0]):
             look_up(position, j, lookup, places, parts)
             take(position.shape[1], lookup, places, parts, above)
-            blend(colors, j, position, opacity, above, shares)
+            weigh(position, j, opacity, shares)
+            blend(colors, j, above, shares)
 
     return body
 
@@ -126,8 +137,7 @@ def make_group_body(target, mode):
     numbers of all samples in one. ``above`` and ``shares`` are those of `make_layer_body`.
     """
     real32, int32 = target.real32, target.int32
-    zero, one = real32(0), real32(1)
-    change = make_change(target, mode)
+    zero, one, blend = real32(0), real32(1), make_blend(target, mode)
 
     @target.jit
     def take(width, group, j, weights, above, shares):
@@ -139,12 +149,6 @@ def make_group_body(target, mode):
             a = load(group, at, like) / number(select(part > zero, part, one), like)
             store(above, 3 * i, select(a < most, a, most))
             store(shares, 3 * i, number(part * weights[row, min(int32(i), right)], like))
-
-    @target.jit
-    def blend(colors, j, above, shares):
-        for k in range(colors.shape[1]):  # becomes vectors
-            b = colors[j, k]
-            colors[j, k] = clamp(fma(shares[k], change(b, above[k]), b), zero, one)
 
     def body(colors, group, weights, above, shares):
         for j in range(colors.shape[0]):
