@@ -53,7 +53,6 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.explorer.server import explore as explore
     from fractals.films.film import Film as Film
     from fractals.films.film import film as film
-    from fractals.io.escape_data import EscapeData as EscapeData
     from fractals.io.formula_file import load_formula as load_formula
     from fractals.io.image import Image as Image
     from fractals.io.load import load_scene as load_scene
@@ -69,6 +68,7 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.plan import Plan as Plan
     from fractals.rendering.plan import Tile as Tile
     from fractals.rendering.plan import plan as plan
+    from fractals.rendering.raw_numbers import EscapeData as EscapeData
     from fractals.rendering.render import compute as compute
     from fractals.rendering.render import recolor as recolor
     from fractals.rendering.render import recolor_to as recolor_to
@@ -106,7 +106,6 @@ _HOMES = {  # the module of each public name
         " SceneError",
         "explorer.server": "Running explore",
         "films.film": "Film film",
-        "io.escape_data": "EscapeData",
         "io.formula_file": "load_formula",
         "io.image": "Image",
         "io.load": "load_scene save_scene",
@@ -120,6 +119,7 @@ _HOMES = {  # the module of each public name
         "rendering.plan": "Plan Tile plan",
         "rendering.families": "Rendered",
         "rendering.sums": "PictureSums",
+        "rendering.raw_numbers": "EscapeData",
         "rendering.render": "compute recolor recolor_to render render_to",
         "scene.keywords": "RenderKeywords",
         "scene.model": "Scene",

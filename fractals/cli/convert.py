@@ -284,8 +284,8 @@ def is_palette(table: dict[str, Any]) -> bool:
 
 def convert_raw(source: str, target: str, overwrite: bool, as_json: bool) -> None:
     """Write raw numbers as another type of file."""
-    from fractals.io.escape_data import EscapeData
     from fractals.rendering.families import load_raw
+    from fractals.rendering.raw_numbers import EscapeData
 
     if Path(source).absolute() == Path(target).absolute():
         raise OptionError(f"'{source}' is the source: name another file to write")
@@ -389,10 +389,10 @@ def is_raw(file: str) -> bool:
 
 def show_raw(file: str) -> "Scene":
     """Say what is in a file of raw numbers, and return its scene."""
-    from fractals.io.escape_data import EscapeData
     from fractals.io.files import read_store_header
     from fractals.io.store import open_store
     from fractals.rendering.families import load_raw
+    from fractals.rendering.raw_numbers import EscapeData
 
     if file.lower().endswith(".fz") and "family" in read_store_header(Path(file)):
         found = load_raw(file)

@@ -20,7 +20,7 @@ from fractals.cli.signals import is_compiling
 from fractals.errors import MAX_LINES, FractalsError, escaped
 
 if TYPE_CHECKING:
-    from fractals.io.escape_data import Summary
+    from fractals.io.facts import Summary
     from fractals.rendering.plan import Keeps
     from fractals.scene.model import Scene
 

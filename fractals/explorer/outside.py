@@ -13,7 +13,7 @@ from typing import Any
 
 from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io import exif, formats, png
-from fractals.io.escape_data import RESOLVED
+from fractals.io.facts import RESOLVED
 from fractals.io.files import (
     MAX_JSON_BYTES,
     PAGES,

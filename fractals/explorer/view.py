@@ -20,7 +20,6 @@ from fractals.explorer.frames import SAID
 from fractals.explorer.packing import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
 from fractals.explorer.shown import REST, KnownPixels, MovedView, at_one_sample, axes, toned_alone
-from fractals.io.escape_data import EscapeData
 from fractals.kernels.layout import EscapeTile
 from fractals.kernels.ranks import EDGE_COUNT, edges
 from fractals.rendering.develop import toned
@@ -30,7 +29,6 @@ from fractals.rendering.drawing import (
     developed,
     draw_tile,
     empty_planes,
-    escape_data,
     numbers_of,
     open_drawing,
     plane_sink,
@@ -40,6 +38,7 @@ from fractals.rendering.fit import CURVES, fit_values
 from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, noise_note
+from fractals.rendering.raw_numbers import EscapeData, escape_data
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.sampling import indices
 from fractals.rendering.shading import Painter

@@ -11,13 +11,11 @@ from fractals.backends.devices import choose, open_backend
 from fractals.films.motion import FilmPart, Motion, with_view
 from fractals.films.planes import Frame, rounded
 from fractals.films.tracks import Tracks, scene_of
-from fractals.io.escape_data import EscapeData
 from fractals.io.image import Image
 from fractals.io.png import Pixels
 from fractals.rendering.develop import Developer
 from fractals.rendering.drawing import (
     Drawing,
-    compute_data,
     draw_all,
     open_drawing,
     open_plan,
@@ -26,6 +24,7 @@ from fractals.rendering.drawing import (
 from fractals.rendering.families import family_of
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
+from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.scene.model import Scene
 
 #

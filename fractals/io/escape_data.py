@@ -1,165 +1,22 @@
-"""EscapeData, the raw numbers of a picture, and its summary: the limit, counts, share inside."""
+"""The raw numbers of a picture's samples: planes of equal shape, their checks, and their files."""
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fractals import catalog
-from fractals.backends.base import tally_of
 from fractals.errors import InputError, OptionError, SceneError, shown
+from fractals.io.facts import Summary, Tally
 from fractals.io.raw_data import Axes, RawData, axes_of, view_facts
-from fractals.kernels.escape import NONE_YET
 from fractals.kernels.formula import Formula
 from fractals.meant import Hinting, Hints
-from fractals.scene.geometry import Layers, ResolvedLayer, matrix, place_of
-from fractals.scene.model import MAX_ITERATIONS, NAME, Scene
-from fractals.scene.paint import MAX_LAYERS, Paint
-
-RESOLVED = "resolved"  # the table beside a picture's scene; readers of scenes pass over it
-
-
-def resolved_values(scene: Scene, max_iterations: int, count_offset: float) -> dict[str, Any]:
-    """Return what the values "auto" of a scene are in its picture, as a table.
-
-    The scene itself keeps "auto", because the picture's scene is also the start of others: with
-    ``--zoom x10`` other values fit.
-
-    >>> resolved_values(Scene(), 1000, 0.0)
-    {'max_iterations': 1000, 'count_offset': 0.0, 'transfer': 'log', 'palette': 'lagoon'}
-    """
-    found: dict[str, Any] = {"max_iterations": max_iterations, "count_offset": count_offset}
-    layers = [_resolved_paint(layer) for layer in scene.color.paints[1:]]
-    return {**found, **_resolved_paint(scene.color), **({"layers": layers} if layers else {})}
-
-
-def checked(resolved: Any) -> dict[str, Any]:
-    """Return the part of a table from a file that `resolved_values` can have written.
-
-    >>> checked({"max_iterations": 1000, "transfer": 7, "a": "b"})
-    {'max_iterations': 1000}
-    """
-    if not isinstance(resolved, Mapping):
-        return {}
-    found: dict[str, Any] = {}
-    most, offset = resolved.get("max_iterations"), resolved.get("count_offset")
-    if isinstance(most, int) and 1 <= most <= MAX_ITERATIONS:
-        found["max_iterations"] = most
-    if isinstance(offset, float) and 0 <= offset <= MAX_ITERATIONS:
-        found["count_offset"] = float(offset)
-    found |= _words(resolved)
-    layers = resolved.get("layers")
-    if isinstance(layers, list) and len(layers) <= MAX_LAYERS:
-        found["layers"] = [_words(layer) for layer in layers if isinstance(layer, Mapping)]
-    return found
-
-
-def _words(paint: Mapping[str, Any]) -> dict[str, str]:
-    given = {key: paint.get(key) for key in ("transfer", "palette", "blend")}
-    return {k: v for k, v in given.items() if isinstance(v, str) and NAME.fullmatch(v)}
-
-
-def _resolved_paint(paint: Paint) -> dict[str, str]:
-    coloring = paint.coloring.make()
-    layer = ResolvedLayer(paint, coloring, coloring.side)
-    found = {}
-    if paint.transfer == "auto":
-        found["transfer"] = layer.transfer
-    if paint.palette == "auto" and not coloring.make_palette:
-        found["palette"] = coloring.palette
-    if getattr(paint, "blend", "") == "auto":
-        found["blend"] = layer.blend
-    return found
-
-
-@dataclass(frozen=True)
-class Summary:
-    """What the samples of a picture have in common."""
-
-    # Orbits that did not escape in fewer steps are inside: what the scene says, or the limit found
-    max_iterations: int
-    count_offset: float  # what the transfer "auto" subtracts from counts
-    # least_count, greatest_count: of the samples that escaped; None where none did
-    least_count: int | None
-    greatest_count: int | None
-    inside: float  # share of the samples that did not escape, from 0 to 1
-
-    def to_table(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
-        return {
-            "max_iterations": self.max_iterations,
-            "least_count": self.least_count,
-            "greatest_count": self.greatest_count,
-            "inside": float(f"{self.inside:.4g}"),
-        }
-
-    def __str__(self) -> str:
-        counts = "no sample escaped"
-        if self.least_count is not None:
-            counts = f"counts {self.least_count} to {self.greatest_count} of {self.max_iterations}"
-        share = 100 * self.inside
-        return f"{counts}, {'under 1' if 0 < share < 1 else f'{share:.0f}'} % inside"
-
-
-@dataclass
-class PictureFacts:
-    """What is known of a picture when it is drawn; the fields are explained in `Image`."""
-
-    scene: Scene
-    timings: dict[str, float] = field(default_factory=dict)
-    device: str = ""
-    precision: str = ""
-    method: str = ""
-    loop: str = ""
-    summary: Summary | None = None
-
-
-@dataclass
-class Tally:
-    """Adds up the counts of parts of a picture, which several threads draw."""
-
-    least: int = NONE_YET
-    greatest: int = -1
-    inside: int = 0
-    samples: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-
-    def add(self, least: int, greatest: int, inside: int, samples: int) -> None:
-        """Add a part; its least count is NONE_YET where no sample escaped."""
-        with self._lock:
-            self.least, self.greatest = min(self.least, least), max(self.greatest, greatest)
-            self.inside += inside
-            self.samples += samples
-
-    def add_columns(self, found: NDArray[np.int32], samples: int) -> None:
-        """Add samples of which a backend has told the counts: see `Backend.tally`."""
-        if found.shape[1] == 1:  # for each tile on a CPU
-            least, greatest, inside = found[:, 0].tolist()
-        else:
-            least, greatest = int(found[0].min()), int(found[1].max())
-            inside = int(found[2].sum())
-        self.add(least if greatest >= 0 else NONE_YET, greatest, inside, samples)
-
-    def add_counts(self, count: NDArray[np.int32], max_iterations: int) -> None:
-        """Add samples with these counts."""
-        self.add_columns(tally_of(count, max_iterations), count.size)
-
-    def summary(self, max_iterations: int, count_offset: float) -> Summary:
-        """Return the summary of all parts."""
-        found = self.greatest >= 0
-        return Summary(
-            max_iterations,
-            count_offset,
-            self.least if found else None,
-            self.greatest if found else None,
-            self.inside / max(1, self.samples),
-        )
-
+from fractals.scene.geometry import Layers, matrix, place_of
+from fractals.scene.model import MAX_ITERATIONS, Scene
 
 # Checks raw numbers of any origin before compiled code, which has no bounds checks, reads them.
 
@@ -262,54 +119,10 @@ EXPONENTIALS = {"exp", "sinhcosh"}
 
 
 @dataclass(eq=False, repr=False)
-class EscapeData(Hints, RawData, metaclass=Hinting):
-    """The raw numbers of a picture's samples.
+class EscapePlanes(Hints, RawData, metaclass=Hinting):
+    """The raw numbers of a picture's samples, with their checks and files.
 
-    With a supersampling of n the arrays are n times as high and wide as the picture. Two of these
-    are equal if their arrays, scenes and limits are.
-
-    Attributes
-    ----------
-    count : ndarray of int32, shape (height, width)
-        The smallest n >= 1 with ``|z_n| > escape_radius``, if it is less than `max_iterations`;
-        otherwise `max_iterations`, which means inside. Row 0 is the top.
-    z : ndarray of complex, shape (height, width)
-        z_n at that n; 0 inside, also where ``|z_n|`` of n = `max_iterations` is beyond the radius.
-        Of formulas with exponentials, which may have overflowed there, both parts are infinite
-        beyond 1e290 (float32: 1e30).
-    dz : ndarray of complex, shape (height, width), or None
-        dz_n/dc (dz_n/dz_0 for Julia sets), where a coloring needs it. By perturbation, times the
-        width of the view, because float64 cannot hold dz_n/dc alone. In an exponential map it is
-        dz_n/dc times the power of two that a sample's radius was divided by, in a deep strip, and
-        else 1.
-    max_iterations : int
-        The limit: orbits that did not escape in fewer steps are inside. So the samples inside are
-        those of which a run with a higher limit has counts >= this one.
-    scene : Scene
-        What was computed.
-    timings : dict of str to float
-        Seconds of each stage; see `fractals.Image`.
-    statistics : dict of str to ndarray, shape (height, width)
-        Orbit statistics of the colorings, by names such as "stripes,density=5.sum".
-    device : str
-        The kind of device that computed: "cpu", "cuda", "simulator" or "python".
-    method : str
-        "direct" or "perturbation".
-    count_offset : float
-        In a deep view, about the lowest smooth count; in views that are not deep, 0. The transfer
-        "auto" subtracts it, because the counts of a deep view are large and differ by little.
-    exact : bool
-        False where z and dz were made of what an EXR keeps: fractions, angles and distances.
-    beyond : Beyond, or None
-        Which z overflowed and are infinite, and their directions, which colorings read.
-    check_rows : callable
-        Called with a slice of rows and the names of planes before they are read: raises an
-        `InputError` where the file that they lie in is damaged.
-
-    Raises
-    ------
-    OptionError
-        An array has another shape or type.
+    The fields are explained in `fractals.EscapeData`, which adds the values of colorings.
     """
 
     count: NDArray[np.int32]
@@ -339,7 +152,7 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
             raise OptionError(f"z of type {self.z.dtype}: give complex128 or complex64")
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, EscapeData):
+        if not isinstance(other, EscapePlanes):
             return NotImplemented
         first, second = self.planes, other.planes
         facts = (self.scene, self.max_iterations, self.count_offset, first.keys())
@@ -360,7 +173,7 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
         held = {name: np.array(plane) for name, plane in self.planes.items()}
         return facts | arrays_of(held) | {"check_rows": no_check}
 
-    def __copy__(self) -> "EscapeData":
+    def __copy__(self) -> Self:
         return replace(self)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
@@ -382,7 +195,7 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
         height, width = self.count.shape
         facts = (self.scene.title and repr(self.scene.title), self.device, self.method)
         shown = [f"{width}x{height} samples", f"max_iterations={self.max_iterations}"]
-        return f"EscapeData({', '.join([*shown, *filter(None, facts)])})"
+        return f"{type(self).__name__}({', '.join([*shown, *filter(None, facts)])})"
 
     @property
     def summary(self) -> Summary:
@@ -451,47 +264,6 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
             **self.statistics,
         }
         return {name: plane for name, plane in planes.items() if plane is not None}
-
-    def values(
-        self, coloring: str | Mapping[str, Any], *, unit: Literal["plane", "width"] = "plane"
-    ) -> NDArray[np.float64]:
-        """Return the values of a coloring as numbers, such as periods, distances and angles.
-
-        Parameters
-        ----------
-        coloring : str or mapping
-            As the keyword ``coloring``: "period" (steps), "distance" and "interior_distance"
-            (lengths), "final_angle" (turns), "smooth" (steps), or another.
-        unit : "plane" or "width"
-            Of lengths: that of the plane, or the width of the view.
-
-        Returns
-        -------
-        ndarray of float64
-            A value for each sample, NaN where the coloring says nothing of it: `period` outside,
-            `distance` inside.
-
-        Raises
-        ------
-        OptionError
-            There is no such coloring, the raw numbers lack what it needs, its values are ranks, or
-            float64 can't hold a length in plane units.
-
-        Examples
-        --------
-        >>> import fractals
-        >>> raw = fractals.compute(center=(-1, 0), width=0.1, size=(2, 1), coloring="period")
-        >>> raw.values("period").tolist()[0]
-        [2.0, 2.0, 2.0, 2.0]
-        """
-        family = catalog.load("family", "escape")()
-        found: NDArray[np.float64] = family.values(self, coloring, unit)
-        return found
-
-    def _colored(self, coloring: Any) -> tuple[str, NDArray[Any], dict[str, Any]]:
-        named: tuple[str, NDArray[Any], dict[str, Any]]
-        named = catalog.load("family", "escape")().noted(self, coloring)
-        return named
 
     def axes(self) -> Axes:
         """Return the dimensions of the arrays, and the coordinates of samples."""
@@ -573,8 +345,8 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
         catalog.load("raw", suffix[1:])().save(self, Path(path), overwrite)
         self.timings["encode"] = perf_counter() - begun
 
-    @staticmethod
-    def load(path: str | Path) -> "EscapeData":
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
         """Return the raw numbers of a file that `save` or `fractals compute` wrote.
 
         The arrays of a store are memory-mapped: they are read from its files on use.
@@ -591,8 +363,8 @@ class EscapeData(Hints, RawData, metaclass=Hinting):
         """
         suffix = Path(path).suffix.lower()
         name = suffix[1:] if suffix in SUFFIXES else "npz"
-        raw: EscapeData = catalog.load("raw", name)().load(Path(path))
-        return raw
+        raw = catalog.load("raw", name)().load(Path(path))
+        return cls(**vars(raw))
 
 
 def check_suffix(path: str | Path) -> str:
@@ -630,7 +402,10 @@ def arrays_of(planes: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
     return {name: planes.get(name) for name in ("count", "z", "dz")} | {"statistics": statistics}
 
 
-def without_overflows(raw: EscapeData, formula: Formula) -> EscapeData:
+Raw = TypeVar("Raw", bound=EscapePlanes)
+
+
+def without_overflows(raw: Raw, formula: Formula) -> Raw:
     """Return raw numbers whose z are infinite where they overflowed; the array of z is changed."""
     if not EXPONENTIALS & _names(formula.step):
         return raw
@@ -644,7 +419,7 @@ def without_overflows(raw: EscapeData, formula: Formula) -> EscapeData:
     return replace(raw, beyond=Beyond(samples, own))
 
 
-def with_directions(raw: EscapeData) -> EscapeData:
+def with_directions(raw: Raw) -> Raw:
     """Return raw numbers with the finite z that colorings read, in place of infinite ones."""
     if raw.beyond is None:
         return raw

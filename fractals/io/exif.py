@@ -14,7 +14,7 @@ from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from fractals.errors import SceneError, shown
 from fractals.io import metadata, png
-from fractals.io.escape_data import RESOLVED
+from fractals.io.facts import RESOLVED
 from fractals.scene.model import Scene
 
 EXIF, USER_COMMENT, COLOR_SPACE = 0x8769, 0x9286, 0xA001
@@ -32,7 +32,7 @@ logging.getLogger("PIL").addHandler(logging.NullHandler())
 def comment_of(scene: Scene, resolved: Mapping[str, Any] | None = None) -> bytes:
     """Return the comment that holds a scene; b"" for a formula that can't be written.
 
-    `resolved`, as of `fractals.io.escape_data.resolved_values`, is kept beside the scene.
+    `resolved`, as of `fractals.io.facts.resolved_values`, is kept beside the scene.
     """
     try:
         table = scene.to_table() | ({RESOLVED: resolved} if resolved else {})

@@ -13,7 +13,7 @@ import numpy as np
 
 from fractals.errors import OptionError, SceneError, shown
 from fractals.io import metadata, png
-from fractals.io.escape_data import RESOLVED, PictureFacts, Summary, resolved_values
+from fractals.io.facts import RESOLVED, PictureFacts, Summary, resolved_values
 from fractals.io.files import SCENE_KEY, check_output, lifted_limit, written
 from fractals.io.metadata import SOFTWARE_NAME
 from fractals.io.png import Pixels
@@ -343,7 +343,7 @@ def png_beginning(
     """Return the beginning of a scene's PNG, which carries the scene if it can be written.
 
     `size` is width and height in pixels; a channel has 8 or 16 bits; `resolved`, as of
-    `fractals.io.escape_data.resolved_values`, is kept beside the scene.
+    `fractals.io.facts.resolved_values`, is kept beside the scene.
     """
     texts = metadata.png_texts(scene)
     with contextlib.suppress(SceneError):  # a formula that is a user's function has no name

@@ -13,7 +13,8 @@ from fractals.color.gradient import MAX_TITLE
 from fractals.color.palette import Palette
 from fractals.errors import InputError, OptionError, SceneError, shown, to_install
 from fractals.io.beside import HERE, Place, folders_of
-from fractals.io.escape_data import RESOLVED, SUFFIXES, EscapeData, checked
+from fractals.io.escape_data import SUFFIXES, EscapePlanes
+from fractals.io.facts import RESOLVED, checked
 from fractals.io.files import (
     PAGES,
     PATH_SHOWN,
@@ -654,7 +655,7 @@ def _read_any(
     if suffix == ".fz":
         return dict(read_store_header(path)["scene"])
     if suffix in SUFFIXES:
-        return EscapeData.load(path).scene.to_values()
+        return EscapePlanes.load(path).scene.to_values()
     if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
         table = read_toml(path)
         if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):

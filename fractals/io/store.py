@@ -119,7 +119,7 @@ class RawStore:
     """A store on disk, to be read; `TileWriter` writes into it.
 
     `planes` maps what is kept of each sample, in order, by the names of
-    `fractals.io.escape_data.EscapeData`, to its type, and `files` to the name of its file without
+    `fractals.io.escape_data.EscapePlanes`, to its type, and `files` to the name of its file without
     suffix. `shape` is rows and columns in samples; a tile has `rows` rows of samples.
     """
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from fractals.backends.base import Stages
 from fractals.errors import FractalsError, OptionError
-from fractals.io.escape_data import STORE, PictureFacts
+from fractals.io.escape_data import STORE
+from fractals.io.facts import PictureFacts
 from fractals.io.files import HEADER
 from fractals.io.load import Source
 from fractals.io.store import (

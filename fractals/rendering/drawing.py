@@ -25,17 +25,8 @@ from fractals.backends.base import Backend, Prepare, Stages, Work
 from fractals.backends.cache_folder import take_messages
 from fractals.backends.devices import choose, open_chosen
 from fractals.errors import OptionError
-from fractals.io.escape_data import (
-    EscapeData,
-    PictureFacts,
-    Summary,
-    Tally,
-    arrays_of,
-    check_counts,
-    parts_of,
-    planes_for,
-    without_overflows,
-)
+from fractals.io.escape_data import EscapePlanes, check_counts, parts_of, planes_for
+from fractals.io.facts import PictureFacts, Summary, Tally
 from fractals.io.png import Pixels
 from fractals.kernels.layout import EscapeTile, SampleGrid
 from fractals.rendering.iteration import (
@@ -200,7 +191,7 @@ def open_plan(
 
 def open_recoloring(
     scene: Scene,
-    raw: EscapeData,
+    raw: EscapePlanes,
     options: RenderOptions,
     keeps: Keeps = "pixels",
     stages: Stages | None = None,
@@ -262,7 +253,7 @@ def open_drawing(
     plan: Plan,
     backend: Backend,
     options: RenderOptions = RenderOptions(),  # noqa: B008 - frozen
-    stored: EscapeData | None = None,
+    stored: EscapePlanes | None = None,
     known: "ResumeData | None" = None,
     first: Callable[[Drawing], Any] = _draw_one_sample,
     stages: Stages | None = None,
@@ -501,33 +492,10 @@ def developed(drawing: Drawing, pixels: NDArray[Any]) -> Pixels:
     return found
 
 
-def compute_data(
-    plan: Plan, backend: Backend, options: RenderOptions, stages: Stages | None = None
-) -> EscapeData:
-    """Compute the raw numbers of a plan; see `open_plan` and `open_drawing`."""
-    drawing = open_drawing(replace(plan, keeps="raw"), backend, options, stages=stages)
-    planes = empty_planes(drawing)
-    run(drawing, plan.tiles, plane_sink(drawing, planes), options.on_progress)
-    return without_overflows(escape_data(drawing, planes, plan.scene), plan.formula)
-
-
 def empty_planes(drawing: Drawing) -> dict[str, NDArray[Any]]:
     """Return arrays for the raw numbers of all samples."""
     n, (width, height) = drawing.plan.supersampling, drawing.plan.size
     return {name: np.empty((height * n, width * n), t) for name, t in drawing.planes.items()}
-
-
-def escape_data(drawing: Drawing, planes: Planes, scene: Scene) -> EscapeData:
-    """Return planes of the whole picture with what recoloring needs of them."""
-    return EscapeData(
-        **arrays_of(planes),
-        max_iterations=drawing.source.max_iterations,
-        scene=scene,
-        timings=drawing.timings,
-        device=drawing.plan.device,
-        method=drawing.plan.method,
-        count_offset=drawing.source.count_offset,
-    )
 
 
 # The one driver of tiles. What becomes of them is the affair of a sink.

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from fractals.io.load import Source, load_scene
 from fractals.kernels.formula import Formula
-from fractals.kernels.layout import EscapeTile
-from fractals.rendering.drawing import compute_data, open_drawing, open_plan
+from fractals.rendering.drawing import open_plan
 from fractals.rendering.options import CHOSEN, RenderOptions, reading
-from fractals.rendering.plan import Tile
+from fractals.rendering.raw_numbers import compute_data, layer_values
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint
@@ -129,7 +128,7 @@ def curved_values(scene: Scene) -> NDArray[np.float64]:
         size=SIZE, supersampling=1, antialias="grid", layers=[], density=1.0, offset=0.0
     )
     options = RenderOptions(device="cpu", force=True, on_message=lambda line: None)
-    values, layer = values_of(small, options)
+    values, layer = first_values(small, options)
     if layer.coloring.rank_table:  # shares of the picture
         return np.linspace(0, 1, 100)
     known = values[np.isfinite(values)].astype(np.float64)
@@ -137,7 +136,7 @@ def curved_values(scene: Scene) -> NDArray[np.float64]:
     return curved
 
 
-def values_of(scene: Scene, options: RenderOptions) -> tuple[NDArray[Any], ResolvedLayer]:
+def first_values(scene: Scene, options: RenderOptions) -> tuple[NDArray[Any], ResolvedLayer]:
     """Return the values of the scene's first coloring, before the transfer, and its layer.
 
     They have the shape (height, width) of the scene's samples, and are NaN where the coloring says
@@ -145,13 +144,8 @@ def values_of(scene: Scene, options: RenderOptions) -> tuple[NDArray[Any], Resol
     """
     plan, backend = open_plan(scene, options, "raw")
     layer = plan.layers.drawn[0]
-    n = plan.supersampling
-    width, height = plan.size
-    values = np.full((n * height, n * width), np.nan, backend.real)
-    if not layer.coloring.rank_table:
-        raw = compute_data(plan, backend, options)
-        drawing = open_drawing(plan, backend, options, stored=raw)
-        assert drawing.painter
-        tile: EscapeTile = drawing.source.iterate(Tile(0, 0, width, height))
-        drawing.painter.value_program(layer)(values, tile, raw.max_iterations, raw.count_offset)
-    return values, layer
+    if layer.coloring.rank_table:
+        n, (width, height) = plan.supersampling, plan.size
+        return np.full((n * height, n * width), np.nan, backend.real), layer
+    raw = compute_data(plan, backend, options)
+    return layer_values(plan, backend, options, raw, layer), layer

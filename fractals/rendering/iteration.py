@@ -403,7 +403,7 @@ class SampleSource(Protocol):
     """Computes raw numbers of tiles: ready when it is made, and changed by no tile."""
 
     max_iterations: int  # most steps; for a limit "auto" the limit that the probe found
-    count_offset: float  # as of `fractals.io.escape_data.EscapeData`
+    count_offset: float  # as of `fractals.io.escape_data.EscapePlanes`
     reference: float  # seconds that the reference orbit took
     probing: float  # seconds that probing the view took
     note: str  # one line for the user, or nothing

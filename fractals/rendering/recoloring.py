@@ -10,7 +10,7 @@ from fractals.backends.base import Backend, Work
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError
 from fractals.io.escape_data import (
-    EscapeData,
+    EscapePlanes,
     check_counts,
     no_check,
     parts_of,
@@ -35,7 +35,7 @@ class Recoloring:
 
     reference, probing, note, loop, stage = 0.0, 0.0, "", "", "copy"
 
-    def __init__(self, backend: Backend, plan: Plan, raw: EscapeData) -> None:
+    def __init__(self, backend: Backend, plan: Plan, raw: EscapePlanes) -> None:
         raw.check(counts=False)
         raw = with_directions(raw)
         self.backend, self.plan, self.raw = backend, plan, raw
@@ -114,13 +114,13 @@ class Recoloring:
         )
 
 
-def _kept_as(name: str, raw: EscapeData) -> str:
+def _kept_as(name: str, raw: EscapePlanes) -> str:
     found = kept_as(name, raw.statistics) or kept_as(name.removesuffix(INSIDE_TOO), raw.statistics)
     assert found, "_check_layers has found every plane"
     return found
 
 
-def _check_layers(layers: Layers, raw: EscapeData) -> None:
+def _check_layers(layers: Layers, raw: EscapePlanes) -> None:
     if lacking := layers.lacking(raw.planes):
         needs = {
             f"the coloring '{one.label}' needs {', '.join(names)}": one for one, names in lacking

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Unpack
 from fractals.backends.base import Backend, Stages
 from fractals.errors import OptionError
 from fractals.io import png
-from fractals.io.escape_data import EscapeData, resolved_values
+from fractals.io.facts import resolved_values
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.io.load import Source, with_colors
 from fractals.io.raw_data import RawData
@@ -21,7 +21,6 @@ from fractals.rendering.drawing import (
     Loop,
     Sink,
     compiled_draws,
-    compute_data,
     draw_all,
     draw_tile_to,
     open_drawing,
@@ -41,6 +40,7 @@ from fractals.rendering.options import (
     with_keywords,
 )
 from fractals.rendering.plan import Keeps, Plan, Tile
+from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.scene.geometry import make_layers
 from fractals.scene.keywords import (
     RecolorFileKeywords,

@@ -224,7 +224,7 @@ def draw_image(player: Player, options: RenderOptions, stages: Stages) -> Image:
 
 
 def facts_of(plan: ScatterPlan, hits: Hits, stages: Stages) -> dict[str, Any]:
-    """Return the facts of a picture's making, as of `fractals.io.escape_data.PictureFacts`."""
+    """Return the facts of a picture's making, as of `fractals.io.facts.PictureFacts`."""
     return {
         "scene": plan.scene,
         "timings": stages.seconds,

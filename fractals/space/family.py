@@ -421,7 +421,7 @@ def bands(
 
 
 def facts_of(tracing: Tracing, stages: Stages) -> dict[str, Any]:
-    """Return the facts of a picture's making, as of `fractals.io.escape_data.PictureFacts`."""
+    """Return the facts of a picture's making, as of `fractals.io.facts.PictureFacts`."""
     plan = tracing.plan
     return {
         "scene": plan.scene,

@@ -17,7 +17,7 @@ from fractals.backends.base import Backend, Stages, run_pieces
 from fractals.backends.devices import choose, open_chosen
 from fractals.backends.probe import memory_size
 from fractals.errors import OptionError, SceneError
-from fractals.io.escape_data import SUFFIXES, EscapeData
+from fractals.io.escape_data import SUFFIXES
 from fractals.io.image import Image
 from fractals.kernels.layout import EscapeTile
 from fractals.rendering.compute_store import Computed
@@ -25,7 +25,6 @@ from fractals.rendering.develop import Developer
 from fractals.rendering.drawing import (
     Drawing,
     Sink,
-    compute_data,
     open_drawing,
     open_plan,
     open_recoloring,
@@ -36,6 +35,7 @@ from fractals.rendering.families.escape import Escape
 from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
+from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.scene.model import Scene
 from fractals.scene.space import Camera, Relief
 from fractals.space import ground as grounds

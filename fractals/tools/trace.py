@@ -25,7 +25,7 @@ from fractals.io import metadata
 from fractals.io.files import check_output, written
 from fractals.io.load import Source
 from fractals.kernels.formula import Formula
-from fractals.rendering.fit import CURVES, fit_colors, values_of
+from fractals.rendering.fit import CURVES, first_values, fit_colors
 from fractals.rendering.options import RenderOptions, TraceOptions, read_request, with_keywords
 from fractals.scene.geometry import matrix, place_of
 from fractals.scene.keywords import TraceKeywords
@@ -218,7 +218,7 @@ def contours(
         from contourpy import contour_generator
     except ImportError:
         raise OptionError(f"contours need contourpy: {to_install('trace')}") from None
-    values, layer = values_of(scene, options)
+    values, layer = first_values(scene, options)
     values = CURVES[layer.transfer](values.astype(np.float64))
     known = np.isfinite(values)
     if not known.any() or np.ptp(values[known]) == 0:

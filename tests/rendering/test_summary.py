@@ -8,7 +8,7 @@ import pytest
 from support.scenes import scene
 
 import fractals
-from fractals.io.escape_data import checked
+from fractals.io.facts import checked
 from fractals.io.load import read_resolved
 
 

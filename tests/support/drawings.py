@@ -2,9 +2,10 @@
 
 from fractals.backends.base import Run
 from fractals.backends.cuda.backend import CudaBackend
-from fractals.rendering.drawing import compute_data, open_drawing, open_plan
+from fractals.rendering.drawing import open_drawing, open_plan
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import make_plan
+from fractals.rendering.raw_numbers import compute_data
 
 
 def opened(drawn, device="cpu", shading=True, **options):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from fractals.io.escape_data import EscapeData
+from fractals.io.escape_data import EscapePlanes
 
 
 def _nothing_to_check() -> None:
@@ -16,9 +16,9 @@ class RawFormat:
     """A format of files of raw numbers."""
 
     # ``save(raw, path, overwrite)`` writes a file, or raises an `OptionError`
-    save: Callable[[EscapeData, Path, bool], None]
+    save: Callable[[EscapePlanes, Path, bool], None]
     # ``load(path)`` returns the raw numbers of a file, or raises a `InputError`
-    load: Callable[[Path], EscapeData]
+    load: Callable[[Path], EscapePlanes]
     lost: str = ""  # what the format does not keep; empty where it keeps everything
     # Raises a `FractalsError` where a library that the format requires is not installed
     check: Callable[[], object] = _nothing_to_check

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import FractalsError, InputError, OptionError, shown, to_install
-from fractals.io.escape_data import METHODS, EscapeData, with_directions
+from fractals.io.escape_data import METHODS, EscapePlanes, with_directions
 from fractals.io.files import PATH_SHOWN, SCENE_KEY, check_output, parse_scene, path_of, written
 from fractals.io.raw import RawFormat
 from fractals.kernels.formula import AnyFormula
@@ -69,7 +69,7 @@ def library() -> Any:
         raise FractalsError(f"EXR pictures need OpenEXR: {to_install('exr')}") from None
 
 
-def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
+def save(raw: EscapePlanes, path: Path, overwrite: bool) -> None:
     """Write raw numbers as an EXR."""
     check_output(path, overwrite)
     view = raw.scene.view
@@ -115,7 +115,7 @@ def _write(
             raise OSError(str(error).split("\n")[0]) from None
 
 
-def channels(raw: EscapeData) -> dict[str, NDArray[Any]]:
+def channels(raw: EscapePlanes) -> dict[str, NDArray[Any]]:
     """Return the arrays that an EXR of raw numbers holds."""
     raw, scene = with_directions(raw), raw.scene
     radius, degree = scene.iteration.escape_radius, scene.make_formula().degree
@@ -155,7 +155,7 @@ def _turned(scene: Scene, method: str) -> complex:
     return complex(math.cos(turn), math.sin(turn)) * unit / columns
 
 
-def load(path: Path) -> EscapeData:
+def load(path: Path) -> EscapePlanes:
     """Read raw numbers from an EXR of this or of another program.
 
     An EXR of another program has no scene that is readable here: the scene of z**2 + c is used.
@@ -169,7 +169,7 @@ def load(path: Path) -> EscapeData:
         raise InputError(f"{name}: {error}") from None
 
 
-def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> EscapeData:
+def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> EscapePlanes:
     count = _counts(found)
     rows, columns = count.shape
     inside = count < 0
@@ -188,7 +188,7 @@ def _loaded(attributes: dict[str, Any], found: dict[str, NDArray[Any]]) -> Escap
     if method not in METHODS:
         raise InputError(f"its attribute {METHOD_KEY} is neither {' nor '.join(METHODS)}")
     z, dz = _orbits(scene, method, inside, found)
-    raw = EscapeData(
+    raw = EscapePlanes(
         np.where(inside, limit, count).astype(np.int32),
         z,
         dz,

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from fractals.errors import FractalsError, OptionError
-from fractals.io.escape_data import EscapeData, arrays_of, with_directions
+from fractals.io.escape_data import EscapePlanes, arrays_of, with_directions
 from fractals.io.files import HEADER
 from fractals.io.raw import RawFormat
 from fractals.io.store import (
@@ -19,7 +19,7 @@ from fractals.io.store import (
 )
 
 
-def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
+def save(raw: EscapePlanes, path: Path, overwrite: bool) -> None:
     """Write raw numbers that are whole to a new store."""
     if os.path.exists(path / HEADER) and not overwrite:
         raise FractalsError(f"'{path}' exists already: name another store, or give overwrite=True")
@@ -46,11 +46,11 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
             writer.close()
 
 
-def load(path: Path) -> EscapeData:
+def load(path: Path) -> EscapePlanes:
     """Return the raw numbers of a complete store; its arrays are read from the files on use."""
     store = open_store(path)
     check_complete(store)
-    return EscapeData(
+    return EscapePlanes(
         **arrays_of(store.read()),
         max_iterations=store.max_iterations,
         scene=store.scene,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import InputError, shown
-from fractals.io.escape_data import Beyond, EscapeData, check_numbers, check_planes
+from fractals.io.escape_data import Beyond, EscapePlanes, check_numbers, check_planes
 from fractals.io.files import MAX_JSON_BYTES, PATH_SHOWN, check_output, parse_scene, written
 from fractals.io.raw import RawFormat
 from fractals.scene.model import validate
@@ -33,7 +33,7 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 Header = tuple[np.dtype[Any], tuple[int, ...]]
 
 
-def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
+def save(raw: EscapePlanes, path: Path, overwrite: bool) -> None:
     """Write a NumPy archive."""
     check_output(path, overwrite)
     planes = {STATISTICS + n if n in raw.statistics else n: p for n, p in raw.planes.items()}
@@ -46,7 +46,7 @@ def save(raw: EscapeData, path: Path, overwrite: bool) -> None:
         np.savez(file, scene=np.array(raw.scene.to_json()), **arrays)  # type: ignore[arg-type]
 
 
-def load(path: Path) -> EscapeData:
+def load(path: Path) -> EscapePlanes:
     """Return the raw numbers in a NumPy archive. All types and sizes are checked before unpacking.
 
     `InputError`: the file is missing, damaged, or holds something else.
@@ -82,7 +82,7 @@ def load(path: Path) -> EscapeData:
         ) from None
 
 
-def _loaded(archive: zipfile.ZipFile) -> EscapeData:
+def _loaded(archive: zipfile.ZipFile) -> EscapePlanes:
     if len(archive.filelist) > MAX_PLANES:
         raise InputError(f"{len(archive.filelist)} arrays in it, and {MAX_PLANES} are the most")
     members = {item.filename.removesuffix(".npy"): item for item in archive.filelist}
@@ -110,7 +110,7 @@ def _loaded(archive: zipfile.ZipFile) -> EscapeData:
         for key, array in arrays.items()
         if key.startswith(STATISTICS)
     }
-    raw = EscapeData(
+    raw = EscapePlanes(
         arrays["count"],
         arrays["z"],
         arrays.get("dz"),

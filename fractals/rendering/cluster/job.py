@@ -14,7 +14,7 @@ from typing import Any
 from fractals import __version__
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io import png
-from fractals.io.escape_data import resolved_values
+from fractals.io.facts import resolved_values
 from fractals.io.image import PictureFile, png_beginning
 from fractals.io.load import load_scene
 from fractals.io.parts import (

@@ -15,7 +15,8 @@ from fractals import catalog
 from fractals.backends.base import Backend, Stages
 from fractals.backends.devices import Device, choose
 from fractals.errors import FractalsError, OptionError, SceneError, first_line, shown
-from fractals.io.escape_data import STORE, EscapeData, PictureFacts
+from fractals.io.escape_data import STORE
+from fractals.io.facts import PictureFacts
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.rendering.options import RenderOptions, StoreOptions
@@ -312,15 +313,14 @@ def _write_page(file: BinaryIO, image: Image, options: RenderOptions) -> None:
 
 def load_raw(path: str | Path) -> Any:
     """Return the raw numbers of a file, of any family."""
-    path = Path(path)
+    path, name = Path(path), "escape"
     if path.suffix.lower() == STORE:
         name = read_store_header(path).get("family", "escape")
         if name not in catalog.names("family"):
             raise SceneError(
                 f"{shown(path)}: a store of the family '{shown(name, 40)}', which is unknown"
             )
-        return load(name).load(path)
-    return EscapeData.load(path)
+    return load(name).load(path)
 
 
 def family_of(scene: Scene) -> Family:

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fractals.backends.base import Backend, Stages
-from fractals.io.escape_data import SUFFIXES, EscapeData, planes_for
+from fractals.io.escape_data import SUFFIXES, planes_for
 from fractals.io.image import Image
 from fractals.rendering.drawing import (
-    compute_data,
     draw_tile,
     open_drawing,
     open_plan,
@@ -20,6 +18,7 @@ from fractals.rendering.drawing import (
 from fractals.rendering.families import Family, Rendered, chosen_device
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import Keeps, Plan, make_plan
+from fractals.rendering.raw_numbers import EscapeData, compute_data
 from fractals.rendering.render import draw_image, draw_to, finish, measure, recolor_data_to
 from fractals.scene.model import Scene
 
@@ -134,18 +133,6 @@ class Escape(Family):
     def load(self, path: Path) -> EscapeData:
         """Return the raw numbers of a store."""
         return EscapeData.load(path)
-
-    def values(self, raw: EscapeData, coloring: Any, unit: str) -> NDArray[np.float64]:
-        """Return a coloring's values as numbers; see `EscapeData.values`."""
-        from fractals.rendering.values import values_of
-
-        return values_of(raw, coloring, unit)
-
-    def noted(self, raw: EscapeData, coloring: Any) -> tuple[str, NDArray[np.float64], Any]:
-        """Return the name of a coloring, its values, and notes for a Dataset."""
-        from fractals.rendering.values import noted
-
-        return noted(raw, coloring)
 
     def recolor(self, raw: EscapeData, scene: Scene, options: RenderOptions) -> Image:
         """Draw the picture of raw numbers."""
