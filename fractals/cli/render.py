@@ -24,7 +24,6 @@ from fractals.cli.messages import (
     tell,
 )
 from fractals.cli.scenes import (
-    SIGNATURE,
     default_output,
     fitted,
     make_folder,
@@ -33,6 +32,7 @@ from fractals.cli.scenes import (
     source_name,
 )
 from fractals.errors import OptionError, SceneError
+from fractals.scene.credits import SIGNATURE
 
 if TYPE_CHECKING:
     from fractals.rendering.plan import Keeps

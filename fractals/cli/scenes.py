@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 MAX_STDIN = 64 * 2**20  # bytes: the bound of files of other programs
 WIDEST = 10  # times the home width, beyond which --width is taken for a number of pixels
 SHAPE = 0.01  # by which the shape of paper may differ from the scene's without a word
-SIGNATURE = ("title", "author", "rights")
 SPARE_DIGITS = 6  # of a new center, beyond the digits that tell pixels apart, so one can zoom on
 MAX_WEIGHTS = 10_000  # characters of a file with weights, which are 52 numbers
 MAX_NAME = 100  # characters of a default name

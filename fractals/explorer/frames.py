@@ -12,6 +12,7 @@ from fractions import Fraction
 from fractals.errors import OptionError
 from fractals.rendering.families import moves_of
 from fractals.rendering.moves import SPARE_DIGITS, Travel
+from fractals.scene.credits import SAID
 from fractals.scene.geometry import Matrix, home_width_of, matrix, place_of
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, decimals, log2, significant
@@ -28,8 +29,6 @@ STILL = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)  # the map of a move that moves nothing
 FLIGHT = 1000  # the unit of a flight is this part of the distance to the nearest surface
 
 Offset = tuple[Fraction, Fraction]
-# Keys that end with the first move, and with other colors: the picture is the user's own then.
-SAID = ("title", "author", "rights", "note")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from fractals import catalog
 from fractals.errors import OptionError
 from fractals.explorer import outside, protocol
 from fractals.explorer.frames import (
-    SAID,
     SIXTEENTHS,
     FrameView,
     Move,
@@ -22,6 +21,7 @@ from fractals.explorer.protocol import Open
 from fractals.explorer.session import Session
 from fractals.rendering.families import family_of, moves_of, unused
 from fractals.rendering.options import RenderOptions
+from fractals.scene.credits import SAID
 from fractals.scene.model import Scene, validate
 from fractals.scene.picture import View
 

@@ -15,7 +15,7 @@ from fractals import catalog
 from fractals.color import palette as palettes
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import outside, protocol
-from fractals.explorer.frames import SAID, SIXTEENTHS, text_of
+from fractals.explorer.frames import SIXTEENTHS, text_of
 from fractals.explorer.jobs import exported
 from fractals.explorer.navigation import julia_scene
 from fractals.explorer.packing import Where, pack_table
@@ -29,6 +29,7 @@ from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Tile, make_plan
+from fractals.scene.credits import SAID
 from fractals.scene.model import Scene
 from fractals.scene.numbers import significant
 from fractals.tools import surprise as surprises

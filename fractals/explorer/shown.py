@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
-from fractals.explorer.frames import SAID
 from fractals.explorer.packing import Where, pack_pixels
 from fractals.explorer.scheduler import STEP_SECONDS, DrawingTask, Engine, Steps
 from fractals.kernels.layout import EscapeTile
@@ -21,6 +20,7 @@ from fractals.rendering.iteration import Direct, Pairs, Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import Plan, Tile, make_plan
 from fractals.rendering.shading import Painter, constants_of
+from fractals.scene.credits import SAID
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from fractals.backends.compilation import announced
 from fractals.color import palette as spaces
-from fractals.explorer.frames import SAID
 from fractals.explorer.packing import Where, pack_table, pack_values
 from fractals.explorer.scheduler import STEP_SECONDS, Steps
 from fractals.explorer.shown import REST, KnownPixels, MovedView, at_one_sample, axes, toned_alone
@@ -42,6 +41,7 @@ from fractals.rendering.raw_numbers import EscapeData, escape_data
 from fractals.rendering.recoloring import Recoloring
 from fractals.rendering.sampling import indices
 from fractals.rendering.shading import Painter
+from fractals.scene.credits import SAID
 from fractals.scene.geometry import ResolvedLayer, make_layers
 from fractals.scene.model import Scene
 from fractals.scene.paint import Color, LayerGroup, Paint, PictureMask

@@ -282,8 +282,7 @@ def _publish(film: Timeline, output: Output, work: FilmFolder, segments: list[Pa
     joined = work.joined
     seconds = count / film.fps
     tell = film.options.on_message
-    names = {"title": "title", "author": "artist", "rights": "copyright"}
-    said = {names[key]: text for key, text in metadata.signature_of(film.scene).items()}
+    said = metadata.film_tags(film.scene)
     encode.join(segments, joined, suffix, seconds, output.sound, said, tell)
     found = encode.count_frames(joined, tell)
     if found != count:

@@ -1,8 +1,12 @@
-"""Title, author and rights of a picture where other programs look: PNG texts, EXIF, TIFF and XMP.
+"""Title, author and rights of a picture where other programs and people look.
+
+Programs look at the texts of PNG files and films, at EXIF, TIFF and XMP, people at web pages.
 
 XMP is the packet of ISO 16684-1, with the names of Dublin Core. The tags are those of TIFF 6.0 and
 EXIF, in UTF-8, as the Metadata Working Group's *Guidelines for Handling Image Metadata* (2010) ask.
 """
+
+from typing import NamedTuple
 
 from fractals import __version__
 from fractals.errors import escaped
@@ -10,35 +14,60 @@ from fractals.scene.model import Scene
 
 SOFTWARE_NAME = f"fractals {__version__}"
 XMP_KEYWORD = "XML:com.adobe.xmp"  # of a PNG's text
-TITLE, SOFTWARE, ARTIST, RIGHTS, XMP = 0x010E, 0x0131, 0x013B, 0x8298, 0x02BC
+SOFTWARE, XMP = 0x0131, 0x02BC  # tags of TIFF
 MAX_XMP = 60_000  # bytes: the segment of a JPEG has 65,533
 NAMESPACES = (
     'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" '
     'xmlns:dc="http://purl.org/dc/elements/1.1/"'
 )
+ALT, SEQ = ("rdf:Alt", ' xml:lang="x-default"'), ("rdf:Seq", "")  # containers of RDF
 
 ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})  # xml.sax takes 15 ms to import
 
 
+class Names(NamedTuple):
+    """What kinds of files call a text that a scene says of itself."""
+
+    png: str  # a keyword
+    tag: int  # of TIFF and EXIF
+    film: str  # ffmpeg's key
+    dublin: tuple[str, tuple[str, str]]  # the element of Dublin Core, and its container
+
+
+NAMES = {
+    "title": Names("Title", 0x010E, "title", ("title", ALT)),
+    "author": Names("Author", 0x013B, "artist", ("creator", SEQ)),
+    "rights": Names("Copyright", 0x8298, "copyright", ("rights", ALT)),
+}
+NOTE = "description", ALT  # of Dublin Core, which alone has a place for it
+
+
 def signature_of(scene: Scene) -> dict[str, str]:
     """Return what a scene says of itself, on one line each: of title, author and rights."""
-    said = {"title": scene.title, "author": scene.author, "rights": scene.rights}
+    said = {key: getattr(scene, key) for key in NAMES}
     return {key: escaped(text) for key, text in said.items() if text}
+
+
+def byline(scene: Scene) -> list[str]:
+    """Return author and rights in words, for pages; [] where the scene says nothing of them."""
+    return list(filter(None, (scene.author and f"by {scene.author}", scene.rights)))
 
 
 def png_texts(scene: Scene) -> dict[str, str]:
     """Return the texts of a PNG by their keywords; {} where the scene says nothing of itself."""
-    said = signature_of(scene)
-    names = {"title": "Title", "author": "Author", "rights": "Copyright"}
-    texts = {names[key]: text for key, text in said.items()}
-    return texts | {XMP_KEYWORD: xmp(scene)} if said else {}
+    texts = {NAMES[key].png: text for key, text in signature_of(scene).items()}
+    return texts | {XMP_KEYWORD: xmp(scene)} if texts else {}
 
 
 def tags(scene: Scene) -> dict[int, bytes]:
     """Return the tags of TIFF and EXIF, as UTF-8, with the name of this program."""
-    names = {"title": TITLE, "author": ARTIST, "rights": RIGHTS}
-    found = {names[key]: text.encode() for key, text in signature_of(scene).items()}
+    found = {NAMES[key].tag: text.encode() for key, text in signature_of(scene).items()}
     return found | {SOFTWARE: SOFTWARE_NAME.encode()}
+
+
+def film_tags(scene: Scene) -> dict[str, str]:
+    """Return the texts of a film by ffmpeg's keys."""
+    return {NAMES[key].film: text for key, text in signature_of(scene).items()}
 
 
 def xmp(scene: Scene) -> str:
@@ -60,18 +89,11 @@ def _packet(scene: Scene, note: str) -> str:
 
 def rdf(scene: Scene, note: str = "") -> str:
     """Return title, author, rights and `note` as an element of RDF, which SVG files hold, too."""
-    said = signature_of(scene) | (
-        {"note": "\n".join(map(escaped, note.split("\n")))} if note else {}
-    )
-    kinds = {
-        "title": ("title", "rdf:Alt", ' xml:lang="x-default"'),
-        "author": ("creator", "rdf:Seq", ""),
-        "rights": ("rights", "rdf:Alt", ' xml:lang="x-default"'),
-        "note": ("description", "rdf:Alt", ' xml:lang="x-default"'),
-    }
+    said = [(NAMES[key].dublin, text) for key, text in signature_of(scene).items()]
+    if note:
+        said.append((NOTE, "\n".join(map(escaped, note.split("\n")))))
     parts = []
-    for key, text in said.items():
-        name, kind, language = kinds[key]
+    for (name, (kind, language)), text in said:
         item = f"<rdf:li{language}>{text.translate(ESCAPES)}</rdf:li>"
         parts.append(f"<dc:{name}><{kind}>{item}</{kind}></dc:{name}>\n")
     return (

@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Template
 
 from fractals.errors import escaped
+from fractals.io.metadata import byline
 from fractals.scene.model import Scene
 
 FOLDER = Path(__file__).parent / "page"
@@ -24,8 +25,7 @@ def page_of(scene: Scene, picture: bytes, live: bytes | None = None, reason: str
     it the page magnifies the picture; `reason` says in words why.
     """
     toml = scene.to_toml()
-    by = f"by {scene.author}. " if scene.author else ""
-    by += f"{scene.rights}. " if scene.rights else ""
+    by = "".join(f"{part}. " for part in byline(scene))
     width, height = scene.image.size
     template = (FOLDER / "page.html").read_text(encoding="utf-8")
     page = Template(template).substitute(

@@ -1,13 +1,17 @@
-"""The author of a picture that was made from a scene of the gallery."""
+"""What scenes say of themselves, and the author of a picture that was made from the gallery's."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fractals.scene.model import Scene
+if TYPE_CHECKING:
+    from fractals.scene.model import Scene
+
+SIGNATURE = ("title", "author", "rights")  # keys that files have where other programs look
+SAID = (*SIGNATURE, "note")  # keys about a picture, which change none of its pixels
 
 HOUSE = "The fractals authors"  # of the gallery's scenes, who claim no picture made of them
 # Keys that leave a picture what it is: another size is still the same picture.
-SAME = ("version", "title", "author", "rights", "note", "image", "iteration")
+SAME = ("version", *SAID, "image", "iteration")
 
 
 def is_derived(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
@@ -24,7 +28,7 @@ def claims_another(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     return after.get("author") == HOUSE and is_derived(before, after)
 
 
-def unsigned(before: Scene, after: Scene, own: str = "") -> Scene:
+def unsigned(before: "Scene", after: "Scene", own: str = "") -> "Scene":
     """Return a scene that was made of another, without the gallery's author.
 
     `own` is the author in that place.

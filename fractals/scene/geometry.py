@@ -13,6 +13,7 @@ from fractals.errors import OptionError
 from fractals.kernels.coloring import Coloring, short
 from fractals.kernels.formula import AnyFormula, Formula
 from fractals.kernels.orbit import INSIDE_TOO, Statistics
+from fractals.scene.credits import SAID
 from fractals.scene.model import MAX_ITERATIONS, Scene
 from fractals.scene.numbers import log2
 from fractals.scene.paint import Layer, LayerGroup, Over, Paint, PictureMask
@@ -328,19 +329,8 @@ def _power(logarithm: float) -> tuple[float, int]:
 # The keys in which two scenes differ.
 
 
-COLORS = (
-    "version",
-    "title",
-    "author",
-    "rights",
-    "note",
-    "color",
-    "relief",
-    "camera",
-    "light",
-    "develop",
-    "film",
-)  # raw numbers do not depend on these
+# Raw numbers do not depend on these.
+COLORS = ("version", *SAID, "color", "relief", "camera", "light", "develop", "film")
 PICTURE = ("bits", "dpi", "compression")
 
 

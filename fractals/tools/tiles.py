@@ -31,6 +31,7 @@ from fractals.io.files import (
 )
 from fractals.io.image import FORMATS, OPTIONS, read_pixels
 from fractals.io.load import load_scene
+from fractals.io.metadata import byline
 from fractals.io.png import Pixels
 from fractals.scene.model import Scene
 from fractals.threads import Progress, core_count, run_tiles
@@ -318,11 +319,10 @@ def write_page(pyramid: Pyramid, scene: Scene | None) -> None:
     files = resources.files("fractals.tools") / "viewer"
     width, height = pyramid.size
     title = (scene and scene.title) or "A picture"
-    parts = [f"by {scene.author}" if scene and scene.author else "", scene.rights if scene else ""]
-    parts.append(f"{width}x{height} pixels")
+    parts = [*(byline(scene) if scene else ()), f"{width}x{height} pixels"]
     values = {
         "title": html.escape(escaped(title)),
-        "text": html.escape(", ".join(filter(None, parts))),
+        "text": html.escape(", ".join(parts)),
         "image": json.dumps(pyramid.element()),
     }
     page = Template((files / "page.html").read_text("utf-8")).substitute(values)
