@@ -11,7 +11,7 @@ import fractals
 from fractals import meant
 from fractals.cli.verbs import COMMANDS
 from fractals.errors import FractalsError, FractalsWarning
-from fractals.io import load
+from fractals.io import palettes
 
 WORKS = ""
 SMALL = {"size": (8, 6), "max_iterations": 20, "device": "python"}
@@ -267,7 +267,7 @@ def test_the_palette_of_a_picture_is_that_of_its_scene(run, values):
 def test_color_maps_of_matplotlib_are_palettes_without_cmap(monkeypatch):
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     by_cmap = fractals.load_scene(palette="viridis").color.make_palette()
-    monkeypatch.setattr(load, "cmap_installed", lambda: False)
+    monkeypatch.setattr(palettes, "cmap_installed", lambda: False)
     found = fractals.load_scene(palette="viridis").color.make_palette()
     assert found.source == "matplotlib: viridis"
     places = np.linspace(0, 1, 20)

@@ -266,14 +266,14 @@ def limit_of(source: str, scene: "Scene") -> int:
 
 def source_table(source: str, lost: list[str]) -> dict[str, Any]:
     """Return the table of a scene, or of a palette: a built-in one, or a file of stops."""
-    from fractals.io import load
+    from fractals.io.tables import read_table
 
     if source == "-":
         return read_stdin(lost)
     built_in = source in catalog.names("palette") and source not in catalog.names("gallery")
     if built_in and not os.path.exists(source):
         return {"color": {"palette": source}}
-    table = load.read_table(source, lost, shared.formulas(), shared.lossy())
+    table = read_table(source, lost, shared.formulas(), shared.lossy())
     return {"color": {"palette": table}} if "stops" in table else table
 
 
@@ -340,7 +340,7 @@ def show_command(file: str | None, schema: bool, as_json: bool) -> None:
 def resolved_of(file: str) -> dict[str, Any]:
     """Return what the values "auto" were in a picture that this program drew."""
     from fractals.io import formats
-    from fractals.io.load import read_resolved
+    from fractals.io.tables import read_resolved
 
     path = Path(file)
     if path.suffix.lower() not in formats.PICTURES or not path.exists():

@@ -189,7 +189,7 @@ def read_stdin(lost: list[str]) -> dict[str, Any]:
     """Return the table of the scene on stdin: TOML, JSON or a picture."""
     import tempfile
 
-    from fractals.io.load import read_table
+    from fractals.io.tables import read_table
 
     if sys.stdin is None or sys.stdin.isatty():
         raise OptionError("'-' reads a scene from stdin: pipe one into it")
@@ -365,11 +365,11 @@ def read_network(text: str) -> dict[str, Any]:
 
 def read_palette(name: str, lost: list[str]) -> Any:
     """Return the palette of a name or a file; `lost` receives what a file holds beyond it."""
-    from fractals.io import load
+    from fractals.io.palettes import find_palette
 
     if name.lower() in (*catalog.names("palettes"), "auto"):
         return name.lower()  # names that differ by case only mean the same
-    palette, lines = load.find_palette(name)
+    palette, lines = find_palette(name)
     lost += [f"{name}: {line}" for line in lines]
     return palette or name  # the model reports an unknown name
 

@@ -1,35 +1,24 @@
-"""Reads scenes, merged from left to right of gallery names, files and tables, and palettes."""
+"""Reads and writes scenes: `load_scene` merges gallery names, files and tables, left to right."""
 
 import contextlib
-import importlib.util
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from fractals import catalog
-from fractals.color import palette, trap_image
-from fractals.color.gradient import MAX_TITLE
-from fractals.color.palette import Palette
-from fractals.errors import InputError, OptionError, SceneError, shown, to_install
+from fractals.color import trap_image
+from fractals.errors import InputError, OptionError, SceneError, shown
 from fractals.io.beside import HERE, Place, folders_of
-from fractals.io.escape_data import SUFFIXES, EscapePlanes
-from fractals.io.facts import RESOLVED, checked
 from fractals.io.files import (
-    PAGES,
     PATH_SHOWN,
-    NoSceneError,
     check_output,
-    parse_json,
-    parsed,
     read_bytes,
-    read_embedded,
-    read_json,
-    read_store_header,
-    read_toml,
     text_of,
     written,
 )
+from fractals.io.palettes import find_palette
+from fractals.io.tables import is_json, read_table, split_source
 from fractals.scene.credits import claims_another
 from fractals.scene.film import MAX_POINTS, PALETTES, flattened
 from fractals.scene.keywords import SceneKeywords
@@ -37,200 +26,6 @@ from fractals.scene.model import Scene, merge, nest, nested_deeper, validate
 from fractals.scene.numbers import plain_minus
 from fractals.scene.paint import MAX_NESTING
 from fractals.scene.space import SOURCES
-
-if TYPE_CHECKING:
-    from fractals.io.foreign import Imported
-
-CMAP = "cmap:"
-MAX_NAME = 4096  # characters; longer names are no files
-
-
-def find_palette(name: str, place: Place = HERE) -> tuple[Palette | None, tuple[str, ...]]:
-    """Return the palette of a name, and what of its file was lost, a line each.
-
-    A name is a built-in palette; a file, see `Place.find`, and ``#entry`` after it names one of
-    several palettes; a picture, whose scene has one, or whose colors are taken, ``#12`` of them; or
-    a color map of the package cmap, or else of matplotlib. ``cmap:`` before a name selects cmap's
-    where a built-in palette has the same name. An unknown name returns None.
-
-    Where a file contains the name, messages quote nothing of the palette's file. `OptionError`: a
-    name after ``cmap:`` is unknown, or the package is not installed. `InputError`: the file can't
-    be read, or is invalid; names the file, and the line where that is known.
-    """
-    if name.lower() in catalog.names("palettes"):  # never cmap's map whose name differs by case
-        return palette.load(name.lower()), ()
-    if len(name) > MAX_NAME:
-        return None, ()
-    picture = split_picture(name)
-    if parts := picture or split_entry(name, place):
-        whole = not (picture and picture[1])  # else only the colors of pixels are read
-        read = _read_beside if place.from_file and whole else read_palette
-        return read(place.find(parts[0]), parts[1])
-    if name.startswith(CMAP) or cmap_installed():
-        if found := from_cmap(name.removeprefix(CMAP)):
-            return found, ()
-        if name.startswith(CMAP):
-            raise OptionError(f"cmap has no color map '{shown(name.removeprefix(CMAP), 80)}'")
-    return from_matplotlib(name), ()
-
-
-def split_picture(name: str) -> tuple[Path, str] | None:
-    """Return the file and the number of colors that ``photo.jpg#12`` names; None: it is no picture.
-
-    >>> split_picture("photo.jpg#12"), split_picture("ember")
-    ((PosixPath('photo.jpg'), '12'), None)
-    """
-    from fractals.io.formats import PICTURES
-
-    path, _, number = name.rpartition("#")
-    path, number = (path, number) if path and number.isdecimal() else (name, "")
-    if name.startswith(CMAP) or not path.lower().endswith(PICTURES):
-        return None
-    return Path(path), number
-
-
-def _of_picture(path: Path, number: str) -> Palette:
-    """Return the palette of the scene that a picture carries, or one of its colors."""
-    label = shown(path, PATH_SHOWN)
-    if not os.path.isfile(path):
-        raise InputError(f"{label}: no such file")
-    with contextlib.suppress(NoSceneError):
-        if not number:
-            return _of_table({RESOLVED: read_resolved(path), **_read_any(path, None, (), False)})
-    from fractals.color import photo
-    from fractals.io.image import read_small
-
-    number = number or str(photo.COLORS)
-    colors = int(number[:9]) if number.isdecimal() else 0
-    if not photo.FEWEST <= colors <= photo.MOST:
-        raise InputError(
-            f"{label}: a palette of a picture has {photo.FEWEST} to {photo.MOST} colors"
-        )
-    return photo.palette_of(read_small(path), colors, shown(path.stem, MAX_TITLE))
-
-
-def _read_beside(path: Path, entry: str) -> tuple[Palette, tuple[str, ...]]:
-    try:
-        return read_palette(path, entry)
-    except (InputError, OptionError):  # the second one names a palette that the file names
-        label = shown(path)
-        if not os.path.isfile(path):
-            raise InputError(f"{label}: no such file") from None
-        raise InputError(
-            f"{label}: not a palette that can be read; fractals show {label} says why"
-        ) from None
-
-
-def split_entry(name: str, place: Place = HERE) -> tuple[Path, str] | None:
-    """Return the file and the entry that ``file.ugr#entry`` names; None where it is no file.
-
-    >>> split_entry("a/b.ugr#Dusk 3"), split_entry("ember")
-    ((PosixPath('a/b.ugr'), 'Dusk 3'), None)
-    """
-
-    def exists(path: str) -> bool:
-        return os.path.isfile(place.folder / path) or (not place.from_file and os.path.isfile(path))
-
-    path, entry = _split(name, exists)
-    return (path, entry) if path.name.lower().endswith(_suffixes()) else None
-
-
-def _split(source: str, exists: Callable[[str], bool] = os.path.exists) -> tuple[Path, str]:
-    """Return the path and the entry of ``"many.par#name"``; see `formats.split`."""
-    if "#" not in source:
-        return Path(source), ""
-    from fractals.io import formats
-
-    return formats.split(source, exists)
-
-
-def read_palette(path: Path, entry: str = "") -> tuple[Palette, tuple[str, ...]]:
-    """Return the palette in a file, and what was lost; see `find_palette`."""
-    from fractals.io import formats
-
-    try:
-        if path.suffix.lower() == ".toml":
-            table = read_toml(path)
-            if not formats.claimant(table):
-                return _of_table(table), ()
-        elif path.suffix.lower() in formats.PICTURES:
-            return _of_picture(path, entry), ()
-        elif not entry and path.suffix.lower() in formats.OWN:
-            return _of_table(_read_any(path, None, (), False)), ()
-        imported = formats.read(f"{path}#{entry}" if entry else str(path))
-        color = dict(imported.table.get("color", {}))
-        table = color.pop("palette", None)
-        if not isinstance(table, Mapping):
-            raise InputError("the file has no palette")
-        lost = *(f"color.{key}: {shown(value)}" for key, value in color.items()), *imported.lost
-        return palette.parse({"source": path.name, **table}), lost
-    except InputError as error:
-        text, label = str(error), shown(path, PATH_SHOWN)
-        raise InputError(text if text.startswith(label) else f"{label}: {text}") from None
-
-
-def _of_table(table: Mapping[str, Any]) -> Palette:
-    """Return the palette of a table: its keys alone, or those of a scene's ``[color.palette]``."""
-    color = table.get("color")
-    given = color.get("palette") if isinstance(color, Mapping) else None
-    if given in (None, "auto"):
-        given = checked(table.get(RESOLVED)).get("palette")  # what "auto" was in a picture
-    if isinstance(given, str):
-        return palette.load(given)
-    if given is not None:
-        return palette.parse(dict(given) if isinstance(given, Mapping) else {"stops": given})
-    if table.keys() & Scene.model_fields.keys() - {"title"}:
-        raise InputError("the scene in this file names no palette")
-    return palette.parse(dict(table))
-
-
-def from_cmap(name: str) -> Palette | None:
-    """Return a color map of the package cmap, or None for an unknown name.
-
-    `OptionError`: the package is not installed.
-    """
-    if not cmap_installed():
-        raise OptionError(
-            f"the palette '{CMAP}{shown(name, 80)}' requires the package cmap: "
-            f"{to_install('palettes')}"
-        )
-    import cmap
-
-    from fractals.color.gradient import of_cmap
-
-    try:
-        return of_cmap(cmap.Colormap(name), name)
-    except (ValueError, TypeError):
-        return None
-
-
-def from_matplotlib(name: str) -> Palette | None:
-    """Return a color map of matplotlib, or None for an unknown name, or if it is not installed."""
-    if not name.isidentifier() or importlib.util.find_spec("matplotlib") is None:
-        return None
-    import matplotlib
-
-    from fractals.color.gradient import of_matplotlib
-
-    found = name in matplotlib.colormaps
-    return of_matplotlib(matplotlib.colormaps[name]) if found else None
-
-
-def cmap_installed() -> bool:
-    """Tell whether the package cmap can be imported."""
-    return importlib.util.find_spec("cmap") is not None
-
-
-def _suffixes() -> tuple[str, ...]:
-    """Return the suffixes of files that may hold a palette, without importing the formats."""
-    from fractals.io.formats import OWN
-
-    more = (catalog.load("format", name)().suffixes for name in catalog.installed("format"))
-    ends = {*OWN, *(f".{name}" for name in catalog.names("format"))}
-    return tuple(sorted(ends.union(*more)))
-
-
-# --- Scenes
 
 # Reads the files that a film names: tracks from CSV become points; sound keeps its path.
 
@@ -471,7 +266,6 @@ def check_suffix(path: str | Path) -> str:
     return suffix
 
 
-GALLERY = "gallery:"
 Source = str | Path | Mapping[str, Any] | Scene
 Folders = str | Path | Sequence[str | Path]
 
@@ -541,7 +335,7 @@ def load_scene(
     for source in sources:
         place, name = HERE, ""
         if isinstance(source, str | Path):
-            folder = Path() if is_json(source) else _split(str(source))[0].parent
+            folder = Path() if is_json(source) else split_source(str(source))[0].parent
             place = Place(folder, True, more)
             name = "" if is_json(source) else f"{shown(source, PATH_SHOWN)}: "
             source = read_table(source, lost, more, lossy)
@@ -600,83 +394,3 @@ def with_colors(
     if claims_another(own, after):
         after["author"] = ""
     return validate(after, "")
-
-
-def is_json(source: str | Path) -> bool:
-    """Tell whether a source is a scene in JSON, and no name and no path."""
-    return isinstance(source, str) and source.lstrip().startswith("{")
-
-
-def read_table(
-    source: str | Path,
-    lost: list[str] | None = None,
-    folders: Sequence[Path] = (),
-    lossy: bool = False,
-) -> dict[str, Any]:
-    """Return the table of a gallery scene's name, or of a file; see `load_scene`.
-
-    `folders`: where files that it names are looked for, too.
-    """
-    table = _read_any(source, lost, folders, lossy)
-    table.pop(RESOLVED, None)  # what "auto" was in a picture; it is found again
-    return table
-
-
-def read_resolved(path: Path) -> dict[str, Any]:
-    """Return what the values "auto" of a picture's scene were, as a table; {} if not known."""
-    try:
-        return checked(read_embedded(path).get(RESOLVED))
-    except NoSceneError:  # a picture of another program
-        return {}
-
-
-def _read_any(
-    source: str | Path, lost: list[str] | None, folders: Sequence[Path], lossy: bool
-) -> dict[str, Any]:
-    name = str(source)
-    if is_json(source):
-        return parsed("the JSON of a scene", lambda: parse_json(name))
-    path, entry = _split(name)
-    suffix = "" if entry else path.suffix.lower()
-    if isinstance(source, str):
-        if name.startswith(GALLERY) or name in catalog.names("gallery"):
-            return catalog.read("gallery", name.removeprefix(GALLERY))
-        if not (path.suffix or os.path.exists(path)):
-            known = catalog.has("solid", name)
-            return {"formula": name} if known else catalog.read("gallery", name)
-    if suffix == ".json":
-        return read_json(path)
-    from fractals.io import formats  # imported for files: most scenes have a name
-
-    if suffix in formats.PICTURES:
-        return _read_picture(name, lost)
-    if suffix in PAGES:
-        return read_embedded(path)
-    if suffix == ".fz":
-        return dict(read_store_header(path)["scene"])
-    if suffix in SUFFIXES:
-        return EscapePlanes.load(path).scene.to_values()
-    if suffix == ".toml" and not name.lower().endswith(".f3.toml"):
-        table = read_toml(path)
-        if table.keys() <= {*Scene.model_fields, RESOLVED} or not formats.claimant(table):
-            return table
-    return _told(name, formats.read(name, folders, lossy), lost)
-
-
-def _read_picture(name: str, lost: list[str] | None) -> dict[str, Any]:
-    """Return the scene in a picture of this program, or of another one."""
-    try:
-        return read_embedded(Path(name))
-    except NoSceneError:
-        from fractals.io import formats
-
-        if (imported := formats.read_picture(Path(name))) is None:
-            raise
-    return _told(name, imported, lost)
-
-
-def _told(name: str, imported: "Imported", lost: list[str] | None) -> dict[str, Any]:
-    """Return what a file says, and add what was lost to a list."""
-    if lost is not None:
-        lost += [f"{name}: {line}" for line in imported.lost]
-    return dict(imported.table)

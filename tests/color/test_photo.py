@@ -15,7 +15,7 @@ from fractals.errors import FractalsError
 from fractals.io import png
 from fractals.io.files import SCENE_KEY
 from fractals.io.image import read_small
-from fractals.io.load import find_palette
+from fractals.io.palettes import find_palette
 
 RED = (205, 35, 30)
 

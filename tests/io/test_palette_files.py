@@ -25,7 +25,7 @@ from support.gradients import (
 
 from fractals.color import palette
 from fractals.errors import InputError
-from fractals.io import formats, load
+from fractals.io import formats, palettes
 from fractals.io.foreign import first_of
 
 
@@ -224,7 +224,7 @@ def survives(name, text):
     data = text if isinstance(text, bytes) else text.encode()
     try:
         with mock.patch.object(formats, "read_bytes", return_value=data):
-            found, lines = load.find_palette(f"a.{name}")
+            found, lines = palettes.find_palette(f"a.{name}")
     except InputError as error:
         lines = [str(error)]
     else:

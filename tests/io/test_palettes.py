@@ -22,7 +22,7 @@ import fractals
 from fractals import catalog
 from fractals.color import palette
 from fractals.errors import InputError, OptionError, to_install
-from fractals.io import load
+from fractals.io import palettes
 
 
 @every_writer
@@ -79,11 +79,11 @@ def test_files_are_palettes_of_scenes(name, folder):
 
 
 def test_entries_and_suffixes(folder):
-    assert load.find_palette("a.ugr#Second one(2)")[0].title == "a b"
+    assert palettes.find_palette("a.ugr#Second one(2)")[0].title == "a b"
     Path("a.gpl").rename("B#1.GPL")
-    assert load.find_palette("B#1.GPL")[0].title == "Two words"
+    assert palettes.find_palette("B#1.GPL")[0].title == "Two words"
     Path("own.toml").write_text('stops = ["#000", "#fff"]\nblend = "smooth"')
-    assert load.find_palette("own.toml")[0].blend == "smooth"
+    assert palettes.find_palette("own.toml")[0].blend == "smooth"
 
 
 def test_files_are_sought_beside_the_scene(folder):
@@ -109,16 +109,18 @@ def test_files_with_a_scene_are_palettes(name, folder):
         Path(name).write_text(scene.to_json() if name.endswith("json") else scene.to_toml())
     else:
         fractals.render_to(name, **small)
-    assert np.array_equal(load.find_palette(name)[0].linear(AT), palette.load("ember").linear(AT))
+    assert np.array_equal(
+        palettes.find_palette(name)[0].linear(AT), palette.load("ember").linear(AT)
+    )
 
 
 def test_palettes_that_a_picture_found_by_itself_are_taken(folder):
     image = fractals.render("mandelbrot", size=(8, 6), palette="auto", device="cpu")
     image.save("auto.png")
-    assert load.find_palette("auto.png")[0].title
+    assert palettes.find_palette("auto.png")[0].title
     Path("auto.toml").write_text('formula = "mandelbrot"\ntitle = "none"\n')
     with pytest.raises(InputError, match=r"auto\.toml: the scene in this file names no palette"):
-        load.find_palette("auto.toml")
+        palettes.find_palette("auto.toml")
 
 
 def test_unknown_names_say_where_palettes_are():
@@ -144,7 +146,7 @@ def test_files_that_are_no_palettes(name, error, message, folder):
     with Path("large.map").open("wb") as file:
         file.truncate(2**26 + 1)
     with pytest.raises(error) as caught:
-        load.find_palette(name)
+        palettes.find_palette(name)
     assert message in str(caught.value)
     with pytest.raises(InputError) as caught:
         fractals.load_scene({"color": {"palette": name}})
@@ -156,7 +158,7 @@ def test_color_maps_of_cmap():
     for name, turns in (("viridis", 2), ("cmap:twilight", 1), ("cmap:turbo_r", 2)):
         rows = 255 * cmap.Colormap(name.removeprefix("cmap:")).lut(256)[:, :3]
         at = AT if turns == 1 else 1 - np.abs(2 * AT - 1)
-        found = load.find_palette(name)[0]
+        found = palettes.find_palette(name)[0]
         exact = [np.interp(at, np.arange(256) / 255, row) for row in rows.T]
         assert np.abs(srgb(found) - np.transpose(exact)).max() < 1, name
         assert len(found.stops) < 300
@@ -166,14 +168,16 @@ def test_color_maps_of_cmap():
         "cmap: bids:viridis",
         "CC0",
     )
-    tab = load.find_palette("cmap:tab10")[0]
+    tab = palettes.find_palette("cmap:tab10")[0]
     bands = 255 * cmap.Colormap("tab10").lut(10)[:, :3]
     inner = away_from(np.arange(11) / 10)
     assert np.abs(srgb(tab) - bands[(10 * AT).astype(int)])[inner].max() < 1
-    assert load.find_palette("ember")[0].source != "cmap"  # built in, where cmap has the name too
-    assert load.find_palette("cmap:ember")[0].source.startswith("cmap: ")
+    assert (
+        palettes.find_palette("ember")[0].source != "cmap"
+    )  # built in, where cmap has the name too
+    assert palettes.find_palette("cmap:ember")[0].source.startswith("cmap: ")
     with pytest.raises(OptionError, match="cmap has no color map 'nosuch'"):
-        load.find_palette("cmap:nosuch")
+        palettes.find_palette("cmap:nosuch")
     with pytest.raises(InputError, match="unknown palette 'embr'; did you mean 'ember'"):
         fractals.load_scene(palette="embr")
 
@@ -182,6 +186,6 @@ def test_without_cmap(monkeypatch):
     monkeypatch.setitem(sys.modules, "cmap", None)
     words = f"requires the package cmap: {re.escape(to_install('palettes'))}"
     with pytest.raises(OptionError, match=words):
-        load.find_palette("cmap:viridis")
+        palettes.find_palette("cmap:viridis")
     with pytest.raises(InputError, match=r"unknown palette 'batlow'.*hundreds more with"):
         fractals.load_scene(palette="batlow")

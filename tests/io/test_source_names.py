@@ -15,7 +15,8 @@ from fractals.cli.scenes import merged_parts, requested_scene, source_name
 from fractals.errors import FractalsError
 from fractals.explorer.pages import uploaded
 from fractals.io import formats
-from fractals.io.load import find_palette, load_scene
+from fractals.io.load import load_scene
+from fractals.io.palettes import find_palette
 
 posix = pytest.mark.skipif(os.name != "posix", reason="characters of names, quotes of shells")
 SIGNS = "ab1+/#*-$&'~!?,. "

@@ -9,7 +9,7 @@ from support.scenes import scene
 
 import fractals
 from fractals.io.facts import checked
-from fractals.io.load import read_resolved
+from fractals.io.tables import read_resolved
 
 
 def expected(drawn):
