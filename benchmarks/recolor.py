@@ -32,7 +32,7 @@ import fractals
 from fractals import EscapeData
 from fractals.cli.values import parse_size
 from fractals.errors import FractalsError
-from fractals.io.store import TileWriter, create_store, open_store
+from fractals.io.stores.store import TileWriter, create_store, open_store
 from fractals.tools import bench_report
 
 STAGES = ("compile", "copy", "color")

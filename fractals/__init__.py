@@ -60,8 +60,6 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.io.raw_data import RawData as RawData
     from fractals.kernels.coloring import Coloring as Coloring
     from fractals.kernels.formula import Formula as Formula
-    from fractals.rendering.compute_store import Computed as Computed
-    from fractals.rendering.compute_store import compute_to as compute_to
     from fractals.rendering.families import Rendered as Rendered
     from fractals.rendering.fit import fit_colors as fit_colors
     from fractals.rendering.moves import Suggestion as Suggestion
@@ -74,7 +72,9 @@ if TYPE_CHECKING:  # "as": these are public names
     from fractals.rendering.render import recolor_to as recolor_to
     from fractals.rendering.render import render as render
     from fractals.rendering.render import render_to as render_to
-    from fractals.rendering.sums import PictureSums as PictureSums
+    from fractals.rendering.stores.compute_store import Computed as Computed
+    from fractals.rendering.stores.compute_store import compute_to as compute_to
+    from fractals.rendering.stores.sums import PictureSums as PictureSums
     from fractals.scene.keywords import RenderKeywords as RenderKeywords
     from fractals.scene.model import Scene as Scene
     from fractals.scene.picture import View as View
@@ -112,13 +112,13 @@ _HOMES = {  # the module of each public name
         "io.raw_data": "RawData",
         "kernels.coloring": "Coloring",
         "kernels.formula": "Formula",
-        "rendering.compute_store": "Computed compute_to",
+        "rendering.stores.compute_store": "Computed compute_to",
         "search.find": "find_misiurewicz find_nucleus find_period",
         "rendering.fit": "fit_colors",
         "rendering.moves": "Suggestion",
         "rendering.plan": "Plan Tile plan",
         "rendering.families": "Rendered",
-        "rendering.sums": "PictureSums",
+        "rendering.stores.sums": "PictureSums",
         "rendering.raw_numbers": "EscapeData",
         "rendering.render": "compute recolor recolor_to render render_to",
         "scene.keywords": "RenderKeywords",

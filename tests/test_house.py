@@ -56,6 +56,24 @@ def test_every_part_has_files_and_the_parts_are_the_whole():
         assert all((house.PACKAGE / start).exists() for start in beginnings)
 
 
+def test_a_picture_imports_the_main_building_only(tmp_path):
+    """The tables of a scene are the words of all families."""
+    script = (
+        "import fractals, sys\n"
+        "small = {'size': (8, 6), 'device': 'python'}\n"
+        "fractals.render_to('a.png', 'seahorse', **small)\n"
+        "fractals.render(center=(-2, 0), width='1e-30', **small)\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    names = [name.split(".", 1)[1] for name in done.stdout.split() if name.startswith("fractals.")]
+    files = [name.replace(".", "/") + ".py" for name in names if not name.startswith("scene.")]
+    assert "deep/reference.py" in files
+    assert {house.part_of(file) for file in files} == {house.BUILDING}
+
+
 def test_a_commit_stays_at_home_or_not():
     commits = [
         [("fractals/scatter/play.py",), ("tests/scatter/test_play.py",), ("CHANGELOG.md",)],

@@ -18,8 +18,8 @@ from fractals.explorer.scheduler import VIEW, DrawingTask, Engine
 from fractals.films.plan import Timeline, segments_of
 from fractals.films.work import open_work
 from fractals.io.files import written
-from fractals.io.parts import StoreParts
-from fractals.io.store import open_store
+from fractals.io.stores.parts import StoreParts
+from fractals.io.stores.store import open_store
 from fractals.rendering.options import RenderOptions
 
 

@@ -19,7 +19,7 @@ from fractals.backends.cache_folder import CACHES, empty_cache
 from fractals.errors import FractalsError, OptionError
 from fractals.explorer import server
 from fractals.io import files
-from fractals.io.store import claimed
+from fractals.io.stores.store import claimed
 
 LACKING = {
     "macos": """

@@ -390,7 +390,7 @@ def is_raw(file: str) -> bool:
 def show_raw(file: str) -> "Scene":
     """Say what is in a file of raw numbers, and return its scene."""
     from fractals.io.files import read_store_header
-    from fractals.io.store import open_store
+    from fractals.io.stores.store import open_store
     from fractals.rendering.families import load_raw
     from fractals.rendering.raw_numbers import EscapeData
 

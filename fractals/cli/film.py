@@ -170,7 +170,7 @@ def _save_still(film: "Film", seconds: float, path: str, overwrite: bool, as_jso
 
 def _plan_lines(plan: "FilmPlan") -> list[str]:
     """Return how a film would be made: a line for each part, and one for all."""
-    from fractals.io.store import bytes_text
+    from fractals.io.stores.store import bytes_text
 
     lines = []
     for chosen in plan.parts:
@@ -191,7 +191,7 @@ def _make(film: "Film", path: str, saving: dict[str, Any], force: bool, as_json:
     from dataclasses import replace
 
     from fractals.backends.probe import memory_size
-    from fractals.io.store import bytes_text
+    from fractals.io.stores.store import bytes_text
 
     plan = film.plan()
     if plan.seconds > LONG and not force:

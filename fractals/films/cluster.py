@@ -27,8 +27,8 @@ from fractals.films.planes import Frame
 from fractals.films.strip import Strip
 from fractals.films.texel_files import band_path
 from fractals.films.work import PARTS, FilmFolder, crc_of
-from fractals.io.parts import StoreParts, this_machine
-from fractals.io.store import header_text
+from fractals.io.stores.parts import StoreParts, this_machine
+from fractals.io.stores.store import header_text
 from fractals.rendering.cluster import dispatch
 from fractals.rendering.cluster.dispatch import PartForecast
 from fractals.rendering.cluster.job import Cluster, ClusterJob, check_formula, run_job

@@ -23,7 +23,7 @@ from typing import Any
 
 from fractals.errors import FractalsError, OptionError, SceneError, shown
 from fractals.io.files import PATH_SHOWN, open_inside, read_json, read_most, writing, written
-from fractals.io.store import checksum, claimed, header_text
+from fractals.io.stores.store import checksum, claimed, header_text
 
 FORMAT, VERSION = "fractals film", 1
 HEADER = "film.json"

@@ -93,7 +93,7 @@ def _whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-STORE = ".fz"  # the suffix of a store: see `fractals.io.store`
+STORE = ".fz"  # the suffix of a store: see `fractals.io.stores.store`
 SUFFIXES = (STORE, ".npz", ".exr")  # a store, a NumPy archive, an OpenEXR picture
 
 
@@ -320,9 +320,9 @@ class EscapePlanes(Hints, RawData, metaclass=Hinting):
         Parameters
         ----------
         path : str or Path
-            The suffix names the type: ``.fz``, a store (see `fractals.io.store`); ``.npz``, a NumPy
-            archive of all arrays and the scene; or ``.exr``, for other programs: it loses the last
-            digits, and what was accumulated along orbits (see `fractals.io.raw.exr`).
+            The suffix names the type: ``.fz``, a store (see `fractals.io.stores.store`); ``.npz``,
+            a NumPy archive of all arrays and the scene; or ``.exr``, for other programs: it loses
+            the last digits, and what was accumulated along orbits (see `fractals.io.raw.exr`).
         overwrite : bool
             True: an existing file is replaced.
 

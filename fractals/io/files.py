@@ -19,7 +19,7 @@ from fractals.io import png
 from fractals.scene.numbers import LONG_INTEGER, ExactFloat
 
 SCENE_KEY = "fractals:scene"  # of the iTXt chunk
-HEADER = "header.json"  # of a store: see `fractals.io.store`
+HEADER = "header.json"  # of a store: see `fractals.io.stores.store`
 STORE_FORMAT = "fractals store"
 # Bytes of a scene. JSON is parsed at 100 MB/s; tomllib takes 0.1 microseconds a character, because
 # it is written in Python, so a larger TOML file would take more than a second.

@@ -258,7 +258,7 @@ class Kept:
 @contextmanager
 def kept_beside(path: Path) -> Iterator[Kept]:
     """Keep bands beside a file until it is written."""
-    from fractals.io.store import claimed
+    from fractals.io.stores.store import claimed
 
     folder = path.with_name(path.name + BANDS)
     with claimed(folder):

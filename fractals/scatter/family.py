@@ -10,10 +10,10 @@ from fractals.errors import OptionError
 from fractals.io.escape_data import STORE
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
-from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Family, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.sums import Play, SumStore, compute_sums_to, play_here
+from fractals.rendering.stores.compute_store import Computed
+from fractals.rendering.stores.sums import Play, SumStore, compute_sums_to, play_here
 from fractals.scatter.plan import Hits, ScatterPlan, make_scatter_plan
 from fractals.scatter.play import Player, open_player, room_of
 from fractals.scatter.refine import ScatterRefinement

@@ -23,7 +23,7 @@ from fractals.io.raw_data import Axes, axes_of, view_facts
 from fractals.kernels.elementary import exp, sincos
 from fractals.kernels.random import MASK
 from fractals.rendering.plan import Keeps
-from fractals.rendering.sums import PictureSums
+from fractals.rendering.stores.sums import PictureSums
 from fractals.scatter import estimate as kernels
 from fractals.scatter.attractor import Attractor
 from fractals.scatter.buddhabrot import Buddhabrot

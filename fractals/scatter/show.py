@@ -19,7 +19,7 @@ from fractals.kernels.elementary import exp, log
 from fractals.rendering.bands import Kept, kept_beside
 from fractals.rendering.develop import Developer, check_bands
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.sums import Going, Numbers, parts_of
+from fractals.rendering.stores.sums import Going, Numbers, parts_of
 from fractals.scatter import estimate as kernels
 from fractals.scatter.buddhabrot import SUMS
 from fractals.scatter.plan import (

@@ -1,4 +1,4 @@
-"""Stores of scatter images: what the hits of chunks add up to; see `fractals.rendering.sums`."""
+"""Stores of scatter images: sums of the hits of chunks; see `fractals.rendering.stores.sums`."""
 
 import zlib
 from dataclasses import replace
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fractals.errors import OptionError
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.sums import (
+from fractals.rendering.stores.sums import (
     ANOTHER,
     Numbers,
     SumKind,
@@ -36,7 +36,7 @@ SHORT, TRIED = 100, 16  # steps and trajectories that each machine plays before 
 
 
 class HitAdder:
-    """Adds up the hits of a player; see `fractals.rendering.sums.Adder`."""
+    """Adds up the hits of a player; see `fractals.rendering.stores.sums.Adder`."""
 
     def __init__(self, player: Player) -> None:
         self.player, self.plan = player, player.plan

@@ -18,10 +18,10 @@ from fractals.io.escape_data import STORE
 from fractals.io.files import check_output, read_store_header
 from fractals.io.image import Image, PictureFile, png_beginning
 from fractals.rendering.bands import Kept, kept_beside
-from fractals.rendering.compute_store import Computed
 from fractals.rendering.families import Family, Refined, Rendered, chosen_device, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.sums import Play, SumStore, play_here
+from fractals.rendering.stores.compute_store import Computed
+from fractals.rendering.stores.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
 from fractals.space.plan import Seen, SolidPlan, make_solid_plan
 from fractals.space.store import (

@@ -20,7 +20,6 @@ from fractals.errors import OptionError, SceneError
 from fractals.io.escape_data import SUFFIXES
 from fractals.io.image import Image
 from fractals.kernels.layout import EscapeTile
-from fractals.rendering.compute_store import Computed
 from fractals.rendering.develop import Developer
 from fractals.rendering.drawing import (
     Drawing,
@@ -36,6 +35,7 @@ from fractals.rendering.iteration import Pairs, Stop
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.plan import BYTES_OF_GLOW, Plan, Tile, make_plan
 from fractals.rendering.raw_numbers import EscapeData, compute_data
+from fractals.rendering.stores.compute_store import Computed
 from fractals.scene.model import Scene
 from fractals.scene.space import Camera, Relief
 from fractals.space import ground as grounds

@@ -1,4 +1,4 @@
-"""Stores of solids: the light of samples, added up row by row; see `fractals.rendering.sums`.
+"""Stores of solids: sums of the light of samples; see `fractals.rendering.stores.sums`.
 
 A chunk is a row with all samples that are missing. The header says how many ``samples`` the rows
 so far have, and how many those after them had ``before``. So a store goes on with more samples.
@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fractals.errors import OptionError
-from fractals.rendering.compute_store import Computed
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.rendering.sums import (
+from fractals.rendering.stores.compute_store import Computed
+from fractals.rendering.stores.sums import (
     ANOTHER,
     Numbers,
     PictureSums,
@@ -123,7 +123,7 @@ class LightPlan:
 
 
 class LightAdder:
-    """Adds up the light of a picture; see `fractals.rendering.sums.Adder`."""
+    """Adds up the light of a picture; see `fractals.rendering.stores.sums.Adder`."""
 
     def __init__(self, tracing: Tracing, before: int = 0) -> None:
         self.tracing, self.before = tracing, before

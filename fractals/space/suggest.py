@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fractals.color.palette import Floats
 from fractals.errors import FractalsError, OptionError
-from fractals.rendering.composition import LUMINANCE, composition_of
 from fractals.rendering.families import family_of
 from fractals.rendering.moves import Suggestion
 from fractals.rendering.options import RenderOptions, SuggestOptions
 from fractals.scene.model import Scene
+from fractals.search.composition import LUMINANCE, composition_of
 from fractals.space import march
 from fractals.space.plan import PROBE, SolidPlan, place_of
 from fractals.space.trace import NOTHING, open_tracing

@@ -26,7 +26,6 @@ from fractals.errors import FractalsError, OptionError
 from fractals.io.load import Source
 from fractals.io.png import Pixels
 from fractals.kernels.formula import Formula
-from fractals.rendering.composition import composition_of
 from fractals.rendering.families import moves_of
 from fractals.rendering.moves import Suggestion
 from fractals.rendering.options import SuggestOptions, read_request, with_keywords
@@ -35,6 +34,7 @@ from fractals.scene.geometry import matrix, place_of
 from fractals.scene.keywords import SuggestKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import decimal_places, log2
+from fractals.search.composition import composition_of
 from fractals.search.misiurewicz import find_misiurewicz
 from fractals.search.newton import rounded
 from fractals.search.nucleus import find_nucleus

@@ -11,13 +11,13 @@ from fractals.color import palette
 from fractals.color.palette import Floats
 from fractals.errors import FractalsError
 from fractals.io.png import Pixels
-from fractals.rendering.composition import composition_of, means_of
 from fractals.rendering.families import family_of, moves_of
 from fractals.rendering.fit import fit_colors
 from fractals.rendering.plan import make_plan
 from fractals.rendering.render import render
 from fractals.scene.credits import unsigned
 from fractals.scene.model import Scene
+from fractals.search.composition import composition_of, means_of
 from fractals.tools import interesting, sheet
 
 COUNT = 12  # scenes of a sheet

@@ -15,7 +15,7 @@ from support.command_line import SMALL, one_line
 
 import fractals
 from fractals.errors import to_install
-from fractals.io import store
+from fractals.io.stores import store
 
 
 def test_compute_goes_on_and_recolor_is_render(run, monkeypatch):

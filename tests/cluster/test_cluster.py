@@ -19,8 +19,9 @@ from support.workers import after, wait_for_workers
 
 import fractals
 from fractals.errors import FractalsError
-from fractals.io import png, store
-from fractals.io.store import MIN_SAMPLES, open_store
+from fractals.io import png
+from fractals.io.stores import store
+from fractals.io.stores.store import MIN_SAMPLES, open_store
 from fractals.rendering.cluster import dispatch, job
 
 # The engine has warnings of its own.

@@ -14,10 +14,10 @@ import fractals
 from fractals import EscapeData, OptionError, SceneError
 from fractals.deep import orbit_cache
 from fractals.errors import FractalsError
-from fractals.io import parts as part_files
-from fractals.io import store
-from fractals.io.parts import StoreParts
-from fractals.io.store import open_store, parts_of
+from fractals.io.stores import parts as part_files
+from fractals.io.stores import store
+from fractals.io.stores.parts import StoreParts
+from fractals.io.stores.store import open_store, parts_of
 
 ARRAYS = {"count": np.arange(6, dtype=np.int32).reshape(2, 3), "z": np.ones((2, 3), complex)}
 DEEP = {

@@ -22,8 +22,8 @@ from support.stores import contents, interrupted
 import fractals
 from fractals import EscapeData, SceneError
 from fractals.deep import orbit_cache
-from fractals.io import store
-from fractals.io.store import open_store
+from fractals.io.stores import store
+from fractals.io.stores.store import open_store
 from fractals.rendering.plan import make_plan
 
 DEEP = {
@@ -93,7 +93,7 @@ PARENT = """
 import os, random, sys, time
 import fractals
 import fractals.backends.cpu.backend
-from fractals.io import store
+from fractals.io.stores import store
 store.MIN_SAMPLES = 64
 put = store.PlaneFiles.put
 def slowly(self, name, offset, content):  # killed between any two bytes

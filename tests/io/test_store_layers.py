@@ -15,7 +15,7 @@ from fractals import EscapeData, OptionError, SceneError
 from fractals.backends import code_cache
 from fractals.backends.cpu.backend import CpuBackend
 from fractals.errors import FractalsError
-from fractals.io import store
+from fractals.io.stores import store
 from fractals.rendering import recoloring
 
 STRIPES = {"coloring": {"name": "stripe_average", "density": 3}, "blend": "overlay"}

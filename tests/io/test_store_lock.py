@@ -13,7 +13,7 @@ from support.stores import change_header, contents, interrupted
 import fractals
 from fractals import EscapeData, OptionError, SceneError
 from fractals.errors import FractalsError
-from fractals.io import store
+from fractals.io.stores import store
 
 
 @pytest.fixture(autouse=True)

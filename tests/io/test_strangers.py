@@ -25,7 +25,7 @@ from fractals.errors import listed, shown
 from fractals.io import files, formats, png
 from fractals.io.image import read_pixels
 from fractals.io.load import load_scene
-from fractals.io.store import open_store
+from fractals.io.stores.store import open_store
 
 posix = pytest.mark.skipif(os.name != "posix", reason="modes, pipes, and links without a right")
 MAP = "0 0 0\n255 255 255\n"

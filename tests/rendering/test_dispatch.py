@@ -18,8 +18,9 @@ import fractals
 from fractals import OptionError
 from fractals.cli import main
 from fractals.errors import FractalsError, to_install
-from fractals.io import parts as part_files
-from fractals.io import png, store
+from fractals.io import png
+from fractals.io.stores import parts as part_files
+from fractals.io.stores import store
 from fractals.rendering.cluster import dispatch, job, pools, worker
 from fractals.rendering.cluster.dispatch import Dispatch
 from fractals.rendering.cluster.worker import RefusedError

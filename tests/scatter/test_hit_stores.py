@@ -16,8 +16,8 @@ from fractals.cli.verbs import run_verb as main
 from fractals.errors import FractalsError, InputError, OptionError, SceneError
 from fractals.io.files import HEADER
 from fractals.io.image import read_pixels
-from fractals.io.store import checksum
-from fractals.rendering import sums
+from fractals.io.stores.store import checksum
+from fractals.rendering.stores import sums
 
 TABLE = {"formula": {"name": "clifford", "a": -1.5}}
 SMALL = {"size": (60, 40), "steps": 40, "quality": 60.0, "supersampling": 1, "device": "cpu"}
@@ -126,7 +126,7 @@ def test_devices_continue_each_other(tmp_path):
 LOOP = """
 import sys
 import fractals
-from fractals.rendering import sums as store
+from fractals.rendering.stores import sums as store
 store.GOES = 40
 fractals.compute_to(sys.argv[1], {"formula": {"name": "clifford", "a": -1.5}}, size=(60, 40),
     steps=400, quality=6000.0, supersampling=1, device="cpu", threads=1)

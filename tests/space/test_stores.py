@@ -17,7 +17,7 @@ from fractals.cli.verbs import run_verb as main
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io.files import HEADER
 from fractals.io.image import read_pixels
-from fractals.io.store import checksum
+from fractals.io.stores.store import checksum
 from fractals.space import plan, trace
 
 TABLE = {"formula": {"name": "mandelbulb"}, "light": {"bounces": 1}}
@@ -156,7 +156,7 @@ def test_a_killed_process_leaves_a_store_that_goes_on(tmp_path, whole):
     path, dice = tmp_path / "a.fz", random.Random(6)
     keys = {**SMALL, "threads": 1}
     code = (
-        "import time, fractals; from fractals.rendering import sums as store\n"
+        "import time, fractals; from fractals.rendering.stores import sums as store\n"
         "play = store.write_total\n"
         "def slow(*given): play(*given); print('.', flush=True); time.sleep(0.01)\n"
         "store.write_total = slow\n"

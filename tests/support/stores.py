@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import fractals
-from fractals.io import store
+from fractals.io.stores import store
 
 
 def contents(folder):

@@ -9,7 +9,7 @@ from support.scenes import scene
 
 import fractals
 from fractals import load_scene
-from fractals.rendering.composition import composition_of
+from fractals.search.composition import composition_of
 from fractals.tools import interesting, surprise
 from fractals.tools.gallery import picture_file
 from fractals.tools.interesting import find_interesting

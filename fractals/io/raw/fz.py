@@ -1,4 +1,4 @@
-"""Raw numbers in a store, tile by tile: see `fractals.io.store`."""
+"""Raw numbers in a store, tile by tile: see `fractals.io.stores.store`."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from fractals.errors import FractalsError, OptionError
 from fractals.io.escape_data import EscapePlanes, arrays_of, with_directions
 from fractals.io.files import HEADER
 from fractals.io.raw import RawFormat
-from fractals.io.store import (
+from fractals.io.stores.store import (
     RawStore,
     TileWriter,
     check_complete,

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 from fractals.errors import FractalsError, shown
-from fractals.io.parts import NAME, DamagedPartError, difference
+from fractals.io.stores.parts import NAME, DamagedPartError, difference
 from fractals.rendering.cluster import worker as work
 from fractals.rendering.cluster.pools import Pool
 from fractals.rendering.cluster.worker import RefusedError

@@ -17,7 +17,7 @@ from fractals.io import png
 from fractals.io.facts import resolved_values
 from fractals.io.image import PictureFile, png_beginning
 from fractals.io.load import load_scene
-from fractals.io.parts import (
+from fractals.io.stores.parts import (
     NAME,
     DamagedPartError,
     StorePart,
@@ -26,7 +26,7 @@ from fractals.io.parts import (
     clear_folder,
     decode,
 )
-from fractals.io.store import claimed, header_text
+from fractals.io.stores.store import claimed, header_text
 from fractals.kernels.formula import Formula
 from fractals.rendering.cluster import worker
 from fractals.rendering.cluster.dispatch import Dispatch, PartForecast
@@ -34,7 +34,8 @@ from fractals.rendering.cluster.pools import Pool, open_pool
 from fractals.rendering.cluster.worker import facts_of_this_program, known_sum, strip_name
 from fractals.rendering.drawing import Drawing
 from fractals.rendering.options import RenderOptions
-from fractals.rendering.resume_data import BEGUN, ResumeData, known_of, load_known, save_known
+from fractals.rendering.resume_data import ResumeData, known_of
+from fractals.rendering.stores.known import BEGUN, load_known, save_known
 from fractals.scene.model import Scene
 
 ROUNDS = 3  # times that lost parts are computed

@@ -1,7 +1,7 @@
 """Sums by a cluster: each worker adds up chunks of an image, and their sums are added.
 
 Sums of whole numbers do not depend on their order, so a store, and the picture of it, are those of
-one machine. Pieces that came are parts of the store, as of `fractals.rendering.sums`: they
+one machine. Pieces that came are parts of the store, as of `fractals.rendering.stores.sums`: they
 are added in the order of their chunks, and the next process goes on with those that wait.
 """
 
@@ -16,14 +16,14 @@ from typing import Any, BinaryIO
 
 from fractals.io.escape_data import STORE
 from fractals.io.image import Image, PictureFile
-from fractals.io.store import claimed, clear
+from fractals.io.stores.store import claimed, clear
 from fractals.rendering.cluster.dispatch import AIM
 from fractals.rendering.cluster.job import ClusterJob, check_poster, run_job
 from fractals.rendering.cluster.worker import Made
 from fractals.rendering.families import Rendered, written_to
 from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.resume_data import ResumeData
-from fractals.rendering.sums import (
+from fractals.rendering.stores.sums import (
     SECONDS,
     Adder,
     Going,

@@ -31,8 +31,8 @@ from fractals.backends.sources import source_digest
 from fractals.errors import FractalsError, OptionError, shown
 from fractals.io import png
 from fractals.io.files import parse_json
-from fractals.io.parts import StoreParts, decode, encode, this_machine
-from fractals.io.store import RawStore, tile_name
+from fractals.io.stores.parts import StoreParts, decode, encode, this_machine
+from fractals.io.stores.store import RawStore, tile_name
 from fractals.rendering.cluster.pools import (
     TIMEOUT,
     address_towards,
@@ -55,7 +55,8 @@ from fractals.rendering.drawing import (
 from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions
 from fractals.rendering.plan import MAX_SINGLE, Tile, make_tiles, runs
-from fractals.rendering.resume_data import ResumeData, load_known
+from fractals.rendering.resume_data import ResumeData
+from fractals.rendering.stores.known import load_known
 from fractals.scene.model import Scene, validate
 from fractals.threads import checking, core_count, run_tiles
 

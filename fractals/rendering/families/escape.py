@@ -23,7 +23,7 @@ from fractals.rendering.render import draw_image, draw_to, finish, measure, reco
 from fractals.scene.model import Scene
 
 if TYPE_CHECKING:
-    from fractals.rendering.compute_store import Computed
+    from fractals.rendering.stores.compute_store import Computed
 
 LIMIT = 1000  # iterations of kernels that are shown, where a scene leaves them to a probe
 
@@ -126,7 +126,7 @@ class Escape(Family):
         self, path: Path, scene: Scene, options: RenderOptions, store_options: StoreOptions
     ) -> "Computed":
         """Compute the raw numbers of a picture into a store, or resume one."""
-        from fractals.rendering.compute_store import compute_data_to
+        from fractals.rendering.stores.compute_store import compute_data_to
 
         return compute_data_to(path, scene, options, store_options)
 

@@ -13,7 +13,7 @@ from fractals.io.escape_data import STORE
 from fractals.io.facts import PictureFacts
 from fractals.io.files import HEADER
 from fractals.io.load import Source
-from fractals.io.store import (
+from fractals.io.stores.store import (
     PartWriter,
     RawStore,
     TileWriter,
@@ -43,7 +43,8 @@ from fractals.rendering.iteration import Stop
 from fractals.rendering.options import RenderOptions, StoreOptions, with_keywords
 from fractals.rendering.plan import Plan, Tile, runs
 from fractals.rendering.render import read_fitted_request
-from fractals.rendering.resume_data import ResumeData, known_of, load_known, save_known
+from fractals.rendering.resume_data import ResumeData, known_of
+from fractals.rendering.stores.known import load_known, save_known
 from fractals.scene.keywords import StoreKeywords
 from fractals.scene.model import Scene
 from fractals.threads import Progress, add

@@ -61,7 +61,7 @@ from fractals.io.files import (
     writing,
     written,
 )
-from fractals.io.parts import StorePart, StoreParts, clear_folder
+from fractals.io.stores.parts import StorePart, StoreParts, clear_folder
 from fractals.scene.geometry import differences, limit_of, make_layers, place_of
 from fractals.scene.model import Scene, validate
 from fractals.threads import core_count
@@ -456,7 +456,7 @@ def clear(path: Path) -> None:
         known |= {f"{name}.npy" for name in open_store(path).files.values()}
     with writing(path):
         there = sorted(path.iterdir())
-    # sums are those of `fractals.rendering.sums`; the last: an incomplete header
+    # sums are those of `fractals.rendering.stores.sums`; the last: an incomplete header
     mine = re.compile(rf"statistics\d+\.npy|sums-[\d-]+\.npy|\.{HEADER}\..*")
     others = [p.name for p in there if p.name not in known and not mine.fullmatch(p.name)]
     if others:
@@ -510,7 +510,7 @@ def check_version(store: RawStore) -> None:
 # Tiles of a store as parts, which many machines write; one process puts them into the planes.
 #
 # Processes never share the planes of a store, because network file systems lose what two machines
-# write into one file. ``NAME.fz/parts/`` holds a file for each tile (see `fractals.io.parts`),
+# write into one file. ``NAME.fz/parts/`` holds a file for each tile (`fractals.io.stores.parts`),
 # until whoever holds the store's lock has written them into the planes.
 
 

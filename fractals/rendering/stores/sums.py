@@ -4,7 +4,7 @@ Scatter images are made of chunks of trajectories, and solids of rows with their
 a folder whose name ends in ``.fz``. It holds
 
 ``header.json``
-    One table, as of `fractals.io.store`: ``format`` is "fractals store"; ``version`` and
+    One table, as of `fractals.io.stores.store`: ``format`` is "fractals store"; ``version`` and
     ``family`` say what is kept; ``scene``; ``shape``, the rows and columns of the sums;
     ``chunks``, how many are in them; whole numbers of the family's own (see `SumKind`); ``crc``,
     the CRC-32 of the sums, 8 hexadecimal digits; ``program``; ``sums``, the version of what is
@@ -15,8 +15,8 @@ a folder whose name ends in ``.fz``. It holds
     columns, 3), or (rows, columns, 18) with the shares of sources. NUMBERS are chunks and others
     that tell the states of a store apart.
 ``parts/NAME.sums``
-    The sums of some chunks, a file as of `fractals.io.parts`, which another machine wrote. Sums
-    are whole numbers, so added up in any order they are those of one machine.
+    The sums of some chunks, a file as of `fractals.io.stores.parts`, which another machine wrote.
+    Sums are whole numbers, so added up in any order they are those of one machine.
 
 Sums can't be written in place, as tiles are. New sums are written beside the old ones, then the
 header that names them, and then the old ones are removed. So a process may be killed at any moment,
@@ -50,9 +50,9 @@ from fractals.io.files import (
     writing,
     written,
 )
-from fractals.io.parts import StoreParts, encode
 from fractals.io.raw_data import RawData
-from fractals.io.store import (
+from fractals.io.stores.parts import StoreParts, encode
+from fractals.io.stores.store import (
     PARTS,
     checksum,
     claimed,
@@ -63,8 +63,8 @@ from fractals.io.store import (
     npy_header,
 )
 from fractals.meant import Hints
-from fractals.rendering.compute_store import Computed, checked_part
 from fractals.rendering.options import RenderOptions, StoreOptions
+from fractals.rendering.stores.compute_store import Computed, checked_part
 from fractals.scene.model import Scene, validate
 from fractals.threads import Progress, within
 
