@@ -1,8 +1,7 @@
 """Reads and writes scenes: `load_scene` merges gallery names, files and tables, left to right."""
 
-import contextlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -158,17 +157,13 @@ def _embed_paint(
         if lost is not None:
             lost += [f"{shown(name)}: {line}" for line in lines]
         embedded["palette"] = found or name
-    coloring = paint.get("coloring")
-    if isinstance(coloring, Mapping) and isinstance(coloring.get("picture"), str):
-        with _within(f"{where}.coloring.picture"):
-            picture = read_trap_image(coloring["picture"], place)
-        embedded["coloring"] = {**coloring, "picture": picture}
+    if isinstance(coloring := paint.get("coloring"), Mapping):
+        embedded["coloring"] = _with_picture(coloring, place, f"{where}.coloring.picture")
     mask = paint.get("picture_mask")
     mask = {"picture": mask} if isinstance(mask, str) else mask
-    if isinstance(mask, Mapping) and isinstance(mask.get("picture"), str):
-        with _within(f"{where}.picture_mask"):
-            picture = read_trap_image(mask["picture"], place, trap_image.encode_mask)
-        embedded["picture_mask"] = {**mask, "picture": picture}
+    if isinstance(mask, Mapping):
+        encode = trap_image.encode_mask
+        embedded["picture_mask"] = _with_picture(mask, place, f"{where}.picture_mask", encode)
     if isinstance(paint.get("layers"), list | tuple):
         embedded["layers"] = [
             _embed_paint(layer, place, lost, f"{where}.layers.{k}")
@@ -179,11 +174,17 @@ def _embed_paint(
     return embedded
 
 
-@contextlib.contextmanager
-def _within(where: str) -> Iterator[None]:
-    """Begin errors of a picture with its place in the scene."""
+def _with_picture(
+    table: Mapping[str, Any],
+    place: Place,
+    where: str,
+    encode: Callable[[trap_image.Pixels], str] = trap_image.encode,
+) -> Mapping[str, Any]:
+    """Return a table whose picture is a value; errors of the picture begin with `where`."""
+    if not isinstance(table.get("picture"), str):
+        return table
     try:
-        yield
+        return {**table, "picture": read_trap_image(table["picture"], place, encode)}
     except InputError as error:
         raise SceneError(f"{where}: {error}") from None
 

@@ -70,14 +70,22 @@ def read_any(
     name = str(source)
     if is_json(source):
         return parsed("the JSON of a scene", lambda: parse_json(name))
-    path, entry = split_source(name)
-    suffix = "" if entry else path.suffix.lower()
     if isinstance(source, str):
         if name.startswith(GALLERY) or name in catalog.names("gallery"):
             return catalog.read("gallery", name.removeprefix(GALLERY))
+        path, _ = split_source(name)
         if not (path.suffix or os.path.exists(path)):
             known = catalog.has("solid", name)
             return {"formula": name} if known else catalog.read("gallery", name)
+    return _read_file(name, lost, folders, lossy)
+
+
+def _read_file(
+    name: str, lost: list[str] | None, folders: Sequence[Path], lossy: bool
+) -> dict[str, Any]:
+    """Return the table of a file, or of an entry that follows its name; see `read_any`."""
+    path, entry = split_source(name)
+    suffix = "" if entry else path.suffix.lower()
     if suffix == ".json":
         return read_json(path)
     from fractals.io import formats  # imported for files: most scenes have a name
