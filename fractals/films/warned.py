@@ -45,8 +45,9 @@ def _missing_digits(scene: Scene, parts: Sequence[FilmPart]) -> int:
     deepest = min(places, key=lambda place: place.width)
     given = [part for center in centers if center and _is_at(center, deepest) for part in center]
     missing = missing_decimals(given, deepest.width / scene.image.size[0])
-    whole = all(decimals_of(part) <= 0 for part in given)
-    return missing if not whole and make_plan(with_view(scene, deepest)).deep else 0
+    if not missing or all(decimals_of(part) <= 0 for part in given):
+        return 0
+    return missing if make_plan(with_view(scene, deepest)).deep else 0
 
 
 def _is_at(center: Sequence[str], place: FilmView) -> bool:
