@@ -11,7 +11,8 @@ from fractals.io.load import Source, load_scene
 from fractals.kernels.formula import Formula
 from fractals.rendering.drawing import open_plan
 from fractals.rendering.options import CHOSEN, RenderOptions, reading
-from fractals.rendering.raw_numbers import compute_data, layer_values
+from fractals.rendering.raw_numbers import compute_data
+from fractals.rendering.values import layer_values
 from fractals.scene.geometry import ResolvedLayer
 from fractals.scene.model import Scene
 from fractals.scene.paint import Paint

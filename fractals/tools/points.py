@@ -15,7 +15,8 @@ from fractals.kernels.formula import Formula
 from fractals.rendering.drawing import open_plan
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.plan import Plan
-from fractals.rendering.raw_numbers import UNITS, EscapeData, colored, compute_data, values_of
+from fractals.rendering.raw_numbers import EscapeData, compute_data
+from fractals.rendering.values import UNITS, colored, values_of
 from fractals.scene.keywords import RenderKeywords
 from fractals.scene.model import Scene
 from fractals.scene.numbers import PointLike, decimal_text, decimals_of
