@@ -157,6 +157,10 @@ def merged_parts(source: Any) -> list[Any]:
     """
     if not isinstance(source, str) or "+" not in source or os.path.exists(source):
         return [source]
+    return _split_sum(source)
+
+
+def _split_sum(source: str) -> list[Any]:
     from fractals.io import formats
 
     ends = [*(match.start() for match in re.finditer(r"\+", source)), len(source)]
@@ -244,20 +248,28 @@ def scene_changes(scene: "Scene", given: Mapping[str, Any], lost: list[str]) -> 
     if "center" in changes and at:
         raise OptionError("--center and --at are both given: give one of them")
     if at or pan or "width" in changes or "zoom" in changes:
-        base = {key: changes[key] for key in ("formula", "julia", "center") if key in changes}
-        try:
-            base_scene = scene.replace(**base) if base else scene
-        except SceneError as error:
-            raise OptionError(_as_options(error)) from None
-        if at or pan:
-            changes["center"] = moved_center(base_scene, at, pan)
-        for key in ("width", "zoom"):
-            if key in changes:
-                check_length(key, changes[key])
-                factor = relative(changes[key])
-                if factor is not None:
-                    del changes[key]
-                    changes |= scaled(base_scene, factor if key == "zoom" else 1 / factor)
+        return moved(scene, changes, at, pan)
+    return changes
+
+
+def moved(
+    scene: "Scene", changes: dict[str, Any], at: str | None, pan: str | None
+) -> dict[str, Any]:
+    """Return changes with the center that --at and --pan mean, and relative sizes as numbers."""
+    base = {key: changes[key] for key in ("formula", "julia", "center") if key in changes}
+    try:
+        base_scene = scene.replace(**base) if base else scene
+    except SceneError as error:
+        raise OptionError(_as_options(error)) from None
+    if at or pan:
+        changes["center"] = moved_center(base_scene, at, pan)
+    for key in ("width", "zoom"):
+        if key in changes:
+            check_length(key, changes[key])
+            factor = relative(changes[key])
+            if factor is not None:
+                del changes[key]
+                changes |= scaled(base_scene, factor if key == "zoom" else 1 / factor)
     return changes
 
 
