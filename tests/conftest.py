@@ -92,6 +92,13 @@ def pytest_collection_finish():
     gc.set_threshold(50_000)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish():
+    """Collect garbage once at the end: pytest does five times, a second in each process."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(params=["python", "cpu", "simulator", GPU, OPENCL])
 def device(request):
     """Return each kind of device in turn; the GPU is skipped if there is none."""

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support.drawings import opened
 from support.scenes import scene
+from support.sources import nodes_of
 
 import fractals
 from fractals.backends.cpu import backend
@@ -63,8 +64,7 @@ def test_the_meaning_of_an_option_is_written_once():
     texts = []
     for path in package.rglob("*.py"):
         if path.relative_to(package).as_posix() not in made:
-            tree = ast.parse(path.read_text("utf-8"))
-            constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+            constants = [node.value for node in nodes_of(path) if isinstance(node, ast.Constant)]
             texts += [" ".join(value.lower().split()) for value in constants if type(value) is str]
     whole = "\n".join(texts)
     classes = [each for each in vars(options).values() if hasattr(each, "fields")]

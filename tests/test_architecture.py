@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.sources import nodes_of, tree_of
 
 import fractals
 from fractals import catalog
@@ -48,11 +49,6 @@ def every_file(check):
     return test
 
 
-@functools.cache
-def tree_of(path):
-    return ast.parse(path.read_text("utf-8"))
-
-
 def is_type_checking(node):
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
@@ -70,7 +66,7 @@ def imports_of(path):
     and `importlib.import_module("a.b")` count.
     """
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -224,7 +220,7 @@ def parameters_of(function):
 
 @every_file
 def test_functions_have_few_parameters(path):
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, FUNCTIONS):
             assert parameters_of(node) <= MAX_PARAMETERS, f"{name_of(path)}: {node.name}"
 
@@ -240,7 +236,7 @@ def test_one_file_names_the_module_that_compiles_for_a_gpu():
     holders = {
         name_of(path)
         for path in SOURCES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Constant) and node.value == "numba.cuda"
     }
     assert holders == {"backends/cuda/kernel.py"}
@@ -248,7 +244,9 @@ def test_one_file_names_the_module_that_compiles_for_a_gpu():
 
 def options_of_pythons(path):
     """Return what follows `sys.executable` in each list of arguments of a file."""
-    for node in ast.walk(tree_of(path)):
+    if "sys.executable" not in path.read_text("utf-8"):
+        return
+    for node in nodes_of(path):
         words = getattr(node, "elts", None) or getattr(node, "args", None)
         words = [ast.unparse(word) for word in words] if isinstance(words, list) else []
         if "sys.executable" in words:
@@ -340,7 +338,7 @@ def test_a_class_name_is_used_once():
     """Whoever searches for a type finds one."""
     homes: dict[str, set[str]] = {}
     for path in SOURCES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, set()).add(name_of(path))
     doubles = {name for name, files in homes.items() if len(files) > 1}

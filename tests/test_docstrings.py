@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.sources import nodes_of, tree_of
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted((ROOT / "fractals").rglob("*.py"))
@@ -14,11 +15,6 @@ SUFFIXES = re.compile(r"\.(py|md|toml|json|js|npy|c|h)$")  # `render.py` is no a
 # Numba's classes, the memory of a page's program, and entry points of other packages' families.
 FOREIGN = {"CPUContext", "CUDADispatcher", "env", "fractals.families"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-@functools.cache
-def tree_of(path):
-    return ast.parse(path.read_text("utf-8"))
 
 
 @functools.cache
@@ -42,7 +38,7 @@ def places():
         parts = parts[:-1] if parts[-1] == "__init__" else parts
         for name in (parts[-1], ".".join(parts)):
             found.setdefault(name, []).append(tree_of(path))
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(node)
     return found
@@ -74,13 +70,12 @@ def resolves(dotted, used):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_dotted_names_in_docstrings_lead_somewhere(path):
-    nodes = [node for node in ast.walk(tree_of(path)) if isinstance(node, DOCUMENTED)]
+    nodes = [node for node in nodes_of(path) if isinstance(node, DOCUMENTED)]
     text = "\n".join(ast.get_docstring(node) or "" for node in nodes)
     named = re.findall(r"`([A-Za-z_]\w*(?:\.\w+)+)`", text)
     named += re.findall(r"(?<![`\w.])(fractals(?:\.\w+)+)", text)
-    used = names_in(tree_of(path))
     for dotted in named:
-        assert SUFFIXES.search(dotted) or resolves(dotted, used), dotted
+        assert SUFFIXES.search(dotted) or resolves(dotted, names_in(tree_of(path))), dotted
 
 
 def test_names_that_are_gone_are_found():

@@ -40,7 +40,9 @@ def test_code_is_counted_without_blank_lines_comments_and_docstrings(tmp_path):
     assert house.code_lines(page) == 1
 
 
-def test_every_part_has_files_and_the_parts_are_the_whole():
+def test_every_part_has_files_and_the_parts_are_the_whole(monkeypatch):
+    # All lines are counted here, because finding comments and docstrings takes seconds.
+    monkeypatch.setattr(house, "code_lines", lambda file: file.read_bytes().count(b"\n"))
     parts = house.parts()
     assert all(part["files"] and part["lines"] for part in parts.values())
     sources = sorted(house.PACKAGE.rglob("*.py"))

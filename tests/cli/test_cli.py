@@ -436,7 +436,8 @@ def test_verify_tells_right_from_wrong(run):
 
 def numbers(colors):
     """Return the colors of a picture, each as one number."""
-    return np.unique(np.asarray(colors, np.int64) @ [2**16, 2**8, 1])
+    red, green, blue = np.moveaxis(np.asarray(colors, np.int32), -1, 0)
+    return red << 16 | green << 8 | blue
 
 
 def test_sheet_of_palettes(run):

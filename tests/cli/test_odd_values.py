@@ -20,6 +20,20 @@ SCENES = {
 }
 
 
+def in_turn(values):
+    """Return the values of each verb's options: verbs that have an option share its values."""
+    given = {verb: {} for verb in SCENES}
+    for option in {option for options in SCENES.values() for option in options}:
+        verbs_of = [verb for verb in SCENES if option in SCENES[verb]]
+        for k, verb in enumerate(verbs_of):
+            given[verb][option] = values[k % len(values) :: len(verbs_of)]
+    return given
+
+
+FEW = in_turn(TEXTS)
+ALL = {verb: dict.fromkeys(options, (*TEXTS, *MORE_TEXTS)) for verb, options in SCENES.items()}
+
+
 @pytest.fixture
 def undrawn(monkeypatch, tmp_path):
     """Have verbs stop where they know the scene."""
@@ -38,13 +52,13 @@ def undrawn(monkeypatch, tmp_path):
 @pytest.mark.many
 @pytest.mark.parametrize(
     "values",
-    [TEXTS, pytest.param(MORE_TEXTS, marks=pytest.mark.slow)],
-    ids=["few", "more"],
+    [FEW, pytest.param(ALL, marks=pytest.mark.slow)],
+    ids=["few", "all"],
 )
 @pytest.mark.parametrize("verb", SCENES)
 def test_an_odd_value_of_any_option_is_told_in_lines(undrawn, capsys, tmp_path, verb, values):
-    for option in SCENES[verb]:
-        for value in values:
+    for option, odd in values[verb].items():
+        for value in odd:
             code = run_verb([*verb.split(), f"{option}={value}"])
             said = capsys.readouterr().err.splitlines()
             case = option, value[:40], code, said
@@ -54,6 +68,16 @@ def test_an_odd_value_of_any_option_is_told_in_lines(undrawn, capsys, tmp_path, 
             assert not any("internal error" in line for line in said), case
             assert len({*said}) == len(said), case
     assert not [*tmp_path.iterdir()]
+
+
+def test_the_few_values_are_all_values_of_each_option():
+    given = {}
+    for options in FEW.values():
+        assert all(options.values())
+        for option, odd in options.items():
+            given.setdefault(option, set()).update(odd)
+    assert all(odd == {*TEXTS} for odd in given.values())
+    assert [*map(len, FEW.values())] == [*map(len, SCENES.values())]
 
 
 def test_the_verbs_that_take_scenes_are_found():

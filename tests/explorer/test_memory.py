@@ -36,7 +36,6 @@ CLIENT = Client()
 
 @pytest.fixture
 def collected_never():
-    gc.collect()
     gc.disable()
     yield
     gc.enable()

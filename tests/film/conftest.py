@@ -1,5 +1,6 @@
 """What tests of films share: ffmpeg, where there is one."""
 
+import functools
 import re
 import subprocess
 
@@ -8,6 +9,15 @@ import pytest
 
 from fractals.errors import FractalsError
 from fractals.films import encode
+from fractals.rendering import forecast
+
+mean_count = functools.lru_cache(maxsize=500)(forecast.mean_count)
+
+
+@pytest.fixture(autouse=True)
+def views_are_estimated_once(monkeypatch):
+    """Keep the estimates of a film's views, which take half of the time of a small film."""
+    monkeypatch.setattr(forecast, "mean_count", mean_count)
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,7 @@ def test_the_size_of_a_file_is_forecast_from_some_frames(tmp_path, suffix, reque
     if suffix == ".mp4":
         request.getfixturevalue("ffmpeg")  # skips without it
     keys = {"size": (96, 64), "max_iterations": 60, "fps": 12, "supersampling": 1}
-    film = fractals.film(scene(), cycle=2, device="python", **keys)
+    film = fractals.film(scene(), cycle=2, device="cpu", **keys)
     path = f"{tmp_path}/film{suffix}"
     plan = with_measured_file(film, film.plan(video_of(path)), path)
     assert plan.measured

@@ -16,7 +16,6 @@ from support.stores import contents
 
 import fractals
 from fractals import OptionError
-from fractals.cli import main
 from fractals.errors import FractalsError, to_install
 from fractals.io import png
 from fractals.io.stores import parts as part_files
@@ -328,7 +327,6 @@ def test_without_dask_it_says_what_to_install(run, monkeypatch):
     assert code == 1
     assert to_install("cluster") in err
     assert err.count("\n") == 1
-    assert main  # the command line imports no engine before
 
 
 def test_dask_is_not_imported_unless_asked_for():

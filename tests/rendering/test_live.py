@@ -1,7 +1,10 @@
 """Web pages that draw: their WebAssembly, run by Node, gives the counts and pixels of `render`."""
 
+import json
+import os
 import shutil
 import subprocess
+import sys
 import zlib
 from decimal import Decimal
 from pathlib import Path
@@ -11,12 +14,14 @@ import pytest
 from support.scenes import slow_but
 
 import fractals
+from fractals.backends.wasm import ENVIRONMENT
 from fractals.errors import FractalsError
 from fractals.io.web_page import page_of
 from fractals.rendering import live
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(not NODE, reason="Node is not installed")
+SCRIPT = Path(__file__).parent / "live.mjs"
 SIDE = live.SIDE
 # The share of samples near the border whose count a fused multiply-add changes: about as many as
 # if the center moved by its last bit
@@ -46,19 +51,63 @@ SCENES = {
     "curve": {"coloring": "smooth", **CURVE},
 }
 
+# Imports once what `live.asked` imports for each page. Each page is made by a process of its own,
+# because a process makes one.
+MAKER = """
+import json, os, sys
+from fractals.backends import wasm
+from fractals.rendering import drawing, live
+for line in sys.stdin:
+    path, table, limit, offset = json.loads(line)
+    pid = os.fork()
+    if not pid:
+        with open(path, "wb") as file:
+            file.write(live.packed(live.validate(table), limit, offset))
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+"""
 
-def drawn(tmp_path, scene, zoom=1, samples=1, colors=()):
-    """Return the counts and the pixels that Node draws, and the facts of the page."""
-    image = fractals.render(scene, device="cpu", threads=1)
-    if not (tmp_path / "packed").exists():  # by a test that draws a scene twice
-        (tmp_path / "packed").write_bytes(live.asked(image))
-    script = Path(__file__).parent / "live.mjs"
-    command = [NODE, script, tmp_path / "packed", f"{zoom}", f"{samples}", *map(str, colors)]
-    found = subprocess.run(command, capture_output=True, check=True).stdout
-    count = np.frombuffer(found[: 4 * SIDE**2], np.int32).reshape(SIDE, SIDE)
-    pixels = np.frombuffer(found[4 * SIDE**2 :], np.uint8).reshape(SIDE, SIDE, 4)
-    assert (pixels[..., 3] == 255).all()
-    return count, pixels[..., :3], image
+
+@pytest.fixture(scope="module")
+def maker():
+    """Return a function that writes what the page of a picture needs into a file."""
+    if not hasattr(os, "fork"):
+        yield lambda path, image: path.write_bytes(live.asked(image))
+        return
+    command = [sys.executable, "-P", "-c", MAKER]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=os.environ | ENVIRONMENT, **pipes) as process:
+
+        def make(path, image):
+            limit, offset = image.summary.max_iterations, image.summary.count_offset
+            process.stdin.write(json.dumps([str(path), image.scene.to_table(), limit, offset]))
+            process.stdin.write("\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == "0\n"
+
+        yield make
+        process.stdin.close()
+
+
+@pytest.fixture
+def drawn(tmp_path, maker):
+    """Return a function that has Node draw a scene.
+
+    It returns the counts, the pixels, and the picture of `render`.
+    """
+
+    def draw(scene, zoom=1, samples=1, colors=()):
+        image, packed = fractals.render(scene, device="cpu", threads=1), tmp_path / "packed"
+        if not packed.exists():  # by a test that draws a scene twice
+            maker(packed, image)
+        command = [NODE, SCRIPT, packed, f"{zoom}", f"{samples}", *map(str, colors)]
+        found = subprocess.run(command, capture_output=True, check=True).stdout
+        count = np.frombuffer(found[: 4 * SIDE**2], np.int32).reshape(SIDE, SIDE)
+        pixels = np.frombuffer(found[4 * SIDE**2 :], np.uint8).reshape(SIDE, SIDE, 4)
+        assert (pixels[..., 3] == 255).all()
+        return count, pixels[..., :3], image
+
+    return draw
 
 
 def scene_of(**keys):
@@ -70,8 +119,8 @@ def share_apart(one, other, by=2):
     return (abs(one.astype(int) - other).max(2) > by).mean()
 
 
-def check_page(tmp_path, scene):
-    count, pixels, image = drawn(tmp_path, scene)
+def check_page(drawn, scene):
+    count, pixels, image = drawn(scene)
     raw = fractals.compute(scene, device="cpu", threads=1)
     assert (raw.count != raw.count[0, 0]).any()
     assert (count != raw.count).mean() <= FEW
@@ -80,16 +129,16 @@ def check_page(tmp_path, scene):
 
 @needs_node
 @pytest.mark.parametrize("name", slow_but(["julia", "mandelbrot"], SCENES))
-def test_a_page_draws_what_render_draws(tmp_path, name):
-    check_page(tmp_path, scene_of(**SCENES[name]))
+def test_a_page_draws_what_render_draws(drawn, name):
+    check_page(drawn, scene_of(**SCENES[name]))
 
 
 @needs_node
-def test_numbers_that_depend_on_the_width_follow_a_zoom(tmp_path):
+def test_numbers_that_depend_on_the_width_follow_a_zoom(drawn):
     """Of a page that draws, too, what `render` draws, with a curve."""
     scene = scene_of(coloring="distance", center=(-0.75, 0.1), width=0.5, **CURVE)
-    check_page(tmp_path, scene)
-    _, pixels, image = drawn(tmp_path, scene, zoom=8)
+    check_page(drawn, scene)
+    _, pixels, image = drawn(scene, zoom=8)
     nearer = fractals.render(scene, width=0.5 / 8, device="cpu").pixels
     assert share_apart(pixels, nearer) <= FEW
     assert share_apart(image.pixels, nearer) > 0.3
@@ -97,18 +146,18 @@ def test_numbers_that_depend_on_the_width_follow_a_zoom(tmp_path):
 
 @needs_node
 @pytest.mark.parametrize("name", slow_but(("mandelbrot",), ("mandelbrot", "layers")))
-def test_density_and_offset_of_the_lowest_layer_are_changed(tmp_path, name):
+def test_density_and_offset_of_the_lowest_layer_are_changed(drawn, name):
     scene = scene_of(**SCENES[name], density=0.5)
-    _, pixels, image = drawn(tmp_path, scene, colors=(1.5, 0.25))
+    _, pixels, image = drawn(scene, colors=(1.5, 0.25))
     other = scene.replace(density=1.5, offset=0.25)
     assert share_apart(pixels, fractals.render(other, device="cpu").pixels) <= FEW
     assert share_apart(image.pixels, pixels) > 0.2
 
 
 @needs_node
-def test_samples_of_a_pixel_are_averaged_in_light(tmp_path):
+def test_samples_of_a_pixel_are_averaged_in_light(drawn):
     scene = scene_of(supersampling=2, center=(-0.7453, 0.1127), width=0.02)
-    _, pixels, image = drawn(tmp_path, scene, samples=2)
+    _, pixels, image = drawn(scene, samples=2)
     assert share_apart(pixels, image.pixels) <= 2 * FEW
     assert share_apart(pixels, fractals.render(scene, supersampling=1, device="cpu").pixels) > 0.2
 
@@ -118,11 +167,11 @@ def test_samples_of_a_pixel_are_averaged_in_light(tmp_path):
     ("name", "limit"),
     slow_but([("fan", 400)], [("leaves", 8000), ("fan", 400), ("daystar", 95_000)]),
 )
-def test_deep_views_are_drawn_along_their_reference_orbit(tmp_path, name, limit):
+def test_deep_views_are_drawn_along_their_reference_orbit(drawn, name, limit):
     keys = {"size": (SIDE, SIDE), "supersampling": 1, "antialias": "grid", "max_iterations": limit}
     scene = fractals.load_scene(name, **keys)
     for zoom in (8, 1 / 8):
-        count, _, image = drawn(tmp_path, scene, zoom)
+        count, _, image = drawn(scene, zoom)
         assert image.method == "perturbation"
         width = str(Decimal(scene.view.width) / Decimal(zoom))
         raw = fractals.compute(scene, width=width, device="cpu", threads=1)
@@ -132,9 +181,9 @@ def test_deep_views_are_drawn_along_their_reference_orbit(tmp_path, name, limit)
 
 
 @needs_node
-def test_the_limit_that_was_found_is_the_pages_own(tmp_path):
+def test_the_limit_that_was_found_is_the_pages_own(drawn):
     scene = scene_of(max_iterations="auto", center=(-0.7453, 0.1127), width=0.0065)
-    count, _, image = drawn(tmp_path, scene)
+    count, _, image = drawn(scene)
     assert image.summary.max_iterations > 300
     raw = fractals.compute(scene, device="cpu", threads=1)
     assert (count != raw.count).mean() <= FEW
@@ -185,10 +234,9 @@ def test_a_page_is_small_and_loads_nothing(tmp_path, run, how):
         assert outside not in text.replace("http://www.w3.org", "")
 
 
-def test_what_is_packed_is_read_again():
-    scene = scene_of()
-    packed = live.asked(fractals.render(scene, device="cpu"))
-    content = zlib.decompress(packed)
+def test_what_is_packed_is_read_again(tmp_path, maker):
+    maker(tmp_path / "packed", fractals.render(scene_of(), device="cpu"))
+    content = zlib.decompress((tmp_path / "packed").read_bytes())
     length = int.from_bytes(content[:4], "little")
     assert content[4 + length :].startswith(b"\0asm")
 

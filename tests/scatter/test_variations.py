@@ -258,7 +258,8 @@ def sums_of(names, device):
         {"affine": list(SECOND), "color": 1.0},
     ]
     scene = fractals.load_scene(
-        formula={"name": "flame", "transforms": transforms}, size=(24, 16), width="9", steps=4
+        formula={"name": "flame", "transforms": transforms},
+        **{"size": (24, 16), "width": "9", "fuse": 4, "steps": 4},
     )
     hits = fractals.compute(scene, device=device, quality=2.0, supersampling=1)
     assert hits.hits > 100
