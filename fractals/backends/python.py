@@ -36,6 +36,7 @@ class PythonBackend(HostMemory):
             real32=np.float32,
             int32=int,
             int64=int,
+            index=int,
             add=_add,
         )
 

@@ -15,7 +15,7 @@ def mandelbrot_derivative(x, y, p, q):  # 2z (p + iq)
 
 
 def mandelbrot_perturbed(X, Y, x, y, a, b):  # (2Z + z) z + c
-    u, v = X + X + x, Y + Y + y
+    u, v = fma(number(2, X), X, x), fma(number(2, Y), Y, y)
     return fma(u, x, fma(-v, y, a)), fma(u, y, fma(v, x, b))
 
 
@@ -121,7 +121,7 @@ def tricorn_derivative(x, y, p, q):
 
 
 def tricorn_perturbed(X, Y, x, y, a, b):
-    u, v = X + X + x, Y + Y + y
+    u, v = fma(number(2, X), X, x), fma(number(2, Y), Y, y)
     return fma(u, x, fma(-v, y, a)), fma(-u, y, fma(-v, x, b))
 
 

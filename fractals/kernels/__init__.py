@@ -25,6 +25,8 @@ class Target:
     real32: Callable[[Any], Any]
     int32: Callable[[Any], Any]
     int64: Callable[[Any], Any]
+    # Conversion of a whole number to one that indexes arrays; it is not below 0
+    index: Callable[[Any], Any]
     # ``add(array, index, value)``: adds to an element of an array of whole numbers, of one
     # dimension, as one step that no other thread divides
     add: Callable[[Any, Any, Any], None]

@@ -36,9 +36,10 @@ from fractals.kernels.layout import (
 from fractals.kernels.orbit import gradient_derivative
 from fractals.kernels.primitives import fma, number, select
 
-# The lowest level of a tree skips 2**LOWEST_LEVEL steps. Lower levels would take as much memory as
-# the orbit and save a step or two; with a higher level short skips would be lost.
-LOWEST_LEVEL = 2
+# The lowest level of a tree skips 2**LOWEST_LEVEL steps. Lower levels would take more memory than
+# the orbit, and on a card a skip would take as long as its steps; with a higher level short skips
+# would be lost.
+LOWEST_LEVEL = 4
 # Error of one skip relative to z. A larger tolerance skips more steps and shifts results further
 # from those of single steps; 2**-32 is far below the step between two colors.
 TOLERANCE = 2.0**-32
@@ -233,7 +234,7 @@ def make_larger(target):
 
     @target.jit
     def larger(x, y):
-        return select(abs(x) < abs(y), abs(y), abs(x))
+        return abs(select(abs(x) < abs(y), y, x))
 
     return larger
 

@@ -45,6 +45,7 @@ MIN_EXPONENT_C = -1000
 MIN_CURVED_EXPONENT = -200
 # Parts of the tolerance that the terms of third order z³, z² c and z c² may take, one each.
 PARTS = 3
+FEW = 4  # steps that are joined one by one; an entry of the lowest level joins these
 
 
 class Skip(NamedTuple):
@@ -154,6 +155,14 @@ def make_tree_body(target, formula, curved):
     def get(tree, i):
         return entry_of(*row(tree, i), tree[i, radius], tree[i, radius_c])
 
+    @target.jit
+    def few(orbit, m, radius_squared, largest_c):
+        """Return the entry of some steps: joined in parts, fewer errors add up."""
+        entry = single(orbit, m, radius_squared)
+        for k in range(1, FEW):
+            entry = joined(entry, single(orbit, m + k, radius_squared), largest_c)
+        return entry
+
     def body(x0, y0, dx, dy, tree, orbit, levels, ends, exponent, largest_c, radius_squared, part):
         low, high, first, last = part
         has_c = exponent > MIN_EXPONENT_C
@@ -161,9 +170,10 @@ def make_tree_body(target, formula, curved):
         if low == 0 < high:
             for i in range(first, min(last, steps >> LOWEST_LEVEL)):
                 m = 1 + i * step
-                entry = single(orbit, m, radius_squared)
-                for k in range(1, step):
-                    entry = joined(entry, single(orbit, m + k, radius_squared), largest_c)
+                entry = few(orbit, m, radius_squared, largest_c)
+                for k in range(FEW, step, FEW):
+                    part = few(orbit, m + k, radius_squared, largest_c)
+                    entry = joined(entry, part, largest_c)
                 put(tree, levels[0] + i, entry, has_c)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 i = (ends[k] - 1) >> LOWEST_LEVEL
@@ -474,6 +484,13 @@ def make_floatexp_tree_body(target, formula):
         )
 
     @jit
+    def few(orbit, tiny, m, radius_squared):
+        entry = single(orbit, tiny, m, radius_squared)
+        for k in range(1, FEW):
+            entry = joined(entry, single(orbit, tiny, m + k, radius_squared))
+        return entry
+
+    @jit
     def invalidate(tree, i):
         """Make the radius of an entry 0."""
         tree[i, FLOATEXP_RADIUS], tree[i, FLOATEXP_RADIUS + 1] = 0, ZERO_EXPONENT
@@ -486,9 +503,9 @@ def make_floatexp_tree_body(target, formula):
         lowest = (points - 2) >> LOWEST_LEVEL if levels.shape[0] > 0 else 0
         for i in range(lowest):
             m = 1 + i * step
-            entry = single(orbit, tiny, m, radius_squared)
-            for k in range(1, step):
-                entry = joined(entry, single(orbit, tiny, m + k, radius_squared))
+            entry = few(orbit, tiny, m, radius_squared)
+            for k in range(FEW, step, FEW):
+                entry = joined(entry, few(orbit, tiny, m + k, radius_squared))
             put(floatexp_tree, levels[0] + i, entry)
             for k in range(ends.shape[0]):  # no skip leads from one orbit into the next
                 if m <= ends[k] < m + step:

@@ -54,7 +54,7 @@ def make_arithmetic(target: Any, floatexp: bool) -> Arithmetic:
     def normal(x: Any, y: Any, e: Any) -> Any:
         if not floatexp:
             return x, y, e
-        largest = select(abs(x) < abs(y), abs(y), abs(x))
+        largest = abs(select(abs(x) < abs(y), y, x))
         if largest == 0:
             return x, y, int64(ZERO_EXPONENT)
         _, k = split(largest)
@@ -75,7 +75,7 @@ def make_arithmetic(target: Any, floatexp: bool) -> Arithmetic:
         return normal(fma(p[0], s, q[0] * t), fma(p[1], s, q[1] * t), e)
 
     def size(p: Any) -> Any:
-        return select(abs(p[0]) < abs(p[1]), abs(p[1]), abs(p[0])), p[2]
+        return abs(select(abs(p[0]) < abs(p[1]), p[1], p[0])), p[2]
 
     def less(p: Any, q: Any) -> Any:
         if not floatexp:

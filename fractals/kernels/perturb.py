@@ -17,7 +17,14 @@ comes next, so a launch may end between any two steps, and the next launch goes 
 from dataclasses import dataclass
 
 from fractals.kernels import on_cpu
-from fractals.kernels.bla import make_larger, make_longest_skip, make_row, make_skip, make_tangents
+from fractals.kernels.bla import (
+    LOWEST_LEVEL,
+    make_larger,
+    make_longest_skip,
+    make_row,
+    make_skip,
+    make_tangents,
+)
 from fractals.kernels.floatexp import Ops, make_arithmetic, make_kinks
 from fractals.kernels.formula import Formula
 from fractals.kernels.layout import (
@@ -58,6 +65,9 @@ MIN_EXPONENT = -500
 MIN_SIZE = 2.0**-900
 # Exponent of two that float64 holds with all its bits; the smallest of them is -1022.
 MIN_NORMAL_EXPONENT = -1000
+# A skip may begin where (m - 1) & BETWEEN is 0
+BETWEEN = (1 << LOWEST_LEVEL) - 1
+LONGEST_LAUNCH = 2**30  # skips and rounds of steps of a launch, which are counted in 32 bits
 
 
 @dataclass(frozen=True)
@@ -254,7 +264,8 @@ def make_la_steps(ops, options):
     It skips along the stages of linear approximations for as long as an entry is valid, and returns
     the sample and what is left of the budget.
     """
-    jit, int64 = ops.target.jit, ops.target.int64
+    target = ops.target
+    jit, int32, int64, index = target.jit, target.int32, target.int64, target.index
     julia, derivative = options.julia, options.derivative
 
     if not options.formula.holomorphic:  # no stages
@@ -271,37 +282,39 @@ def make_la_steps(ops, options):
     @jit
     def la_steps(sample, c, h, tables, view, max_iterations, budget):
         stages, entries = tables.stages, tables.la_entries
-        z, n, m, stage, entry, dz, _ = sample
-        c_size = size(c)
-        while stage >= 0 and budget > 0 and n < max_iterations:
-            budget -= 1
-            Z = number_at(entries, entry, LA_Z)
+        z, _, _, _, _, dz, _ = sample
+        n, m, stage, entry = int32(sample.n), sample.m, int32(sample.stage), int32(sample.entry)
+        most, left, c_size = int32(max_iterations), int32(min(budget, LONGEST_LAUNCH)), size(c)
+        while stage >= 0 and left > 0 and n < most:
+            left = int32(left - 1)
+            at = index(entry)
+            Z = number_at(entries, at, LA_Z)
             w = moved(Z, z)
-            radius = real_at(entries, entry, LA_RADIUS)
-            radius_c = real_at(entries, entry, LA_RADIUS_C)
-            length = int64(entries[entry, LA_LENGTH])
-            if less(size(w), radius) and less(c_size, radius_c) and n + length <= max_iterations:
-                a, b = number_at(entries, entry, LA_A), number_at(entries, entry, LA_B)
+            radius = real_at(entries, at, LA_RADIUS)
+            radius_c = real_at(entries, at, LA_RADIUS_C)
+            length = int32(entries[at, LA_LENGTH])
+            if less(size(w), radius) and less(c_size, radius_c) and length <= most - n:
+                a, b = number_at(entries, at, LA_A), number_at(entries, at, LA_B)
                 if derivative:
                     dz = plus(times(along(plus(Z, z), dz), a), times(b, h))
                 z = plus(times(w, a), times(b, c))
-                n += length
-                entry += 1
-                W = plus(number_at(entries, entry, LA_Z), z)
-                if entry == stages[stage, STAGE_END] or less(size(W), size(z)):
+                n, entry = int32(n + length), int32(entry + 1)
+                W = plus(number_at(entries, index(entry), LA_Z), z)
+                if entry == stages[index(stage), STAGE_END] or less(size(W), size(z)):
                     z = W
                     if julia and stage < view.rebase_bottom:  # a stage of the first orbit
-                        m, stage = view.rebase_start, int64(-1)
+                        m, stage = view.rebase_start, int32(-1)
                     else:
-                        stage = int64(view.rebase_top)  # the longest skips may be valid again
-                        entry = int64(stages[stage, STAGE_BEGIN])
+                        stage = int32(view.rebase_top)  # the longest skips may be valid again
+                        entry = int32(stages[index(stage), STAGE_BEGIN])
             else:
-                entry = int64(entries[entry, LA_NEXT])
+                entry = int32(entries[at, LA_NEXT])
                 if stage == 0 or stage == view.rebase_bottom:
-                    m, stage = entry, int64(-1)
+                    m, stage = int64(entry), int32(-1)
                 else:
-                    stage -= 1
-        return Sample(z, n, m, stage, entry, dz, sample.dz2), budget
+                    stage = int32(stage - 1)
+        sample = Sample(z, int64(n), int64(m), int64(stage), int64(entry), dz, sample.dz2)
+        return sample, int64(left)
 
     return la_steps
 
@@ -416,7 +429,7 @@ def make_bla_steps(ops, options):
     the loop that `make_floatexp_steps` returns.
     """
     target, formula, floatexp = ops.target, ops.formula, ops.floatexp
-    jit, int64 = target.jit, target.int64
+    jit, int32, int64, index = target.jit, target.int32, target.int64, target.index
     radius = BLA_RADIUS if formula.holomorphic else MATRIX_RADIUS
     normal, plain, orbit_end = ops.arithmetic.normal, ops.plain, make_orbit_end(target)
     step, row = jit(formula.perturbed), make_row(target, formula)
@@ -439,44 +452,70 @@ def make_bla_steps(ops, options):
     @jit
     def bla_steps(sample, c, h, tables, view, max_iterations, budget):
         orbit, tree = tables.orbit, tables.bla_tree
-        z, n, m, _, _, dz, dz2 = sample
-        end, escaped = orbit_end(m, view), False
+        z, _, _, _, _, dz, dz2 = sample
+        n, m, most = int32(sample.n), int32(sample.m), int32(max_iterations)
+        left = int32(min(budget, LONGEST_LAUNCH))
+        start, end, escaped = int32(view.rebase_start), int32(orbit_end(sample.m, view)), False
         x, y = plain(z)
         a, b = plain(c)
         g, _ = plain(h)
         tangents = plain_tangents(dz, dz2)
-        c_size = larger(a, b)
-        X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
+        z_size, c_size = larger(x, y), larger(a, b)
+        X, Y = orbit[index(m), ORBIT_Z], orbit[index(m), ORBIT_Z + 1]
         u, v = X + x, Y + y
-        while n < max_iterations and budget > 0:
-            budget -= 1
-            facts = tree, larger(x, y), c_size, n, max_iterations
-            _, entry, length = longest_skip(True, m, tables.levels, view.level_count, facts)
+        going = n < most and left > 0
+        while going:
+            left = int32(left - 1)
+            entry, length = int64(-1), int64(1)
+            if m > 0 and int32(m - 1) & BETWEEN == 0 and view.level_count > 0:
+                lowest = index((m - 1) >> LOWEST_LEVEL)
+                if z_size < tree[lowest, radius] and c_size < tree[lowest, radius + 1]:
+                    facts = tree, z_size, c_size, int64(n), max_iterations
+                    _, entry, length = longest_skip(
+                        True, int64(m), tables.levels, view.level_count, facts
+                    )
             if entry >= 0:
                 numbers = row(tree, entry)
                 tangents = skip_tangents(numbers, x, y, a, b, tangents, g)
                 x, y = skip(numbers, x, y, a, b)
-            else:
-                tangents = step_tangents(u, v, tangents, g)
-                x, y = step(X, Y, x, y, a, b, *kinks(orbit, m))
-            n += length
-            m += length
-            X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
-            u, v = X + x, Y + y
-            if not within(orbit, m, (X, Y), (x, y), (u, v), view.escape_radius_squared):
-                escaped = True
-                break
+                n, m = int32(n + length), int32(m + length)
+                X, Y = orbit[index(m), ORBIT_Z], orbit[index(m), ORBIT_Z + 1]
+                u, v = X + x, Y + y
+            else:  # steps to where the next skip may begin
+                more = ((m - 1) & BETWEEN) ^ BETWEEN if m > 0 else 0
+                begun, stop = m, int32(min(m + 1 + min(more, most - n - 1), end))
+                at, last, stepping = index(m), index(stop), True
+                while stepping:
+                    tangents = step_tangents(u, v, tangents, g)
+                    x, y = step(X, Y, x, y, a, b, *kinks(orbit, at))
+                    at = index(at + 1)
+                    X, Y = orbit[at, ORBIT_Z], orbit[at, ORBIT_Z + 1]
+                    u, v = X + x, Y + y
+                    stepping = (
+                        within(orbit, at, (X, Y), (x, y), (u, v), view.escape_radius_squared)
+                        and at != last
+                        and larger(x, y) <= larger(u, v)
+                    )
+                    if floatexp and larger(x, y) < min_size:
+                        stepping = False
+                m = int32(at)
+                n = int32(n + (m - begun))
+            escaped = not within(
+                orbit, index(m), (X, Y), (x, y), (u, v), view.escape_radius_squared
+            )
             z_size, whole_size = larger(x, y), larger(u, v)
-            if m == end or whole_size < z_size:
-                x, y, m, end = u, v, view.rebase_start, view.rebase_end
-                X, Y = orbit[m, ORBIT_Z], orbit[m, ORBIT_Z + 1]
-                z_size = whole_size
+            rebased = m == end or whole_size < z_size
+            if rebased and not escaped:
+                x, y, m, end, z_size = u, v, start, int32(view.rebase_end), whole_size
+                X, Y = orbit[index(m), ORBIT_Z], orbit[index(m), ORBIT_Z + 1]
+            going = n < most and left > 0 and not escaped
             if floatexp and z_size < min_size:
-                break
+                going = False
         z = normal(x, y, int64(0))
         dz, dz2 = floatexp_tangents(tangents, dz, dz2)
         W = u, v, int64(0)
-        return Sample(z, n, m, sample.stage, sample.entry, dz, dz2), W, escaped, budget
+        sample = Sample(z, int64(n), int64(m), sample.stage, sample.entry, dz, dz2)
+        return sample, W, escaped, int64(left)
 
     return bla_steps
 
@@ -489,7 +528,7 @@ def make_body(target, options):
     `fractals.kernels.layout`: `EscapeTile`, `PerturbWork`, `SampleGrid`, `PerturbTables` and
     `PerturbView`.
     """
-    int64, zero, floatexp = target.int64, target.real(0), options.floatexp
+    int64, index, zero, floatexp = target.int64, target.index, target.real(0), options.floatexp
     ops = Ops(target, options.formula, floatexp)
     normal = ops.arithmetic.normal
     load, _ = make_state(target, options)
@@ -510,11 +549,11 @@ def make_body(target, options):
         return Sample(z, n, m, stage, entry, dz, dz2)
 
     def body(i0, j0, di, dj, tile, work, grid, tables, view, max_iterations):
-        height, width = tile.count.shape
+        height, width = index(tile.count.shape[0]), index(tile.count.shape[1])
         most, top = int64(max_iterations), int64(view.stage_count - 1)
-        j = j0
+        j = index(j0)
         while j < height:
-            i = i0
+            i = index(i0)
             while i < width:
                 z, dz, dz2, c, h = begin(grid, view, width, j, i)
                 if view.first_launch:
@@ -540,8 +579,8 @@ def make_body(target, options):
                         )
                 if sample.n >= 0:
                     record(tile, work, j, i, sample, W, escaped, most)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body
 
@@ -613,7 +652,7 @@ def make_statistics_body(target, options):
     that `make_body` returns, with the statistics of the tile. ``point`` is an array: the center, or
     the c of a Julia set, in float64, an unused number, and the constants of the statistics.
     """
-    int64 = target.int64
+    int64, index = target.int64, target.index
     ops = Ops(target, options.formula, options.floatexp)
     reference, plus, plain = ops.reference, ops.arithmetic.plus, ops.plain
     load, _ = make_state(target, options)
@@ -623,11 +662,11 @@ def make_statistics_body(target, options):
     load_statistics, store_statistics = make_planes(target, 0, options.statistics.planes)
 
     def body(i0, j0, di, dj, tile, work, grid, tables, point, view, max_iterations):
-        height, width = tile.count.shape
+        height, width = index(tile.count.shape[0]), index(tile.count.shape[1])
         most = int64(max_iterations)
-        j = j0
+        j = index(j0)
         while j < height:
-            i = i0
+            i = index(i0)
             while i < width:
                 z, dz, dz2, c, h = begin(grid, view, width, j, i)
                 a, b = plain(c)
@@ -647,7 +686,7 @@ def make_statistics_body(target, options):
                     escaped, done = record(tile, work, j, i, sample, W, escaped, most)
                     keep = escaped or inside or not done
                     store_statistics(tile.statistics, j, i, w, keep)
-                i += di
-            j += dj
+                i = index(i + di)
+            j = index(j + dj)
 
     return body

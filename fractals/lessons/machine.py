@@ -314,16 +314,22 @@ def hot_loop(code: Sequence[Instruction]) -> list[Instruction]:
     >>> hot_loop([Instruction("MOV", None), *loop])
     [Instruction(name='FADD', target=None), Instruction(name='BRA', target=1)]
     """
+    return max(
+        inner_loops(code),
+        key=lambda body: sum(bool(ARITHMETIC.match(each.name)) for each in body),
+        default=[],
+    )
+
+
+def inner_loops(code: Sequence[Instruction]) -> list[list[Instruction]]:
+    """Return the instructions of each loop that holds no other."""
     loops = [
         range(instruction.target, place + 1)
         for place, instruction in enumerate(code)
         if instruction.target is not None and instruction.target < place
     ]
     inner = [a for a in loops if not any(b[0] in a and b[-1] in a and a != b for b in loops)]
-    bodies = [[code[i] for i in loop if not FREE.match(code[i].name)] for loop in inner]
-    return max(
-        bodies, key=lambda body: sum(bool(ARITHMETIC.match(c.name)) for c in body), default=[]
-    )
+    return [[code[i] for i in loop if not FREE.match(code[i].name)] for loop in inner]
 
 
 @functools.cache

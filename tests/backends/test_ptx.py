@@ -395,6 +395,21 @@ def test_instructions_an_iteration_that_is_tested(precision):
     assert cost_of(f"checked {precision}", HOPPER) <= STICKY[precision == "float64"]
 
 
+def test_instructions_of_a_step_of_perturbation():
+    """A step, whose loop is the shortest with arithmetic, and an entry of a stage."""
+    drawn = perturbing("mandelbrot", False, False, coloring="count")
+    (made,) = ptx.compile_kernels(drawn)
+    loops = machine.inner_loops(ptx.instructions(ptx.binary(made, HOPPER)))
+    counted = [machine.Loop(tuple(each.name for each in loop), "machine code") for loop in loops]
+    step, *_, entry = sorted(
+        (loop for loop in counted if loop.double >= 10), key=lambda loop: len(loop.names)
+    )
+    assert len(step.names) <= 33
+    assert step.double <= 14
+    assert len(entry.names) <= 111
+    assert entry.double <= 25
+
+
 def test_the_tests_above_notice_carelessness():
     def step(x, y, a, b):
         return x * x - y * y + a, 2.0 * x * y + b

@@ -65,7 +65,7 @@ def test_no_skip_leads_from_one_orbit_into_the_next():
             _, tables = made(formula, (length, 3000), 2)
             levels, tree = tables.arrays[4:6]
             for level in range(tables.level_count):
-                steps = 4 << level
+                steps = 1 << bla.LOWEST_LEVEL + level
                 entry = levels[level] + (length - 2) // steps
                 assert tree[entry, column] == 0  # from m = 1 + i steps over the last point
 

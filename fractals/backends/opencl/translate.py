@@ -40,6 +40,7 @@ def make_target(number: str) -> Target:
         real32=np.float32,
         int32=np.int32,
         int64=np.int64,
+        index=np.uint32,
         add=atomic_add,
     )
 
