@@ -11,9 +11,10 @@ import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
+from fractals.deep.orbit_steps import OrbitState, compiled_steps
 from fractals.kernels.floatexp import MAX_TINY, ZERO_EXPONENT
 from fractals.kernels.formula import Formula
-from fractals.kernels.layout import TINY_INDEX, TINY_SIZE
+from fractals.kernels.layout import TINY_INDEX, TINY_SIZE, OrbitRules
 from fractals.kernels.near_orbits import MAX_MANTISSA
 
 # Steps between two calls of `on_steps`: some milliseconds of the cheapest orbits.
@@ -168,12 +169,12 @@ def compute_orbit(
     step, degree = formula.step, formula.degree
     higher = tuple(power for power in formula.kink_degrees if power > 2)
     inner, outer, end = end_radii(escape_radius)
-    xs, ys, low = array("d"), array("d"), array("d", (0.0, 0.0) if with_low else ())
+    points, low = array("d"), array("d", (0.0, 0.0) if with_low else ())
     near_kinks: list[tuple[float, ...]] = []
     margins: list[tuple[float, float, float]] = []
     tiny: list[tuple[float, float, float, float]] = []
     moves: list[tuple[float, float, float, float]] = []
-    period, repeats, escaped, least_radius = 0, 0, False, Fraction(0)
+    n, period, repeats, escaped, least_radius = 0, 0, 0, False, Fraction(0)
     seek = view_radius is not None and formula.holomorphic
     factor = formula.derivative(1.0, 0.0, 1.0, 0.0)[0] if seek else 0.0  # of z**(d - 1) in f'(z)
     with gmpy2.context(gmpy2.get_context(), precision=bits, emin=-(2**40), emax=2**40):
@@ -183,8 +184,7 @@ def compute_orbit(
         d, e = 0j, 0  # dZ/dc = d 2**e, and 2 view_radius |dZ/dc| = gate |d|
         gate = near * _scaled(near_e)
         u, v = float(x), float(y)
-        xs.append(u)
-        ys.append(v)
+        points.extend((u, v))
         is_tiny = False
         if abs(u) < MAX_TINY and abs(v) < MAX_TINY and (x != 0 or y != 0):
             z, k = _split(x, y)
@@ -192,7 +192,31 @@ def compute_orbit(
         saved_n, saved, saved_x, saved_y = 0, u, x, y
         if formula.kinks:
             near_kinks.append((0, *_kinks(formula, x, y)))
-        for n in range(1, max_iterations + 1):
+        watched = OrbitRules(
+            seek,
+            degree,
+            factor,
+            near,
+            near_e,
+            inner,
+            NEAR_KINK if formula.kinks else 0.0,
+            max(higher, default=0),
+            NEAR_MOVE if with_moves else 0.0,
+        )
+        compiled = compiled_steps(step, (a, b), bits, watched, points, low)
+        # Python 3.11 specializes no loop that jumps back by a condition, which took 1.15 times as
+        # long.
+        while True:
+            if n >= max_iterations:
+                break
+            if compiled and not is_tiny and n >= compiled.next:
+                begun = OrbitState(n, (x, y), (saved_x, saved_y), d, e)
+                n, (x, y), (saved_x, saved_y), d, e = compiled.take(begun, max_iterations, on_steps)
+                if n > begun.n:
+                    u, v, saved = float(x), float(y), float(saved_x)
+                    saved_n, gate = 1 << (n.bit_length() - 1), near * _scaled(near_e + e)
+                    continue
+            n += 1
             if seek:
                 z = complex(u, v)
                 if is_tiny:
@@ -209,11 +233,11 @@ def compute_orbit(
                 previous = x, y
             x, y = step(x, y, a, b)
             u, v = float(x), float(y)
-            if with_moves and _is_near(u, v, xs[-1], ys[-1]):
+            if with_moves and _is_near(u, v, points[-2], points[-1]):
                 z, k = _split(x - previous[0], y - previous[1])
                 moves.append((n, z.real, z.imag, k if z else ZERO_EXPONENT))
-            xs.append(u)
-            ys.append(v)
+            points.append(u)
+            points.append(v)
             if with_low:
                 low.append(float(x - u))
                 low.append(float(y - v))
@@ -251,14 +275,14 @@ def compute_orbit(
                 saved_n, saved, saved_x, saved_y = n, u, x, y
             if on_steps and n % STEPS_PER_CALL == 0:
                 on_steps(n)
-    orbit = np.stack([np.frombuffer(xs), np.frombuffer(ys)], axis=1)
-    points = np.array(tiny, np.float64).reshape(-1, TINY_SIZE)
+    orbit = np.frombuffer(points).reshape(-1, 2).copy()  # the array has room for more
+    small = np.array(tiny, np.float64).reshape(-1, TINY_SIZE)
     kinks = np.array(near_kinks, np.float64).reshape(-1, 1 + 2 * formula.kink_count)
     close = np.array(margins, np.float64).reshape(-1, 3)
     repeats = 0 if period else repeats
     short = np.array(moves, np.float64).reshape(-1, 4)
     lists = kinks, close, short, least_radius, np.frombuffer(low).reshape(-1, 2)
-    return Reference(orbit, points, period, escaped, bits, repeats, *lists)
+    return Reference(orbit, small, period, escaped, bits, repeats, *lists)
 
 
 def _is_near(u: float, v: float, s: float, t: float) -> bool:

@@ -122,6 +122,19 @@ NEAR_POINT = 16  # the point of the orbit: x, y, e
 NEAR_C = 19  # c, the difference from the reference's: x, y, e
 NEAR_SIZE = 22
 
+# The numbers of `OrbitCode`, each a row of words: 0 or 1 for its sign, its exponent, its limbs.
+ORBIT_EXPONENT, ORBIT_MANTISSA = 1, 2
+ORBIT_C = 2  # the rows of c, behind those of the point
+ORBIT_SAVED = 4  # the rows of the point that later ones are compared with
+ORBIT_FREE = 6  # the first row of constants and of results of the code
+ORBIT_SUM, ORBIT_PRODUCT = 0, 1  # kinds of operations
+ORBIT_RESULT, ORBIT_LEFT, ORBIT_RIGHT, ORBIT_OPERATION = 1, 2, 6, 10  # where the next part begins
+ORBIT_OPERAND = 4  # words of an operand
+ORBIT_SPARE = 4  # bits of a mantissa beyond the precision, by which sums are rounded
+ORBIT_ZERO = -(2**50)  # the exponent of 0
+# Between these exponents a part of a point is a normal float64, and its square is finite.
+ORBIT_LARGEST, ORBIT_SMALLEST = 500, -900
+
 # `tiny` (points, TINY_SIZE): points of the reference that float64 can't hold, in their order.
 TINY_INDEX = 0  # index of the point in the reference
 TINY_Z = 1  # the point: x, y, e
@@ -225,3 +238,40 @@ class Sample(NamedTuple):
     entry: Any
     dz: Any
     dz2: Any
+
+
+class OrbitCode(NamedTuple):
+    """The step of a formula as sums and products of numbers of some limbs."""
+
+    numbers: Any  # array of int64, a row of ORBIT_MANTISSA + limbs words after the other
+    # Six wide numbers, the masks of `fractals.backends.cpu.orbit_steps.make_arithmetic`: those of
+    # the orbit's precision, and of float64
+    masks: Any
+    # array of int64, ORBIT_OPERATION for each operation: its kind, the place in `numbers` of its
+    # result, and two operands. An operand is a place in `numbers`, 1 or 0 to keep or drop its sign,
+    # 1 to turn it, and what is added to its exponent.
+    code: Any
+    ends: Any  # array of int64: the parts of the next point, as operands
+
+
+class OrbitFound(NamedTuple):
+    """Steps of a reference orbit."""
+
+    points: Any  # array of float64, shape (steps, 2)
+    low: Any  # the same of `fractals.deep.reference.Reference.low`; of no rows where not asked for
+    growth: Any  # array of float64: dZ/dc without its exponent
+    place: Any  # array of int64: steps since the start, and the exponent of dZ/dc
+
+
+class OrbitRules(NamedTuple):
+    """What a reference orbit is watched for: see `fractals.deep.reference.compute_orbit`."""
+
+    seeks: bool  # whether the orbit ends at a period
+    degree: int
+    factor: float  # of z**(degree - 1) in the derivative
+    gate: float
+    gate_exponent: int
+    inner: float  # square of a radius within which no point has escaped
+    near_kink: float  # 0: the formula has no kinks
+    power: int  # the highest power whose kinks are looked for; 0: of none but squares
+    near_move: float  # 0: short moves are not noted

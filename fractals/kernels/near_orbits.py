@@ -87,15 +87,27 @@ def make_complex(target):
     return complex_plus, complex_times
 
 
-def make_derivative(target, degree):
-    """Return ``derivative(u, v, p, q)``: d z**(d - 1) (p + iq) at z = u + iv."""
+def make_growth(target):
+    """Return ``grow(u, v, d, degree, factor)`` and ``scaled(k, like)``, for dZ/dc along an orbit.
+
+    ``d`` is (p, q, e): dZ/dc = (p + iq) 2**e at Z = u + iv. ``grow`` returns that of the next
+    point, of a map whose derivative is factor z**(degree - 1), and |p| + |q|.
+    """
+    int64 = target.int64
 
     @target.jit
     def product(z, w):
         return z[0] * w[0] - z[1] * w[1], z[0] * w[1] + z[1] * w[0]
 
     @target.jit
-    def derivative(u, v, p, q):
+    def scaled(k, like):
+        """Return 2**k; out of float64's range, 0 or 2**999."""
+        return select(
+            k < -999, number(0, like), two_to(min(max(k, int64(-1000)), int64(999)), like)
+        )
+
+    @target.jit
+    def grow(u, v, d, degree, factor):
         # Squared, squared again, and so on, as Python does: the same bits, the same period.
         power, square, left = (number(1, u), number(0, u)), (u, v), degree - 1
         while left:
@@ -103,9 +115,19 @@ def make_derivative(target, degree):
                 power = product(power, square)
             left >>= 1
             square = product(square, square)
-        return product((degree * power[0], degree * power[1]), (p, q))
+        p, q = product((factor * power[0], factor * power[1]), (d[0], d[1]))
+        e = d[2]
+        p += select(e == 0, number(1, u), scaled(-e, u))
+        long = abs(p) + abs(q)
+        if not (long > 1 / MAX_MANTISSA and long < MAX_MANTISSA):
+            k = int64(0)
+            if long > 0:
+                k = split(max(abs(p), abs(q)))[1] + 1
+            p, q, e = p * two_to(-k, u), q * two_to(-k, u), e + k
+            long = abs(p) + abs(q)
+        return (p, q, e), long
 
-    return derivative
+    return grow, scaled
 
 
 def make_shifted_body(target, degree):
@@ -123,14 +145,7 @@ def make_shifted_body(target, degree):
     """
     int64 = target.int64
     plus, times = make_complex(target)
-    derivative = make_derivative(target, degree)
-
-    @target.jit
-    def scaled(k, like):
-        """Return 2**k; out of float64's range, 0 or 2**999."""
-        return select(
-            k < -999, number(0, like), two_to(min(max(k, int64(-1000)), int64(999)), like)
-        )
+    grow, scaled = make_growth(target)
 
     @target.jit
     def moved(Z, W, z):
@@ -153,31 +168,21 @@ def make_shifted_body(target, degree):
     def body(x0, y0, dx, dy, points, found, size, orbit, low, shift, gate, radii):
         inner, outer, end = radii
         zero = orbit[0, 0] - orbit[0, 0]
-        one = number(1, zero)
         z = W = (zero, zero), (zero, zero)
-        u, v, p, q, long = zero, zero, zero, zero, zero
-        e, m, last = int64(0), int64(0), orbit.shape[0] - 1
-        reach = gate[0] * scaled(int64(gate[1]), zero)
+        u, v, d = zero, zero, (zero, zero, int64(0))
+        factor = number(degree, zero)
+        m, last = int64(0), orbit.shape[0] - 1
         points[0, 0], points[0, 1] = zero, zero
         found[0], found[1], found[2] = 0, UNKNOWN, 0
         for n in range(1, points.shape[0]):
-            p, q = derivative(u, v, p, q)
-            p += select(e == 0, one, scaled(-e, zero))
-            long = abs(p) + abs(q)
-            if not (long > 1 / MAX_MANTISSA and long < MAX_MANTISSA):
-                k = int64(0)
-                if long > 0:
-                    k = split(max(abs(p), abs(q)))[1] + 1
-                p, q, e = p * two_to(-k, zero), q * two_to(-k, zero), e + k
-                long = abs(p) + abs(q)
-                reach = gate[0] * scaled(int64(gate[1]) + e, zero)
+            d, long = grow(u, v, d, degree, factor)
             z = plus(moved(point(orbit, low, m), W, z), shift)
             m += 1
             Z = point(orbit, low, m)
             W = plus(Z, z)
             u, v = W[0][0], W[1][0]
             points[n, 0], points[n, 1] = u, v
-            found[0], found[2], size[0] = n, e, long
+            found[0], found[2], size[0] = n, d[2], long
             largest = max(abs(u), abs(v))
             whole = max(largest, max(abs(z[0][0]), abs(z[1][0])))
             if lost(u, Z[0], z[0], whole) or lost(v, Z[1], z[1], whole) or largest < MAX_TINY:
@@ -189,7 +194,7 @@ def make_shifted_body(target, degree):
                 if square > end:
                     found[1] = ESCAPED
                     break
-            if largest < reach * long:
+            if largest < gate[0] * scaled(int64(gate[1]) + d[2], zero) * long:
                 found[1] = PERIODIC
                 break
             if m == last or square < z[0][0] * z[0][0] + z[1][0] * z[1][0]:
