@@ -72,7 +72,7 @@ class Filling(NamedTuple):
 
     def part(self, rows: slice) -> "Filling":
         """Return some of the rows, which are changed with these."""
-        return Filling(*(each[rows] for each in self))
+        return Filling(self.sums[rows], self.counts[rows], self.active[rows])
 
     def even(self, most: int) -> NDArray[np.int64]:
         """Return sums as if all pixels had the most samples."""
@@ -95,7 +95,8 @@ class Judge:
         found = np.empty(light.shape, np.uint16)
         on_device = self._developer.on_device(backend.to_device(light), 0, 0)
         backend.to_host(on_device, found)
-        return found[0].astype(np.int64)
+        pixels: NDArray[np.int64] = found[0].astype(np.int64)
+        return pixels
 
     def go_on(
         self,

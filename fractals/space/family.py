@@ -99,6 +99,8 @@ class SolidRefinement:
             self._speed = before._speed
         if isinstance(before, SolidRefinement) and before._even:
             same = before._scene.model_copy(update={"develop": scene.develop}) == scene
+            # A denoiser needs guides, and fewer samples
+            same &= before._scene.develop.denoise == scene.develop.denoise
             if same:  # the same light, developed in another way
                 self._filling, self._done = before._filling, before._done
 
@@ -154,10 +156,10 @@ class SolidRefinement:
     def _shown(self, tracing: Tracing, filling: Filling) -> NDArray[Any]:
         """Return the picture of sums; the last one is without noise where that is asked."""
         most = tracing.effort.most
-        light = tracing.light(filling.even(most), most)
+        sums = filling.even(most)
         if self._done == most:
-            return tracing.finished(light)
-        return tracing.developer.pixels(light[..., :3])
+            return tracing.finished(tracing.light(sums, most))
+        return tracing.pixels(sums, most)
 
     def pictures(self) -> Iterator[Refined | None]:
         """Yield pictures, the last one exact, and None after each step."""

@@ -45,6 +45,7 @@ DETAIL, FEW = 1e-6, 4
 FINEST = 2.0**-53  # detail that float64 resolves
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel, without the shares of sources
+BYTES_OF_GUIDES = 48  # of a pixel, for a denoiser
 BYTES_OF_LIST = 2**20  # of a thread
 BAND = 2**22  # pixels whose sums are kept at once
 # A second and thread.
@@ -145,7 +146,9 @@ class SolidPlan:
         pixels = kept * width * 3 * self.scene.image.bits // 8
         if self.scene.develop.whole and self.keeps == "pixels":
             pixels += width * height * BYTES_OF_GLOW
-        return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
+        guides = (self.band + height) * width * BYTES_OF_GUIDES * self.scene.develop.denoise
+        sums = self.band * width * BYTES_OF_SUMS
+        return sums + guides + pixels + self.threads * BYTES_OF_LIST
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -290,8 +293,8 @@ def effort_of(scene: Scene) -> Effort:
     if scene.light.samples != "auto":
         return Effort(scene.light.samples, 0.0)
     table = TO_DENOISE if scene.develop.denoise else ENOUGH
-    share, *rest = table[quality_of(scene)]
-    return Effort(math.ceil(share * scene.image.supersampling**2), *rest)
+    share, noise, least = table[quality_of(scene)]
+    return Effort(math.ceil(share * scene.image.supersampling**2), noise, least)
 
 
 def numbers_of(scene: Scene) -> int:

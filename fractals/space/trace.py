@@ -112,7 +112,8 @@ class Tracing:
         self._moved: list[Instant] = []
         self._last: tuple[Instant, range, lights.Shot] | None = None
         self.effort = plan.effort
-        self.traced: list[int] = []  # samples of pieces, where pixels take as many as they need
+        # Samples and pixels of pieces, where pixels take as many as they need
+        self._taken: list[tuple[int, int]] = []
         self._judge = Judge(backend, plan.scene)
 
     @property
@@ -123,7 +124,8 @@ class Tracing:
     @property
     def mean(self) -> float:
         """Return the mean samples of a pixel, where each has as many as it needs; else 0."""
-        return sum(self.traced) / math.prod(self.plan.scene.image.size)
+        samples, pixels = (sum(part[k] for part in self._taken) for k in (0, 1))
+        return samples / max(1, pixels)
 
     def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
         """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
@@ -188,7 +190,7 @@ class Tracing:
 
         def one(piece: SampledRows) -> None:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
-            self._trace(own, self._places(piece.rows), piece)
+            self._trace(own, self._places(piece.rows), piece, {})
 
         run_pieces(self.backend, pieces, one, progress)
 
@@ -204,8 +206,8 @@ class Tracing:
 
         def one(part: range) -> None:
             own = sums[part.start - rows.start : part.stop - rows.start]
-            trace = self._tracer_of(part)
-            self.traced.append(self._judge.fill(own, self._places(part), effort, trace))
+            taken = self._judge.fill(own, self._places(part), effort, self._tracer_of(part))
+            self._taken.append((taken, own[..., 0].size))
 
         run_pieces(self.backend, self._parts(rows), one, progress)
 
@@ -216,35 +218,35 @@ class Tracing:
 
         def one(part: range) -> None:
             own = filling.part(slice(part.start - rows.start, part.stop - rows.start))
-            trace = self._tracer_of(part)
-            self._judge.go_on(own, self._places(part), samples, self.effort, trace)
+            places, trace = self._places(part), self._tracer_of(part)
+            self._judge.go_on(own, places, samples, self.effort, trace)
 
         run_pieces(self.backend, self._parts(rows), one, progress)
 
     def _parts(self, rows: range) -> list[range]:
         """Return some rows in pieces whose pixels take as many samples as they need."""
         width = self.plan.scene.image.size[0]
-        tall = max(ROWS, PATHS[self.plan.device] // width)
-        if self.plan.device == "cpu":
-            tall = ROWS
+        paths = 0 if self.plan.device == "cpu" else PATHS[self.plan.device]
+        tall = max(ROWS, paths // width)
         return [rows[k : k + tall] for k in range(0, len(rows), tall)]
 
     def _tracer_of(self, rows: range) -> Trace:
         """Return what traces samples of pixels of some rows; see `fractals.space.enough.Trace`."""
+        shots: dict[int, lights.Shot] = {}
 
         def trace(
             sums: NDArray[np.int64], places: NDArray[np.int32], first: int, samples: int
         ) -> None:
             piece, count = SampledRows(rows, first, samples), len(places)
             if self.plan.device in LOOPS:
-                self._trace(sums[None], places[None], piece)
+                self._trace(sums[None], places[None], piece, shots)
                 return
             # A GPU's blocks of threads are not filled by one long row
             tall = -(-count // LINE)
             own = np.zeros((tall, LINE, sums.shape[1]), np.int64)
             where = np.full((tall, LINE, 2), -1, np.int32)
             where.reshape(-1, 2)[:count] = places
-            self._trace(own, where, piece)
+            self._trace(own, where, piece, shots)
             sums += own.reshape(-1, sums.shape[1])[:count]
 
         return trace
@@ -271,22 +273,37 @@ class Tracing:
                 yield moment, first, last - first
 
     def _trace(
-        self, sums: NDArray[np.int64], places: NDArray[np.int32], piece: SampledRows
+        self,
+        sums: NDArray[np.int64],
+        places: NDArray[np.int32],
+        piece: SampledRows,
+        shots: dict[int, lights.Shot],
     ) -> None:
-        """Add samples of a piece to the sums of pixels, whose columns and rows are `places`."""
-        work = self._in_packs if self.loop == "packs" else self._by_kernel
-        work(sums, places, piece)
+        """Add samples of a piece to the sums of pixels, whose columns and rows are `places`.
+
+        `shots`: of the moments, kept for more samples of the same rows.
+        """
+        if self.loop == "packs":
+            self._in_packs(sums, places, piece, shots)
+        else:
+            self._by_kernel(sums, places, piece)
 
     def _in_packs(
-        self, sums: NDArray[np.int64], places: NDArray[np.int32], piece: SampledRows
+        self,
+        sums: NDArray[np.int64],
+        places: NDArray[np.int32],
+        piece: SampledRows,
+        shots: dict[int, lights.Shot],
     ) -> None:
         from fractals.space.cpu_ray_lists import PathRange
 
         width, tracer = self.plan.scene.image.size[0], self._tracer()
         flat, own = places.reshape(-1, 2), sums.reshape(1, -1, sums.shape[2])
         for moment, first, samples in self._shared(self._moments, piece):
-            empty = partial(np.empty, dtype=self.backend.real)
-            shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
+            if (shot := shots.get(id(moment))) is None:
+                empty = partial(np.empty, dtype=self.backend.real)
+                shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
+                shots[id(moment)] = shot
             tracer.trace(own, PathRange(flat, first, samples), shot, moment.space)
         self._tracers.append(tracer)
 

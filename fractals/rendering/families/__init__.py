@@ -373,7 +373,9 @@ def seconds_by_quality(scene: Scene, options: RenderOptions, keeps: Any) -> dict
     found, quiet = dict[str, float](), options.replace(on_message=lambda line: None)
     for word in QUALITIES:
         with contextlib.suppress(OptionError):  # more than can be drawn
-            planned = family_of(scene).plan(load_scene(scene, quality=word), quiet, keeps)
+            planned = family_of(scene).plan(
+                load_scene(scene, {"scatter": {"quality": word}}), quiet, keeps
+            )
             found[word] = float(f"{planned.seconds:.2g}")
     return found if len(set(found.values())) > 1 else {}
 
