@@ -556,23 +556,7 @@ def load_scene(
     if "author" not in keys and claims_another(signed, merged):
         merged["author"] = ""
     named = (s for s in sources if isinstance(s, str | Path) and not is_json(s))
-    return in_samples(validate(merged, *named))
-
-
-# Of escape time, which has no noise: samples of a pixel a side, at most for a draft, and at least
-# for the best.
-DRAFTED, FINEST = 1, 4
-
-
-def in_samples(scene: Scene) -> Scene:
-    """Return a scene of escape time with samples in place of a quality in words."""
-    word, samples = scene.scatter.quality, scene.image.supersampling
-    if word not in ("draft", "best") or scene.relief.heights != "none":
-        return scene
-    if scene.make_any_formula().family != "escape":
-        return scene
-    samples = min(samples, DRAFTED) if word == "draft" else max(samples, FINEST)
-    return scene.replace(supersampling=samples, quality="good")
+    return validate(merged, *named)
 
 
 def _from_file(formula: Any) -> Any:

@@ -54,6 +54,7 @@ VERSION = 1  # of the scene format; raised when an older program would misread a
 MAX_ITERATIONS = 2_000_000_000  # counts are int32
 
 QUALITIES = ("draft", "good", "best")
+FINEST = 4  # samples of the best picture of escape time, along each side of a pixel
 MOST_POINTS = 1e9  # of a scatter image, for each pixel
 
 MAX_JULIA = 30  # decimal exponent of c, as of a center; every orbit escapes at once from 1e9 on
@@ -429,6 +430,20 @@ class Scene(Table):
             return self
         view = self.view.fitted(self.image.size).model_copy(update={"frame": None})
         return self.model_copy(update={"view": view})
+
+    def in_samples(self) -> "Scene":
+        """Return a scene of escape time with samples in place of a quality in words.
+
+        Such a picture has no noise: a draft has one sample a pixel, and the best 4x4 at least. That
+        of a relief is in its light.
+        """
+        word, samples = self.scatter.quality, self.image.supersampling
+        if word not in ("draft", "best") or self.relief.heights != "none":
+            return self
+        samples = 1 if word == "draft" else max(samples, FINEST)
+        image = self.image.model_copy(update={"supersampling": samples})
+        scatter = self.scatter.model_copy(update={"quality": "good"})
+        return self.model_copy(update={"image": image, "scatter": scatter})
 
     @property
     def is_developed(self) -> bool:

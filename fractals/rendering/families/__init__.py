@@ -368,14 +368,10 @@ def _means_samples(scene: Scene, found: Mapping[str, Mapping[str, Any]]) -> bool
 
 def seconds_by_quality(scene: Scene, options: RenderOptions, keeps: Any) -> dict[str, float]:
     """Return the forecast of each quality in words, where they differ."""
-    from fractals.io.load import load_scene
-
     found, quiet = dict[str, float](), options.replace(on_message=lambda line: None)
     for word in QUALITIES:
         with contextlib.suppress(OptionError):  # more than can be drawn
-            planned = family_of(scene).plan(
-                load_scene(scene, {"scatter": {"quality": word}}), quiet, keeps
-            )
+            planned = family_of(scene).plan(scene.replace(quality=word), quiet, keeps)
             found[word] = float(f"{planned.seconds:.2g}")
     return found if len(set(found.values())) > 1 else {}
 
