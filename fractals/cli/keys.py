@@ -145,7 +145,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "emission_width": ("How far from emission_at that light fades.", ()),
     "bounces": ("How many times light is reflected by the solid, 0 to 16.", ()),
     "samples": (
-        "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",
+        "Paths of light for each pixel; auto: as many as a pixel of a solid needs, by quality; of "
+        "a relief 16 for each of supersampling's samples.",
         ("auto",),
     ),
     "relight": (
