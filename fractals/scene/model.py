@@ -53,7 +53,8 @@ def folded_html(title: str, text: str) -> str:
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MAX_ITERATIONS = 2_000_000_000  # counts are int32
 
-QUALITIES = ("draft", "good", "best")
+Quality = Literal["draft", "good", "best"]
+QUALITIES: tuple[Quality, ...] = ("draft", "good", "best")
 FINEST = 4  # samples of the best picture of escape time, along each side of a pixel
 MOST_POINTS = 1e9  # of a scatter image, for each pixel
 
@@ -228,7 +229,7 @@ def _quality(given: Any) -> Any:
 class Scatter(Table):
     """How many points a scatter image has, and which."""
 
-    quality: Annotated[float | Literal["draft", "good", "best"], BeforeValidator(_quality)] = Field(
+    quality: Annotated[float | Quality, BeforeValidator(_quality)] = Field(
         default="good",
         description="draft to look at, good for a screen, or best for print: how fine an image of "
         "any family is; a number: points of a scatter image, for each pixel",
