@@ -5,6 +5,7 @@
     python benchmarks/first.py --against OTHER         # another checkout too, in turns
     python benchmarks/first.py --runs 5 --json > benchmarks/first-<processor>.json
     python benchmarks/first.py --warm --runs 11        # starts whose programs are compiled
+    python benchmarks/first.py --defaults --against OTHER  # pictures as they are by default
     python benchmarks/first.py --read FILE.json        # its table
 
 The first kind starts from empty caches. Each other kind starts from a copy of the caches that the
@@ -14,6 +15,9 @@ its children, and of the time that passed. Modules are compiled to bytecode befo
 
 With --warm all programs are compiled before: least and median of the CPU time of whole processes,
 in turns with a process that imports NumPy alone.
+
+With --defaults, the same of pictures that take long, a quarter as wide and high as by default: the
+whole ones take about 16 times as long. Drafts and denoised pictures are of this checkout alone.
 """
 
 import argparse
@@ -53,6 +57,21 @@ WARM: dict[str, list[str]] = {
     "caldera, 64x40": ["caldera", "--size", "64x40"],
     "wheels": ["wheels", "--size", "320x200"],
     "mandelbrot, 1280x800": ["mandelbrot", "--size", "1280x800"],
+}
+# Pictures that take long, at a quarter of their size
+SMALL, LARGE = ["--size", "320x200"], ["--size", "480x270"]
+DEFAULTS: dict[str, list[str]] = {
+    **{name: [name, *SMALL] for name in ("caldera", "ruin", "spire", "bonfire")},
+    "mandelbulb": ["--formula", "mandelbulb", *LARGE],
+    "buddhabrot": ["--formula", "buddhabrot", *LARGE],
+}
+ALONE: dict[str, list[str]] = {
+    "caldera, draft": ["caldera", "--quality", "draft", *SMALL],
+    "caldera, denoised": ["caldera", "--denoise", *SMALL],
+    "ruin, denoised": ["ruin", "--denoise", *SMALL],
+    "mandelbulb, draft": ["--formula", "mandelbulb", "--quality", "draft", *LARGE],
+    "buddhabrot, draft": ["--formula", "buddhabrot", "--quality", "draft", *LARGE],
+    "bonfire, draft": ["bonfire", "--quality", "draft", *SMALL],
 }
 NUMPY = "import numpy"
 
@@ -107,18 +126,21 @@ def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dic
     ]
 
 
-def measure_warm(checkouts: dict[str, Path], runs: int) -> list[dict[str, Any]]:
+def measure_warm(
+    checkouts: dict[str, Path], runs: int, kinds: dict[str, list[str]]
+) -> list[dict[str, Any]]:
     """Return for each checkout and picture what starts take whose programs are compiled."""
     results = []
     with tempfile.TemporaryDirectory() as folder:
         caches = {name: Path(folder, name) for name in checkouts}
         for path in caches.values():
             path.mkdir(exist_ok=True)
-        for kind, arguments in {NUMPY: ["-c", NUMPY], **WARM}.items():
+        for kind, arguments in {NUMPY: ["-c", NUMPY], **kinds}.items():
             by = run if kind == NUMPY else draw
-            found: dict[str, list[float]] = {name: [] for name in checkouts}
-            for k in range(-3, runs):  # the first ones compile
-                for name in [*checkouts][:: 1 if k % 2 else -1]:
+            drawn = ["this"] if kind in ALONE else [*checkouts]
+            found: dict[str, list[float]] = {name: [] for name in drawn}
+            for k in range(-3 if kinds is WARM else -1, runs):  # the first ones compile
+                for name in drawn[:: 1 if k % 2 else -1]:
                     seconds, _ = by(checkouts[name], arguments, caches[name])
                     found[name] += [seconds] if k >= 0 else []
             results += [
@@ -159,6 +181,7 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="another checkout, timed in turns")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--warm", action="store_true", help="time starts of compiled programs")
+    parser.add_argument("--defaults", action="store_true", help="time pictures that take long")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--read", type=Path, help="print the table of a file")
     options = parser.parse_args()
@@ -172,8 +195,8 @@ def main() -> None:
         checkouts["other"] = options.against.resolve()
     table = bench_report.make_report([])
     table["results"] = (
-        measure_warm(checkouts, options.runs)
-        if options.warm
+        measure_warm(checkouts, options.runs, {**DEFAULTS, **ALONE} if options.defaults else WARM)
+        if options.warm or options.defaults
         else measure(checkouts, options.kinds or list(KINDS), options.runs)
     )
     print(json.dumps(table, indent=1)) if options.json else print_table(table)

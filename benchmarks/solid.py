@@ -67,7 +67,7 @@ from fractals.space.cpu_ray_lists import (
 from fractals.space.family import FIRST_STEPS
 from fractals.space.plan import make_solid_plan, place_of, space_in_python
 from fractals.space.solids.boxes import mandelbox
-from fractals.space.trace import Tracing, levels_of, started
+from fractals.space.trace import Tracing, levels_of, pixels_of, started
 from fractals.tools import bench_report
 
 SIZE = 640, 480
@@ -183,12 +183,13 @@ def paths(runs: int) -> Iterator[dict[str, Any]]:
             plan, shot = tracing.plan, tracing.shot
             space = plan.space(tracing.backend.real)
             out, other = (np.zeros((height, width, 3), np.int64) for _ in range(2))
-            every = PathRange(width, 0, 0, width * height, 0, 1)
+            places = pixels_of(range(height), width)
+            every = PathRange(places.reshape(-1, 2), 0, 1)
             plain = tracing.backend.compile(light.make_body, plan.solid.walk)
             found = seconds_of(
                 {
                     "packs": lambda: tracer.trace(out.reshape(1, -1, 3), every, shot, space),  # noqa: B023
-                    "plain": lambda: plain(other, 0, 0, 1, shot, space),  # noqa: B023
+                    "plain": lambda: plain(other, places, 0, 1, shot, space),  # noqa: B023
                 },
                 runs,
             )

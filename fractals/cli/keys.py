@@ -65,7 +65,11 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "density": ("Turns of the palette per unit of the transferred value.", ()),
     "offset": ("Shift of the palette, in turns.", ()),
     "inside": ("Color of the points inside the set: '#rrggbb', or a name of CSS such as navy.", ()),
-    "quality": ("Points of a scatter image, for each pixel.", ()),
+    "quality": (
+        "Draft to look at, good for a screen, or best for print: how fine an image of any family "
+        "is; a number: points of a scatter image, for each pixel.",
+        ("draft", "good", "best"),
+    ),
     "seed": ("Number that the random points of a scatter image follow.", ()),
     "steps": ("Points of each trajectory of a scatter image.", ()),
     "fuse": ("Steps of a trajectory before its points are drawn.", ()),
@@ -141,7 +145,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "emission_width": ("How far from emission_at that light fades.", ()),
     "bounces": ("How many times light is reflected by the solid, 0 to 16.", ()),
     "samples": (
-        "Paths of light for each pixel; auto: 16 for each of supersampling's samples.",
+        "Paths of light for each pixel; auto: as many as a pixel of a solid needs, by quality; of "
+        "a relief 16 for each of supersampling's samples.",
         ("auto",),
     ),
     "relight": (
@@ -168,4 +173,9 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
         (),
     ),
     "grain": ("Strength of film grain, 0 to 1, such as 0.03.", ()),
+    "dither": (
+        "Pixels of 8 bits of a solid or a relief are rounded up or down in turns, because a smooth"
+        " sky would show bands.",
+        (),
+    ),
 }

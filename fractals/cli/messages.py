@@ -391,6 +391,7 @@ LABELS = {
     "finest": "narrowest width",
     "file": "file of numbers",
     "noise": "wrong counts",
+    "seconds_by_quality": "by quality",
 }
 UNIFORM = 100  # pixels per byte: PNGs of one color have 300 or more (measured)
 
@@ -496,7 +497,7 @@ def plan_table(
         found, which compiles programs.
     """
     from fractals.rendering.develop import developing_of
-    from fractals.rendering.families import family_of, unused
+    from fractals.rendering.families import family_of, seconds_by_quality, unused
     from fractals.rendering.options import RenderOptions
 
     if measures and (line := unused(scene)):
@@ -505,6 +506,8 @@ def plan_table(
     with ProgressLine(0, program_of(scene)):
         options = RenderOptions(**own, on_message=tell)
         table = family_of(scene).plan_table(scene, options, keeps, measures)
+    if found := seconds_by_quality(scene, options, keeps):
+        table["seconds_by_quality"] = found
     return table | ({"develop": developing_of(scene)} if scene.is_developed else {})
 
 
@@ -521,6 +524,9 @@ def print_plan(table: Mapping[str, Any], as_json: bool) -> None:
     if table.get("noise"):
         shown["noise"] = f"at most {100 * table['noise']:g} % of the samples"
     shown["seconds"] = f"{about(table['seconds'])}, {measured}, without compiling"
+    if "seconds_by_quality" in table:
+        each = table["seconds_by_quality"].items()
+        shown["seconds_by_quality"] = ", ".join(f"{word} {about(took)}" for word, took in each)
     for key in ("bits", "noise", "note"):
         if not table.get(key):
             shown.pop(key, None)

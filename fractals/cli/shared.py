@@ -195,14 +195,14 @@ develop_options = section(
     {
         **of(AS_MODEL, "--exposure E", "--curve NAME", "--bloom B", "--bloom-threshold LIGHT"),
         **of(AS_MODEL, "--bloom-radius HEIGHTS", "--vignette V", "--grain G"),
-        "--denoise/--no-denoise": AS_MODEL,
+        **of(AS_MODEL, "--denoise/--no-denoise", "--dither/--no-dither"),
     },
 )
 max_iterations_option = option("Iteration", "-n, --max-iterations N", AS_MODEL)
 scene_options = together(
     view_options,
     section("Picture", of(AS_MODEL, "--supersampling N", "--antialias HOW")),
-    option("Picture", "--quality POINTS", AS_MODEL),
+    option("Picture", "--quality WORD|POINTS", AS_MODEL),
     display_options,
     camera_options,
     relief_options,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fractals.kernels import on_cpu
 from fractals.kernels.elementary import exp, log
 from fractals.kernels.primitives import clamp, fma, number, select
-from fractals.kernels.random import make_random
+from fractals.kernels.random import MASK, make_random
 
 GRAIN = 5  # kind of random numbers; 0 to 4 are those of `fractals.scatter.game` and of paths
 WHITE_NITS = 203.0  # brightness of white in a picture of high dynamic range (ITU-R BT.2408)
@@ -26,6 +26,10 @@ ROOM = PEAK - BENT
 STEEP = SLOPE / ROOM  # of the shoulder, which begins as steep as the curve ends
 EVEN_GRAIN = 3.0**0.5  # over the sum of four random numbers: a standard deviation of 1
 UNIT = 2.0**-24
+# Of dithering: parts of a step by which thresholds move on to the right and down, of 32 bits. They
+# are powers of the plastic number, whose multiples are spread most evenly (Roberts, 2018).
+RIGHT, DOWN = 3242174889, 2447445414
+THRESHOLDS = 256  # a power of two: a value and a threshold add up without rounding
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class DevelopOptions:
     curve: str = "clip"  # or "filmic"
     hdr: bool = False  # encoded by PQ in place of sRGB's curve
     grain: bool = False
+    dither: bool = False  # of 8 bits
 
 
 class Development(NamedTuple):
@@ -107,14 +112,15 @@ def make_light_body(target):
 
 
 def make_developing(target, options):
-    """Return ``shade, tone, noise, rough``: the parts of developing.
+    """Return ``shade, tone, noise, rough, threshold``: the parts of developing.
 
     ``shade(x, y, numbers)`` is the share of its light that a place keeps, ``tone(v)`` the encoded
     value of light, of numbers and of packs, ``noise(column, row, strength)`` a random number of a
-    pixel, and ``rough(v, grain)`` a value with that.
+    pixel, ``rough(v, grain)`` a value with that, and ``threshold(column, row)`` which part of a
+    step is added to a pixel before it is cut off to a whole number.
     """
     words, _, _ = make_random(target)
-    int32, int64 = target.int32, target.int64
+    int32, int64, real32 = target.int32, target.int64, target.real32
     bend = target.jit(film_to_peak if options.hdr else film)
     encode = target.jit(pq if options.hdr else srgb)
     most = PEAK if options.hdr else 1.0
@@ -159,7 +165,19 @@ def make_developing(target, options):
         def rough(v, grain):
             return v
 
-    return tuple(target.jit(part) for part in (shade, tone, noise, rough))
+    if options.dither:
+
+        def threshold(column, row):
+            word = int64(column) * int64(RIGHT) + int64(row) * int64(DOWN)
+            k = int32((word & int64(MASK)) >> 24)
+            return (real32(k) + real32(0.5)) / real32(THRESHOLDS)
+
+    else:
+
+        def threshold(column, row):
+            return real32(0.5)
+
+    return tuple(target.jit(part) for part in (shade, tone, noise, rough, threshold))
 
 
 @on_cpu("fractals.backends.cpu.fast:developing")
@@ -172,7 +190,7 @@ def make_develop_body(target, options):
     light : array of float32 or float64, shape (rows, columns, 3)
     sheet : Development
     """
-    shade, tone, noise, rough = make_developing(target, options)
+    shade, tone, noise, rough, threshold = make_developing(target, options)
     int32, real32 = target.int32, target.real32
 
     def body(i0, j0, di, dj, out, light, sheet):
@@ -183,9 +201,10 @@ def make_develop_body(target, options):
                 half = number(0.5, numbers[0])
                 x, y = number(column, half) + half, number(row, half) + half
                 kept, grain = shade(x, y, numbers), noise(column, row, numbers[4])
+                part = threshold(column, row)
                 for m in range(3):
                     v = rough(tone(light[j, i, m] * kept), grain)
-                    out[j, i, m] = int32(real32(v * numbers[5]) + real32(0.5))
+                    out[j, i, m] = int32(real32(v * numbers[5]) + part)
 
     return body
 

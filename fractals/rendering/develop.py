@@ -19,6 +19,7 @@ OCTAVES = 5  # Gaussians of a glow, each half as wide as the next
 LEAST = 2.0  # cells of the standard deviation of a Gaussian: with fewer, cells would be seen
 REACH = 3.0  # standard deviations at which a Gaussian ends
 ROWS = 64  # that a thread computes at once
+SMOOTH = "solid", "relief"  # families whose pictures would show steps of 8 bits
 PIECE = 2**14  # of a table's numbers, computed at once
 
 Light = NDArray[np.floating[Any]]
@@ -48,7 +49,8 @@ class Developer:
         self.exposure, curve = own.usual(scene.family)
         self.glows = own.bloom > 0
         self._dtype = scene.image.dtype
-        options = DevelopOptions(curve, scene.image.hdr, own.grain > 0)
+        dithered = own.dither and scene.image.bits == 8 and scene.family in SMOOTH
+        options = DevelopOptions(curve, scene.image.hdr, own.grain > 0, dithered)
         self._develop = backend.compile(developing.make_develop_body, options)
         self._numbers: dict[str, Any] = {}
 

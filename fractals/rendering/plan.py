@@ -478,7 +478,7 @@ def make_plan(
     if device not in LIMITS:
         kinds = ", ".join(LIMITS)
         raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
-    scene = scene.unframed()
+    scene = scene.unframed().in_samples()
     formula, layers = scene.make_formula(), make_layers(scene)
     number = scene.iteration.number_type
     width, center = place_of(scene, formula)

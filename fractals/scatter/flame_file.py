@@ -24,6 +24,7 @@ from fractals.io.foreign import Format, Imported, first_of
 from fractals.scatter.flame_names import Read, value_of
 from fractals.scatter.formulas import MAX_TRANSFORMS
 from fractals.scatter.game import IDENTITY
+from fractals.scatter.plan import points_of
 from fractals.scene.model import FILTERS, Display
 
 COLORS = 256  # of a palette
@@ -325,7 +326,7 @@ def write_flame(table: Mapping[str, Any]) -> tuple[bytes, tuple[str, ...]]:
         "oversample": scene.image.supersampling,
         "filter": _text(display.filter_radius),
         "filter_shape": display.filter.replace("b_spline", "bspline"),
-        "quality": _text(scene.scatter.quality),
+        "quality": _text(points_of(scene)),
         "background": " ".join(_text(float(v)) for v in parse_color(display.background)),
         **{key: _text(getattr(display, key)) for key in TONES},
         "temporal_samples": 1,

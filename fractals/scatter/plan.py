@@ -99,6 +99,9 @@ def filter_taps(display: Display, step: int) -> NDArray[np.float64]:
 
 CHUNK = 256  # trajectories
 MAX_TRAJECTORIES = 2**31
+# Points for each pixel, by quality: of flames and attractors, and of orbits, which cost some ten
+# times as much each.
+POINTS = {"draft": (5.0, 1.0), "good": (50.0, 10.0), "best": (500.0, 100.0)}
 PILOT = 256  # columns of the picture in which a pilot counts
 LIMIT = 2000  # steps of an orbit where the scene says "auto"
 ORBIT = 80.0  # points of trajectories that take as long as an orbit, by a rough guess
@@ -286,7 +289,7 @@ class ScatterPlan:
     @property
     def chunks(self) -> int:
         """Return how many chunks give the scene's quality."""
-        points = self.scene.scatter.quality * math.prod(self.scene.image.size)
+        points = points_of(self.scene) * math.prod(self.scene.image.size)
         return max(1, math.ceil(points / (CHUNK * self.steps)))
 
     @property
@@ -462,10 +465,18 @@ def make_scatter_plan(
     if plan.chunks * CHUNK > MAX_TRAJECTORIES:
         most = MAX_TRAJECTORIES * plan.steps / math.prod(scene.image.size)
         raise OptionError(
-            f"quality {scene.scatter.quality:g} takes more than {MAX_TRAJECTORIES} trajectories: "
+            f"quality {points_of(scene):g} takes more than {MAX_TRAJECTORIES} trajectories: "
             f"give at most {most:.0f}, or more steps="
         )
     return plan
+
+
+def points_of(scene: Scene) -> float:
+    """Return the points for each pixel."""
+    given = scene.scatter.quality
+    if isinstance(given, str):
+        return POINTS[given][isinstance(scene.make_any_formula(), Buddhabrot)]
+    return given
 
 
 def steps_of(scene: Scene) -> int:

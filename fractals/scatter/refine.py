@@ -30,6 +30,7 @@ from fractals.scatter.plan import (
     Hits,
     ScatterPlan,
     make_scatter_plan,
+    points_of,
 )
 from fractals.scatter.play import Counter, Player, Spectrum
 from fractals.scatter.show import Show
@@ -144,7 +145,7 @@ class ScatterRefinement:
         if own:
             own.going = None
         played, taken, done, told = 0.0, 0.0, hits.chunks, hits.chunks
-        some = plan.chunks / plan.scene.scatter.quality  # a point a pixel
+        some = plan.chunks / points_of(plan.scene)  # a point a pixel
         least = other.hits.chunks if other else 0  # with fewer chunks the other's are better
         while done < plan.chunks:
             begun = perf_counter()
@@ -253,7 +254,7 @@ def _binned(sums: NDArray[Any], margin: int, side: int) -> NDArray[Any]:
 
 def _said(plan: ScatterPlan, samples: int) -> str:
     """Return how far the sums are."""
-    whole = plan.scene.scatter.quality
+    whole = points_of(plan.scene)
     reached = min(whole, samples / math.prod(plan.scene.image.size))
     if reached >= whole:
         return f"quality {whole:g}"
@@ -273,7 +274,7 @@ def _small(plan: ScatterPlan) -> ScatterPlan:
     scene = plan.scene.replace(
         size=(width, height),
         supersampling=1,
-        quality=min(plan.scene.scatter.quality, FIRST_ORBITS if plan.orbits else FIRST_QUALITY),
+        quality=min(points_of(plan.scene), FIRST_ORBITS if plan.orbits else FIRST_QUALITY),
         estimator_radius=display.estimator_radius / step,
         estimator_minimum=display.estimator_minimum / step,
     )

@@ -25,6 +25,7 @@ from fractals.scatter.plan import (
     CHUNK,
     Hits,
     ScatterPlan,
+    points_of,
     steps_of,
 )
 from fractals.scatter.play import Player, open_player
@@ -124,8 +125,9 @@ def _resume(store: SumStore, adder: HitAdder) -> tuple[HitAdder, Hits]:
     check_hits(hits, adder.plan, f"'{store.name}' is there, of another scene", ANOTHER)
     check_program(store)
     check_sums(store, _sums_version(adder.plan))
-    quality = max(adder.plan.scene.scatter.quality, store.scene.scatter.quality)
-    scene = store.scene.replace(quality=quality)
+    scene, quality = store.scene, points_of(adder.plan.scene)
+    if quality > points_of(scene):
+        scene = scene.replace(quality=quality)
     player = Player(replace(adder.plan, scene=scene.unframed()), adder.player.backend)
     return _reopen(HitAdder(player), store.numbers), replace(hits, scene=scene)
 

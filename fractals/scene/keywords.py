@@ -69,7 +69,7 @@ class SceneKeywords(SceneTables, total=False):
     range: tuple[SupportsFloat, SupportsFloat] | None
     inside: str
     layers: Sequence[Any]
-    quality: SupportsFloat
+    quality: SupportsFloat | Literal["draft", "good", "best"]
     seed: SupportsIndex
     steps: SupportsIndex
     fuse: SupportsIndex
@@ -119,6 +119,7 @@ class SceneKeywords(SceneTables, total=False):
     vignette: SupportsFloat
     denoise: bool
     grain: SupportsFloat
+    dither: bool
 
 
 class RecolorKeywords(SceneKeywords, total=False):

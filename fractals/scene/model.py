@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -51,6 +52,11 @@ def folded_html(title: str, text: str) -> str:
 
 VERSION = 1  # of the scene format; raised when an older program would misread a newer scene
 MAX_ITERATIONS = 2_000_000_000  # counts are int32
+
+Quality = Literal["draft", "good", "best"]
+QUALITIES: tuple[Quality, ...] = ("draft", "good", "best")
+FINEST = 4  # samples of the best picture of escape time, along each side of a pixel
+MOST_POINTS = 1e9  # of a scatter image, for each pixel
 
 MAX_JULIA = 30  # decimal exponent of c, as of a center; every orbit escapes at once from 1e9 on
 MAX_KEYS = 100  # of a table
@@ -205,11 +211,28 @@ class Iteration(Table):
         return "float64" if self.precision == "auto" else self.precision
 
 
+def _quality(given: Any) -> Any:
+    if given in QUALITIES:
+        return given
+    try:
+        number = float(given)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(given, bool) or not 0 < number <= MOST_POINTS:
+        words = ", ".join(QUALITIES)
+        raise ValueError(
+            f"'{shown(given, 40)}' is not {words}, or a number more than 0, at most {MOST_POINTS:g}"
+        )
+    return number
+
+
 class Scatter(Table):
     """How many points a scatter image has, and which."""
 
-    quality: Finite = Field(
-        default=50.0, gt=0, le=1e9, description="points of a scatter image, for each pixel"
+    quality: Annotated[float | Quality, BeforeValidator(_quality)] = Field(
+        default="good",
+        description="draft to look at, good for a screen, or best for print: how fine an image of "
+        "any family is; a number: points of a scatter image, for each pixel",
     )
     seed: int = Field(
         default=0,
@@ -408,6 +431,20 @@ class Scene(Table):
             return self
         view = self.view.fitted(self.image.size).model_copy(update={"frame": None})
         return self.model_copy(update={"view": view})
+
+    def in_samples(self) -> "Scene":
+        """Return a scene of escape time with samples in place of a quality in words.
+
+        Such a picture has no noise: a draft has one sample a pixel, and the best 4x4 at least. That
+        of a relief is in its light.
+        """
+        word, samples = self.scatter.quality, self.image.supersampling
+        if word not in ("draft", "best") or self.relief.heights != "none":
+            return self
+        samples = 1 if word == "draft" else max(samples, FINEST)
+        image = self.image.model_copy(update={"supersampling": samples})
+        scatter = self.scatter.model_copy(update={"quality": "good"})
+        return self.model_copy(update={"image": image, "scatter": scatter})
 
     @property
     def is_developed(self) -> bool:

@@ -258,6 +258,12 @@ class Develop(Table):
         default=0.0, ge=0, le=1, description="strength of film grain, 0 to 1, such as 0.03"
     )
 
+    dither: bool = Field(
+        default=True,
+        description="pixels of 8 bits of a solid or a relief are rounded up or down in turns, "
+        "because a smooth sky would show bands",
+    )
+
     @property
     def whole(self) -> bool:
         """Tell whether pixels depend on the light of the whole picture."""

@@ -150,7 +150,8 @@ class Light(Table):
     )
     samples: Annotated[int | Literal["auto"], Paths] = Field(
         default="auto",
-        description="paths of light for each pixel; auto: 16 for each of supersampling's samples",
+        description="paths of light for each pixel; auto: as many as a pixel of a solid needs, by "
+        "quality; of a relief 16 for each of supersampling's samples",
     )
     relight: bool = Field(
         default=False,

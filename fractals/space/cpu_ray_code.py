@@ -172,12 +172,12 @@ def make_walk(target):
     return target.jit(walk)
 
 
-def make_body(target, shared):
+def make_body(target, shared, guided):
     """Return ``body(sums, job, shot, space, calls, rays, own, ids)``: the light of some paths.
 
     Parameters
     ----------
-    sums : array of int64, shape (1, pixels, 3), or (1, pixels, 3 + SHARES) if `shared`
+    sums : array of int64, shape (1, pixels, numbers)
         As of `fractals.space.light.make_body`.
     job : fractals.space.cpu_ray_lists.PathRange
     shot, space
@@ -194,6 +194,7 @@ def make_body(target, shared):
     draw, keep, ahead = lights.make_draw(target), lights.make_keep(target), march.make_ahead(target)
     sky_of, haze, color_of = lights.make_sky(target), jit(lights.haze_of), jit(lights.surface)
     share, share_sky = lights.make_shares(target)
+    guide = lights.make_guide(target)
     to_sun, reflect = lights.make_to_sun(target), lights.make_reflect(target)
     lit, inner, normal = jit(lights.sunlight), jit(march.dot), jit(march.normal_of)
     take = make_take(target, march.EYE + 1)
@@ -232,17 +233,15 @@ def make_body(target, shared):
         Its loops are simple ones, of which LLVM makes vectors.
         """
         zero, one, half = real(0), real(1), real(0.5)
-        column, row, sample = job.pixel % job.width, job.pixel // job.width, 0
-        pixel = job.place
+        pixel, sample = 0, 0
         for i in range(n):
+            column, row = job.places[pixel, 0], job.places[pixel, 1]
             ids[0, i], ids[PIXEL, i], ids[SAMPLE, i] = i, pixel, job.first + sample
             ids[COLUMN, i], ids[ROW, i] = column, row
             rays[LENGTH, i] = start(column, row, shot.starts)
             sample += 1
             if sample == job.samples:
-                column, pixel, sample = column + 1, pixel + 1, 0
-                if column == job.width:
-                    column, row = 0, row + 1
+                pixel, sample = pixel + 1, 0
         if shot.bounces < 0:
             for m in range(4):
                 for i in range(n):
@@ -271,6 +270,9 @@ def make_body(target, shared):
             through = triple(own, THROUGH, i)
             if not rays[HITS, i] > real(0):
                 give_sky(own, p, through, d, light, sums, ids[PIXEL, p])
+                if guided and bounce == 0:
+                    none = real(0), real(0), real(0)
+                    guide(sums, 0, ids[PIXEL, p], triple(own, LIGHT, p), none)
                 continue
             if bounce == 0:
                 fog = haze(t, light)
@@ -311,6 +313,8 @@ def make_body(target, shared):
         for i in range(live):
             p, h = ids[0, i], own[FOOT, i]
             r, g, b, w = color_of(own[COLOR, i], light, shot.colors)
+            if guided and bounce == 0:
+                guide(sums, 0, ids[PIXEL, p], (r, g, b), triple(own, NORMAL, i))
             through = triple(own, THROUGH, i)
             given_off = scaled(w, through)
             give(own, p, given_off, three(light, EMISSION))
@@ -369,7 +373,7 @@ def make_body(target, shared):
     bounce_on, add = jit(bounce_on), jit(add)
 
     def body(sums, job, shot, space, calls, rays, own, ids):
-        light, n = shot.light, job.pixels * job.samples
+        light, n = shot.light, len(job.places) * job.samples
         cone, zero = shot.camera[CONE], real(0)
         wide = real(WIDER) * cone
         aim(rays, own, ids, n, job, shot)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fractals.backends.cpu.programs import array, program_of
 from fractals.backends.machine_code import REGISTER, char_of
-from fractals.space.light import Shot
+from fractals.space.light import GUIDES, SHARES, Shot
 from fractals.space.march import (
     CONE,
     LENS,
@@ -46,14 +46,17 @@ PATHS = "fractals.space.cpu_ray_code:make_body"
 
 
 class PathRange(NamedTuple):
-    """Which paths are traced: some samples of pixels side by side."""
+    """Which paths are traced: some samples of some pixels."""
 
-    width: Any  # of the picture
-    pixel: Any  # the first pixel, counted from the picture's first
-    place: Any  # of that pixel in the sums
-    pixels: Any
+    places: Any  # column and row of the pixels: array of int32, shape (pixels, 2)
     first: Any  # the first sample
     samples: Any
+
+
+def places_of(width: int, begin: int, count: int) -> NDArray[np.int32]:
+    """Return column and row of pixels that follow each other row by row; shape (count, 2)."""
+    row, column = np.divmod(np.arange(begin, begin + count, dtype=np.int32), np.int32(width))
+    return np.stack([column, row], axis=1)
 
 
 class Tracer:
@@ -72,7 +75,13 @@ class Tracer:
         layout = tuple, array(char), "q", "q", char, "q", space
         self._walk = program_of(WALK, number, (walk, vectors), packed=True).entry(layout)
         self._calls = np.array([self._walk.code.address], np.int64)
-        self._paths = [program_of(PATHS, number, (shared,), long=True) for shared in (False, True)]
+        # By how many numbers a pixel has: of light alone, with shares, with guides
+        self._paths = {
+            3 + SHARES * shared + GUIDES * guided: program_of(
+                PATHS, number, (shared, guided), long=True
+            )
+            for shared, guided in ((False, False), (True, False), (False, True))
+        }
         wide = room + PAD
         self._rays: NDArray[Any] = np.zeros((RAY_ROWS, wide), number)
         self._rays[NUMBER] = np.arange(wide)
@@ -81,20 +90,16 @@ class Tracer:
 
     def trace(self, sums: NDArray[np.int64], job: PathRange, shot: Shot, space: Space) -> None:
         """Add the light of samples to the sums of all pixels, shape (1, pixels, numbers)."""
-        paths = self._paths[sums.shape[2] > 3]
+        paths = self._paths[sums.shape[2]]
         at_once = max(1, self.room // job.samples)
-        for begin in range(0, job.pixels, at_once):
-            part = job._replace(
-                pixel=job.pixel + begin,
-                place=job.place + begin,
-                pixels=min(at_once, job.pixels - begin),
-            )
+        for begin in range(0, len(job.places), at_once):
+            places, own = job.places[begin : begin + at_once], sums[:, begin : begin + at_once]
             for first in range(job.first, job.first + job.samples, self.room):
                 if halted():
                     return
                 left = job.first + job.samples - first
-                now = part._replace(first=first, samples=min(self.room, left))
-                paths(sums, now, shot, space, self._calls, self._rays, self._own, self._ids)
+                now = PathRange(places, first, min(self.room, left))
+                paths(own, now, shot, space, self._calls, self._rays, self._own, self._ids)
 
     def starts(
         self,
@@ -111,7 +116,7 @@ class Tracer:
         flat, shot = out.reshape(-1), self._walkers(camera, before, cone.base)
         for begin in range(0, out.size, self.room):
             part = flat[begin : begin + self.room]
-            job = PathRange(columns, top * columns + begin, 0, len(part), 0, 1)
+            job = PathRange(places_of(columns, top * columns + begin, len(part)), 0, 1)
             np.maximum(self._walked(job, shot, space) - cone.back, self._real(0), out=part)
 
     def first(
@@ -130,7 +135,7 @@ class Tracer:
         for begin in range(0, len(flat), self.room):
             part, rays = flat[begin : begin + self.room], self._rays
             n = len(part)
-            lengths = self._walked(PathRange(columns, begin, 0, n, 0, 1), shot, space)
+            lengths = self._walked(PathRange(places_of(columns, begin, n), 0, 1), shot, space)
             part[:, 0] = np.where(rays[HITS, :n] > 0, lengths, self._real(-1))
             part[:, 1] = rays[TRAP, :n]
 
@@ -142,6 +147,6 @@ class Tracer:
     def _walked(self, job: PathRange, shot: Shot, space: Space) -> NDArray[Any]:
         """Return the lengths of such rays."""
         own, lists = np.zeros((1, 0, 3), np.int64), (self._rays, self._own, self._ids)
-        self._paths[False](own, job, shot, space, self._calls, *lists)
-        found: NDArray[Any] = self._rays[ENDED, : job.pixels]
+        self._paths[3](own, job, shot, space, self._calls, *lists)
+        found: NDArray[Any] = self._rays[ENDED, : len(job.places)]
         return found

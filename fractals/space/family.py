@@ -23,7 +23,8 @@ from fractals.rendering.options import RenderOptions, StoreOptions
 from fractals.rendering.stores.compute_store import Computed
 from fractals.rendering.stores.sums import Play, SumStore, play_here
 from fractals.scene.model import Scene
-from fractals.space.plan import Seen, SolidPlan, make_solid_plan
+from fractals.space.enough import Filling
+from fractals.space.plan import Seen, SolidPlan, make_solid_plan, samples_of
 from fractals.space.store import (
     KIND,
     LightAdder,
@@ -55,16 +56,20 @@ MOST_BYTES = 2**31  # of the sums
 class SolidFacts:
     """What is known of a picture of a solid: what keeps a film's colors and haze the same."""
 
-    samples: int  # of a pixel
+    samples: int  # of a pixel, at most
     seen: Seen
+    mean: float = 0.0  # samples of a pixel, where each has as many as it needs
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         ends = [float(f"{self.seen.traps[k]:.6g}") for k in (0, -1)]
         depth = float(f"{self.seen.depth:.6g}")
-        return {"samples_per_pixel": self.samples, "depth": depth, "range": ends}
+        table = {"samples_per_pixel": self.samples, "depth": depth, "range": ends}
+        return table | ({"mean_samples": round(self.mean, 2)} if self.mean else {})
 
     def __str__(self) -> str:
+        if self.mean:
+            return f"{self.mean:.3g} samples a pixel, at most {self.samples}"
         return f"{self.samples} samples a pixel"
 
 
@@ -86,25 +91,27 @@ class SolidRefinement:
     ) -> None:
         self._scene, self._options, self._backend_of = scene, options, backend_of
         self._tracing: Tracing | None = None
-        self._sums: NDArray[np.int64] | None = None
-        self._done = 0  # samples in the sums
+        self._filling: Filling | None = None  # the sums
+        self._done = 0  # samples in the sums, of pixels that need as many
         self._even = True  # whether all rows have as many samples
         self._speed = 0.0  # pixels a second of the last small picture
         if isinstance(before, SolidRefinement):
             self._speed = before._speed
         if isinstance(before, SolidRefinement) and before._even:
             same = before._scene.model_copy(update={"develop": scene.develop}) == scene
+            # A denoiser needs guides, and fewer samples
+            same &= before._scene.develop.denoise == scene.develop.denoise
             if same:  # the same light, developed in another way
-                self._sums, self._done = before._sums, before._done
+                self._filling, self._done = before._filling, before._done
 
     @property
     def kept(self) -> int:
         """Return the bytes of the sums."""
-        return 0 if self._sums is None else self._sums.nbytes
+        return 0 if self._filling is None else sum(each.nbytes for each in self._filling)
 
     def free(self) -> None:
         """Free the sums."""
-        self._sums, self._done = None, 0
+        self._filling, self._done = None, 0
 
     def prepare(self) -> None:
         """Compile what traces and shows."""
@@ -146,11 +153,13 @@ class SolidRefinement:
         tracing.add(sums, range(height), 0, samples, self._options.on_progress)
         return tracing.pixels(sums, samples)
 
-    def _shown(self, tracing: Tracing, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
+    def _shown(self, tracing: Tracing, filling: Filling) -> NDArray[Any]:
         """Return the picture of sums; the last one is without noise where that is asked."""
-        if samples == tracing.plan.samples_per_pixel:
-            return tracing.finished(tracing.light(sums, samples))
-        return tracing.pixels(sums, samples)
+        most = tracing.effort.most
+        sums = filling.even(most)
+        if self._done == most:
+            return tracing.finished(tracing.light(sums, most))
+        return tracing.pixels(sums, most)
 
     def pictures(self) -> Iterator[Refined | None]:
         """Yield pictures, the last one exact, and None after each step."""
@@ -158,35 +167,35 @@ class SolidRefinement:
         tracing = self._tracing
         assert tracing
         width, height = self._scene.image.size
-        whole = tracing.plan.samples_per_pixel
-        if self._sums is None:
+        whole = tracing.effort.most
+        if self._filling is None:
             step = self._first_step()
             if step > 1:
                 yield Refined(self._look(step), step, "a first look", False)
             yield Refined(self._look(1, step == 1), 1, "a fast look", False)
-            self._sums = np.zeros((height, width, 3), np.int64)
-        sums, shown, spent, took = self._sums, self._done, 0.0, 0.0
+            self._filling = Filling.of(np.zeros((height, width, tracing.numbers), np.int64))
+        filling, shown, spent, took = self._filling, self._done, 0.0, 0.0
         if shown:
             said = f"{shown} of {whole} samples"
-            yield Refined(self._shown(tracing, sums, shown), 1, said, shown == whole)
+            yield Refined(self._shown(tracing, filling), 1, said, shown == whole)
         while self._done < whole:
-            self._even = False
-            last = min(whole, max(self._done + 1, min(2 * self._done, self._done + 4)))
+            self._even, last = False, tracing.effort.after(self._done)
             for top in range(0, height, ROWS):
                 rows = range(top, min(height, top + ROWS))
-                begun, own = perf_counter(), sums[top : rows.stop]
-                fresh = np.zeros_like(own)  # an error ends a step early, which leaves no half of it
-                tracing.add(fresh, rows, self._done, last, self._options.on_progress)
-                own += fresh
+                begun = perf_counter()
+                part, samples = filling.part(slice(top, rows.stop)), (self._done, last)
+                tracing.go_on(part, rows, samples, self._options.on_progress)
                 spent += perf_counter() - begun
                 yield None
             self._done, self._even = last, True
-            if last < whole and (last < 2 * shown or spent < took):
+            if not filling.active.any():
+                self._done = whole
+            if self._done < whole and (last < 2 * shown or spent < took):
                 continue
             begun, shown = perf_counter(), last
-            pixels = self._shown(tracing, sums, last)
+            pixels = self._shown(tracing, filling)
             spent, took = 0.0, perf_counter() - begun
-            yield Refined(pixels, 1, f"{last} of {whole} samples", last == whole)
+            yield Refined(pixels, 1, f"{self._done} of {whole} samples", self._done == whole)
 
 
 class Solids(Family):
@@ -232,10 +241,13 @@ class Solids(Family):
     def expose(self, scenes: Sequence[Scene], options: RenderOptions, shared: Any = None) -> Image:
         """Draw a picture, or a frame of a film: each moment has its share of the samples."""
         scene, stages = scenes[0], Stages()
+        if len(scenes) > 1:  # moments share the samples of a pixel, so all pixels have as many
+            scene = scene.replace(samples=samples_of(scene))
         tracing = open_tracing(scene, options, seen=shared, moments=scenes[1:])
         width, height = scene.image.size
         whole, real = tracing.whole, tracing.backend.real
-        pixels = np.empty((height, width, 3), real if whole else scene.image.dtype)
+        numbers = tracing.numbers if whole else 3
+        pixels = np.empty((height, width, numbers), real if whole else scene.image.dtype)
         for rows, part in bands(tracing, options, stages):
             pixels[rows.start : rows.stop] = part
         if whole:
@@ -365,7 +377,9 @@ class Solids(Family):
         stages = Stages()
         sums, samples = raw.even()
         sums = relit(replace(raw, sums=sums), scene)
-        tracing = open_tracing(scene.replace(samples=samples), options)
+        if raw.scene.light.samples != "auto":
+            scene = scene.replace(samples=samples)
+        tracing = open_tracing(scene, options)
         if tracing.whole:
             pixels = tracing.finished(tracing.light(sums, samples))
         else:
@@ -398,7 +412,7 @@ def bands(
     They are light where that is asked, or where pixels depend on that of the whole picture.
     """
     plan = tracing.plan
-    (width, height), samples = plan.scene.image.size, plan.samples_per_pixel
+    (width, height), samples = plan.scene.image.size, tracing.effort.most
     step = min(height, max(1, plan.band // tall) * tall)
     for top in range(0, height, step):
         rows = range(top, min(height, top + step))
@@ -406,9 +420,8 @@ def bands(
         if (found := kept.load(name) if kept else None) and "pixels" in found:
             yield rows, found["pixels"]
             continue
-        sums = np.zeros((len(rows), width, 3), np.int64)
-        progress = within(options.on_progress, top, len(rows), height)
-        tracing.add(sums, rows, 0, samples, progress)
+        sums = np.zeros((len(rows), width, 3 if light else tracing.numbers), np.int64)
+        tracing.fill(sums, rows, within(options.on_progress, top, len(rows), height))
         stages.lap("iterate")
         if light or tracing.whole:
             part = tracing.light(sums, samples)
@@ -430,7 +443,7 @@ def facts_of(tracing: Tracing, stages: Stages) -> dict[str, Any]:
         "precision": plan.precision,
         "method": plan.method,
         "loop": tracing.loop,
-        "summary": SolidFacts(tracing.plan.samples_per_pixel, tracing.seen),
+        "summary": SolidFacts(tracing.effort.most, tracing.seen, tracing.mean),
     }
 
 

@@ -6,6 +6,7 @@ path goes on in a random direction, as a matt surface reflects, until it sees th
 last bounce the sky lights the surface as far as its surroundings leave it open.
 
 A store that is lit anew also keeps how much of each source's light reaches a pixel: the *shares*.
+For a denoiser, the *guides* are added up: color and normal of what a path meets first.
 
 Sample s of a pixel draws ``philox(g, column, row, PATH)`` for its group g of four numbers: pixel
 and lens, then the sun's disc and the direction of each bounce. The words are moved on by s times
@@ -46,6 +47,7 @@ BRIGHTEST = 4096.0  # of a sample: brighter ones would be specks
 SUN, ACROSS, ALONG, SUNLIGHT, HORIZON, ZENITH, GROUND, EMISSION = 0, 3, 6, 9, 12, 15, 18, 21
 GLOW, HAZE, GLOSS, TRAP, TRAPS = 24, 25, 26, 27, 28
 SHARES = GLOW - SUNLIGHT  # of a pixel: red, green and blue of each source, in their order
+GUIDES = 6  # numbers of a pixel for a denoiser: color and normal
 WIDER = 4.0  # how much wider than a pixel's ray those are that the surface reflects
 AWAY = 2.0  # footprints from the surface where these begin
 NEAR = 0.5  # footprints from which they meet the surface there
@@ -283,6 +285,29 @@ def make_shares(target):
     return share, target.jit(share_sky)
 
 
+def make_guide(target):
+    """Return ``guide(out, j, i, color, n)``, which adds to the guides that follow a pixel's sums.
+
+    `color`: of the surface, or of the sky, cut off at 1; `n`: the normal, or 0.
+    """
+    real, whole = target.real, target.int64
+
+    def kept(v):
+        return whole(clamp(v, -real(1), real(1)) * real(ONE))
+
+    kept = target.jit(kept)
+
+    def guide(out, j, i, color, n):
+        out[j, i, 3] += kept(color[0])
+        out[j, i, 4] += kept(color[1])
+        out[j, i, 5] += kept(color[2])
+        out[j, i, 6] += kept(n[0])
+        out[j, i, 7] += kept(n[1])
+        out[j, i, 8] += kept(n[2])
+
+    return target.jit(guide)
+
+
 def make_surface(target, walk):
     """Return a solid as paths of light meet it."""
     real, field = target.real, make_field(target, walk)
@@ -310,18 +335,18 @@ def make_surface(target, walk):
     return Surface(make_ahead(target), make_march(target, walk), *parts)
 
 
-def make_path(target, met, shared):
+def make_path(target, met, shared, guided):
     """Return ``path(column, row, sample, shot, space, out, j, i)``: a path's light, by channel.
 
     `met`: a `Surface`. `shared`: the shares of the sources are added to the element (j, i) of
-    `out`.
+    `out`; `guided`: the guides are.
     """
     real, draw = target.real, make_draw(target)
     ahead, meet, facing, color_of, last, first_base = met
     sky_of, haze, inner = make_sky(target), target.jit(haze_of), target.jit(dot)
     to_sun, lit, reflect = make_to_sun(target), target.jit(sunlight), make_reflect(target)
     share, share_sky = make_shares(target)
-    start, gather = target.jit(start_of), target.jit(gathered)
+    start, gather, guide = target.jit(start_of), target.jit(gathered), make_guide(target)
 
     def path(column, row, sample, shot, space, out, j, i):
         light, zero = shot.light, real(0)
@@ -336,6 +361,8 @@ def make_path(target, met, shared):
                 color = gather(color, through, sky_of(d, light))
                 if shared:
                     share_sky(out, j, i, d, light, through)
+                if guided and k == 0:
+                    guide(out, j, i, color, (zero, zero, zero))
                 break
             if k == 0:
                 fog = haze(t, light)
@@ -348,6 +375,8 @@ def make_path(target, met, shared):
             place = added(o, t, d)
             n = facing(place, h, d, space)
             r, g, b, own = color_of(place, trap, shot, space)
+            if guided and k == 0:
+                guide(out, j, i, (r, g, b), n)
             given_off = scaled(own, through)
             color = gather(color, given_off, three(light, EMISSION))
             if shared:
@@ -376,31 +405,34 @@ def make_path(target, met, shared):
     return target.jit(path)
 
 
-def make_body(target, options, shared=False, surface_of=make_surface):
-    """Return ``body(i0, j0, di, dj, out, top, first, samples, shot, space)``: light of pixels.
+def make_body(target, options, shared=False, guided=False, surface_of=make_surface):
+    """Return ``body(i0, j0, di, dj, out, places, first, samples, shot, space)``: light of pixels.
 
     Parameters
     ----------
-    out : array of int64, shape (rows, columns, 3), or (rows, columns, 3 + SHARES) if `shared`
-        Sums, to which the light of some samples is added, and the shares of its sources.
-    top : int64
-        The row of the picture that is the first of `out`.
+    out : array of int64, shape (rows, columns, numbers)
+        Sums, to which the light of some samples is added: 3 numbers; then `SHARES` of its sources
+        if `shared`, or `GUIDES` if `guided`.
+    places : array of int32, shape (rows, columns, 2)
+        Column and row of the pixels in the picture; a column of -1: none.
     first, samples : int64
         The first sample, and how many there are.
     shot : Shot
     space : fractals.space.march.Space
         Or the data of another surface, as `surface_of(target, options)` takes them.
     """
-    path, keep = make_path(target, surface_of(target, options), shared), make_keep(target)
+    path, keep = make_path(target, surface_of(target, options), shared, guided), make_keep(target)
 
-    def body(i0, j0, di, dj, out, top, first, samples, shot, space):
+    def body(i0, j0, di, dj, out, places, first, samples, shot, space):
         for j in range(j0, out.shape[0], dj):
             for i in range(i0, out.shape[1], di):
-                for sample in range(first, first + samples):
-                    red, green, blue = path(i, top + j, sample, shot, space, out, j, i)
-                    out[j, i, 0] += keep(red)
-                    out[j, i, 1] += keep(green)
-                    out[j, i, 2] += keep(blue)
+                column, row = places[j, i, 0], places[j, i, 1]
+                if column >= 0:
+                    for sample in range(first, first + samples):
+                        red, green, blue = path(column, row, sample, shot, space, out, j, i)
+                        out[j, i, 0] += keep(red)
+                        out[j, i, 1] += keep(green)
+                        out[j, i, 2] += keep(blue)
 
     return body
 

@@ -18,6 +18,7 @@ from fractals.scene.picture import View
 from fractals.scene.space import Camera, Light
 from fractals.space import light as lights
 from fractals.space import march
+from fractals.space.enough import Effort
 from fractals.space.solid import MOST_STEPS, Solid
 
 PROBE = 24  # rows and columns of rays that look where the surface is
@@ -30,7 +31,13 @@ PALETTE = "sandstone"  # where a scene names none: of low chroma, as stone is
 FOOTPRINT = 0.7  # of a ray, in pixels: half of a pixel's diagonal
 SUN = (-0.62, 0.52, 0.58)  # of a relief that says none: above, to the upper left of the map
 GLOW = 0.12  # the sky around the sun, in the sun's light
-PER_SAMPLE = 16  # paths for each of supersampling's samples
+# Paths for each of supersampling's samples, by quality, where all pixels have as many.
+PER_SAMPLE = {"draft": 0.5, "good": 16.0, "best": 64.0}
+# Where pixels have as many as they need: the most paths for each of supersampling's samples, the
+# noise, and the fewest paths of a pixel, as of `fractals.space.enough`. A denoiser needs fewer.
+ENOUGH = {"draft": (0.5, 0.0, 1), "good": (32.0, 2.5, 8), "best": (256.0, 0.5, 16)}
+TO_DENOISE = {"draft": (0.5, 0.0, 1), "good": (2.0, 5.0, 4), "best": (16.0, 1.5, 8)}
+SHARE = 0.5  # of the most paths, that pixels need as a rule
 NEAREST = 1e-9  # distance of what is in view, for haze and focus
 # Detail, of the solid's radius, that a solid's own steps resolve. Finer detail takes more steps,
 # but not where there are FEW of them: such a solid is a shape whose steps have an end.
@@ -38,6 +45,7 @@ DETAIL, FEW = 1e-6, 4
 FINEST = 2.0**-53  # detail that float64 resolves
 ULPS = 8  # footprints of fewer units in the last place resolve no surface
 BYTES_OF_SUMS = 24  # of a pixel, without the shares of sources
+BYTES_OF_GUIDES = 48  # of a pixel, for a denoiser
 BYTES_OF_LIST = 2**20  # of a thread
 BAND = 2**22  # pixels whose sums are kept at once
 # A second and thread.
@@ -96,12 +104,17 @@ class SolidPlan:
 
     @property
     def samples_per_pixel(self) -> int:
-        """Return how many paths a pixel has."""
-        return samples_of(self.scene)
+        """Return how many paths a pixel has, at most."""
+        return self.effort.most
+
+    @property
+    def effort(self) -> Effort:
+        """Return how many paths pixels need."""
+        return effort_of(self.scene)
 
     @property
     def samples(self) -> int:
-        """Return how many paths are traced."""
+        """Return how many paths are traced, at most."""
         return math.prod(self.scene.image.size) * self.samples_per_pixel
 
     @property
@@ -119,7 +132,8 @@ class SolidPlan:
     @property
     def seconds(self) -> float:
         """Return a rough estimate of the seconds, without compiling."""
-        rays = self.samples * (3 + 2 * self.scene.light.bounces)
+        share = SHARE if self.effort.noise else 1.0
+        rays = share * self.samples * (3 + 2 * self.scene.light.bounces)
         return rays / self.scene.camera.ray_step / RAYS[self.device] / max(1, self.threads)
 
     @property
@@ -132,7 +146,9 @@ class SolidPlan:
         pixels = kept * width * 3 * self.scene.image.bits // 8
         if self.scene.develop.whole and self.keeps == "pixels":
             pixels += width * height * BYTES_OF_GLOW
-        return self.band * width * BYTES_OF_SUMS + pixels + self.threads * BYTES_OF_LIST
+        guides = (self.band + height) * width * BYTES_OF_GUIDES * self.scene.develop.denoise
+        sums = self.band * width * BYTES_OF_SUMS
+        return sums + guides + pixels + self.threads * BYTES_OF_LIST
 
     def to_table(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -260,10 +276,25 @@ def emitted_at(light: Light, share: NDArray[np.float64]) -> NDArray[np.float64]:
     return given_off
 
 
+def quality_of(scene: Scene) -> str:
+    """Return the quality in words: "draft", "good" or "best"."""
+    given = scene.scatter.quality
+    return given if isinstance(given, str) else "good"
+
+
 def samples_of(scene: Scene) -> int:
-    """Return how many paths a pixel of a scene has."""
-    given = scene.light.samples
-    return PER_SAMPLE * scene.image.supersampling**2 if given == "auto" else given
+    """Return how many paths a pixel of a scene has, where all have as many."""
+    given, each = scene.light.samples, scene.image.supersampling**2
+    return math.ceil(PER_SAMPLE[quality_of(scene)] * each) if given == "auto" else given
+
+
+def effort_of(scene: Scene) -> Effort:
+    """Return how many paths the pixels of a solid have."""
+    if scene.light.samples != "auto":
+        return Effort(scene.light.samples, 0.0)
+    table = TO_DENOISE if scene.develop.denoise else ENOUGH
+    share, noise, least = table[quality_of(scene)]
+    return Effort(math.ceil(share * scene.image.supersampling**2), noise, least)
 
 
 def numbers_of(scene: Scene) -> int:

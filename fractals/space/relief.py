@@ -51,7 +51,7 @@ from fractals.space.plan import (
     samples_of,
     sun_over_ground,
 )
-from fractals.space.trace import SampledRows, in_turn, moved, pieces_of
+from fractals.space.trace import SampledRows, in_turn, moved, pieces_of, pixels_of
 from fractals.threads import Progress, within
 
 if TYPE_CHECKING:
@@ -277,15 +277,14 @@ class Lighting:
     ) -> None:
         """Add samples to the sums of some rows, as `fractals.space.trace.Tracing`."""
         backend = self.backend
-        run_paths = backend.compile(lights.make_body, None, False, grounds.make_surface)
+        run_paths = backend.compile(lights.make_body, None, False, False, grounds.make_surface)
 
         def work(piece: SampledRows) -> None:
             own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
-            on_device = backend.to_device(own)
-            pixels = len(piece.rows) * self.scene.image.size[0]
-            for part in in_turn(backend.kind, pixels, piece.first, piece.samples):
-                where = map(np.int64, (piece.rows.start, *part))
-                run_paths(on_device, *where, self._shot, self._ground)
+            places = pixels_of(piece.rows, own.shape[1])
+            on_device, where = backend.to_device(own), backend.to_device(places)
+            for part in in_turn(backend.kind, own[..., 0].size, piece.first, piece.samples):
+                run_paths(on_device, where, *map(np.int64, part), self._shot, self._ground)
             backend.to_host(on_device, own)
 
         pieces = pieces_of(self.device, self.scene, 0, rows, first, last)

@@ -30,12 +30,12 @@ from fractals.rendering.stores.sums import (
 from fractals.scene.model import Scene
 from fractals.scene.space import SOURCES
 from fractals.space.light import ONE
-from fractals.space.plan import numbers_of, samples_of, sources_of
+from fractals.space.plan import effort_of, numbers_of, sources_of
 from fractals.space.trace import CHECKED, Tracing, open_tracing
 from fractals.threads import Progress, add
 
 SUMS = 2  # version of what samples add up to: raised where rays of a picture change
-CHANGED = ("light.samples",)  # keys that change no sum of a sample
+CHANGED = ("light.samples",)  # keys that change no light of a sample
 COLORS = ("red", "green", "blue")
 SOURCE_NAMES = ("sun", "horizon", "zenith", "ground", "emission")  # in the order of `sources_of`
 TABLES = ("camera", "light", "iteration")  # that hold keys which do, besides color
@@ -145,7 +145,10 @@ class LightAdder:
         """Return light with that of the rows that follow."""
         rows = range(total.chunks, last)
         fresh = np.zeros((len(rows), *total.sums.shape[1:]), np.int64)
-        self.tracing.add(fresh, rows, self.before, self.each, progress)
+        if self.before:
+            self.tracing.add(fresh, rows, self.before, self.each, progress)
+        else:
+            self.tracing.fill(fresh, rows, progress)
         return self.join(total, last, fresh, {})
 
     def join(self, total: LightSums, last: int, sums: NDArray[np.int64], _: Numbers) -> LightSums:
@@ -173,7 +176,7 @@ class LightAdder:
 
     def facts(self) -> dict[str, Any]:
         """Return what the sums depend on."""
-        found = light_facts(self.tracing.plan.scene)
+        found = all_facts(self.tracing.plan.scene)
         return {**found, "samples": self.each, "before": self.before, "sums": SUMS}
 
     def short_sum(self) -> int:
@@ -207,8 +210,8 @@ def _light(scene: Scene, sums: NDArray[np.int64], numbers: Numbers) -> LightSums
 
 
 def _open(scene: Scene, options: RenderOptions) -> LightAdder:
-    """Return what adds up the light of a scene, which names its samples."""
-    return LightAdder(open_tracing(scene.replace(samples=samples_of(scene)), options, "store"))
+    """Return what adds up the light of a scene."""
+    return LightAdder(open_tracing(scene, options, "store"))
 
 
 def _resume(store: SumStore, adder: LightAdder) -> tuple[LightAdder, LightSums]:
@@ -217,8 +220,8 @@ def _resume(store: SumStore, adder: LightAdder) -> tuple[LightAdder, LightSums]:
     Rows that were begun get the samples of the others first.
     """
     check_same(
-        light_facts(store.scene),
-        light_facts(adder.tracing.plan.scene),
+        all_facts(store.scene),
+        all_facts(adder.tracing.plan.scene),
         f"'{store.name}' is there, of another scene",
         ANOTHER,
     )
@@ -230,7 +233,9 @@ def _resume(store: SumStore, adder: LightAdder) -> tuple[LightAdder, LightSums]:
         light = replace(light, chunks=0, before=light.each)
     if light.chunks == 0:
         light = replace(light, each=max(adder.each, light.each))
-    scene = store.scene.replace(samples=light.each)
+    scene = store.scene
+    if scene.light.samples != "auto":
+        scene = scene.replace(samples=light.each)
     tracing = Tracing(replace(adder.tracing.plan, scene=scene), adder.tracing.backend)
     return LightAdder(tracing, light.before), replace(light, scene=scene)
 
@@ -262,7 +267,7 @@ def compute_light_to(
 ) -> Computed:
     """Compute the light of a solid's picture into a store, or go on with one."""
     computed = compute_sums_to(path, scene, options, store_options, KIND, play)
-    if store_options.part is None and samples_of(computed.scene) < samples_of(scene):
+    if store_options.part is None and effort_of(computed.scene).most < effort_of(scene).most:
         # It was begun with fewer samples, which all rows have by now
         more, first = store_options.replace(overwrite=False), computed
         computed = compute_sums_to(path, scene, options, more, KIND, play)
@@ -279,6 +284,15 @@ def light_facts(scene: Scene) -> dict[str, Any]:
     for name, part in {**parts, "color": table["color"]}.items():
         found |= {f"{name}.{key}": value for key, value in part.items()}
     return {key: value for key, value in found.items() if key not in CHANGED}
+
+
+def all_facts(scene: Scene) -> dict[str, Any]:
+    """Return what sums depend on, by key: how many samples pixels need, too.
+
+    A store whose pixels have as many as they need does not go on with more.
+    """
+    effort = effort_of(scene)
+    return light_facts(scene) | ({"light.samples": tuple(effort)} if effort.noise else {})
 
 
 def relit(light: LightSums, scene: Scene) -> NDArray[Any]:

@@ -21,6 +21,7 @@ from fractals.rendering.plan import Keeps
 from fractals.scene.model import Scene
 from fractals.space import light as lights
 from fractals.space import march
+from fractals.space.enough import Filling, Judge, Trace
 from fractals.space.march import Cone, Space, Starts
 from fractals.space.plan import (
     PROBE,
@@ -28,6 +29,7 @@ from fractals.space.plan import (
     Seen,
     SolidPlan,
     make_solid_plan,
+    quality_of,
 )
 from fractals.space.solid import Solid
 from fractals.threads import Progress, halted
@@ -35,7 +37,11 @@ from fractals.threads import Progress, halted
 CHECKED = 24, 16  # pixels of the picture that is compared with plain Python
 FREE = 0.9  # of the memory that is free, that a picture may take
 LOOPS = {"cpu": "packs", "python": "python"}
-GUIDES = 2  # rays of a pixel for a denoiser, a side
+# What Open Image Denoise calls its quality. "fast" takes a quarter of the time of "high", and its
+# pictures of eight samples a pixel look the same (errors from many samples: 3 % more).
+FILTER = {"draft": "fast", "good": "fast", "best": "high"}
+SIDE = 2  # rays of a pixel for the surface of an EXR, a side
+ROWS, LINE = 8, 256  # of a piece whose pixels take as many samples as they need; of a GPU's list
 GUIDED_MOMENTS = 4  # of a frame whose scene changes, at least, where there are as many
 GUIDED = 2**14  # pixels of a launch of these
 USUAL_STEPS = 20  # of an orbit; where there are more, a launch has fewer paths
@@ -105,6 +111,21 @@ class Tracing:
         self._moments = self._laid_out(moments) or [self._instant(plan, self.shot, self._space)]
         self._moved: list[Instant] = []
         self._last: tuple[Instant, range, lights.Shot] | None = None
+        self.effort = plan.effort
+        # Samples and pixels of pieces, where pixels take as many as they need
+        self._taken: list[tuple[int, int]] = []
+        self._judge = Judge(backend, plan.scene)
+
+    @property
+    def numbers(self) -> int:
+        """Return how many numbers a pixel's sums have: with guides, where these are needed."""
+        return 3 + lights.GUIDES * self.plan.scene.develop.denoise
+
+    @property
+    def mean(self) -> float:
+        """Return the mean samples of a pixel, where each has as many as it needs; else 0."""
+        samples, pixels = (sum(part[k] for part in self._taken) for k in (0, 1))
+        return samples / max(1, pixels)
 
     def _laid_out(self, scenes: Sequence[Scene]) -> list[Instant]:
         """Return the moments of scenes: as many as a pixel has samples, spread over the time."""
@@ -115,7 +136,7 @@ class Tracing:
             plans.append(replace(self.plan, scene=scene, solid=solid))
         # Where a power changes, the program of another solid would be needed
         plans = [plan for plan in plans if plan.solid.walk == self.plan.solid.walk]
-        count = min(len(plans), self.plan.samples_per_pixel)
+        count = min(len(plans), self.plan.effort.most)
         chosen = [plans[(2 * k + 1) * len(plans) // (2 * count)] for k in range(count)]
         real = self.backend.real
         return [
@@ -162,16 +183,76 @@ class Tracing:
     ) -> None:
         """Add the samples from `first` to the one before `last` to the sums of some rows.
 
-        `sums`: those of these rows, shape (rows, width, 3), or with the shares of sources, as of
+        `sums`: those of these rows, shape (rows, width, numbers), as of
         `fractals.space.light.make_body`.
         """
         pieces = self._pieces(rows, first, last)
-        work = self._in_packs if self.loop == "packs" else self._by_kernel
 
         def one(piece: SampledRows) -> None:
-            work(sums[piece.rows.start - rows.start : piece.rows.stop - rows.start], piece)
+            own = sums[piece.rows.start - rows.start : piece.rows.stop - rows.start]
+            self._trace(own, self._places(piece.rows), piece, {})
 
         run_pieces(self.backend, pieces, one, progress)
+
+    def fill(self, sums: NDArray[np.int64], rows: range, progress: Progress | None) -> None:
+        """Add all samples to the sums of some rows, which are 0: as many as each pixel needs.
+
+        They become as large as if each pixel had the most samples.
+        """
+        effort = self.effort
+        if not effort.noise:
+            self.add(sums, rows, 0, effort.most, progress)
+            return
+
+        def one(part: range) -> None:
+            own = sums[part.start - rows.start : part.stop - rows.start]
+            taken = self._judge.fill(own, self._places(part), effort, self._tracer_of(part))
+            self._taken.append((taken, own[..., 0].size))
+
+        run_pieces(self.backend, self._parts(rows), one, progress)
+
+    def go_on(
+        self, filling: Filling, rows: range, samples: tuple[int, int], progress: Progress | None
+    ) -> None:
+        """Take pixels of some rows that need more from a number of samples to the next."""
+
+        def one(part: range) -> None:
+            own = filling.part(slice(part.start - rows.start, part.stop - rows.start))
+            places, trace = self._places(part), self._tracer_of(part)
+            self._judge.go_on(own, places, samples, self.effort, trace)
+
+        run_pieces(self.backend, self._parts(rows), one, progress)
+
+    def _parts(self, rows: range) -> list[range]:
+        """Return some rows in pieces whose pixels take as many samples as they need."""
+        width = self.plan.scene.image.size[0]
+        paths = 0 if self.plan.device == "cpu" else PATHS[self.plan.device]
+        tall = max(ROWS, paths // width)
+        return [rows[k : k + tall] for k in range(0, len(rows), tall)]
+
+    def _tracer_of(self, rows: range) -> Trace:
+        """Return what traces samples of pixels of some rows; see `fractals.space.enough.Trace`."""
+        shots: dict[int, lights.Shot] = {}
+
+        def trace(
+            sums: NDArray[np.int64], places: NDArray[np.int32], first: int, samples: int
+        ) -> None:
+            piece, count = SampledRows(rows, first, samples), len(places)
+            if self.plan.device in LOOPS:
+                self._trace(sums[None], places[None], piece, shots)
+                return
+            # A GPU's blocks of threads are not filled by one long row
+            tall = -(-count // LINE)
+            own = np.zeros((tall, LINE, sums.shape[1]), np.int64)
+            where = np.full((tall, LINE, 2), -1, np.int32)
+            where.reshape(-1, 2)[:count] = places
+            self._trace(own, where, piece, shots)
+            sums += own.reshape(-1, sums.shape[1])[:count]
+
+        return trace
+
+    def _places(self, rows: range) -> NDArray[np.int32]:
+        return pixels_of(rows, self.plan.scene.image.size[0])
 
     def _pieces(self, rows: range, first: int, last: int) -> list[SampledRows]:
         plan, moments = self.plan, len(self._moments)
@@ -181,7 +262,7 @@ class Tracing:
         self, moments: Sequence[Instant], piece: SampledRows
     ) -> Iterator[tuple[Instant, int, int]]:
         """Yield moments, and which samples of a piece are theirs: the first, and how many."""
-        whole, end = self.plan.samples_per_pixel, piece.first + piece.samples
+        whole, end = self.effort.most, piece.first + piece.samples
         if len(moments) == 1:
             yield moments[0], piece.first, piece.samples
             return
@@ -191,29 +272,54 @@ class Tracing:
             if first < last:
                 yield moment, first, last - first
 
-    def _in_packs(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
+    def _trace(
+        self,
+        sums: NDArray[np.int64],
+        places: NDArray[np.int32],
+        piece: SampledRows,
+        shots: dict[int, lights.Shot],
+    ) -> None:
+        """Add samples of a piece to the sums of pixels, whose columns and rows are `places`.
+
+        `shots`: of the moments, kept for more samples of the same rows.
+        """
+        if self.loop == "packs":
+            self._in_packs(sums, places, piece, shots)
+        else:
+            self._by_kernel(sums, places, piece)
+
+    def _in_packs(
+        self,
+        sums: NDArray[np.int64],
+        places: NDArray[np.int32],
+        piece: SampledRows,
+        shots: dict[int, lights.Shot],
+    ) -> None:
         from fractals.space.cpu_ray_lists import PathRange
 
         width, tracer = self.plan.scene.image.size[0], self._tracer()
-        begin, pixels = piece.rows.start * width, len(piece.rows) * width
+        flat, own = places.reshape(-1, 2), sums.reshape(1, -1, sums.shape[2])
         for moment, first, samples in self._shared(self._moments, piece):
-            job = PathRange(width, begin, 0, pixels, first, samples)
-            empty = partial(np.empty, dtype=self.backend.real)
-            shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
-            tracer.trace(sums.reshape(1, pixels, -1), job, shot, moment.space)
+            if (shot := shots.get(id(moment))) is None:
+                empty = partial(np.empty, dtype=self.backend.real)
+                shot = started(moment.levels, piece.rows, width, moment.shot, tracer.starts, empty)
+                shots[id(moment)] = shot
+            tracer.trace(own, PathRange(flat, first, samples), shot, moment.space)
         self._tracers.append(tracer)
 
-    def _by_kernel(self, sums: NDArray[np.int64], piece: SampledRows) -> None:
-        backend, width = self.backend, self.plan.scene.image.size[0]
+    def _by_kernel(
+        self, sums: NDArray[np.int64], places: NDArray[np.int32], piece: SampledRows
+    ) -> None:
+        backend, numbers = self.backend, sums.shape[2]
         if not self._moved:
             self._moved = [moved(backend, instant) for instant in self._moments]
-        shared = (True,) if sums.shape[2] > 3 else ()
-        run = backend.compile(lights.make_body, self.plan.solid.walk, *shared)
-        on_device = backend.to_device(sums)
+        shared, guided = numbers == 3 + lights.SHARES, numbers == 3 + lights.GUIDES
+        run = backend.compile(lights.make_body, self.plan.solid.walk, shared, guided)
+        on_device, where = backend.to_device(sums), backend.to_device(places)
         for moment, first, samples in self._shared(self._moved, piece):
             shot = self._started(moment, piece.rows)
-            for begin, few in in_turn(backend.kind, width * len(piece.rows), first, samples):
-                run(on_device, piece.rows.start, begin, few, shot, moment.space)
+            for begin, few in in_turn(backend.kind, sums[..., 0].size, first, samples):
+                run(on_device, where, begin, few, shot, moment.space)
         backend.to_host(on_device, sums)
 
     def _started(self, moment: Instant, rows: range) -> lights.Shot:
@@ -228,15 +334,16 @@ class Tracing:
         return last[2]
 
     def light(self, sums: NDArray[np.int64], samples: int) -> NDArray[Any]:
-        """Return the light of sums of some samples."""
+        """Return the light of sums of some samples, and then the guides if they are there."""
         real = self.backend.real
-        scale = real(self.developer.exposure / (samples * lights.ONE))
+        scale = np.full(sums.shape[2], real(1 / (samples * lights.ONE)))
+        scale[:3] = real(self.developer.exposure / (samples * lights.ONE))
         found: NDArray[Any] = sums.astype(real) * scale
         return found
 
     def pixels(self, sums: NDArray[np.int64], samples: int, top: int = 0) -> NDArray[Any]:
         """Return the pixels of sums of some samples, whose first row is `top`."""
-        return self.developer.pixels(self.light(sums, samples), top)
+        return self.developer.pixels(self.light(sums[..., :3], samples), top)
 
     @property
     def whole(self) -> bool:
@@ -246,31 +353,35 @@ class Tracing:
     def finished(self, light: NDArray[Any]) -> NDArray[Any]:
         """Return the pixels of the light of the whole picture, without noise where that is asked.
 
-        Open Image Denoise removes the noise. It takes colors and normals of the surface, too.
+        Open Image Denoise removes the noise. It takes colors and normals of the surface, too: those
+        that follow the light, or else those of a ray through the middle of each pixel.
         """
         if not self.plan.scene.develop.denoise:
             return self.developer.pixels(light)
         import pyoidn
 
-        guides = self.guides()
-        found = pyoidn.denoise(
-            np.ascontiguousarray(light, np.float32),
-            albedo=np.ascontiguousarray(guides[..., :3]),
-            normal=np.ascontiguousarray(guides[..., 3:6]),
-            hdr=True,
+        surface = light[..., 3:] if light.shape[2] > 3 else self.guides(1)
+        color, albedo, normal = (
+            np.ascontiguousarray(part, np.float32)
+            for part in (light[..., :3], surface[..., :3], surface[..., 3:6])
         )
+        filtered = FILTER[quality_of(self.plan.scene)]
+        found = pyoidn.denoise(color, albedo=albedo, normal=normal, hdr=True, quality=filtered)
         return self.developer.pixels(np.maximum(found, np.float32(0)))
 
-    def guides(self) -> NDArray[np.float32]:
-        """Return the surface of all pixels, as of `fractals.space.light.make_guide_body`."""
+    def guides(self, side: int = SIDE) -> NDArray[np.float32]:
+        """Return the surface of all pixels, as of `fractals.space.light.make_guide_body`.
+
+        `side`: rays of a pixel, along each side.
+        """
         step = max(1, len(self._moments) // GUIDED_MOMENTS)
         few = self._moments[step // 2 :: step]
-        found = self._guides(few[0])
+        found = self._guides(few[0], side)
         for moment in few[1:]:
-            found += self._guides(moment)
+            found += self._guides(moment, side)
         return found / np.float32(len(few)) if len(few) > 1 else found
 
-    def _guides(self, moment: Instant) -> NDArray[np.float32]:
+    def _guides(self, moment: Instant, side: int) -> NDArray[np.float32]:
         backend, (width, height) = self.backend, self.plan.scene.image.size
         run = backend.compile(lights.make_guide_body, self.plan.solid.walk)
         shot, space = (moved(backend, part) for part in (moment.shot, moment.space))
@@ -280,7 +391,7 @@ class Tracing:
         def work(top: int) -> None:
             rows = found[top : top + step]
             out = backend.empty(rows.shape, np.float32)
-            run(out, np.int64(top), np.int32(GUIDES), shot, space)
+            run(out, np.int64(top), np.int32(side), shot, space)
             backend.to_host(out, rows)
 
         run_pieces(backend, range(0, height, step), work)
@@ -292,7 +403,7 @@ class Tracing:
         `DifferenceError`: they differ.
         """
         plan, sums = self.plan, []
-        sample = random.Random(seed).randrange(plan.samples_per_pixel)
+        sample = random.Random(seed).randrange(plan.effort.most)
         small = replace(plan, scene=plan.scene.replace(size=CHECKED))
         python = open_backend(choose("python").device, plan.precision)
         for kind, backend in ((plan.device, self.backend), ("python", python)):
@@ -301,6 +412,13 @@ class Tracing:
             tracing.add(sums[-1], range(CHECKED[1]), sample, sample + 1, None)
         if not np.array_equal(sums[0], sums[1]):
             raise DifferenceError(f"the light of sample {sample} differs from that of plain Python")
+
+
+def pixels_of(rows: range, width: int) -> NDArray[np.int32]:
+    """Return column and row of the pixels of some rows, shape (rows, width, 2)."""
+    found = np.empty((len(rows), width, 2), np.int32)
+    found[..., 0], found[..., 1] = np.arange(width), np.array(rows)[:, None]
+    return found
 
 
 def pieces_of(

@@ -679,11 +679,11 @@ def test_paths_over_a_ground_are_rounded_as_written():
         colors = np.ones((4, 4), real)
         numbers = np.ones(grounds.FLAT + 1, real), np.ones(lights.EMISSION + 3, real)
         shot = lights.Shot(*numbers, colors, lights.turns_of(1), 1, 0, 0, march.from_camera(real))
-        run = backend.compile(lights.make_body, None, False, grounds.make_surface)
-        out = backend.to_device(np.zeros((1, 1, 3), np.int64))
-        run(
-            out, np.int64(0), np.int64(0), np.int64(1), moved(backend, shot), moved(backend, ground)
-        )
+        run = backend.compile(lights.make_body, None, False, False, grounds.make_surface)
+        out, places = np.zeros((1, 1, 3), np.int64), np.zeros((1, 1, 2), np.int32)
+        inputs = moved(backend, shot), moved(backend, ground)
+        samples = np.int64(0), np.int64(1)
+        run(backend.to_device(out), backend.to_device(places), *samples, *inputs)
 
     made = ptx.compile_kernels(draw)[-1]
     text = ptx.text(made, HOPPER)

@@ -169,6 +169,7 @@ OPTIONS = [
     "gamut",
     "hdr",
     "denoise",
+    "dither",
     "bounces",
     "samples",
     "heights",

@@ -76,6 +76,48 @@ def test_threads_and_bands_are_not_seen(plain):
         assert file.getvalue() == image.encode()
 
 
+SKY = {"formula": "mandelbulb", "position": (9, 0, 0), "target": (99, 0, 50), "samples": 1}
+
+
+def sky(device="cpu", **keys):
+    """Return a picture of a solid's sky, in which light grows evenly."""
+    given = {"size": (40, 90), "max_iterations": 4, "bounces": 0, **SKY, **keys}
+    return fractals.render(**given, device=device).pixels
+
+
+def test_a_smooth_sky_has_no_bands(device):
+    """Rows of 8 bits are right on average, and columns change their value often."""
+    flat = {"field": 10}
+    fine, plain, dithered = sky(bits=16, **flat) / 257, sky(dither=False, **flat), sky(**flat)
+    assert np.abs(dithered.mean(axis=1) - fine.mean(axis=1)).max() < 0.2
+    assert np.abs(plain.mean(axis=1) - fine.mean(axis=1)).max() > 0.3
+    assert np.abs(dithered - fine).max() < 1
+    longest = [max(len(run) for run in runs(each[:, 20, 1])) for each in (plain, dithered)]
+    assert longest[1] < 0.7 * longest[0]
+    small = {"size": (9, 7)}
+    assert np.array_equal(sky(device, **small), sky("python", **small))
+
+
+def runs(values):
+    """Return the parts of a row whose values are equal."""
+    return np.split(values, np.flatnonzero(np.diff(values.astype(int))) + 1)
+
+
+def test_dithering_leaves_black_and_white_and_whole_steps():
+    levels = np.arange(256) / 255
+    light = np.float32(linear_from_srgb(levels))
+    light = np.repeat(np.repeat(light[None, :, None], 64, axis=0), 3, axis=2)
+    given = fractals.load_scene(**SKY, size=(256, 64), curve="clip", exposure=1)
+    backend = open_backend(choose("cpu").device, "float32", 1)
+    shown = Developer(backend, given).pixels(light.copy()).astype(int)
+    assert (shown[:, 0] == 0).all()
+    assert (shown[:, 255] == 255).all()
+    assert np.abs(shown.mean(axis=(0, 2)) - np.arange(256)).max() < 0.05
+    for other in (scene(), given.replace(dither=False), given.replace(bits=16)):
+        plain = Developer(backend, other.replace(size=(256, 64), curve="clip", exposure=1))
+        assert (np.ptp(plain.pixels(light.copy()).astype(int), axis=0) == 0).all()
+
+
 def test_recolor_develops_raw_numbers():
     given = scene(supersampling=2)
     raw = fractals.compute(given, device="cpu")

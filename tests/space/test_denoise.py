@@ -20,6 +20,13 @@ TINY = {"formula": "mandelbulb", "size": (20, 14), "samples": 1, "bounces": 1}
 MISSING = importlib.util.find_spec("pyoidn") is None
 
 
+@pytest.fixture(autouse=True)
+def _there(monkeypatch):
+    """Let scenes ask for the denoiser, installed or not."""
+    if MISSING:
+        monkeypatch.setattr(plans, "find_spec", lambda name: True)
+
+
 def traced(device, **keys):
     scene = fractals.load_scene(**{**TINY, **keys})
     made = make_solid_plan(scene, device, 2)
@@ -52,8 +59,8 @@ def blank(monkeypatch):
     """Stand in for the library: a picture of its mean, and what it was called with."""
     calls = []
 
-    def denoise(color, *, albedo, normal, hdr):
-        calls.append((color, albedo, normal, hdr))
+    def denoise(color, *, albedo, normal, hdr, quality):
+        calls.append((color, albedo, normal, hdr, quality))
         return np.full_like(color, color.mean())
 
     fake = types.ModuleType("pyoidn")
@@ -65,8 +72,9 @@ def blank(monkeypatch):
 
 def test_light_is_denoised_before_it_is_developed(blank, tmp_path):
     image = fractals.render(**TINY, denoise=True, vignette=1, device="cpu")
-    ((color, albedo, normal, hdr),) = blank
+    ((color, albedo, normal, hdr, quality),) = blank
     assert hdr
+    assert quality == "fast"
     assert color.shape == albedo.shape == normal.shape == (14, 20, 3)
     assert color.dtype == albedo.dtype == normal.dtype == np.float32
     assert color.flags.c_contiguous
@@ -76,6 +84,35 @@ def test_light_is_denoised_before_it_is_developed(blank, tmp_path):
     assert fractals.load_scene(tmp_path / "a.png").develop.denoise
     with pytest.raises(OptionError, match="only a picture without denoise can be verified"):
         verify(tmp_path / "a.png")
+
+
+def test_paths_guide_the_denoiser(blank):
+    """Color and normal of what they meet first are those of rays, and nothing is traced again."""
+    keys = {**TINY, "samples": 64, "denoise": True, "device": "cpu", "haze": 0}
+    image = fractals.render(**keys)
+    (_, albedo, normal, _, _), rays = blank[0], traced("cpu", haze=0).guides()
+    assert np.abs(albedo - rays[..., :3]).mean() < 0.02
+    assert np.abs(normal - rays[..., 3:6]).mean() < 0.06
+    raw = fractals.compute(**{key: value for key, value in keys.items() if key != "denoise"})
+    assert raw.sums.shape == (14, 20, 3)
+    shown = fractals.recolor(raw, denoise=True, device="cpu")
+    assert np.array_equal(shown.pixels, image.pixels)  # of the stand-in, which takes no guides
+    assert np.array_equal(blank[1][1], traced("cpu", haze=0).guides(1)[..., :3])
+    fractals.render(**keys, quality="best")
+    assert blank[2][4] == "high"
+
+
+@pytest.mark.parametrize("lens", [0.0, 0.02])
+def test_every_device_sums_the_same_guides(lens):
+    small = {"size": (4, 3), "max_iterations": 4, "denoise": True, "lens": lens}
+    found = []
+    for device in ("python", "cpu", "simulator"):
+        tracing = traced(device, **small)
+        found.append(np.zeros((3, 4, tracing.numbers), np.int64))
+        tracing.add(found[-1], range(3), 0, 2, None)
+    assert found[0].shape[2] == 9
+    assert np.array_equal(found[0], found[1])
+    assert np.array_equal(found[0], found[2])
 
 
 def test_what_is_missing_is_named(monkeypatch):
@@ -92,10 +129,9 @@ def test_other_images_have_no_noise_of_light(formula):
 
 @pytest.mark.skipif(MISSING, reason="the extra denoise is not installed")
 def test_few_samples_become_as_smooth_as_many():
-    size = {"size": (120, 80), "formula": "menger"}
     few, clean, many = (
-        fractals.render(**size, **keys, device="cpu").pixels.astype(float)
-        for keys in ({"samples": 2}, {"samples": 2, "denoise": True}, {"samples": 64})
+        fractals.render("gallery:reef", size=(120, 80), **keys, device="cpu").pixels.astype(float)
+        for keys in ({"samples": 2}, {"samples": 2, "denoise": True}, {"samples": 128})
     )
     before, after = (np.sqrt(np.mean((each - many) ** 2)) for each in (few, clean))
     assert after < 0.7 * before

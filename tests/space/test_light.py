@@ -18,7 +18,7 @@ from fractals.io.raw.exr import save_picture
 from fractals.kernels.primitives import fma, number, sqrt
 from fractals.space import light as lights
 from fractals.space import march, plan, trace
-from fractals.space.cpu_ray_lists import PathRange, Tracer
+from fractals.space.cpu_ray_lists import PathRange, Tracer, places_of
 from fractals.space.plan import place_of
 from fractals.space.solid import Solid
 from fractals.space.trace import Tracing
@@ -142,7 +142,7 @@ def test_lists_and_packs_of_any_size_give_the_same_bits(room, vectors):
     tracing, (width, height) = tracing_of(scene), SIZE
     tracer = Tracer(tracing.plan.precision, tracing.plan.solid.walk, room, vectors)
     found = np.zeros((height, width, 3), np.int64)
-    paths = PathRange(width, 0, 0, width * height, 0, 2)
+    paths = PathRange(places_of(width, 0, width * height), 0, 2)
     tracer.trace(found.reshape(1, -1, 3), paths, tracing.shot, tracing.plan.space(np.float32))
     assert np.array_equal(found, sums_of(scene))
 

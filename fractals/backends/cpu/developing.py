@@ -14,7 +14,7 @@ def make_develop_body(target, options):
     The parameters are those of `fractals.kernels.develop.make_develop_body`; `room`, of the
     type of the light, has the channels of a row, and a pack more.
     """
-    shade, tone, noise, rough = make_developing(target, options)
+    shade, tone, noise, rough, threshold = make_developing(target, options)
     int32, real32 = target.int32, target.real32
 
     def body(out, light, sheet, room):
@@ -30,8 +30,9 @@ def make_develop_body(target, options):
                 store(room, k, tone(load(room, k, like)))
             for i in range(columns):
                 grain = noise(sheet.left + i, sheet.top + j, numbers[4])
+                part = threshold(sheet.left + i, sheet.top + j)
                 for m in range(3):
                     v = rough(room[3 * i + m], grain)
-                    out[j, i, m] = int32(real32(v * numbers[5]) + real32(0.5))
+                    out[j, i, m] = int32(real32(v * numbers[5]) + part)
 
     return body

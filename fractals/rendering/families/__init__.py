@@ -4,6 +4,7 @@ A family is a file of this folder, or an entry point of another package (`fracta
 formula of a scene names its family. Everything that draws asks the family, and names none.
 """
 
+import contextlib
 import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from fractals.io.facts import PictureFacts
 from fractals.io.files import read_store_header
 from fractals.io.image import Image, PictureFile
 from fractals.rendering.options import RenderOptions, StoreOptions
-from fractals.scene.model import Scene, taken_for
+from fractals.scene.model import QUALITIES, Scene, taken_for
 from fractals.threads import add
 
 if TYPE_CHECKING:
@@ -348,6 +349,8 @@ def _unused_tables(scene: Scene) -> str:
     own = family_of(scene).tables
     others = [table for table in OWN_TABLES if table not in own]
     found = {table: getattr(scene, table).model_dump(exclude_defaults=True) for table in others}
+    if isinstance(found.get("scatter", {}).get("quality"), str):
+        del found["scatter"]["quality"]  # a word is for all families
     if not any(found.values()):
         return ""
     by_owner: dict[str, list[str]] = {}
@@ -361,6 +364,16 @@ def _unused_tables(scene: Scene) -> str:
 def _means_samples(scene: Scene, found: Mapping[str, Mapping[str, Any]]) -> bool:
     """Tell whether a quality was given that `samples` is, of light."""
     return "quality" in found.get("scatter", ()) and "light" in family_of(scene).tables
+
+
+def seconds_by_quality(scene: Scene, options: RenderOptions, keeps: Any) -> dict[str, float]:
+    """Return the forecast of each quality in words, where they differ."""
+    found, quiet = dict[str, float](), options.replace(on_message=lambda line: None)
+    for word in QUALITIES:
+        with contextlib.suppress(OptionError):  # more than can be drawn
+            planned = family_of(scene).plan(scene.replace(quality=word), quiet, keeps)
+            found[word] = float(f"{planned.seconds:.2g}")
+    return found if len(set(found.values())) > 1 else {}
 
 
 @functools.cache
