@@ -2,7 +2,7 @@
 """Time z² + c in double-double numbers beside float64 and beside hand-written C.
 
     python benchmarks/limit/doubled.py                 # a minute
-    python benchmarks/limit/doubled.py --runs 9 --json > benchmarks/limit/doubled-<processor>.json
+    python benchmarks/limit/doubled.py --runs 9 --json > benchmarks/doubled-<processor>.json
 
 All orbits of the first view stay, and no shortcut ends them; the second view is of the border. The
 CPU time of one thread, in turns, the least of some runs. Exits 5 where a count differs from the C.

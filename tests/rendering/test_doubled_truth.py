@@ -30,7 +30,7 @@ FROM_ZERO = (
     *("mandelbrot", "multibrot", "burning_ship", "tricorn", "simonobrot", "celtic", "buffalo"),
     *("perpendicular_burning_ship", "shark_fin", "heart", "celtic_heart", "hybrid"),
     *("inverse_mandelbrot", "cosine", "cosine_plus", "cosine_square", "cosh_square"),
-    *("sine_of_square", "manowar", "power_phoenix", "ushiki"),
+    *("sine_of_square", "manowar", "ushiki"),
     *table.SHIPS,
 )
 OTHERS = (
