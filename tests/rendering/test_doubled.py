@@ -35,7 +35,16 @@ SCENES = {
             {"coloring": "stripe_average", "blend": "multiply"},
         ],
     },
-    "a memory": {"formula": "lyapunov", "coloring": "count"},
+    "a memory and a test": {
+        "formula": {
+            "name": "program",
+            "start": "z = c; w = c; n = 0",
+            "step": "z = if(n < 3, z^2, z^3) + w; w = w/2 + z/3; n = n + 1",
+            "test": "norm(z) <= 16",
+        },
+        "coloring": "count",
+    },
+    "letters": {"formula": "lyapunov", "coloring": "count", "width": "5"},
     "the previous z": {"formula": "phoenix", "width": "3"},
     "converging": {"formula": "newton", "width": "4", "coloring": "speed"},
     "a Julia set": {"julia": ["-0.4", "0.59"], "width": "3", "coloring": "triangle_average"},
@@ -55,7 +64,7 @@ SCENES = {
     },
     "an exponential map": {"formula": "logistic", "projection": "exponential", "coloring": "count"},
 }
-OFTEN = ("a derivative", "a statistic inside", "jittered")
+OFTEN = ("a derivative", "a statistic inside", "a memory and a test", "jittered")
 
 
 def numbers(name, device):
