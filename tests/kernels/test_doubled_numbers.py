@@ -211,6 +211,8 @@ def test_a_branch_on_a_number_cant_be_recorded():
         recording(lambda v: v if v < 0 else -v)(x)
     with pytest.raises(Unrecorded, match="no number: str"):
         x + "1"
+    with pytest.raises(Unrecorded, match="a constant is not finite"):
+        x + float("inf")
 
 
 def test_functions_of_functions_and_constants_are_recorded():
@@ -218,7 +220,8 @@ def test_functions_of_functions_and_constants_are_recorded():
         return fma(v, number(factor, v), number(1, v))
 
     def outer(v):
-        return select(v > number(0, v), inner(v, 0.75), max(v, -v))
+        half = fma(0.5, min(1, 2), number(0, 1.0))  # of constants alone
+        return select(v > number(0, v), inner(v, 1.5 * half), max(v, -v))
 
     recorder = Transcript()
     found = recording(outer)(recorder.leaf("x", True))

@@ -9,6 +9,7 @@ result depends on it. So a derivative, which is single, costs what it costs in f
 """
 
 import builtins
+import functools
 import math
 import types
 from collections.abc import Callable, Sequence
@@ -133,7 +134,9 @@ class Transcript:
     def exact(self, value: Fraction | float) -> Number:
         """Return a constant, rounded once."""
         high = float(value)
-        low = float(Fraction(value) - Fraction(high)) if math.isfinite(high) else 0.0
+        if not math.isfinite(high):  # its text is no number of Python
+            raise Unrecorded("a constant is not finite")
+        low = float(Fraction(value) - Fraction(high))
         return Number(self, self._note("constant", (), (repr(high), repr(low)), None))
 
     def number(self, value: Any) -> Number:
@@ -180,10 +183,8 @@ class Transcript:
             raise Unrecorded("a condition beside a number")
         return Flag(self, self._note(name, (a.index, b.index), None, None))
 
-    def select(self, condition: Any, a: Any, b: Any) -> Any:
+    def select(self, condition: Flag, a: Any, b: Any) -> Any:
         """Return one of two numbers."""
-        if not isinstance(condition, Flag):
-            return a if condition else b
         indices = condition.index, self.number(a).index, self.number(b).index
         kinds = [self.doubled[k] for k in indices[1:]]
         doubled = True in kinds or False not in kinds
@@ -221,24 +222,28 @@ class Transcript:
 # --- What stands for the functions of kernels, while a function is recorded
 
 
-def _recorder_of(*values: Any) -> Transcript:
-    for value in values:
-        if isinstance(value, Number | Flag):
-            return value.recorder
-    raise Unrecorded("no recorded number")
+def _are_plain(*values: Any) -> bool:
+    """Tell whether none of some values is recorded, as constants are not."""
+    return not any(isinstance(value, Number | Flag) for value in values)
 
 
 def _number(value: Any, like: Any) -> Any:
-    return _recorder_of(like).number(value)
+    return primitives.number(value, like) if _are_plain(like) else like.recorder.number(value)
 
 
 def _select(condition: Any, a: Any, b: Any) -> Any:
-    return _recorder_of(condition, a, b).select(condition, a, b)
+    if _are_plain(condition):
+        return a if condition else b
+    return condition.recorder.select(condition, a, b)
 
 
-def _of(name: str) -> Callable[..., Any]:
+def _of(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what records a function; of constants it returns what `plain` does."""
+
     def note(*values: Any) -> Any:
-        recorder = _recorder_of(*values)
+        if _are_plain(*values):
+            return plain(*values)
+        recorder = next(value.recorder for value in values if not _are_plain(value))
         made = recorder.let(name, *values)
         return (recorder.part(made, 0), recorder.part(made, 1)) if name in PAIRS else made
 
@@ -246,31 +251,36 @@ def _of(name: str) -> Callable[..., Any]:
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
-    return a * b + c
+    return primitives.fma(a, b, c) if _are_plain(a, b, c) else a * b + c
 
 
-def _less(a: Any, b: Any) -> Any:
-    return _select(b < a, b, a)
+def _least(*values: Any) -> Any:
+    several = values if len(values) > 1 else values[0]
+    return functools.reduce(lambda a, b: _select(b < a, b, a), several)
 
 
-def _more(a: Any, b: Any) -> Any:
-    return _select(b > a, b, a)
+def _greatest(*values: Any) -> Any:
+    several = values if len(values) > 1 else values[0]
+    return functools.reduce(lambda a, b: _select(b > a, b, a), several)
 
 
 STANDS_FOR: dict[Any, Callable[..., Any]] = {
     primitives.fma: _fma,
     primitives.number: _number,
     primitives.select: _select,
-    primitives.sqrt: _of("sqrt"),
-    elementary.quotient: lambda a, b: _of("/")(a, b),
-    elementary.nearest: _of("nearest"),
-    elementary.scaled: _of("scaled"),
-    builtins.min: _less,
-    builtins.max: _more,
-    math.sqrt: _of("sqrt"),
-    **{getattr(elementary, name): _of(name) for name in OF_ELEMENTARY},
+    builtins.min: _least,
+    builtins.max: _greatest,
+    elementary.quotient: _of("/", elementary.quotient),
+    **{plain: _of("sqrt", plain) for plain in (primitives.sqrt, math.sqrt)},
+    **{
+        plain: _of(plain.__name__, plain)
+        for plain in (
+            elementary.nearest,
+            elementary.scaled,
+            *(getattr(elementary, name) for name in OF_ELEMENTARY),
+        )
+    },
 }
-_stand_ins: dict[types.FunctionType, types.FunctionType] = {}
 
 
 def recording(function: Any) -> Any:
