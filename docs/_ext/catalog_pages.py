@@ -39,7 +39,7 @@ def formulas(folder):
         make = catalog.load("formula", name)
         made = make()
         options = [f"`{line.replace(':', '`:', 1)}" for line in about_name("formula", name)[1]]
-        depth = "any" if made.perturbed or made.sequence else "float64"
+        depth = "any" if made.perturbed or made.sequence else "1e-27"
         row = [copied(folder, "formula", name), "<br>".join([f"**`{name}`**", *options])]
         groups.setdefault(made.group, []).append([*row, made.title, source_of(make), depth])
     for group in sorted(groups, key=lambda group: (group == "Others", group)):

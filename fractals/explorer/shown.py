@@ -380,7 +380,9 @@ class MovedView(ShownView):
     def moves_rows(self) -> bool:
         """Tell whether a moved picture is made of rows and columns of the one before."""
         plan = self.single.plan
-        if self.shader or self.remote or plan.deep or not self.rate or min(plan.size) == 1:
+        if self.shader or self.remote or not self.rate or min(plan.size) == 1:
+            return False
+        if plan.deep or plan.doubled:
             return False
         # These need more of a sample than its own numbers
         if plan.layers.whole or plan.layers.masks or plan.explicit_positions:

@@ -326,7 +326,7 @@ class ClientView(MovedView):
         plan = self._plan(self.scene)
         if not self._is_seen_by(before) or plan.layers.lacking(raw.planes):
             return False
-        backend = self.engine.backend(plan.precision)
+        backend = self.engine.backend(plan.number)
         single = self._plan(at_one_sample(self.scene))
         self.single = Drawing(single, backend, Recoloring(backend, single, raw))
         self.values, self.drawing = ViewValues(self.single), before.drawing
@@ -338,7 +338,7 @@ class ClientView(MovedView):
 
     def _open_anew(self) -> None:
         plan = self._plan(self.scene)
-        backend = self.engine.backend(plan.precision)
+        backend = self.engine.backend(plan.number)
         self.raw, self.raw_is_exact = None, True  # raw numbers belong to the old drawing
         self.drawing = open_drawing(plan, backend, self._options())
         self.single = sampled(self.drawing)

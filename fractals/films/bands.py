@@ -582,7 +582,7 @@ class BandMaker:
 
 def _table_of(plan: Plan) -> tuple[Any, ...]:
     """Return what programs and tables of a band depend on."""
-    return plan.method, plan.extended, plan.reach if plan.deep else None
+    return plan.method, plan.precision, plan.extended, plan.reach if plan.deep else None
 
 
 def obstacle(scene: Scene, part: FilmPart, recolored: bool = False) -> str:

@@ -81,6 +81,10 @@ def sqrt(v: Any) -> Any:
         return np.sqrt(v)
     if hasattr(v, "context"):  # mpmath, with the digits of its number
         return v.context.sqrt(v) if v >= 0 else v.context.nan
+    if type(v).__module__ == "gmpy2":
+        import gmpy2
+
+        return gmpy2.sqrt(v)
     return type(v)(math.sqrt(v) if v >= 0 else math.nan)
 
 

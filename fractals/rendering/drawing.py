@@ -93,6 +93,10 @@ def make_source(
         from fractals.rendering.perturb import Perturbation
 
         source = Perturbation(backend, plan, find_orbit, watch, known)
+    elif plan.doubled:
+        from fractals.rendering.doubled import Doubled
+
+        source = Doubled(backend, plan, known)
     else:
         source = Direct(backend, plan, known)
     source.probing += before
@@ -108,7 +112,7 @@ def _limit_by_other_method(
     its size. So the method of the probe is that of a picture of the probe's size.
     """
     coarser = plan.size[0] * plan.supersampling < LIMIT_SIZE[0]
-    either = (plan.deep or coarser) and plan.view.projection == "plane"
+    either = (plan.deep or plan.doubled or coarser) and plan.view.projection == "plane"
     if plan.probed and plan.depth < 1 and either:
         return _limit_by_small_picture(backend, plan, find_orbit, watch)
     return None
@@ -121,7 +125,7 @@ def _limit_by_small_picture(
     image = plan.scene.image.model_copy(update={"size": LIMIT_SIZE, "supersampling": 1})
     scene = plan.scene.model_copy(update={"image": image})
     probed = make_plan(scene, plan.device, plan.interior_shortcuts, plan.threads)
-    if probed.deep == plan.deep:
+    if (probed.deep, probed.precision) == (plan.deep, plan.precision):
         return None
     return make_source(backend, probed, find_orbit, watch).max_iterations
 
@@ -212,7 +216,7 @@ def _open_plan(
 
         check_forecast(plan)
     plan.check_memory()
-    device, backend, note = open_chosen(choice, options.device, plan.precision, options.threads)
+    device, backend, note = open_chosen(choice, options.device, plan.number, options.threads)
     if device.kind != plan.device:  # the GPU was found and could not be opened
         plan = _plan_for(device, scene, options, keeps, iterates)
     if note and device.kind == "simulator":
@@ -663,8 +667,9 @@ def compiled_keeps(drawing: Drawing, planes: Planes, tiles: Sequence[Tile]) -> l
 
 
 def _is_plain(source: SampleSource, plan: Plan) -> TypeGuard[Direct]:
-    """Tell whether samples are iterated by themselves, in columns and rows."""
-    return isinstance(source, Direct) and not source.part and not plan.explicit_positions
+    """Tell whether samples are iterated by themselves, in columns and rows of single numbers."""
+    plain = not plan.explicit_positions and not plan.doubled
+    return isinstance(source, Direct) and not source.part and plain
 
 
 def _iterating(plan: Plan, source: Direct, tiles: Sequence[Tile]) -> Work:

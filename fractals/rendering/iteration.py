@@ -565,6 +565,8 @@ LONG = 2**22
 class Direct(GridMethod):
     """Iterates each sample by itself."""
 
+    bodies: Any = escape  # the module of the programs' bodies
+
     def __init__(self, backend: Backend, plan: Plan, known: "ResumeData | None" = None) -> None:
         super().__init__(backend, plan)
         if known:
@@ -601,10 +603,10 @@ class Direct(GridMethod):
 
     def _look_on_cpu(self) -> None:
         """Set the same from a probe on the CPU, whose counts are the same."""
-        cpu = open_one_core(self.plan.precision)
+        cpu = open_one_core(self.plan.number)
         # With the program that pictures of the CPU have
         steps = limits_of("cpu").steps_per_check
-        other = Direct(cpu, replace(self.plan, steps_per_check=steps))
+        other = type(self)(cpu, replace(self.plan, steps_per_check=steps))
         self.max_iterations, self.count_offset = other.max_iterations, other.count_offset
         self.probing = other.probing
 
@@ -628,12 +630,18 @@ class Direct(GridMethod):
         most, last = self._steps_a_launch(), max(limit, self.max_iterations)
         self.part = most if most < last else 0
         self.run = backend.compile(
-            escape.make_part_body if self.part else escape.make_body, options
+            self.bodies.make_part_body if self.part else self.bodies.make_body, options
         )
-        x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
-        escape_radius_squared = scene.iteration.escape_radius**2
-        point = [x, y, escape_radius_squared, *self.statistics.constants()]
-        self.point = backend.to_device(np.array(point, backend.real))
+        self.point = backend.to_device(np.array(self._point(), backend.real))
+
+    def _point(self) -> list[float]:
+        """Return c of a Julia set, the square of the escape radius, and the constants."""
+        x, y = (float(Decimal(text)) for text in self.scene.julia or ("0", "0"))
+        return [x, y, self.scene.iteration.escape_radius**2, *self.statistics.constants()]
+
+    def _kept(self) -> int:
+        """Return how many numbers of an orbit under way are kept between launches."""
+        return int(state_size(self.formula, self.derivative) - first_size(self.derivative))
 
     def _begin(
         self,
@@ -660,7 +668,7 @@ class Direct(GridMethod):
     ) -> None:
         """Iterate samples in several launches, between which the work may end."""
         backend = self.backend
-        more = state_size(self.formula, self.derivative) - first_size(self.derivative)
+        more = self._kept()
         rest = backend.empty((more, *shape), backend.real) if more else self.no_planes
         for begin in range(0, last, self.part):
             if stop():

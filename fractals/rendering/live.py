@@ -51,6 +51,8 @@ def why_still(scene: Scene) -> str:
         return "pages draw in sRGB only"
     if scene.view.projection != "plane":
         return "pages draw no exponential maps"
+    if make_plan(scene).doubled:
+        return "pages draw no double-double numbers"
     plan = make_plan(scene.replace(precision="float64"))
     if plan.layers.whole or plan.layers.masks:
         return "pages draw no colors that depend on the whole picture"

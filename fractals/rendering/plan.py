@@ -1,8 +1,7 @@
 """Plan: how a scene is drawn. Pure, cheap and printable; nothing is iterated here."""
 
-import bisect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -21,6 +20,18 @@ from fractals.io.png import strip_rows
 from fractals.kernels.formula import Formula
 from fractals.rendering import forecast
 from fractals.rendering.families import family_of, unused
+from fractals.rendering.number_types import (
+    BITS,
+    BYTES,
+    DOUBLED,
+    DOUBLED_COST,
+    LEAST_NOISY_BITS,
+    MIN_NOISE,
+    SPARE_BITS,
+    check_range,
+    check_resolved,
+    chosen,
+)
 from fractals.rendering.options import RenderOptions, read_request, with_keywords
 from fractals.rendering.precision import depth_of, needed_orbit_bits
 from fractals.scene import geometry
@@ -42,7 +53,6 @@ BYTES_A_GROUP, BYTES_A_MASK = (
     16,
     100,
 )  # of a sample: of colors and opacity, and while weights are computed
-BYTES_A_NUMBER = {"float64": 8, "float32": 4}
 BYTES_OF_GLOW = 48  # of a pixel, while the light of a whole picture glows
 BYTES_A_THREAD = 2**22  # scratch memory of the compiled loops
 BYTES_A_POINT = 100  # of a reference orbit and the tables that skip along it
@@ -128,23 +138,14 @@ def runs(numbers: Sequence[int], most: int) -> Iterator[Sequence[int]]:
             begin = end
 
 
-BITS = {"float64": 53, "float32": 24}
 # log2 of the samples' distance, below which each difference has an exponent of its own: squares of
 # differences must stay above 2**-1074, the smallest float64, with bits to spare.
 EXTENDED = -900
 GUARD_BITS = 64  # of a reference orbit, beyond the bits that tell samples apart
-MIN_SPARE_BITS = 2  # log2 of the fewest steps of the number type between neighbouring samples
-# Rounding errors grow along an orbit as the distance of neighbours does, so perturbation begins
-# before neighbours meet. float32 has no room for that margin; a scene asks for float32 by name.
-SPARE_BITS = {"float64": 14, "float32": MIN_SPARE_BITS}
 
 # log2 of the zoom, between which the count offset of the transfer "auto" grows from nothing to
 # all. Lower values would change the colors of shallow views, where palettes begin at count 0.
 SHALLOW, DEEP = 24, 44
-
-# Share of samples with wrong counts, below which nothing is said. Measured in 41 zooms to where
-# float64 ends: of the wrong counts 1 in 100 lies in a view with less.
-MIN_NOISE = 0.01
 
 MIN_LIMIT = 1024  # the least limit "auto" of a deep view
 MAX_SINGLE = 2**16  # single steps of a sample in a deep view; tables skip most of the others
@@ -171,7 +172,7 @@ class Plan:
         ``"direct"``: each sample is iterated by itself. ``"perturbation"``: the difference from one
         reference orbit in arbitrary precision is iterated.
     precision : str
-        ``"float64"`` or ``"float32"``.
+        ``"float64"``, ``"float32"`` or ``"double-double"``.
     exponent : int
         Exponent of two by which the samples' distances from the center are divided, where float64
         cannot hold the distances or their squares; otherwise 0.
@@ -286,6 +287,7 @@ class Plan:
             )
             return forecast.reference_seconds(self.bits, length) + seconds / self.threads
         steps = count * samples * (1 + self.layers.derivative + planes)
+        steps *= DOUBLED_COST if self.doubled else 1
         return forecast.direct_seconds(self.device, steps, samples) / self.threads
 
     @property
@@ -298,7 +300,7 @@ class Plan:
         """Return the most bytes that the picture, or its bands, and the tiles being drawn take."""
         (width, height), n2 = self.size, self.supersampling**2
         numbers = 4 + self.layers.statistics.planes  # z and dz, each complex, and the planes
-        a_sample = 4 + numbers * BYTES_A_NUMBER[self.precision]  # and the count
+        a_sample = 4 + numbers * BYTES[self.precision]  # and the count
         if self.keeps == "raw":  # the raw numbers of all samples
             kept = width * height * n2 * a_sample
         else:  # twice: as pixels, and compressed
@@ -342,7 +344,7 @@ class Plan:
 
     @cached_property
     def noise(self) -> float:
-        """Return at most which share of the samples has wrong counts, because float64 rounds.
+        """Return at most which share of the samples has wrong counts, because numbers are rounded.
 
         It is measured on some samples when it is first read, which takes about 50 ms, at most half
         a second. It is 0 for formulas with a perturbed step, which are exact at any depth, and in
@@ -350,11 +352,8 @@ class Plan:
         """
         if self.formula.perturbed or self.precision == "float32":
             return 0.0
-        bits = (self.digits - 1) / math.log10(2)
-        from fractals.rendering.rounding import wrong_share
-
         own = self.scene, self.formula, self.center, self.width, self.finest
-        return wrong_share(*own, bits, self.max_iterations)
+        return _wrong_share(*own, self.digits, self.max_iterations, self.precision)
 
     @property
     def pixel(self) -> Fraction:
@@ -385,6 +384,16 @@ class Plan:
     def explicit_positions(self) -> bool:
         """Tell whether each sample's position is computed by itself, not as column plus row."""
         return self.points is not None or self.jittered or self.view.projection != "plane"
+
+    @property
+    def doubled(self) -> bool:
+        """Tell whether numbers are double-double."""
+        return self.precision == DOUBLED
+
+    @property
+    def number(self) -> str:
+        """Return the type of single numbers, in which a device iterates: "float64" or "float32"."""
+        return "float64" if self.doubled else self.precision
 
     @cached_property
     def deep(self) -> bool:
@@ -480,7 +489,6 @@ def make_plan(
         raise OptionError(f"unknown kind of device '{device}': choose one of {kinds}")
     scene = scene.unframed().in_samples()
     formula, layers = scene.make_formula(), make_layers(scene)
-    number = scene.iteration.number_type
     width, center = place_of(scene, formula)
     columns = scene.image.size[0] * scene.image.supersampling
     finest = geometry.finest(scene.view, width, scene.image.size)
@@ -495,16 +503,16 @@ def make_plan(
         return digits, first, max(first, orbits)
 
     digits, first, sample_bits = bits_of(0)
-    deep = sample_bits + SPARE_BITS[number] > BITS[number]
-    if deep and (number == "float32" or formula.perturbed is None):
-        lacking = sample_bits + MIN_SPARE_BITS - BITS[number]
-        deep = lacking > 0
-        if deep:
-            octaves = _octaves_too_deep(math.ceil(lacking), number, lambda k: bits_of(k)[2])
-            _refuse_deep(formula, number, log2(finest) + octaves)
+    limit, depth = limit_of(scene, formula, finest), _depth_of(scene, formula, finest)
+    own = scene, formula, center, width, finest, digits, limit
+    number, why = chosen(scene, formula, sample_bits, lambda: _wrong_share(*own, "float64"))
+    direct = number != "float64" or formula.perturbed is None
+    if direct:
+        check_resolved(formula, number, lambda k: bits_of(k)[2], log2(finest))
+    deep = not direct and sample_bits + SPARE_BITS[number] > BITS[number]
     if deep:
         layers.check_deep()
-    _check_range(scene, formula, number)
+    check_range(scene, formula, number)
     interior_shortcuts = interior_shortcuts and formula.memoryless and not layers.statistics.inside
     # Near 0 a Julia set's orbits are raised to the power of the degree: so are the differences,
     # and their digits.
@@ -513,7 +521,6 @@ def make_plan(
     along = max(sample_bits, power * (max(0.0, log2(max(map(abs, center)) + width)) - spacing))
     bits = GUARD_BITS + math.ceil(along if scene.julia else sample_bits) if deep else 0
 
-    limit, depth = limit_of(scene, formula, finest), _depth_of(scene, formula, finest)
     if deep and depth and scene.iteration.max_iterations == "auto":  # a guess, until it is probed
         limit = max(10_000, 4 * forecast.reference_length(scene, digits))
     single = min(limit, MAX_SINGLE) if deep else limit
@@ -531,8 +538,8 @@ def make_plan(
         precision=number,
         exponent=exponent,
         bits=bits,
-        reason=f"samples are {scientific(finest / columns)} apart, which {number} "
-        + ("does not resolve" if deep else "resolves")
+        reason=f"samples are {scientific(finest / columns)} apart, "
+        + (why or f"which {number} {'does not resolve' if deep else 'resolves'}")
         + (" after some steps" if deep and first + SPARE_BITS[number] <= BITS[number] else "")
         + (": with an exponent for each sample" if exponent else ""),
         digits=digits,
@@ -552,52 +559,6 @@ def make_plan(
         band=band,
         keeps=keeps,
     )
-
-
-CHAINS = ": only one f(z) + c of powers, minus signs, conj and at most two absx or absy goes deeper"
-
-
-def _octaves_too_deep(most: int, number: str, bits_of: Callable[[int], float]) -> int:
-    """Return how many octaves wider a view is that the number type resolves, or `most`.
-
-    ``bits_of(k)``: the bits of a view that is k octaves wider.
-    """
-    enough = BITS[number] - MIN_SPARE_BITS
-    wider = range(max(0, most - 4096), most)  # not the narrowest, of a million digits
-    return wider.start + bisect.bisect_left(wider, True, key=lambda k: bits_of(k) <= enough)
-
-
-def _refuse_deep(formula: Formula, precision: str, log2_least: float) -> None:
-    """Raise the error for a deep view in float32, or of a formula without a perturbed step.
-
-    The least width is known by its logarithm, because the view's may have a million digits.
-    """
-    least = power_of_two(log2_least)
-    if precision == "float32":
-        raise OptionError(
-            f"the view is too deep for float32, which can go down to a width of "
-            f"{scientific(least)} here: precision='float64' goes to any depth"
-        )
-    made, hint = formula.step.__module__.replace(".", "/"), ""
-    if formula.name == "expression":
-        hint = CHAINS
-    elif formula.additive:
-        hint = f": add one where it is made ({made}.py)"
-    raise OptionError(
-        f"the formula '{formula.name}' has no perturbed step, and without it can go down to a "
-        f"width of {scientific(least)} here" + hint
-    )
-
-
-def _check_range(scene: Scene, formula: Formula, precision: str) -> None:
-    """Raise an `OptionError` for an escape radius whose last step overflows the number type."""
-    largest = 2 * formula.degree * math.log2(scene.iteration.escape_radius + 1)
-    if largest > (127 if precision == "float32" else 1023):
-        most = 2 ** (127 / 2 / formula.degree) - 1
-        raise OptionError(
-            f"escape_radius {scene.iteration.escape_radius:g} overflows {precision} here: "
-            f"give at most {most:.0f}, or precision='float64'"
-        )
 
 
 def _depth_of(scene: Scene, formula: Formula, finest: Fraction) -> float:
@@ -642,7 +603,30 @@ def noise_note(planned: Plan) -> str:
     if planned.noise < MIN_NOISE:
         return ""
     return (
-        f"counts of up to {100 * planned.noise:.2g} % of the samples may be wrong: float64 rounds "
+        f"counts of up to {100 * planned.noise:.2g} % of the samples may be wrong: "
+        f"{planned.precision} rounds "
         f"the orbits of '{planned.formula.name}', which has no perturbed step; in a wider view "
         "they are exact"
     )
+
+
+def _wrong_share(
+    scene: Scene,
+    formula: Formula,
+    center: tuple[Fraction, Fraction],
+    width: Fraction,
+    finest: Fraction,
+    digits: int,
+    limit: int,
+    precision: str,
+) -> float:
+    """Return at most which share of the samples has wrong counts in a number type."""
+    bits = (digits - 1) / math.log10(2)
+    columns = scene.image.size[0] * scene.image.supersampling
+    more = BITS[precision] - BITS["float64"]
+    if max(bits, -log2(finest / columns)) < LEAST_NOISY_BITS + more:
+        return 0.0
+    from fractals.rendering.rounding import wrong_share  # it imports gmpy2
+
+    own = scene, formula, center, width, finest
+    return wrong_share(*own, bits, limit, BITS[precision])

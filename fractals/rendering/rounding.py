@@ -1,4 +1,4 @@
-"""Noise: the share of a picture's counts that the rounding of float64 may change.
+"""Noise: the share of a picture's counts that the rounding of a number type may change.
 
 Formulas without a perturbed step are iterated directly down to where float64 cannot tell samples
 apart. Two things are rounded on the way: the places of samples, and every point of an orbit, whose
@@ -18,12 +18,13 @@ import gmpy2
 import numpy as np
 
 from fractals.kernels.formula import Formula
+from fractals.rendering.number_types import BITS, LEAST_NOISY_BITS
 from fractals.scene.geometry import matrix
 from fractals.scene.model import Scene
 from fractals.scene.numbers import log2
 from fractals.scene.picture import View
 
-LEAST_BITS, MOST_BITS = 28, 1024  # minus log2 of the samples' distance: where views are measured
+MOST_BITS = 1024  # minus log2 of the samples' distance, beyond which no view is measured
 COLUMNS, ROWS = 8, 5  # samples that are iterated in float64
 MOST_STEPS = 2048  # of an orbit
 BUDGET = 16_000  # steps in arbitrary precision, some microseconds each
@@ -40,16 +41,17 @@ def wrong_share(
     finest: Fraction,
     bits: float,
     limit: int,
+    own_bits: int = BITS["float64"],
 ) -> float:
     """Return the share of a direct picture's samples whose counts rounding may change.
 
     `finest` is the width of a plain view whose samples are as close as the closest of this one;
     `bits` distinguish samples, as of `fractals.rendering.precision.depth_of`; `limit` is that of
-    iterations.
+    iterations; `own_bits` are those of the number type.
     """
     columns, rows = scene.image.size
     spacing = finest / columns / scene.image.supersampling
-    if formula.goes_on or not LEAST_BITS <= max(bits, -log2(spacing)) <= MOST_BITS:
+    if formula.goes_on or not LEAST_NOISY_BITS <= max(bits, -log2(spacing)) <= MOST_BITS:
         return 0.0  # how far an orbit is from a condition of the user is not known
     if scene.view.projection == "exponential":  # its innermost circle
         width, axes = finest, matrix(View())
@@ -57,7 +59,7 @@ def wrong_share(
     else:
         axes, size = matrix(scene.view), (width, width * rows / columns)
     radius = scene.iteration.escape_radius
-    return _wrong_share(formula, scene.julia, axes, center, size, spacing, limit, radius)
+    return _wrong_share(formula, scene.julia, axes, center, size, spacing, limit, radius, own_bits)
 
 
 @functools.lru_cache(maxsize=64)  # up to 150 ms, more where orbits stay
@@ -70,6 +72,7 @@ def _wrong_share(
     spacing: Fraction,
     limit: int,
     radius: float,
+    own_bits: int,
 ) -> float:
     bits = 128 + math.ceil(max(2, formula.degree) * max(0.0, -log2(spacing)))
     most, by = min(limit, MOST_STEPS), MOVE * spacing
@@ -89,7 +92,12 @@ def _wrong_share(
                 _end(formula, c, place, most, radius) for place in ((x, y), (x + by, y + by))
             )
             chaos = min(1.0, CHAOS * exact.doubt(moved, formula, radius))
-            errors[inside[k]].append(max(0.0, exact.doubt(rounded[k], formula, radius) - chaos))
+            end = rounded[k]
+            if own_bits > BITS["float64"]:
+                # A sum of double-double numbers may lose a bit more than one of so many bits.
+                with gmpy2.context(gmpy2.get_context(), precision=own_bits - 1):
+                    end = _end(formula, c, places[k], most, radius)
+            errors[inside[k]].append(max(0.0, exact.doubt(end, formula, radius) - chaos))
     return sum(
         inside.count(side) / len(inside) * sum(found) / len(found)
         for side, found in errors.items()

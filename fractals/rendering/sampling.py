@@ -39,10 +39,15 @@ def coordinates(plan: "Plan") -> tuple[NDArray[np.float64], NDArray[np.float64]]
     The sample in column i and row j is at ``columns[0, i] + rows[0, j]`` on the real axis and
     ``columns[1, i] + rows[1, j]`` on the imaginary one, which points up. Row 0 is the top. Each
     number is rounded once from its exact value, the same for every backend. For perturbation they
-    are distances from the center of the reference orbit, divided by 2**exponent.
+    are distances from the center of the reference orbit, divided by 2**exponent. For double-double
+    numbers both arrays have four rows: the low parts come last.
     """
     n, view = plan.supersampling, plan.view
     across, down = plan.size[0] * n, plan.size[1] * n
+    if plan.doubled:
+        from fractals.rendering.doubled_places import grid_places
+
+        return grid_places(plan.center, plan.pixel / n / 2, matrix(view), across, down)
     (x, y), half = plan.center, plan.pixel / n / 2
     zero = Fraction(0)
     if plan.deep:
@@ -201,7 +206,10 @@ class Samples:
         """Return the positions of samples in columns `i` and rows `j`, shape (2 or 3, samples).
 
         The indices may have any shapes that NumPy broadcasts. A third row holds exponents of two.
+        Of double-double numbers there are four rows: the low parts come last.
         """
+        if self.plan.doubled:
+            return self._doubled_at(i, j)
         if self._points is not None:
             return self._points[:, (j * self._across + i).ravel()]
         if not self.exponential:
@@ -218,6 +226,21 @@ class Samples:
         if self.scaled:
             places.append((self._exponents[j] + 0 * i).ravel())
         return np.stack(places)
+
+    def _doubled_at(self, i: Index, j: Index) -> NDArray[np.float64]:
+        from fractals.rendering.doubled_places import grid_places, moved, sums
+
+        if self._points is not None:
+            found = self._points[:, (j * self._across + i).ravel()]
+            return np.concatenate([found, np.zeros_like(found)])
+        if self.exponential:
+            center = grid_places(self.plan.center, Fraction(0), matrix(self.plan.view), 1, 1)
+            places = moved(sums(*center), self._polar(self._columns, i, j))
+            return np.stack([part.ravel() for part in places])
+        places = sums(self._columns[:, i], self._rows[:, j])
+        if self._shifts is not None:
+            places = moved(places, tuple(self._moves[:, j % PERIOD, i % PERIOD]))
+        return np.stack([part.ravel() for part in places])
 
     def arms(self, i: Index, j: Index) -> NDArray[np.float64]:
         """Return the radii of samples of an exponential map as vectors, shape (2, samples).

@@ -25,7 +25,9 @@ def values_of(raw: EscapePlanes, coloring: str | Mapping[str, Any], unit: str) -
     """Return the values of a coloring; see `EscapeData.values`."""
     if unit not in UNITS:
         raise OptionError(f"unit={shown(repr(unit), 40)}: give 'plane' or 'width'")
-    scene = colored(raw.scene, coloring).replace(precision=raw.precision)
+    scene = colored(raw.scene, coloring)
+    if scene.iteration.number_type != raw.precision:
+        scene = scene.replace(precision=raw.precision)
     quiet = RenderOptions(device="cpu", force=True, on_message=lambda line: None)
     plan, backend = open_plan(scene, quiet, "nothing")
     layer = plan.layers.drawn[0]

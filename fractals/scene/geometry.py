@@ -360,9 +360,12 @@ def _facts(scene: Scene) -> dict[str, Any]:
         facts.pop(key, None)
     if scene.julia:
         facts["julia"] = tuple(Decimal(part) for part in scene.julia)
+    precision = scene.iteration.precision
+    if precision == "auto" and formula.perturbed is not None:  # it never takes another
+        precision = "float64"
     return facts | {
         "formula": formula.label,
         "view.center": center,
         "view.width": width,
-        "iteration.precision": scene.iteration.number_type,
+        "iteration.precision": precision,
     }

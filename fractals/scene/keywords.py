@@ -59,7 +59,7 @@ class SceneKeywords(SceneTables, total=False):
     compression: Literal["fast", "small"]
     max_iterations: SupportsIndex | Literal["auto"]
     escape_radius: SupportsFloat
-    precision: Literal["auto", "float64", "float32"] | None
+    precision: Literal["auto", "float64", "float32", "double-double"] | None
     coloring: str | Mapping[str, Any]
     palette: str | Mapping[str, Any] | Sequence[Any] | NDArray[Any] | ColorMap | Palette
     transfer: Literal["auto", "linear", "sqrt", "cbrt", "log", "atan"]

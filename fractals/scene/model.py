@@ -200,15 +200,17 @@ class Iteration(Table):
         le=1e9,
         description="radius beyond which an orbit has escaped, 2 or more",
     )
-    precision: Literal["auto", "float64", "float32"] = Field(
+    precision: Literal["auto", "float64", "float32", "double-double"] = Field(
         default="auto",
-        description="number type: auto (float64), float64 or float32, which is for wide views only",
+        description="number type: auto (float64, or double-double where a formula without a "
+        "perturbed step needs more digits), float64, double-double, or float32, which is for wide "
+        "views only",
     )
 
     @property
     def number_type(self) -> str:
-        """Return the type to iterate in; "auto" is float64."""
-        return "float64" if self.precision == "auto" else self.precision
+        """Return the type of single numbers: a double-double number is made of two float64."""
+        return "float32" if self.precision == "float32" else "float64"
 
 
 def _quality(given: Any) -> Any:

@@ -201,7 +201,7 @@ BAD = [
     (("render", "--zoom", "1e1000000"), 2, "--force"),
     (("render", "--width", "1", "--zoom", "1"), 2, "give one of them"),
     (("render", "--max-iterations", "0"), 2, "whole number from 1"),
-    (("render", "--precision", "float16"), 2, "is not 'auto', 'float64' or 'float32'"),
+    (("render", "--precision", "float16"), 2, "is not 'auto', 'float64', 'float32' or 'double-dou"),
     (("render", "--density", "nan"), 2, "--density: 'nan' is not a finite number"),
     (("render", "--inside", "reddish"), 2, "not a color"),
     (("render", "--cpu", "--gpu"), 2, "contradict"),

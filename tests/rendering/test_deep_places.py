@@ -205,6 +205,7 @@ def test_a_view_about_0_without_perturbation_ends_where_float64_does():
 
 def test_the_width_that_a_refusal_names_is_drawn_and_half_of_it_is_not():
     keys = {"julia": ["-0.9", "0.35"], "center": ["0", "0"], "size": (5, 3)}
+    keys["precision"] = "float64"
     with pytest.raises(fractals.OptionError, match=r"a width of 1.3e-07 here"):
         fractals.plan(scene("spider", width="1e-9", **keys))
     assert fractals.plan(scene("spider", width="1.3e-7", **keys)).method == "direct"

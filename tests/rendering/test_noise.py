@@ -12,6 +12,7 @@ import fractals
 from fractals.rendering import rounding
 from fractals.rendering.plan import MIN_NOISE, make_plan, noise_note
 
+OFTEN = ("long orbits, direct: spider 6.38047e-11",)
 LONG = {each["name"]: each for each in entries("views") if each["name"].startswith("long orbits")}
 
 
@@ -20,11 +21,20 @@ def test_wrong_counts_are_said(name):
     entry = LONG[name]
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        raw = fractals.compute(entry["scene"], device="cpu", force=True)
+        raw = fractals.compute(entry["scene"], device="cpu", force=True, precision="float64")
     wrong = np.mean([raw.count[j, i] != n for i, j, n in entry["pixels"]])
     lines = [str(each.message) for each in said]
     assert wrong > 0
     assert any("of the samples may be wrong: float64" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", slow_but(OFTEN, LONG))
+def test_where_float64_counts_wrongly_double_double_counts_right(name):
+    entry = LONG[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        raw = fractals.compute(entry["scene"], device="cpu", force=True)
+    assert [int(raw.count[j, i]) for i, j, _ in entry["pixels"]] == [n for *_, n in entry["pixels"]]
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -40,8 +50,9 @@ def test_ordinary_views_say_nothing(name):
 def test_the_share_grows_with_the_depth():
     """About a point where orbits of nova take long to converge."""
     center = ["1.598886233785331", "0.425796647768689"]
+    of_speed = {"coloring": "speed", "size": (33, 19), "precision": "float64"}
     shares = [
-        make_plan(scene("nova", coloring="speed", center=center, width=width, size=(33, 19))).noise
+        make_plan(scene("nova", **of_speed, center=center, width=width)).noise
         for width in ("1e-3", "1e-8", "1e-11")
     ]
     assert shares[0] == 0 < shares[1] < 0.5 < shares[2]
@@ -58,6 +69,11 @@ def test_the_plan_tells_it(run):
     center = "--center=1.598886233785331,0.425796647768689"
     view = ("--formula", "nova", center, "--width", "5e-11", "--size", "33x19", "--dry-run")
     view += ("--max-iterations", "1000")  # for "auto" a program would be compiled
+    code, out, _ = run("render", *view)
+    assert code == 0
+    assert b"float64 may miscount up to" in out
+    assert b"double-double numbers, whose steps take about" in out
+    view += ("--precision", "float64")
     code, out, _ = run("render", *view)
     assert (code, b"of the samples may be wrong: float64" in out) == (0, True)
     code, out, _ = run("render", *view, "--json")

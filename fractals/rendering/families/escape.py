@@ -65,7 +65,7 @@ class Escape(Family):
                 table["measured"] = False
                 options.on_message("the reference orbit alone takes longer than the forecast says")
         if keeps in ("store", "raw"):
-            pair = np.result_type(planned.precision, np.complex64)
+            pair = np.result_type(planned.number, np.complex64)
             kept = planes_for(planned.layers, pair).values()
             table["file"] = planned.samples * sum(kind.itemsize for kind in kept)
         return table
@@ -88,7 +88,7 @@ class Escape(Family):
             scene = scene.replace(max_iterations=LIMIT)
         plan = make_plan(scene.replace(size=(8, 6)), "opencl", keeps="pixels")
         options = RenderOptions(device="simulator", on_message=lambda line: None)
-        opened = open_drawing(plan, backend_of(plan.precision), options)
+        opened = open_drawing(plan, backend_of(plan.number), options)
         draw_tile(opened, plan.tiles[0], np.zeros((6, 8, 3), opened.dtype))
         return 0
 

@@ -1,0 +1,1 @@
+"""Double-double: numbers of two float64, made of the text of formulas for every target."""
