@@ -616,7 +616,7 @@ class Direct(GridMethod):
         backend, scene, plan = self.backend, self.scene, self.plan
         julia = scene.julia is not None
         options = EscapeOptions(
-            formula=self.formula,
+            formula=self.formula.compiled(),
             julia=julia,
             derivative=self.derivative,
             interior_shortcuts=plan.interior_shortcuts,
@@ -632,8 +632,9 @@ class Direct(GridMethod):
         )
         x, y = (float(Decimal(text)) for text in scene.julia or ("0", "0"))
         escape_radius_squared = scene.iteration.escape_radius**2
-        point = [x, y, escape_radius_squared, *self.statistics.constants()]
-        self.point = backend.to_device(np.array(point, backend.real))
+        numbers = *self.formula.options, *self.statistics.constants()
+        point = np.array([x, y, escape_radius_squared, *numbers], backend.real)
+        self.point = backend.to_device(point)
 
     def _begin(
         self,
