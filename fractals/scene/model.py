@@ -117,8 +117,13 @@ class FormulaName(Table):
         try:
             formula: AnyFormula = make(**(self.model_extra or {}))
         except TypeError:
-            options = ", ".join(f"'{key}'" for key in self.model_extra or {})
-            known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
+            meant = inspect.signature(make).parameters
+            given = self.model_extra or {}
+            unknown = [key for key in given if key not in meant] or given
+            options = ", ".join(f"'{key}'" for key in unknown)
+            kinds = {key: each.kind for key, each in meant.items()}
+            own = [key for key, kind in kinds.items() if kind is not inspect.Parameter.VAR_KEYWORD]
+            known = ", ".join(f"'{key}'" for key in own) or "none"
             others = self._with_options()
             more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
             hint = f"; it is an option of {', '.join(others[:NAMED])}{more}" if others else ""
@@ -177,6 +182,8 @@ def _formula(given: Any) -> Any:
         if any(given.partition(",")[0] in catalog.names(kind) for kind in catalog.FORMULAS):
             return {"name": given}  # the error says where options belong
         return {"name": expression_name(given), "step": given}
+    if isinstance(given, Mapping) and "name" not in given and isinstance(given.get("step"), str):
+        return {"name": expression_name(given["step"]), **plain(given)}
     return plain(given)
 
 

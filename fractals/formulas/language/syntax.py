@@ -230,9 +230,8 @@ class _Parser(TokenReader):
                 return ("parameter", token.text)
             raise ExpressionError(
                 token.column,
-                f"unknown name '{token.text[:20]}'; a parameter has a value, as "
-                f"{token.text[:20]}=0.3, and besides there are "
-                + ", ".join(WORDS),
+                f"unknown name '{token.text[:20]}'; a parameter needs a value beside the step, as "
+                f"{token.text[:20]}=0.3; there are " + ", ".join(WORDS),
             )
         if self.take("("):
             return self.enclosed()
