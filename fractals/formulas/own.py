@@ -17,7 +17,7 @@ from fractals.formulas.language.codegen import (
     MAX_COST,
     NONE_GIVEN,
     CodeWriter,
-    Given,
+    GivenNumbers,
     Value,
     change_of,
     check_cost,
@@ -220,7 +220,7 @@ def check_used(parameters, *texts):
 def given_in(values, *trees):
     """Return the numbers of those parameters that are in trees."""
     used = {leaf[1] for leaf in _leaves(*trees) if leaf[0] == "parameter"}
-    return Given({name: value for name, value in values.items() if name in used})
+    return GivenNumbers({name: value for name, value in values.items() if name in used})
 
 
 def _titled(step, parameters):
@@ -463,7 +463,9 @@ class Functions(NamedTuple):
     goes_on: Any
 
 
-def functions(own: list[Carried], condition: Tree | None, given: Given = NONE_GIVEN) -> Functions:
+def functions(
+    own: list[Carried], condition: Tree | None, given: GivenNumbers = NONE_GIVEN
+) -> Functions:
     """Return the functions of carried variables; `given` are the numbers of parameters.
 
     Raises `ValueError` if they take more numbers than an orbit can carry, or too many operations.
@@ -513,7 +515,7 @@ def _parts(value: Value, real: bool) -> list[str]:
     return [part or "zero" for part in (value[:1] if real else value)]
 
 
-def _real(own: list[Carried], given: Given) -> set[str]:
+def _real(own: list[Carried], given: GivenNumbers) -> set[str]:
     """Return the variables other than z that are real along every orbit."""
     found = {each.name for each in own[1:]}
     while True:

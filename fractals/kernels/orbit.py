@@ -244,8 +244,8 @@ def make_phases(target: Any, formula: Formula) -> tuple[Any, Any, Any]:
     """Return step, tangent and ``next_phase(k)`` of maps in turn.
 
     Step and tangent have one more argument: k, the number of the step within one round, as a real
-    number; `last` follows it. Every map is computed, and k selects one, because lanes of a pack and threads of a GPU
-    are at different steps.
+    number; `last` follows it. Every map is computed, and k selects one, because lanes of a pack and
+    threads of a GPU are at different steps.
     """
     *others, (last, count) = formula.phases
     end, first = sum(repeats for _, repeats in others), 0

@@ -326,8 +326,8 @@ class Scene(Table):
         FormulaName | Annotated[AnyFormula, Instance()],
         BeforeValidator(_formula),
         CommandHelp(
-            "formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
-            "Python file, which is run"
+            "formula: a name such as multibrot,power=4, an expression such as 'z**3 + c' or "
+            "'z**2 + k*c,k=0.3', or a Python file, which is run"
         ),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()

@@ -41,7 +41,7 @@ MAX_COST = 1500  # of step, tangent and start together
 Z, DZ, DC, DP = ("z",), ("dz",), ("dc",), ("dp",)
 
 
-class Given:
+class GivenNumbers:
     """Numbers that trees have as parameters, by name: programs get them when they run.
 
     The kinds of the numbers decide what is compiled, and not their values: a complex number takes
@@ -50,7 +50,7 @@ class Given:
 
     def __init__(self, values: Mapping[str, float | complex]) -> None:
         numbers: list[float] = []
-        self.leaves: dict[Tree, Value] = {}
+        self.leaves: dict[Any, str | Value] = {}
         for name, value in values.items():
             parts = [value.real, value.imag] if isinstance(value, complex) else [value]
             texts = [f"options[{len(numbers) + k}]" for k in range(len(parts))]
@@ -60,7 +60,7 @@ class Given:
         self.last = ", options" if numbers else ""  # the last argument of functions
 
 
-NONE_GIVEN = Given({})
+NONE_GIVEN = GivenNumbers({})
 
 
 def compose(
@@ -69,15 +69,15 @@ def compose(
     step: str | Tree,
     start: str | Tree = "0",
     parameters: Mapping[str, Any] | None = None,
-    given: Given = NONE_GIVEN,
+    given: GivenNumbers = NONE_GIVEN,
     **settings: Any,
 ) -> Formula:
     """Return the formula of an expression in z, c and p, the z before.
 
     `start` is an expression in c alone; `given` are the numbers of the parameters in both trees.
-    `settings` are other attributes of `fractals.kernels.formula.Formula`. Raises `ValueError` if the program of the expressions, with
-    their derivatives, has too many operations; or that the step takes p and has no complex
-    derivative.
+    `settings` are other attributes of `fractals.kernels.formula.Formula`. Raises `ValueError` if
+    the program of the expressions, with their derivatives, has too many operations; or that the
+    step takes p and has no complex derivative.
     """
     tree = syntax.parse(step) if isinstance(step, str) else step
     first = syntax.parse(start) if isinstance(start, str) else start
@@ -121,12 +121,12 @@ def compose(
     )
 
 
-def change_of(first: Tree, given: Given = NONE_GIVEN) -> Any:
+def change_of(first: Tree, given: GivenNumbers = NONE_GIVEN) -> Any:
     """Return `Formula.start` of a tree in c."""
     return _start(first, syntax.change(first, DZ, DC), given)
 
 
-def _start(first: Tree, change: Tree, given: Given) -> Any:
+def _start(first: Tree, change: Tree, given: GivenNumbers) -> Any:
     leaves = {"c": "ab", "dc": "pq", **given.leaves}
     return compiled("start", "a, b, p, q" + given.last, leaves, (first, change))
 
@@ -141,7 +141,7 @@ def _tangent(tree: Tree, holomorphic: bool) -> Tree:
     return total
 
 
-def check_cost(*trees: Tree, given: Given = NONE_GIVEN) -> None:
+def check_cost(*trees: Tree, given: GivenNumbers = NONE_GIVEN) -> None:
     """Raise a `ValueError` where programs that compute these trees take too long to compile."""
     leaves = {"z": "xy", "c": "ab", "p": "uv", "dz": "pq", "dc": "ef", "dp": "rs", **given.leaves}
     cost = 0

@@ -1,10 +1,10 @@
 """Expression trees: a user's formula as text, such as "z**3 + c*sin(z)", and its derivative.
 
 The text is read by a grammar, never evaluated. A tree is a tuple: ("number", value) with a complex
-value, ("z",), ("c",), ("p",) for the z before, or another variable, ("parameter", name) for a number
-that programs get when they run, (operator, left, right), ("neg", tree), ("power", tree, whole number), ("pow", tree, tree), (function, tree), or ("if",
-condition, tree, tree). Comparisons are of real parts, and 1 or 0; a condition holds where its real
-part is not 0.
+value, ("z",), ("c",), ("p",) for the z before, or another variable, ("parameter", name) for a
+number that programs get when they run, (operator, left, right), ("neg", tree), ("power", tree,
+whole number), ("pow", tree, tree), (function, tree), or ("if", condition, tree, tree). Comparisons
+are of real parts, and 1 or 0; a condition holds where its real part is not 0.
 """
 
 import math

@@ -1,5 +1,6 @@
 /** Parameters of formulas that a user writes: names whose values are numbers of the scene. */
-const WRITTEN = [..."name step start test degree tolerance escapes repeats loop".split(" ")]; // keys of a formula that a user writes; others are parameters
+// Keys of a formula that a user writes; others are parameters.
+const WRITTEN = "name step start test degree tolerance escapes repeats loop".split(" ");
 const COMPLEX = /^([+-]?[\d.]+(?:e[+-]?\d+)?)([+-][\d.]+(?:e[+-]?\d+)?)[ij]$/i;
 const GIVEN = /,\s*([A-Za-z_]\w*)\s*=(?!=)([^,]*)/g; // a parameter's value behind an expression
 
@@ -9,16 +10,18 @@ export function parametersOf(formula) {
   if (typeof formula !== "object" || !["expression", "program"].includes(formula.name)) return [];
   return Object.entries(formula)
     .filter(([name]) => !WRITTEN.includes(name))
-    .flatMap(([name, value]) =>
-      Array.isArray(value)
+    .flatMap(([name, value]) => {
+      /** @type {Table[]} */
+      const parts = Array.isArray(value)
         ? value.map((each, part) => ({
             name,
             text: `${name}, ${part ? "imaginary" : "real"}`,
             part,
             value: each,
           }))
-        : [{ name, text: name, part: null, value }],
-    )
+        : [{ name, text: name, part: null, value }];
+      return parts;
+    })
     .filter(({ value }) => typeof value === "number");
 }
 
