@@ -164,7 +164,8 @@ MAX_STEPS = 8  # expressions in turn
 MAX_REPEATS = 1000  # of each
 
 
-MAX_PARAMETERS, LARGEST = 10, 1e300
+MAX_PARAMETERS = 10  # each adds a function that is compiled (`fractals.kernels.orbit.make_last`)
+LARGEST = 1e300  # of a parameter, as of numbers of a film's formulas
 PARAMETER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
