@@ -106,7 +106,9 @@ def names(kind: str = "") -> tuple[str, ...]:
         return tuple(sorted(getattr(importlib.import_module(module), table)))
     found = KINDS.get(kind, "gallery" if kind == "scene" else kind)
     if found not in KINDS.values():
-        raise OptionError(f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join((*KINDS, *TABLED))}")
+        raise OptionError(
+            f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join((*KINDS, *TABLED))}"
+        )
     return _names(found)
 
 

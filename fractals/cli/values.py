@@ -172,9 +172,7 @@ def relative(text: str) -> Decimal | None:
 
 
 OPTION = r",(?=\s*[A-Za-z_]\w*\s*=(?!=))"
-
-
-NAMED = re.compile(r"[\w\s-]+|.*\.py\s*", re.ASCII)  # a formula that is no expression
+CHOICE = re.compile(r"\bif\s*\(", re.ASCII)
 
 
 def parse_formula(text: str) -> Any:
@@ -193,9 +191,9 @@ def parse_formula(text: str) -> Any:
     if called and any(called[1] in catalog.names(kind) for kind in catalog.FORMULAS):
         meant = shown(f"{called[1]},{called[2]}", 80)
         raise OptionError(f"--formula: options follow a comma; did you mean '{meant}'?")
-    name, *pairs = text.split(",")
-    if not NAMED.fullmatch(name) or STATEMENT.match(text):
-        name, *pairs = re.split(OPTION, text)  # another comma is one of if(condition, a, b)
+    # Other commas than those of options are of if(condition, a, b).
+    bent = STATEMENT.match(text) or CHOICE.search(text)
+    name, *pairs = re.split(OPTION, text) if bent else text.split(",")
     table: dict[str, Any] = {"name": name.strip()}
     if name.strip().endswith(".py"):
         from fractals.io.formula_file import load_formula
