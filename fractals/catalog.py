@@ -64,6 +64,8 @@ KINDS = {
     "families": "family",
 }
 WORDS = {kind: words for words, kind in KINDS.items()}
+# Kinds that are rows of a table elsewhere, for `fractals.names`.
+TABLED = {"blends": ("fractals.scene.paint", "BLENDS")}
 # The kinds whose names are those of data files.
 DATA = ("palette", "gallery")
 # The kinds that a scene's formula may be of.
@@ -80,8 +82,8 @@ def names(kind: str = "") -> tuple[str, ...]:
     Parameters
     ----------
     kind : str
-        "formulas", "colorings", "palettes", "scenes" (those of the gallery), "formats" or another
-        kind; without one the kinds are returned.
+        "formulas", "colorings", "palettes", "scenes" (those of the gallery), "formats", "blends"
+        or another kind; without one the kinds are returned.
 
     Returns
     -------
@@ -98,10 +100,15 @@ def names(kind: str = "") -> tuple[str, ...]:
     ('atom_domains', 'biomorph')
     """
     if kind == "":
-        return tuple(KINDS)
+        return (*KINDS, *TABLED)
+    if kind in TABLED:
+        module, table = TABLED[kind]
+        return tuple(sorted(getattr(importlib.import_module(module), table)))
     found = KINDS.get(kind, "gallery" if kind == "scene" else kind)
     if found not in KINDS.values():
-        raise OptionError(f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join(KINDS)}")
+        raise OptionError(
+            f"unknown kind {shown(repr(kind), 40)}: choose one of {', '.join((*KINDS, *TABLED))}"
+        )
     return _names(found)
 
 

@@ -290,7 +290,8 @@ def test_names_are_listed():
     assert "smooth" in fractals.names("colorings")
     assert "mandelbrot" in fractals.names("formulas")
     assert "seahorse" in fractals.names("scenes")
-    for kind in ("scenes", "palettes"):
+    assert "multiply" in fractals.names("blends")
+    for kind in ("scenes", "palettes", "blends"):
         assert list(fractals.names(kind)) == sorted(fractals.names(kind))
     with pytest.raises(OptionError, match="unknown kind 'pallets': choose one of formulas"):
         fractals.names("pallets")

@@ -8,8 +8,8 @@ KEYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "author": ("Author of the picture, written into its file.", ()),
     "rights": ("Rights of the picture, written into its file: '© 2027 Ana Ferreira'.", ()),
     "formula": (
-        "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a Python "
-        "file, which is run.",
+        "Formula: a name such as multibrot,power=4, an expression such as 'z**3 + c' or 'z**2 + "
+        "k*c,k=0.3', or a Python file, which is run.",
         (),
     ),
     "julia": ("Draw the Julia set of c = X + iY.", ()),

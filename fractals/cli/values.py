@@ -171,7 +171,8 @@ def relative(text: str) -> Decimal | None:
     return number if found[1] else number / 100
 
 
-OPTION = r",(?=\s*[a-z]+\s*=(?!=))"
+OPTION = r",(?=\s*[A-Za-z_]\w*\s*=(?!=))"
+CHOICE = re.compile(r"\bif\s*\(", re.ASCII)
 
 
 def parse_formula(text: str) -> Any:
@@ -181,6 +182,8 @@ def parse_formula(text: str) -> Any:
 
     >>> parse_formula("z**2 + c,start=c/2")
     {'name': 'expression', 'step': 'z**2 + c', 'start': 'c/2'}
+    >>> parse_formula("if(z < 1, z, z**2) + k*c,k=0.3")
+    {'name': 'expression', 'step': 'if(z < 1, z, z**2) + k*c', 'k': 0.3}
     """
     from fractals.scene.model import STATEMENT, expression_name
 
@@ -188,8 +191,9 @@ def parse_formula(text: str) -> Any:
     if called and any(called[1] in catalog.names(kind) for kind in catalog.FORMULAS):
         meant = shown(f"{called[1]},{called[2]}", 80)
         raise OptionError(f"--formula: options follow a comma; did you mean '{meant}'?")
-    # A comma within a solid's statements is one of if(condition, a, b).
-    name, *pairs = re.split(OPTION, text) if STATEMENT.match(text) else text.split(",")
+    # Other commas than those of options are of if(condition, a, b).
+    bent = STATEMENT.match(text) or CHOICE.search(text)
+    name, *pairs = re.split(OPTION, text) if bent else text.split(",")
     table: dict[str, Any] = {"name": name.strip()}
     if name.strip().endswith(".py"):
         from fractals.io.formula_file import load_formula

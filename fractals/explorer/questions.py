@@ -250,8 +250,15 @@ def command_of(scene: Scene) -> str:
 def _named(given: Any) -> str:
     if not isinstance(given, dict):
         return str(given)
-    options = [f"{key}={value}" for key, value in given.items() if key != "name"]
+    options = [f"{key}={_option(value)}" for key, value in given.items() if key != "name"]
     return ",".join([given["name"], *options])
+
+
+def _option(value: Any) -> str:
+    """Return an option's value as text; a pair of numbers is a complex number."""
+    if isinstance(value, list) and len(value) == 2:
+        return f"{value[0]}{value[1]:+}i"
+    return str(value)
 
 
 def surprise(session: Session, message: protocol.Surprise) -> None:

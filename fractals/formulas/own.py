@@ -4,6 +4,8 @@ In an expression p is the z before, 0 at first. Several expressions, separated b
 iterated in turn. Some are also drawn in deep views: chains of folds and powers.
 """
 
+import contextlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -13,7 +15,9 @@ from fractals.formulas.language.codegen import (
     DC,
     DZ,
     MAX_COST,
+    NONE_GIVEN,
     CodeWriter,
+    GivenNumbers,
     Value,
     change_of,
     check_cost,
@@ -160,19 +164,75 @@ MAX_STEPS = 8  # expressions in turn
 MAX_REPEATS = 1000  # of each
 
 
-def _text(value, key):
+MAX_PARAMETERS = 10  # each adds a function that is compiled (`fractals.kernels.orbit.make_last`)
+LARGEST = 1e300  # of a parameter, as of numbers of a film's formulas
+PARAMETER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def parameter_values(parameters):
+    """Return parameters by name: whole numbers, others, or complex numbers.
+
+    Complex numbers may be pairs, or texts such as "0.3+0.5i". Raises `ValueError` for what is no
+    number, or no name.
+    """
+    if len(parameters) > MAX_PARAMETERS:
+        raise ValueError(f"{len(parameters)} parameters, and {MAX_PARAMETERS} are the most")
+    for name in parameters:
+        if not PARAMETER.fullmatch(name) or name in syntax.WORDS:
+            raise ValueError(f"'{name[:40]}' can't be the name of a parameter")
+    return {name: _parameter(value, name) for name, value in parameters.items()}
+
+
+def _parameter(given, name):
+    value = given
+    if isinstance(given, str):
+        text = given.replace(" ", "").lower().replace("i", "j")
+        with contextlib.suppress(ValueError):
+            value = complex(text) if text.endswith("j") else float(text)
+    elif isinstance(given, list | tuple) and len(given) == 2 and all(map(_is_number, given)):
+        value = complex(*given)
+    if not (_is_number(value) or isinstance(value, complex)) or not abs(value) <= LARGEST:
+        raise ValueError(
+            f"{name}: {given!r:.40} is not a number such as 0.3, or a complex one, '0.3+0.5i'"
+        )
+    return value
+
+
+def _is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _text(value, key, values):
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"{key} is an expression in quotes, not {value!r:.40}")
     text = str(value)
     try:
-        return syntax.parse(text)
+        return syntax.with_exponents(syntax.parse(text, values), values)
     except syntax.ExpressionError as error:
         raise ValueError(f"{key} '{text[:60]}', {error}") from None
 
 
-def _stays(tree):
-    """Tell whether the step maps 0 to 0, so that orbits from 0 stay."""
-    own = compose("", "", tree)
+def check_used(parameters, *texts):
+    """Raise a `TypeError`, as for an unknown option, where a parameter is in no text."""
+    if unknown := parameters.keys() - set(PARAMETER.findall(" ".join(map(str, texts)))):
+        raise TypeError(f"unknown option {min(unknown)}")
+
+
+def given_in(values, *trees):
+    """Return the numbers of those parameters that are in trees."""
+    used = {leaf[1] for leaf in _leaves(*trees) if leaf[0] == "parameter"}
+    return GivenNumbers({name: value for name, value in values.items() if name in used})
+
+
+def _titled(step, parameters):
+    """Return the title of a user's own formula."""
+    return ", ".join([f"Your own, {step[:100]}", *(f"{k} = {v}" for k, v in parameters.items())])
+
+
+def _stays(tree, given):
+    """Tell whether the step maps 0 to 0, so that orbits from 0 stay, whatever parameters are."""
+    own = compose("", "", tree, given=given)
+    own = replace(own, options=tuple(0.7 + k / 16 for k in range(len(own.options))))
     zero = (0.0, 0.0)
     return all(next(own.orbit(True, *zero, a, b)).z == zero for a, b in ((0.3, 0.4), (-1.7, 0.9)))
 
@@ -206,13 +266,25 @@ def _repeats(given, count):
     loop="number, from 0, of the expression that follows the last one",
 )
 def expression(
-    step="z**2 + c", start="", degree=0, tolerance=0.0, escapes=True, repeats="", loop=0
+    step="z**2 + c",
+    start="",
+    degree=0,
+    tolerance=0.0,
+    escapes=True,
+    repeats="",
+    loop=0,
+    **parameters,
 ):
+    check_used(parameters, step, start)
+    values = parameter_values(parameters)
     texts = step.split(";") if isinstance(step, str) else [step]
     if len(texts) > MAX_STEPS:
         raise ValueError(f"step: {len(texts)} expressions in turn, and {MAX_STEPS} are the most")
-    trees = [_text(text, "step") for text in texts]
-    first = _text(start or ("c" if _stays(trees[0]) else "0"), "start")
+    trees = [_text(text, "step", values) for text in texts]
+    first = _text(start, "start", values) if start else syntax.ZERO
+    given = given_in(values, *trees, first)
+    if not start and _stays(trees[0], given):
+        first = ("c",)
     if isinstance(degree, bool) or not isinstance(degree, int) or not 0 <= degree <= 64:
         raise ValueError("degree is a whole number from 2 to 64, or 0: found from the expression")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float):
@@ -228,28 +300,32 @@ def expression(
         raise ValueError("tolerance: expressions in turn end by escape alone")
     if in_turn and any(syntax.uses(tree, "p") for tree in trees):
         raise ValueError("step: expressions in turn take z and c, not p, the z before")
-    given = {"step": str(step), "start": str(start), "degree": degree, "tolerance": tolerance}
-    given["escapes"] = escapes
+    options = {"step": str(step), "start": str(start), "degree": degree, "tolerance": tolerance}
+    options["escapes"] = escapes
     if in_turn:
-        given |= {"repeats": "+".join(map(str, times)), "loop": loop}
+        options |= {"repeats": "+".join(map(str, times)), "loop": loop}
     usual = {"start": "", "degree": 0, "tolerance": 0, "escapes": True, "loop": 0}
     usual["repeats"] = "+".join(["1"] * len(trees))
     formulas = [
         compose(
             "expression",
-            f"Your own, {str(step)[:100]}",
+            _titled(str(step), parameters),
             tree,
             first,
+            given=given,
             degree=degree if degree > 1 else max(map(syntax.degree_of, trees)),
             tolerance=float(tolerance),
             escapes=escapes,
             width="6",
-            parameters={key: value for key, value in given.items() if value != usual.get(key)},
+            parameters={
+                **{key: value for key, value in options.items() if value != usual.get(key)},
+                **parameters,
+            },
         )
         for tree in trees
     ]
     if in_turn:
-        check_cost(*trees, *(syntax.change(tree, DZ, DC) for tree in trees))
+        check_cost(*trees, *(syntax.change(tree, DZ, DC) for tree in trees), given=given)
         return replace(
             formulas[0],
             phases=tuple(zip(formulas, times, strict=True)),
@@ -335,14 +411,19 @@ def replaced(tree: Tree, known: Mapping[str, Tree]) -> Tree:
 
 def variables(*trees: Tree) -> set[str]:
     """Return the names of the variables in trees."""
-    found, seen, left = set[str](), set[int](), list(trees)
+    return {leaf[0] for leaf in _leaves(*trees) if len(leaf) == 1}
+
+
+def _leaves(*trees: Tree) -> set[Tree]:
+    """Return the trees of variables and parameters within trees."""
+    found, seen, left = set[Tree](), set[int](), list(trees)
     while left:
         part = left.pop()
         if id(part) in seen or part[0] == "number":
             continue
         seen.add(id(part))
-        if len(part) == 1:
-            found.add(part[0])
+        if len(part) == 1 or part[0] == "parameter":
+            found.add(part)
         left += [inner for inner in part[1:] if isinstance(inner, tuple)]
     return found
 
@@ -383,13 +464,15 @@ class Functions(NamedTuple):
     goes_on: Any
 
 
-def functions(own: list[Carried], condition: Tree | None) -> Functions:
-    """Return the functions of carried variables.
+def functions(
+    own: list[Carried], condition: Tree | None, given: GivenNumbers = NONE_GIVEN
+) -> Functions:
+    """Return the functions of carried variables; `given` are the numbers of parameters.
 
     Raises `ValueError` if they take more numbers than an orbit can carry, or too many operations.
     """
-    real = _real(own)
-    leaves = {"c": "ab", "z": "xy"}
+    real, last = _real(own, given), given.last
+    leaves = {"c": "ab", "z": "xy", **given.leaves}
     places: dict[str, Value] = {}
     count = 0
     for name in (each.name for each in own[1:]):
@@ -418,11 +501,14 @@ def functions(own: list[Carried], condition: Tree | None) -> Functions:
     goes_on: Tree | None = (GOES_ON,) if kept else condition
     holds = test.holds(test.value(goes_on)) if goes_on else ""
     return Functions(
-        function("step", "x, y, a, b, m", step.lines, [*_parts(z, False), *memory]),
+        function("step", "x, y, a, b, m" + last, step.lines, [*_parts(z, False), *memory]),
         function(
-            "remember", "a, b", remember.lines, [f"({''.join(f'{part}, ' for part in first)})"]
+            "remember",
+            "a, b" + last,
+            remember.lines,
+            [f"({''.join(f'{part}, ' for part in first)})"],
         ),
-        function("goes_on", "x, y, m", test.lines, [holds]) if goes_on else None,
+        function("goes_on", "x, y, m" + last, test.lines, [holds]) if goes_on else None,
     )
 
 
@@ -430,13 +516,12 @@ def _parts(value: Value, real: bool) -> list[str]:
     return [part or "zero" for part in (value[:1] if real else value)]
 
 
-def _real(own: list[Carried]) -> set[str]:
+def _real(own: list[Carried], given: GivenNumbers) -> set[str]:
     """Return the variables other than z that are real along every orbit."""
     found = {each.name for each in own[1:]}
     while True:
-        leaves = {"c": "ab", "z": "xy"} | {
-            each.name: ("u", None if each.name in found else "v") for each in own[1:]
-        }
+        leaves: dict[Any, str | Value] = {"c": "ab", "z": "xy", **given.leaves}
+        leaves |= {each.name: ("u", None if each.name in found else "v") for each in own[1:]}
         writer = CodeWriter("x", leaves, MAX_COST)
         bent = {
             each.name
@@ -463,32 +548,49 @@ def _parsed(text: Any, key: str, parse: Any) -> Any:
     step="statements of each step",
     test="an orbit goes on as long as this holds",
 )
-def program(start: str = "z = c", step: str = "z = z^2 + c", test: str = "") -> Formula:
-    first = _parsed(start, "start", syntax.parse_statements)
-    then = _parsed(step, "step", syntax.parse_statements)
-    condition = _parsed(test, "test", syntax.parse_condition) if test else None
+def program(
+    start: str = "z = c", step: str = "z = z^2 + c", test: str = "", **parameters: Any
+) -> Formula:
+    check_used(parameters, start, step, test)
+    values = parameter_values(parameters)
+    known: dict[str, Tree] = {name: ("parameter", name) for name in values}
+
+    def placed(tree: Tree) -> Tree:
+        return syntax.with_exponents(replaced(tree, known), values)
+
+    def statements(text: str, key: str) -> Statements:
+        found = _parsed(text, key, syntax.parse_statements)
+        if set_again := known.keys() & {name for name, _ in found}:
+            raise ValueError(f"{key}: '{min(set_again)}' is a parameter, and has no other value")
+        return [(name, placed(tree)) for name, tree in found]
+
+    first, then = statements(start, "start"), statements(step, "step")
+    condition = placed(_parsed(test, "test", syntax.parse_condition)) if test else None
     own = carried(first, then, condition)
-    found = functions(own, condition)
+    trees = [tree for each in own for tree in (each.start, each.step)]
+    given = given_in(values, *trees, *([condition] if condition else []))
+    found = functions(own, condition, given)
     z = own[0]
-    given = {"start": start, "step": step, "test": test}
+    texts = {"start": start, "step": step, "test": test}
     usual = {"start": "z = c", "test": ""}
-    parameters = {key: value for key, value in given.items() if value != usual.get(key)}
+    options = {key: value for key, value in texts.items() if value != usual.get(key)}
     settings: dict[str, Any] = {
-        "title": f"Your own, {step[:100]}",
+        "title": _titled(step, parameters),
         "width": "6",
         "degree": 0 if condition else syntax.degree_of(z.step),
         "can_return": True,
         "goes_on": found.goes_on,
-        "parameters": parameters,
+        "parameters": options | parameters,
     }
     if len(own) == 1:
-        return compose(name="program", step=z.step, start=z.start, **settings)
+        return compose(name="program", step=z.step, start=z.start, given=given, **settings)
     stays = all(each.step == (each.name,) or each.name == GOES_ON for each in own[1:])
     return Formula(
         step=found.step,
         derivative=None,
-        start=change_of(z.start),
+        start=change_of(z.start, given),
         remember=found.remember,
+        options=given.numbers,
         memory_stays=stays,
         holomorphic=False,
         name="program",

@@ -107,9 +107,9 @@ def make_escape(target, options):
                     k = int32(k + int32(1))
                     state = advance(state, a, b, point)
                     if every_step:
-                        within &= near(state, escape_radius_squared)
+                        within &= near(state, escape_radius_squared, point)
                 if not every_step:
-                    within = near(state, escape_radius_squared)
+                    within = near(state, escape_radius_squared, point)
                 if not within:
                     state = before
                     break
@@ -119,7 +119,7 @@ def make_escape(target, options):
         while n < until:
             state = advance(state, a, b, point)
             n = int32(n + int32(1))
-            if not near(state, escape_radius_squared):
+            if not near(state, escape_radius_squared, point):
                 break
         return n, state
 
@@ -160,7 +160,8 @@ def make_body(target, options):
         are kept inside, too.
     grid : SampleGrid
     point : array of real
-        c of a Julia set (x, y), the square of the escape radius, the statistics' constants.
+        c of a Julia set (x, y), the square of the escape radius, the formula's options, the
+        statistics' constants.
     max_iterations : int32
     """
     julia, int32, index = options.julia, target.int32, target.index
@@ -177,7 +178,7 @@ def make_body(target, options):
             while i < width:
                 u, v = place(columns, rows, width, j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
-                state = start(u, v)
+                state = start(u, v, point)
                 n, state = escape(int32(0), state, a, b, point, max_iterations, max_iterations)
                 keep(tile, j, i, n, state, max_iterations)
                 i = index(i + di)
@@ -217,7 +218,7 @@ def make_steps_body(target, options):
             for i in range(i0, taken.shape[2], di):
                 u, v = place(columns, rows, taken.shape[2], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
-                state = start(u, v)
+                state = start(u, v, point)
                 n, state = escape(int32(0), state, a, b, point, max_iterations, max_iterations)
                 taken[0, j, i], taken[1, j, i] = n, int32(state[last])
 
@@ -270,16 +271,16 @@ def make_part_body(target, options):
             while i < width:
                 u, v = place(columns, rows, width, j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
-                state = start(u, v)
+                state = start(u, v, point)
                 under_way = True
                 if begin > 0:
                     state = load_state(tile, rest, j, i)
-                    within = near(state, point[2])
+                    within = near(state, point[2], point)
                     under_way = within and count[j, i] == begin
                 if under_way:
                     n, state = escape(begin, state, a, b, point, until, max_iterations)
                     count[j, i] = n
-                    within = near(state, point[2])
+                    within = near(state, point[2], point)
                     under_way = within and n == until and until < max_iterations
                     keep = under_way or n < max_iterations
                     x[j, i] = state[0] if keep else zero

@@ -32,15 +32,17 @@ A file of one formula holds these functions and ``make()``:
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, count
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+
+from fractals.kernels.primitives import number
 
 MAX_MEMORY = 18  # numbers that an orbit carries besides z
 
 Step = Callable[..., Any]
 PerturbedStep = Callable[..., tuple[Any, Any]]
-Start = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any, Any]]
+Start = Callable[..., tuple[Any, Any, Any, Any]]
 
 
 class Home(Protocol):
@@ -230,6 +232,10 @@ class Formula(AnyFormula):
     goes_on : callable, optional
         ``goes_on(x, y, memory) -> bool``: whether an orbit at z = x + iy has not escaped, in place
         of the comparison of ``|z|`` with the escape radius.
+    options : tuple of float
+        Numbers that programs get when they run, so that other numbers compile nothing. A formula
+        with options has a `tangent` or a memory. They come last among the arguments of `step`,
+        `tangent`, `start`, `remember` and `goes_on`, as one tuple of numbers of the type of x.
     """
 
     family: ClassVar[str] = "escape"
@@ -265,14 +271,31 @@ class Formula(AnyFormula):
     loop: int = 0
     coloring: str = ""
     group: str = field(default="Others", compare=False)
-    remember: Callable[[Any, Any], tuple[Any, ...]] | None = None
+    remember: Callable[..., tuple[Any, ...]] | None = None
     memory_stays: bool = field(default=False, kw_only=True)
-    goes_on: Callable[[Any, Any, tuple[Any, ...]], Any] | None = None
+    goes_on: Callable[..., Any] | None = None
+    options: tuple[float, ...] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.options and (self.perturbed or not (self.tangent or self.remember)):
+            raise ValueError("options: give a tangent in place of derivative and perturbed")
+
+    def compiled(self) -> "Formula":
+        """Return a copy without what does not affect compiled code: values, and their texts."""
+        if not self.options:
+            return self
+        phases = tuple((each.compiled(), count) for each, count in self.phases)
+        options = (0.0,) * len(self.options)
+        return replace(self, title="", parameters={}, options=options, phases=phases)
+
+    def last(self, like: Any) -> tuple[Any, ...]:
+        """Return what functions take last, as a tuple: () or the options, of the type of `like`."""
+        return (tuple(number(value, like) for value in self.options),) if self.options else ()
 
     @property
     def memory(self) -> int:
         """Return how many numbers `remember` returns."""
-        return len(self.remember(1.0, 1.0)) if self.remember else 0
+        return len(self.remember(1.0, 1.0, *self.last(1.0))) if self.remember else 0
 
     @property
     def kink_count(self) -> int:
@@ -324,19 +347,20 @@ class Formula(AnyFormula):
         if julia:
             return u, v
         zero = abs(0 * u)
-        return self.start(u, v, zero, zero)[:2] if self.start else (zero, zero)
+        return self.start(u, v, zero, zero, *self.last(u))[:2] if self.start else (zero, zero)
 
     def orbit(self, julia: bool, u: Any, v: Any, a: Any, b: Any) -> Iterator["OrbitPoint"]:
         """Yield the points z_1, z_2, ... of the orbit of the sample at u + iv, on the host."""
         z, carried = self.begin(julia, u, v), (abs(0 * u), abs(0 * u))
-        memory = self.remember(u, v) if self.remember else ()
+        last = self.last(u)
+        memory = self.remember(u, v, *last) if self.remember else ()
         for n in count():
             step, before = self.map_at(n).step, z
             if self.remember:
-                x, y, *rest = step(*z, a, b, memory)
+                x, y, *rest = step(*z, a, b, memory, *last)
                 z, memory = (x, y), tuple(rest)
             else:
-                z = step(*z, a, b, *(carried if self.uses_previous else ()))
+                z = step(*z, a, b, *(carried if self.uses_previous else ()), *last)
             carried = self.carry(*z, a, b, *carried) if self.carry else before
             yield OrbitPoint(z, before, memory)
 
@@ -347,7 +371,7 @@ class Formula(AnyFormula):
         if self.tolerance:
             near = near & ((x - u) * (x - u) + (y - v) * (y - v) > self.tolerance**2)
         if self.goes_on:
-            near = near & self.goes_on(x, y, memory)
+            near = near & self.goes_on(x, y, memory, *self.last(x))
         elif self.escapes:
             near = near & (x * x + y * y <= escape_radius_squared)
         return near

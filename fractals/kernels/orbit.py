@@ -22,7 +22,7 @@ from fractals.kernels.primitives import fma, number, select
 
 
 INSIDE_TOO = " (inside too)"  # ends the names of statistics that are kept inside the set, too
-FIRST_CONSTANT = 3  # index in `point` where the statistics' constants begin: after c and radius²
+FIRST_OPTION = 3  # index in `point` where the formula's options begin: after c and radius²
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def make_statistics(target, formula, statistics, deep=False):
     Both have the signatures that `fractals.kernels.coloring.OrbitStatistic` describes for `make`,
     or for `make_deep`; their tuple of numbers is that of all statistics, one after the other.
     """
-    found, size, base = (), 0, FIRST_CONSTANT
+    found, size, base = (), 0, FIRST_OPTION + len(formula.options)
     for coloring in statistics.colorings:
         make, settings = coloring.statistic.make, coloring.compiled_settings()
         if deep:
@@ -163,8 +163,33 @@ def _one_more(target, load_others, store_others, size, k):
 # Steps of a formula with their tangents, and the gradient of ``|z|``.
 
 
+def make_last(target: Any, formula: Formula) -> Any:
+    """Return ``last(point, like)``: what functions of a formula take last, as `Formula.last`."""
+
+    def none(point, like):
+        return ()
+
+    numbers = target.jit(none)
+    for k in range(len(formula.options)):
+        numbers = _with_option(target, numbers, FIRST_OPTION + k)
+    if not formula.options:
+        return numbers
+
+    def together(point, like):
+        return (numbers(point, like),)
+
+    return target.jit(together)
+
+
+def _with_option(target: Any, others: Any, index: int) -> Any:
+    def numbers(point, like):
+        return (*others(point, like), number(point[index], like))
+
+    return target.jit(numbers)
+
+
 def make_step(target: Any, formula: Formula) -> Any:
-    """Return ``step(x, y, a, b)`` of a formula, compiled."""
+    """Return ``step(x, y, a, b, *last)`` of a formula, compiled; `last`: see `make_last`."""
     if not formula.sequence:
         return target.jit(formula.step)
     step = target.jit(formula.sequence[0].step)
@@ -182,7 +207,7 @@ def _then(target: Any, first: Any, second: Any) -> Any:
 
 
 def make_tangent(target: Any, formula: Formula) -> Any:
-    """Return ``tangent(x, y, p, q, a, b, e, f)`` of a formula, compiled.
+    """Return ``tangent(x, y, p, q, a, b, e, f, *last)`` of a formula, compiled.
 
     A formula that has only a `derivative` is f(z) + c: its tangent is f'(z) (p + iq) + (e + if).
     """
@@ -219,8 +244,8 @@ def make_phases(target: Any, formula: Formula) -> tuple[Any, Any, Any]:
     """Return step, tangent and ``next_phase(k)`` of maps in turn.
 
     Step and tangent have one more argument: k, the number of the step within one round, as a real
-    number. Every map is computed, and k selects one, because lanes of a pack and threads of a GPU
-    are at different steps.
+    number; `last` follows it. Every map is computed, and k selects one, because lanes of a pack and
+    threads of a GPU are at different steps.
     """
     *others, (last, count) = formula.phases
     end, first = sum(repeats for _, repeats in others), 0
@@ -241,19 +266,19 @@ def make_phases(target: Any, formula: Formula) -> tuple[Any, Any, Any]:
 
 
 def _ignore_phase(target: Any, own_step: Any, own_tangent: Any) -> tuple[Any, Any]:
-    def step(x, y, a, b, k):
-        return own_step(x, y, a, b)
+    def step(x, y, a, b, k, *last):
+        return own_step(x, y, a, b, *last)
 
-    def tangent(x, y, p, q, a, b, e, f, k):
-        return own_tangent(x, y, p, q, a, b, e, f)
+    def tangent(x, y, p, q, a, b, e, f, k, *last):
+        return own_tangent(x, y, p, q, a, b, e, f, *last)
 
     return target.jit(step), target.jit(tangent)
 
 
 def _until(target: Any, end: int, own: Any, later: Any) -> Any:
-    def step(x, y, a, b, k):
-        u, v = own(x, y, a, b)
-        s, t = later(x, y, a, b, k)
+    def step(x, y, a, b, k, *last):
+        u, v = own(x, y, a, b, *last)
+        s, t = later(x, y, a, b, k, *last)
         now = k < number(end, k)
         return select(now, u, s), select(now, v, t)
 
@@ -261,9 +286,9 @@ def _until(target: Any, end: int, own: Any, later: Any) -> Any:
 
 
 def _tangent_until(target: Any, end: int, own: Any, later: Any) -> Any:
-    def tangent(x, y, p, q, a, b, e, f, k):
-        u, v = own(x, y, p, q, a, b, e, f)
-        s, t = later(x, y, p, q, a, b, e, f, k)
+    def tangent(x, y, p, q, a, b, e, f, k, *last):
+        u, v = own(x, y, p, q, a, b, e, f, *last)
+        s, t = later(x, y, p, q, a, b, e, f, k, *last)
         now = k < number(end, k)
         return select(now, u, s), select(now, v, t)
 
@@ -309,11 +334,12 @@ def _previous_size(formula, derivative):
 def make_orbit(target, formula, julia, derivative, statistics=NO_STATISTICS):
     """Return ``(start, advance, finish)``: three functions of an orbit's state.
 
-    ``start(u, v)`` returns the state of the sample at u + iv before the first step.
+    ``start(u, v, point)`` returns the state of the sample at u + iv before the first step.
     ``advance(state, a, b, point)`` returns the state after a step with c = a + ib.
     ``finish(state)`` returns dz as (p, q): dz/dc, or dz/dz0 for Julia sets, whose samples are the
-    starts of orbits; zeros without `derivative`. The constants of `statistics`, which each step
-    updates, are in ``point``, which `fractals.kernels.escape.make_body` describes.
+    starts of orbits; zeros without `derivative`. The formula's options, and the constants of
+    `statistics`, which each step updates, are in ``point``, which
+    `fractals.kernels.escape.make_body` describes.
     """
     if formula.remember:
         make = _make_remembering_orbit
@@ -326,8 +352,8 @@ def make_orbit(target, formula, julia, derivative, statistics=NO_STATISTICS):
     size = state_size(formula, derivative)
     first, update = make_statistics(target, formula, statistics)
 
-    def start_all(u, v):
-        state = start(u, v)
+    def start_all(u, v, point):
+        state = start(u, v, point)
         return (*state, *first(state[0], state[1]))
 
     def advance_all(state, a, b, point):
@@ -342,7 +368,7 @@ def make_orbit(target, formula, julia, derivative, statistics=NO_STATISTICS):
 
 
 def make_near(target, formula, derivative):
-    """Return ``near(state, escape_radius_squared)``: whether an orbit goes on.
+    """Return ``near(state, escape_radius_squared, point)``: whether an orbit goes on.
 
     An orbit ends where it escapes, or converges: where two points in turn are at most the
     formula's tolerance apart. NaN, as of 0 / 0 where a derivative is 0, has not converged.
@@ -350,18 +376,19 @@ def make_near(target, formula, derivative):
     tolerance_squared, previous = formula.tolerance**2, _tangent_end(formula, derivative)
     if formula.goes_on:
         goes_on, end = target.jit(formula.goes_on), previous + formula.memory
+        last = make_last(target, formula)
 
-        def bounded(state, escape_radius_squared):
-            return goes_on(state[0], state[1], state[previous:end])
+        def bounded(state, escape_radius_squared, point):
+            return goes_on(state[0], state[1], state[previous:end], *last(point, state[0]))
 
     else:
 
-        def bounded(state, escape_radius_squared):
+        def bounded(state, escape_radius_squared, point):
             return fma(state[0], state[0], state[1] * state[1]) <= escape_radius_squared
 
     bounded = target.jit(bounded)
 
-    def moving(state, escape_radius_squared):
+    def moving(state, escape_radius_squared, point):
         s, t = state[0] - state[previous], state[1] - state[previous + 1]
         apart = fma(s, s, t * t)
         return (apart > number(tolerance_squared, s)) | (apart != apart)
@@ -372,8 +399,9 @@ def make_near(target, formula, derivative):
     if not formula.escapes:
         return moving
 
-    def near(state, escape_radius_squared):
-        return bounded(state, escape_radius_squared) & moving(state, escape_radius_squared)
+    def near(state, escape_radius_squared, point):
+        going = bounded(state, escape_radius_squared, point)
+        return going & moving(state, escape_radius_squared, point)
 
     return target.jit(near)
 
@@ -395,7 +423,7 @@ def _make_plain_orbit(target, formula, julia, derivative):
     begin = target.jit(begin)
     if not derivative:
 
-        def start(u, v):
+        def start(u, v, point):
             x, y, _ = begin(u, v)
             return x, y
 
@@ -404,7 +432,7 @@ def _make_plain_orbit(target, formula, julia, derivative):
 
     elif formula.holomorphic:
 
-        def start(u, v):
+        def start(u, v, point):
             x, y, first = begin(u, v)
             return x, y, first, number(0, x)
 
@@ -415,7 +443,7 @@ def _make_plain_orbit(target, formula, julia, derivative):
 
     else:
 
-        def start(u, v):
+        def start(u, v, point):
             x, y, first = begin(u, v)
             return x, y, first, number(0, x), number(0, x), first
 
@@ -457,119 +485,122 @@ def _make_general_orbit(target, formula, julia, derivative):
     old = _tangent_end(formula, derivative)  # index of the previous z
     seed = 0 if julia else 1
     begin = jit(_at_sample if julia else formula.start or _at_zero)
-    carry = jit(formula.carry or formula.step)
+    carry, last = jit(formula.carry or formula.step), make_last(target, formula)
     if formula.phases:
         step, tangent, next_phase = make_phases(target, formula)
 
-        def move(state, a, b):
-            return step(state[0], state[1], a, b, state[old])
+        def move(state, a, b, point):
+            return step(state[0], state[1], a, b, state[old], *last(point, state[0]))
 
-        def change_of(state, k, a, b, e, f):
+        def change_of(state, k, a, b, e, f, point):
             own = state[0], state[1], state[k], state[k + 1], a, b, e, f
-            return tangent(*own, state[old])
+            return tangent(*own, state[old], *last(point, state[0]))
 
     elif uses_previous:
 
-        def move(state, a, b):
-            return step(state[0], state[1], a, b, state[old], state[old + 1])
+        def move(state, a, b, point):
+            before = state[old], state[old + 1]
+            return step(state[0], state[1], a, b, *before, *last(point, state[0]))
 
-        def change_of(state, k, a, b, e, f):
+        def change_of(state, k, a, b, e, f, point):
             own = state[0], state[1], state[k], state[k + 1], a, b, e, f
-            return tangent(*own, state[old], state[old + 1], state[old + 2], state[old + 3])
+            before = state[old], state[old + 1], state[old + 2], state[old + 3]
+            return tangent(*own, *before, *last(point, state[0]))
 
     else:
 
-        def move(state, a, b):
-            return step(state[0], state[1], a, b)
+        def move(state, a, b, point):
+            return step(state[0], state[1], a, b, *last(point, state[0]))
 
-        def change_of(state, k, a, b, e, f):
-            return tangent(state[0], state[1], state[k], state[k + 1], a, b, e, f)
+        def change_of(state, k, a, b, e, f, point):
+            own = state[0], state[1], state[k], state[k + 1], a, b, e, f
+            return tangent(*own, *last(point, state[0]))
 
     move, change_of = jit(move), jit(change_of)
     if not derivative:
 
-        def first(u, v):
-            x, y, _, _ = begin(u, v, number(1, u), number(0, u))
+        def first(u, v, point):
+            x, y, _, _ = begin(u, v, number(1, u), number(0, u), *last(point, u))
             return x, y
 
-        def change(state, a, b):
-            return move(state, a, b)
+        def change(state, a, b, point):
+            return move(state, a, b, point)
 
     elif formula.holomorphic:
 
-        def first(u, v):
-            return begin(u, v, number(1, u), number(0, u))
+        def first(u, v, point):
+            return begin(u, v, number(1, u), number(0, u), *last(point, u))
 
-        def change(state, a, b):
-            p, q = change_of(state, 2, a, b, number(seed, a), number(0, a))
-            return (*move(state, a, b), p, q)
+        def change(state, a, b, point):
+            p, q = change_of(state, 2, a, b, number(seed, a), number(0, a), point)
+            return (*move(state, a, b, point), p, q)
 
     else:
 
-        def first(u, v):
-            x, y, p, q = begin(u, v, number(1, u), number(0, u))
-            _, _, s, t = begin(u, v, number(0, u), number(1, u))
+        def first(u, v, point):
+            x, y, p, q = begin(u, v, number(1, u), number(0, u), *last(point, u))
+            _, _, s, t = begin(u, v, number(0, u), number(1, u), *last(point, u))
             return x, y, p, q, s, t
 
-        def change(state, a, b):
-            p, q = change_of(state, 2, a, b, number(seed, a), number(0, a))
-            s, t = change_of(state, 4, a, b, number(0, a), number(seed, a))
-            return (*move(state, a, b), p, q, s, t)
+        def change(state, a, b, point):
+            p, q = change_of(state, 2, a, b, number(seed, a), number(0, a), point)
+            s, t = change_of(state, 4, a, b, number(0, a), number(seed, a), point)
+            return (*move(state, a, b, point), p, q, s, t)
 
     first, change = jit(first), jit(change)
     if formula.phases:
 
-        def start(u, v):
-            return (*first(u, v), number(0, u))
+        def start(u, v, point):
+            return (*first(u, v, point), number(0, u))
 
         def advance(state, a, b, point):
-            return (*change(state, a, b), next_phase(state[old]))
+            return (*change(state, a, b, point), next_phase(state[old]))
 
     elif not formula.carries_previous:
 
-        def start(u, v):
-            return first(u, v)
+        def start(u, v, point):
+            return first(u, v, point)
 
         def advance(state, a, b, point):
-            return change(state, a, b)
+            return change(state, a, b, point)
 
     elif formula.carry and derivative:
 
-        def start(u, v):
+        def start(u, v, point):
             zero = number(0, u)
-            return (*first(u, v), zero, zero, zero, zero)
+            return (*first(u, v, point), zero, zero, zero, zero)
 
         def advance(state, a, b, point):
-            z = change(state, a, b)
+            z = change(state, a, b, point)
             own = carry(z[0], z[1], a, b, state[old], state[old + 1])
             e, f = number(seed, a), number(0, a)
             return (*z, *own, *carry(z[2], z[3], e, f, state[old + 2], state[old + 3]))
 
     elif formula.carry:
 
-        def start(u, v):
-            return (*first(u, v), number(0, u), number(0, u))
+        def start(u, v, point):
+            return (*first(u, v, point), number(0, u), number(0, u))
 
         def advance(state, a, b, point):
-            z = change(state, a, b)
+            z = change(state, a, b, point)
             return (*z, *carry(z[0], z[1], a, b, state[old], state[old + 1]))
 
     elif uses_previous and derivative:
 
-        def start(u, v):
+        def start(u, v, point):
             zero = number(0, u)
-            return (*first(u, v), zero, zero, zero, zero)
+            return (*first(u, v, point), zero, zero, zero, zero)
 
         def advance(state, a, b, point):
-            return (*change(state, a, b), state[0], state[1], state[2], state[3])
+            return (*change(state, a, b, point), state[0], state[1], state[2], state[3])
 
     else:
 
-        def start(u, v):
-            return (*first(u, v), number(0, u), number(0, u))
+        def start(u, v, point):
+            return (*first(u, v, point), number(0, u), number(0, u))
 
         def advance(state, a, b, point):
-            return (*change(state, a, b), state[0], state[1])
+            return (*change(state, a, b, point), state[0], state[1])
 
     return jit(start), jit(advance), _make_finish(target, formula, derivative)
 
@@ -579,22 +610,23 @@ def _make_remembering_orbit(target, formula, julia, derivative):
     assert not derivative
     jit, end = target.jit, 2 + formula.memory
     step, remember = jit(formula.step), jit(formula.remember)
-    begin = jit(_at_sample if julia else formula.start)
+    begin, last = jit(_at_sample if julia else formula.start), make_last(target, formula)
 
-    def start(u, v):
-        x, y, _, _ = begin(u, v, number(1, u), number(0, u))
-        return (x, y, *remember(u, v))
+    def start(u, v, point):
+        own = last(point, u)
+        x, y, _, _ = begin(u, v, number(1, u), number(0, u), *own)
+        return (x, y, *remember(u, v, *own))
 
     def advance(state, a, b, point):
-        return step(state[0], state[1], a, b, state[2:end])
+        return step(state[0], state[1], a, b, state[2:end], *last(point, state[0]))
 
     return jit(start), jit(advance), _make_finish(target, formula, derivative)
 
 
-def _at_sample(a, b, p, q):
+def _at_sample(a, b, p, q, *last):
     return a, b, p, q
 
 
-def _at_zero(a, b, p, q):
+def _at_zero(a, b, p, q, *last):
     zero = number(0, a)
     return zero, zero, zero, zero

@@ -161,8 +161,9 @@ def steps_of(scene: Scene, precision: Precision) -> tuple[Ints, Ints, int]:
     """
     planned = make_plan(scene.replace(precision=precision))
     backend = open_one_core(precision)
+    formula = scene.make_formula()
     options = EscapeOptions(
-        scene.make_formula(),
+        formula.compiled(),
         julia=scene.julia is not None,
         steps_per_check=LIMITS.steps_per_check,
         check_every_step=planned.check_every_step,
@@ -170,7 +171,8 @@ def steps_of(scene: Scene, precision: Precision) -> tuple[Ints, Ints, int]:
     )
     taken = np.zeros((2, planned.size[1], planned.size[0]), np.int32)
     grid = SampleGrid(*(part.astype(backend.real) for part in coordinates(planned)))
-    point = [*map(float, scene.julia or (0, 0)), scene.iteration.escape_radius**2]
+    radius_squared = scene.iteration.escape_radius**2
+    point = [*map(float, scene.julia or (0, 0)), radius_squared, *formula.options]
     limit = np.int32(planned.max_iterations)
     backend.compile(make_steps_body, options)(taken, grid, np.array(point, backend.real), limit)
     return taken[0], taken[1], planned.max_iterations

@@ -618,7 +618,7 @@ class Direct(GridMethod):
         backend, scene, plan = self.backend, self.scene, self.plan
         julia = scene.julia is not None
         options = EscapeOptions(
-            formula=self.formula,
+            formula=self.formula.compiled(),
             julia=julia,
             derivative=self.derivative,
             interior_shortcuts=plan.interior_shortcuts,
@@ -635,9 +635,10 @@ class Direct(GridMethod):
         self.point = backend.to_device(np.array(self._point(), backend.real))
 
     def _point(self) -> list[float]:
-        """Return c of a Julia set, the square of the escape radius, and the constants."""
+        """Return c of a Julia set, the square of the escape radius, options, constants."""
         x, y = (float(Decimal(text)) for text in self.scene.julia or ("0", "0"))
-        return [x, y, self.scene.iteration.escape_radius**2, *self.statistics.constants()]
+        numbers = *self.formula.options, *self.statistics.constants()
+        return [x, y, self.scene.iteration.escape_radius**2, *numbers]
 
     def _kept(self) -> int:
         """Return how many numbers of an orbit under way are kept between launches."""

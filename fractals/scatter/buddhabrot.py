@@ -74,7 +74,8 @@ class Buddhabrot(AnyFormula):
 
     def kernel_of(self, julia: bool) -> tuple[Any, ...]:
         """Return what makes the kernel, and its options."""
-        options = EscapeOptions(self.formula, julia, check_every_step=self.formula.can_return)
+        every = self.formula.can_return
+        options = EscapeOptions(self.formula.compiled(), julia, check_every_step=every)
         return make_body, options, self.anti
 
     def bounds(self, limit: int) -> NDArray[np.int32]:
@@ -101,7 +102,7 @@ class Buddhabrot(AnyFormula):
 class Orbits(NamedTuple):
     """The numbers of a Buddhabrot: where its samples lie."""
 
-    point: Any  # c of a Julia set, and the square of the escape radius; array of real
+    point: Any  # as of `fractals.kernels.escape.make_body`
     place: Any  # the least x and y of c, and the side of a cell of each level; array of real
     cells: Any  # level, row and column of each cell; array of int32, shape (cells, 3)
     ends: Any  # samples of a pass in the cells up to each; array of int64
@@ -204,13 +205,13 @@ def make_follow(target, options, anti):
     def count(u, v, orbits):
         point, most = orbits.point, orbits.steps[1]
         a, b = (point[0], point[1]) if julia else (u, v)
-        n, _ = escape(int32(0), start(u, v), a, b, point, most, most)
+        n, _ = escape(int32(0), start(u, v, point), a, b, point, most, most)
         return n, drawn(n, orbits)
 
     def follow(u, v, n, weight, color, orbits, window, sums):
         point, found = orbits.point, 0
         a, b = (point[0], point[1]) if julia else (u, v)
-        state = start(u, v)
+        state = start(u, v, point)
         for _ in range(n):
             state = advance(state, a, b, point)
             y = state[1]

@@ -126,7 +126,7 @@ class Cells:
         ends = np.cumsum(counts)
         starts = np.searchsorted(ends, np.arange(0, samples, 1 << START_BITS), side="right")
         return Orbits(
-            np.array([*(c or (0.0, 0.0)), radius**2], real),
+            np.array([*(c or (0.0, 0.0)), radius**2, *formula.formula.options], real),
             np.array([x - side / 2, y - side / 2, *sides], real),
             np.ascontiguousarray(cells, np.int32),
             ends,

@@ -133,7 +133,7 @@ def make_body(target, options, anti, packed):
             t = samples.order[k]
             own, u, v = shade(t, samples), samples.places[0, t], samples.places[1, t]
             a, b = (point[0], point[1]) if julia else (u, v)
-            state = start(u, v)
+            state = start(u, v, point)
             for _ in range(drawn(samples.counts[t], orbits)):
                 state = advance(state, a, b, point)
                 y = state[1]
@@ -170,7 +170,7 @@ def make_body(target, options, anti, packed):
                 us[i] = vs[i] = owns[i] = real(0)
             u, v, own = load(us, 0, like), load(vs, 0, like), load(owns, 0, like)
             a, b = (splat(point[0], VECTORS), splat(point[1], VECTORS)) if julia else (u, v)
-            state, lasting = start(u, v), first_lanes(held, like)
+            state, lasting = start(u, v, point), first_lanes(held, like)
             ended, alive = 0, lasting
             for s in range(samples.counts[samples.order[k - 1]]):
                 state = by_vectors(advance, (state, a, b, point))

@@ -219,7 +219,7 @@ def buddhabrot(
 
 def _formula(of: Any) -> Formula:
     table = dict(of) if isinstance(of, Mapping) else {"name": of}
-    name = table.pop("name", None)
+    name = table.pop("name", "expression" if "step" in table else None)
     if not isinstance(name, str):
         raise ValueError(f"of: '{shown(of, 40)}' is neither a name nor a table with a name")
     if not NAME.fullmatch(name):

@@ -123,8 +123,13 @@ class FormulaName(Table):
         try:
             formula: AnyFormula = make(**(self.model_extra or {}))
         except TypeError:
-            options = ", ".join(f"'{key}'" for key in self.model_extra or {})
-            known = ", ".join(f"'{key}'" for key in make().parameters) or "none"
+            meant = inspect.signature(make).parameters
+            given = self.model_extra or {}
+            unknown = [key for key in given if key not in meant] or given
+            options = ", ".join(f"'{key}'" for key in unknown)
+            kinds = {key: each.kind for key, each in meant.items()}
+            own = [key for key, kind in kinds.items() if kind is not inspect.Parameter.VAR_KEYWORD]
+            known = ", ".join(f"'{key}'" for key in own) or "none"
             others = self._with_options()
             more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
             hint = f"; it is an option of {', '.join(others[:NAMED])}{more}" if others else ""
@@ -183,6 +188,8 @@ def _formula(given: Any) -> Any:
         if any(given.partition(",")[0] in catalog.names(kind) for kind in catalog.FORMULAS):
             return {"name": given}  # the error says where options belong
         return {"name": expression_name(given), "step": given}
+    if isinstance(given, Mapping) and "name" not in given and isinstance(given.get("step"), str):
+        return {"name": expression_name(given["step"]), **plain(given)}
     return plain(given)
 
 
@@ -344,8 +351,8 @@ class Scene(Table):
         FormulaName | Annotated[AnyFormula, Instance()],
         BeforeValidator(_formula),
         CommandHelp(
-            "formula: a name such as multibrot,power=4, an expression such as 'z**3 + c', or a "
-            "Python file, which is run"
+            "formula: a name such as multibrot,power=4, an expression such as 'z**3 + c' or "
+            "'z**2 + k*c,k=0.3', or a Python file, which is run"
         ),
         WithJsonSchema({"type": ["string", "object"], "description": "a name, or {name, options}"}),
     ] = FormulaName()

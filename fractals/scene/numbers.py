@@ -315,6 +315,7 @@ def _no_decimal(given: Any, text: str) -> str:
 def plain(given: Any, depth: int = 0) -> Any:
     """Return a number of any library as Python's, also those in tables and lists.
 
+    A complex number becomes a list of its parts.
     Other values are returned as they are. `decimal_text` keeps all digits of a place in the plane.
 
     >>> plain({"power": Fraction(4), "scale": Fraction(5, 2)}), plain("ember")
@@ -324,6 +325,8 @@ def plain(given: Any, depth: int = 0) -> Any:
         given = given.tolist()
     if depth > PLAIN_DEPTH or isinstance(given, str | int | float):
         return given
+    if isinstance(given, complex):
+        return [given.real, given.imag]
     if isinstance(given, Mapping):
         return {key: plain(value, depth + 1) for key, value in given.items()}
     if type(given) in (list, tuple):

@@ -139,6 +139,22 @@ def test_the_options_of_a_formula_are_a_form(tab):
     assert tab.assert_exact()["formula"] == {"name": "multibrot", "power": 4}
 
 
+def test_a_parameter_of_an_own_formula_has_a_slider(tab):
+    panel = opened(tab, "Formula")
+    tab.open({"formula": "mandelbrot"})
+    text = panel.get_by_label("z becomes")
+    text.fill("z**2 + k*c, k=0.5")
+    panel.get_by_role("button", name="Draw it").click()
+    tab.until("explorer.scene.formula.k === 0.5")
+    field = section(panel, "Parameters").get_by_role("textbox", name="k")
+    field.fill("0.75")
+    tab.page.keyboard.press("Enter")
+    tab.until("explorer.scene.formula.k === 0.75")
+    assert text.input_value() == "z**2 + k*c"
+    formula = {"name": "expression", "step": "z**2 + k*c", "k": 0.75}
+    assert tab.assert_exact()["formula"] == formula
+
+
 def test_formulas_are_found_by_words_of_their_names_titles_and_groups(tab):
     from playwright.sync_api import expect
 

@@ -297,3 +297,31 @@ def find(*_):
 work.find, work.memory_size = find, lambda: 0
 """
     assert run_process(code)["message"] == NO_MEMORY
+
+
+def test_another_value_of_a_parameter_compiles_nothing(own_server, monkeypatch):
+    """A slider moves a parameter: a process compiles for the first value, and each is exact."""
+    monkeypatch.setattr(backend, "FUSED", False)  # plain loops, which compile sooner
+    orders, order = [], Compilers.order
+    monkeypatch.setattr(Compilers, "order", lambda *given: orders.append(given) or order(*given))
+    server, formula = own_server(), {"name": "expression", "step": f"{new_formula()} + k*c"}
+    scenes = [
+        fractals.load_scene(formula=formula | {"k": k}, max_iterations=100, size=SIZE)
+        for k in (0.3, -0.5, 1, "0.25")
+    ]
+
+    async def talk(client):
+        found, counts = [], []
+        for frame, scene in enumerate(scenes, 1):
+            await client.say("open", frame=frame, scene=scene.to_table())
+            await client.exact(frame)
+            found.append(client.pixels.copy())
+            counts.append(len(orders))
+        return found, counts
+
+    found, counts = server.run(talk)
+    assert counts[0] > 0
+    assert counts == counts[:1] * len(scenes)
+    for scene, pixels in zip(scenes, found, strict=True):
+        assert np.array_equal(pixels, fractals.render(scene, device="cpu").pixels)
+    assert not np.array_equal(found[0], found[1])

@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image, ImageCms
+from support import cmyk
 from support.scenes import scene
 
 import fractals
 from fractals.errors import InputError, OptionError, SceneError
 from fractals.io import png
 from fractals.tools import proof
+from fractals.tools.proof import VISIBLE
 
 RED, GRAY = (250, 20, 20), (120, 120, 120)
 
@@ -70,6 +72,31 @@ def test_converted_pictures_return_to_their_colors(files):
         made, ImageCms.ImageCmsProfile(io.BytesIO(profile)), ImageCms.createProfile("sRGB")
     )
     assert np.abs(np.asarray(back)[5, 15].astype(int) - GRAY).max() <= 2
+
+
+def test_inks_are_proofed_and_printed(files, run):
+    """Of CMYK: strong red gets pale, gray stays, white has no ink, and black mostly black."""
+    Path("inks.icc").write_bytes(cmyk.profile())
+    seen, share = proof.proof(files[0], Path("inks.icc"))
+    red, gray = (np.asarray(seen)[5, x].astype(int) for x in (3, 15))
+    assert share == 0.5
+    assert 60 < red[0] - red[1] < 180  # paler than the picture's 230
+    assert abs(gray - GRAY).max() <= VISIBLE
+    pixels = np.array([[[255, 255, 255], [0, 0, 0], [250, 20, 20]]], np.uint8).repeat(8, axis=1)
+    Image.fromarray(pixels.repeat(8, axis=0)).save("b.png")
+    for name in ("b.tif", "b.jpg"):
+        code, _, err = run("proof", "b.png", "--icc", "inks.icc", "--convert", "-o", name)
+        assert (code, "8 CMYK, in the colors of inks.icc" in err) == (0, True)
+        with Image.open(name) as made:
+            assert made.mode == "CMYK"
+            assert made.info["icc_profile"] == cmyk.profile()
+            white, black, ink = (np.asarray(made)[4, x].astype(int) for x in (3, 11, 19))
+        assert white.max() <= 4
+        assert black[3] > 240
+        assert black[:3].max() < 24
+        assert ink[0] < 40 < 200 < ink[1:3].min()
+    code, _, err = run("proof", "b.png", "--icc", "inks.icc", "--convert", "-o", "c.png")
+    assert (code, "a PNG holds no CMYK" in err) == (2, True)
 
 
 def test_the_verb_writes_proofs_and_prints(run):

@@ -178,8 +178,8 @@ def make_body(target, options):
 
     if julia:
 
-        def begin(u, v, a, b):
-            return start(u, v), a, b
+        def begin(u, v, a, b, point):
+            return start(u, v, point), a, b
 
         def lane_of(state, a, b):
             return state
@@ -204,8 +204,8 @@ def make_body(target, options):
 
     else:
 
-        def begin(u, v, a, b):
-            return start(u, v), u, v
+        def begin(u, v, a, b, point):
+            return start(u, v, point), u, v
 
         def lane_of(state, a, b):
             return (*state, a, b)
@@ -251,9 +251,9 @@ def make_body(target, options):
 
         def go_on(state, a, b, point, escape_radius_squared, still):
             state = advance(state, a, b, point)
-            return state, still & near(state, escape_radius_squared)
+            return state, still & near(state, escape_radius_squared, point)
 
-        def going_on(state, escape_radius_squared, still):
+        def going_on(state, escape_radius_squared, point, still):
             return still
 
     else:  # the last state tells
@@ -264,8 +264,8 @@ def make_body(target, options):
         def go_on(state, a, b, point, escape_radius_squared, still):
             return advance(state, a, b, point), still
 
-        def going_on(state, escape_radius_squared, still):
-            return near(state, escape_radius_squared)
+        def going_on(state, escape_radius_squared, point, still):
+            return near(state, escape_radius_squared, point)
 
     all_go_on, go_on, going_on = jit(all_go_on), jit(go_on), jit(going_on)
 
@@ -274,7 +274,7 @@ def make_body(target, options):
         """Return the state, the lanes that go on, and the counts after a step with a test."""
         after = advance(state, a, b, point)
         # The test does not wait for the selection; in lanes not alive its result is not used.
-        on = alive & near(after, escape_radius_squared)
+        on = alive & near(after, escape_radius_squared, point)
         return select_each(alive, after, state), on, count_under(alive, n)
 
     if derivative:
@@ -344,7 +344,7 @@ def make_body(target, options):
             carried = repeat(one_step, steps % unroll, carried, inputs)
         _, state, still = carried
         store_rows(numbers, after * room + i, room, state)
-        return going_on(state, escape_radius_squared, still)
+        return going_on(state, escape_radius_squared, point, still)
 
     @jit
     def find_cycle(numbers, room, before, point, end, most, cells):
@@ -382,7 +382,8 @@ def make_body(target, options):
         """
         numbers, places, room = lists
         zero = splat(point[0] - point[0], vectors)
-        state, ca, cb = begin(u, v, splat(point[0], vectors), splat(point[1], vectors))
+        a, b = splat(point[0], vectors), splat(point[1], vectors)
+        state, ca, cb = begin(u, v, a, b, point)
         store_rows(numbers, end, room, lane_of(state, ca, cb))
         still = take_steps(numbers, end, room, 0, 0, point, early)
         if any_lane(~still):
@@ -440,14 +441,14 @@ def make_body(target, options):
                     i += lane_count(many)
                     continue
             u, v = place(us, vs, i, row_u, row_v)
-            state, ca, cb = begin(u, v, a, b)
+            state, ca, cb = begin(u, v, a, b, point)
             valid = first_lanes(width - i, zero)
             inside = within(ca, cb)
             alive = ~inside
             n, k = none, 0
             if early > 0:  # a first step that no lane is kept from is quicker
                 state, n, k = by_vectors(advance, (state, ca, cb, point)), one, 1
-                alive = alive & near(state, escape_radius_squared)
+                alive = alive & near(state, escape_radius_squared, point)
             if i + lanes > width:  # testing that is quicker than masking each pack
                 alive = alive & valid
             while k < early and any_lane(alive):
@@ -596,7 +597,7 @@ def make_body(target, options):
                             go_on, (state, ca, cb, point, escape_radius_squared, still)
                         )
                         n = count_under(alive, n)
-                    alive = alive & going_on(state, escape_radius_squared, still)
+                    alive = alive & going_on(state, escape_radius_squared, point, still)
             state = by_vectors(advance, (before, ca, cb, point))
             store(places, 2 * room + i, n)
             store_rows(numbers, i, room, (state[0], state[1]))

@@ -64,7 +64,7 @@ def make_body(target, options):
     pending = saved + Z_ROWS
     grid_row = list_rows(options)
     low = state_size(options.formula, derivative)  # the place of the low part of x
-    low_c = constants_end(options.statistics)
+    low_c = constants_end(options.formula, options.statistics)
     shortcuts = options.interior_shortcuts and options.formula.memoryless
 
     if explicit:
@@ -101,12 +101,12 @@ def make_body(target, options):
 
         def go_on(state, c, point, escape_radius_squared, still):
             state = advance(state, c, point)
-            return state, still & near(state, escape_radius_squared)
+            return state, still & near(state, escape_radius_squared, point)
 
         def all_go_on(zero):
             return first_lanes(lane_count(zero), zero)
 
-        def going_on(state, escape_radius_squared, still):
+        def going_on(state, escape_radius_squared, point, still):
             return still
 
     else:  # the last state tells
@@ -117,8 +117,8 @@ def make_body(target, options):
         def all_go_on(zero):
             return ()
 
-        def going_on(state, escape_radius_squared, still):
-            return near(state, escape_radius_squared)
+        def going_on(state, escape_radius_squared, point, still):
+            return near(state, escape_radius_squared, point)
 
     go_on, all_go_on, going_on = jit(go_on), jit(all_go_on), jit(going_on)
 
@@ -139,7 +139,7 @@ def make_body(target, options):
         inputs = numbers, c_row * room + i, room, zero, point, escape_radius_squared
         state, still = repeat(one_step, steps, (state, all_go_on(zero)), inputs)
         store_rows(numbers, after * room + i, room, state)
-        return going_on(state, escape_radius_squared, still)
+        return going_on(state, escape_radius_squared, point, still)
 
     @jit
     def fill(numbers, places, room, width, rows, j, point, end):
@@ -148,7 +148,7 @@ def make_body(target, options):
         us, lanes = numbers[grid_row * room :], lane_count(zero)
         for i in range(0, width, lanes):
             z = place(us, room, i, rows, j, zero)
-            state = start(z[0], z[1], z[2], z[3])
+            state = start(z[0], z[1], z[2], z[3], point)
             store_rows(numbers, end, room, state)
             store_rows(numbers, c_row * room + end, room, c_of(z, point, zero))
             store(places, end, indices(j * width + i, zero))
@@ -249,7 +249,7 @@ def make_body(target, options):
             while any_lane(alive):
                 state = select_each(alive, by_vectors(advance, (state, c, point)), state)
                 n = count_under(alive, n)
-                alive = alive & near(state, escape_radius_squared)
+                alive = alive & near(state, escape_radius_squared, point)
             store(places, 2 * room + i, n)
             store_rows(numbers, i, room, state)
             keep_slope(numbers, i, room, state)

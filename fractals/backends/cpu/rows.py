@@ -26,7 +26,7 @@ def make_body(target, options):
     def go_on(n, state, a, b, point, max_iterations, cells):
         """Return what `escape` does, after the first part."""
         keep_apart()  # few samples get here, and `escape` within the loop over them would be slower
-        while n < max_iterations and near(state, point[2]) and read_now(cells, HALT) == 0:
+        while n < max_iterations and near(state, point[2], point) and read_now(cells, HALT) == 0:
             until = int32(min(n + PART, max_iterations))
             n, state = escape(n, state, a, b, point, until, max_iterations)
         return n, state
@@ -41,7 +41,7 @@ def make_body(target, options):
             for i in range(width):
                 u, v = place(columns, rows, width, j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
-                state = start(u, v)
+                state = start(u, v, point)
                 n, state = escape(int32(0), state, a, b, point, first, max_iterations)
                 if n == first and first < max_iterations:
                     n, state = go_on(n, state, a, b, point, max_iterations, cells)

@@ -11,7 +11,7 @@ from fractals.kernels.coloring import (
     mean_constants,
 )
 from fractals.kernels.elementary import angle_in_turns, exp, log
-from fractals.kernels.orbit import make_step, make_tangent
+from fractals.kernels.orbit import make_last, make_step, make_tangent
 from fractals.kernels.primitives import fma, number, select, sqrt, two_to
 
 
@@ -276,12 +276,12 @@ LEAST_EXPONENT = -1e6  # of two, in place of that of 0
 
 
 def make_stretch(target, formula):
-    """Return ``stretch(u, v, a, b)``: log|f'| at u + iv."""
-    tangent = make_tangent(target, formula)
+    """Return ``stretch(u, v, a, b, point)``: log|f'| at u + iv."""
+    tangent, last = make_tangent(target, formula), make_last(target, formula)
 
-    def stretch(u, v, a, b):
+    def stretch(u, v, a, b, point):
         zero, one = number(0, u), number(1, u)
-        p, q = tangent(u, v, one, zero, a, b, zero, zero)
+        p, q = tangent(u, v, one, zero, a, b, zero, zero, *last(point, u))
         p, q = abs(p), abs(q)
         high = p > q
         # so that squares do not over- or underflow
@@ -298,7 +298,7 @@ def make_lyapunov_statistic(target, formula, base):
     def update(w, x, y, u, v, a, b, point):
         n = w[0] + number(1, x)
         counted = n > number(point[base], x)
-        return n, w[1] + select(counted, stretch(u, v, a, b), number(0, x))
+        return n, w[1] + select(counted, stretch(u, v, a, b, point), number(0, x))
 
     return start, update
 
@@ -314,7 +314,7 @@ def make_lyapunov_deep_statistic(target, formula, base):
         before = exact[1]
         exponent = real(before[2])
         exponent = select(exponent > least, exponent, least)
-        grown = fma(scale, exponent, stretch(before[0], before[1], a, b))
+        grown = fma(scale, exponent, stretch(before[0], before[1], a, b, point))
         return n, w[1] + select(counted, grown, number(0, x))
 
     return start, update

@@ -10,7 +10,7 @@ from fractals.kernels.coloring import (
     make_polar,
 )
 from fractals.kernels.elementary import make_log2
-from fractals.kernels.orbit import make_tangent
+from fractals.kernels.orbit import make_last, make_tangent
 from fractals.kernels.primitives import fma, number, select, sqrt
 
 # Turns of the palette between consecutive numbers: a fraction of the golden ratio, which keeps the
@@ -143,6 +143,7 @@ def make_contraction(target, formula):
 def make_multiplier_statistic(target, formula, base):
     tangent, contraction = make_tangent(target, formula), make_contraction(target, formula)
     holomorphic, least = formula.holomorphic, target.jit(resolution)
+    last = make_last(target, formula)
 
     def start(x, y):
         zero, one = number(0, x), number(1, x)
@@ -153,10 +154,10 @@ def make_multiplier_statistic(target, formula, base):
         zero, one, two = number(0, x), number(1, x), number(2, x)
         from_x, from_y, n, next_n, p, q, r, s, nearest, candidate, g, h, room, period, stretch = w
         n = n + one
-        m = fma(next_n, number(-0.5, x), n)
-        p, q = tangent(u, v, p, q, a, b, zero, zero)
+        m, own = fma(next_n, number(-0.5, x), n), last(point, x)
+        p, q = tangent(u, v, p, q, a, b, zero, zero, *own)
         if not holomorphic:
-            r, s = tangent(u, v, r, s, a, b, zero, zero)
+            r, s = tangent(u, v, r, s, a, b, zero, zero, *own)
         product = fma(p, p, q * q)
         # The candidate's second round: its derivative must be nearly that of the first one.
         due = m == candidate + candidate

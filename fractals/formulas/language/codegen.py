@@ -15,6 +15,7 @@ from fractals.kernels import elementary, primitives, space
 from fractals.kernels.formula import Formula
 
 Value = tuple[str | None, str | None]  # names of real and imaginary part; None: 0
+Leaves = Mapping[Any, str | Value]  # by the name of a variable, or by tree
 
 NAMES = {
     name: getattr(module, name)
@@ -40,20 +41,43 @@ MAX_COST = 1500  # of step, tangent and start together
 Z, DZ, DC, DP = ("z",), ("dz",), ("dc",), ("dp",)
 
 
+class GivenNumbers:
+    """Numbers that trees have as parameters, by name: programs get them when they run.
+
+    The kinds of the numbers decide what is compiled, and not their values: a complex number takes
+    two options of the formula, another one takes one.
+    """
+
+    def __init__(self, values: Mapping[str, float | complex]) -> None:
+        numbers: list[float] = []
+        self.leaves: dict[Any, str | Value] = {}
+        for name, value in values.items():
+            parts = [value.real, value.imag] if isinstance(value, complex) else [value]
+            texts = [f"options[{len(numbers) + k}]" for k in range(len(parts))]
+            self.leaves["parameter", name] = texts[0], texts[1] if len(texts) > 1 else None
+            numbers += map(float, parts)
+        self.numbers = tuple(numbers)
+        self.last = ", options" if numbers else ""  # the last argument of functions
+
+
+NONE_GIVEN = GivenNumbers({})
+
+
 def compose(
     name: str,
     title: str,
     step: str | Tree,
     start: str | Tree = "0",
     parameters: Mapping[str, Any] | None = None,
+    given: GivenNumbers = NONE_GIVEN,
     **settings: Any,
 ) -> Formula:
     """Return the formula of an expression in z, c and p, the z before.
 
-    `start` is an expression in c alone; `settings` are other attributes of
-    `fractals.kernels.formula.Formula`. Raises `ValueError` if the program of the expressions, with
-    their derivatives, has too many operations; or that the step takes p and has no complex
-    derivative.
+    `start` is an expression in c alone; `given` are the numbers of the parameters in both trees.
+    `settings` are other attributes of `fractals.kernels.formula.Formula`. Raises `ValueError` if
+    the program of the expressions, with their derivatives, has too many operations; or that the
+    step takes p and has no complex derivative.
     """
     tree = syntax.parse(step) if isinstance(step, str) else step
     first = syntax.parse(start) if isinstance(start, str) else start
@@ -61,7 +85,7 @@ def compose(
         raise ValueError("start is an expression in c alone")
     holomorphic = syntax.is_holomorphic(tree) and syntax.is_holomorphic(first)
     derivatives = _tangent(tree, holomorphic), _tangent(first, holomorphic)
-    check_cost(tree, derivatives[0], first, derivatives[1])
+    check_cost(tree, derivatives[0], first, derivatives[1], given=given)
     before = syntax.uses(tree, "p")
     if before and not holomorphic:
         raise ValueError(
@@ -71,20 +95,25 @@ def compose(
     # p is u + iv, and changes by r + is.
     own, changes = ({"p": "uv"}, {"dp": "rs"}) if before else ({}, {})
     settings = {"degree": syntax.degree_of(tree), "can_return": True, **settings}
+    shared, last = given.leaves, given.last
     return Formula(
         name=name,
         title=title,
         step=compiled(
-            "step", "x, y, a, b" + ", u, v" * before, {"z": "xy", "c": "ab", **own}, (tree,)
+            "step",
+            "x, y, a, b" + ", u, v" * before + last,
+            {"z": "xy", "c": "ab", **own, **shared},
+            (tree,),
         ),
         derivative=None,
         tangent=compiled(
             "tangent",
-            "x, y, p, q, a, b, e, f" + ", u, v, r, s" * before,
-            {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef", **own, **changes},
+            "x, y, p, q, a, b, e, f" + ", u, v, r, s" * before + last,
+            {"z": "xy", "c": "ab", "dz": "pq", "dc": "ef", **own, **changes, **shared},
             (derivatives[0],),
         ),
-        start=_start(first, derivatives[1]),
+        start=_start(first, derivatives[1], given),
+        options=given.numbers,
         holomorphic=holomorphic,
         uses_previous=before,
         parameters=parameters or {},
@@ -92,13 +121,14 @@ def compose(
     )
 
 
-def change_of(first: Tree) -> Any:
+def change_of(first: Tree, given: GivenNumbers = NONE_GIVEN) -> Any:
     """Return `Formula.start` of a tree in c."""
-    return _start(first, syntax.change(first, DZ, DC))
+    return _start(first, syntax.change(first, DZ, DC), given)
 
 
-def _start(first: Tree, change: Tree) -> Any:
-    return compiled("start", "a, b, p, q", {"c": "ab", "dc": "pq"}, (first, change))
+def _start(first: Tree, change: Tree, given: GivenNumbers) -> Any:
+    leaves = {"c": "ab", "dc": "pq", **given.leaves}
+    return compiled("start", "a, b, p, q" + given.last, leaves, (first, change))
 
 
 def _tangent(tree: Tree, holomorphic: bool) -> Tree:
@@ -111,9 +141,9 @@ def _tangent(tree: Tree, holomorphic: bool) -> Tree:
     return total
 
 
-def check_cost(*trees: Tree) -> None:
+def check_cost(*trees: Tree, given: GivenNumbers = NONE_GIVEN) -> None:
     """Raise a `ValueError` where programs that compute these trees take too long to compile."""
-    leaves = {"z": "xy", "c": "ab", "p": "uv", "dz": "pq", "dc": "ef", "dp": "rs"}
+    leaves = {"z": "xy", "c": "ab", "p": "uv", "dz": "pq", "dc": "ef", "dp": "rs", **given.leaves}
     cost = 0
     for tree in trees:
         writer = CodeWriter("x", leaves, MAX_COST)
@@ -131,7 +161,7 @@ def too_much(cost: int) -> str:
     )
 
 
-def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[Tree, ...]) -> Any:
+def compiled(name: str, arguments: str, leaves: Leaves, trees: tuple[Tree, ...]) -> Any:
     """Return a function of real numbers that computes the parts of the trees' values."""
     writer = CodeWriter(arguments[0], leaves)
     results = [part or "zero" for tree in trees for part in writer.value(tree)]
@@ -139,7 +169,7 @@ def compiled(name: str, arguments: str, leaves: Mapping[str, str], trees: tuple[
 
 
 def compiled_reals(
-    name: str, arguments: str, leaves: Mapping[str, str], parts: Sequence[tuple[Tree, int]]
+    name: str, arguments: str, leaves: Leaves, parts: Sequence[tuple[Tree, int]]
 ) -> Any:
     """Return a function that computes one part of each tree's value: 0 the real one."""
     writer = CodeWriter(arguments[0], leaves)
@@ -263,19 +293,18 @@ class _ComplexLines(_Lines):
 class CodeWriter(_ComplexLines):
     """Writes lines that compute trees.
 
-    `leaves` are the names of both parts of each variable; None: the part is 0.
+    `leaves` are the names of both parts of each variable, and of other trees; None: the part is 0.
     """
 
-    def __init__(
-        self, like: str, leaves: Mapping[str, str | Value], most: float = math.inf
-    ) -> None:
+    def __init__(self, like: str, leaves: Leaves, most: float = math.inf) -> None:
         super().__init__(like, most)
         # Equal trees have one number. It is found from the numbers of their parts, because hashing
         # a whole tree at each of its nodes takes seconds for a third derivative.
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._seen: dict[int, tuple[int, Tree]] = {}  # by id; the tree is kept, so that the id is
         self._values: dict[int, Value] = {
-            self.number_of((name,)): (own[0], own[1]) for name, own in leaves.items()
+            self.number_of((leaf,) if isinstance(leaf, str) else leaf): (own[0], own[1])
+            for leaf, own in leaves.items()
         }
 
     def number_of(self, tree: Tree) -> int:

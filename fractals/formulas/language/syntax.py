@@ -1,15 +1,15 @@
 """Expression trees: a user's formula as text, such as "z**3 + c*sin(z)", and its derivative.
 
 The text is read by a grammar, never evaluated. A tree is a tuple: ("number", value) with a complex
-value, ("z",), ("c",), ("p",) for the z before, or another variable, (operator, left, right),
-("neg", tree), ("power", tree, whole number), ("pow", tree, tree), (function, tree), or ("if",
-condition, tree, tree). Comparisons are of real parts, and 1 or 0; a condition holds where its real
-part is not 0.
+value, ("z",), ("c",), ("p",) for the z before, or another variable, ("parameter", name) for a
+number that programs get when they run, (operator, left, right), ("neg", tree), ("power", tree,
+whole number), ("pow", tree, tree), (function, tree), or ("if", condition, tree, tree). Comparisons
+are of real parts, and 1 or 0; a condition holds where its real part is not 0.
 """
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 Tree = tuple[Any, ...]
@@ -31,6 +31,7 @@ COMPARISONS = ("<=", ">=", "==", "!=", "<", ">")
 LOGIC = ("&&", "||")
 VARIABLES = ("z", "c", "p")
 NUMBERS = {"i": 1j, "pi": complex(math.pi), "e": complex(math.e)}
+WORDS = (*VARIABLES, *NUMBERS, *FUNCTIONS, "if")  # names with a meaning
 LEVELS = (("||",), ("&&",), COMPARISONS, ("+", "-"), ("*", "/"))
 LEVEL_OF = {word: k for k, words in enumerate(LEVELS) for word in words}
 TOKEN = re.compile(
@@ -57,13 +58,15 @@ class Token(NamedTuple):
     column: int
 
 
-def parse(text: str) -> Tree:
-    """Return the tree of an expression in z, c and p, the z before; or raise an `ExpressionError`.
+def parse(text: str, parameters: Collection[str] = ()) -> Tree:
+    """Return the tree of an expression in z, c, p, the z before, and parameters.
 
-    >>> parse("z^2 + c")
-    ('+', ('power', ('z',), 2), ('c',))
+    Raises `ExpressionError` if it is none.
+
+    >>> parse("z^2 + k*c", ["k"])
+    ('+', ('power', ('z',), 2), ('*', ('parameter', 'k'), ('c',)))
     """
-    return _Parser(_tokens(text, MAX_CHARACTERS, MAX_OPERATIONS), ("z", "c")).whole()
+    return _Parser(_tokens(text, MAX_CHARACTERS, MAX_OPERATIONS), parameters).whole()
 
 
 def parse_statements(text: str) -> list[tuple[str, Tree]]:
@@ -151,12 +154,13 @@ class TokenReader:
 class _Parser(TokenReader):
     """Conditions, and sums of products of signed powers of operands.
 
-    `names` are the variables; None: any name that has no other meaning.
+    `parameters` are names besides z, c and p; None: any name that has no other meaning is a
+    variable.
     """
 
-    def __init__(self, tokens: list[Token], names: tuple[str, ...] | None) -> None:
+    def __init__(self, tokens: list[Token], parameters: Collection[str] | None) -> None:
         super().__init__(tokens)
-        self.names, self.depth = names, 0
+        self.parameters, self.depth = parameters, 0
 
     def whole(self) -> Tree:
         tree = self.joined()
@@ -220,12 +224,14 @@ class _Parser(TokenReader):
                 if not self.take("("):
                     raise self.wrong(f"'(' after '{token.text}'")
                 return self.choice() if token.text == "if" else (token.text, self.enclosed())
-            if token.text in VARIABLES or self.names is None:
+            if token.text in VARIABLES or self.parameters is None:
                 return (token.text,)
+            if token.text in self.parameters:
+                return ("parameter", token.text)
             raise ExpressionError(
                 token.column,
-                f"unknown name '{token.text[:20]}'; there are "
-                + ", ".join((*VARIABLES, *NUMBERS, *FUNCTIONS, "if")),
+                f"unknown name '{token.text[:20]}'; a parameter needs a value beside the step, as "
+                f"{token.text[:20]}=0.3; there are " + ", ".join(WORDS),
             )
         if self.take("("):
             return self.enclosed()
@@ -258,6 +264,29 @@ def raised(base: Tree, exponent: Tree) -> Tree:
     return ("power", base, int(value.real))
 
 
+def with_exponents(tree: Tree, values: Mapping[str, Any]) -> Tree:
+    """Return a tree in which parameters that are exponents by themselves are numbers, where whole.
+
+    So such powers are multiplications, as in a text with a number.
+
+    >>> with_exponents(("pow", ("z",), ("parameter", "n")), {"n": 3})
+    ('power', ('z',), 3)
+    """
+    if tree[0] in ("number", "parameter"):
+        return tree
+    parts = (with_exponents(each, values) if isinstance(each, tuple) else each for each in tree)
+    kind, *inner = parts
+    if kind != "pow":
+        return (kind, *inner)
+    base, exponent = inner
+    name = (exponent[1] if exponent[0] == "neg" else exponent)[1:]
+    whole = values.get(name[0]) if name and isinstance(name[0], str) else None
+    if not isinstance(whole, int):
+        return (kind, base, exponent)
+    number: Tree = ("number", complex(whole))
+    return raised(base, ("neg", number) if exponent[0] == "neg" else number)
+
+
 def constant(tree: Tree) -> complex | None:
     """Return the value of a tree of numbers and signs, or None."""
     if tree[0] == "number":
@@ -280,8 +309,8 @@ def text_of(tree: Tree, level: int = 0) -> str:
     kind, sign = tree[0], len(LEVELS)
     if kind == "number":
         return _number_text(complex(tree[1]))
-    if len(tree) == 1:
-        return str(kind)
+    if len(tree) == 1 or kind == "parameter":
+        return str(tree[-1])
     own = LEVEL_OF.get(kind, sign)
     if kind in LEVEL_OF:
         text = f"{text_of(tree[1], own)} {kind} {text_of(tree[2], own + 1)}"
@@ -375,7 +404,7 @@ def change_by(tree: Tree, changes: Mapping[str, Tree]) -> Tree:
 def _changed(tree: Tree, changed: Callable[[Tree], Tree], changes: Mapping[str, Tree]) -> Tree:
     """Return the change of a tree; `changed` returns that of its parts."""
     kind = tree[0]
-    if kind == "number" or kind in changes:
+    if kind in ("number", "parameter") or kind in changes:
         return changes.get(kind, ZERO)
     if kind in (*COMPARISONS, *LOGIC, *ROUNDED):
         return ZERO  # but where the value jumps
@@ -458,7 +487,7 @@ def _degree(tree: Tree, known: dict[int, int | None]) -> int | None:
 
 def _degree_of_parts(tree: Tree, known: dict[int, int | None]) -> int | None:
     kind = tree[0]
-    if kind in ("number", "c", "sign", *COMPARISONS, *LOGIC):
+    if kind in ("number", "parameter", "c", "sign", *COMPARISONS, *LOGIC):
         return 0
     if len(tree) == 1:  # z, the z before, or another variable, which may grow in any way
         return 1 if kind in ("z", "p") else None

@@ -417,9 +417,10 @@ def groups_of(formula: Any) -> tuple[list[list[Line]], list[int], int] | None:
     counts = repeats.split("+") if isinstance(repeats, str) else repeats
     try:
         groups = [_group(syntax.parse(step)) for step in steps]
-    except _NoHybridError:
+        first = syntax.parse(str(options.get("start") or "0"))
+    except (_NoHybridError, syntax.ExpressionError):  # with parameters
         return None
-    if syntax.parse(str(options.get("start") or "0")) != ("number", 0j):
+    if first != ("number", 0j):
         return None
     return groups, [int(count) for count in counts], int(options.get("loop", 0))
 

@@ -17,7 +17,7 @@ def make_sample(target, options):
     Both are four numbers: real and imaginary part, and the low parts of both.
     """
     explicit, julia = options.explicit_positions, options.julia
-    add, lows = target.jit(total), constants_end(options.statistics)
+    add, lows = target.jit(total), constants_end(options.formula, options.statistics)
     if explicit:
 
         def place(columns, rows, width, j, i):
@@ -66,9 +66,9 @@ def make_escape(target, options, orbit):
                 k = int32(k + int32(1))
                 state = advance(state, c, point)
                 if every_step:
-                    within &= near(state, escape_radius_squared)
+                    within &= near(state, escape_radius_squared, point)
             if not every_step:
-                within = near(state, escape_radius_squared)
+                within = near(state, escape_radius_squared, point)
             if within:
                 n = int32(n + block)
             else:
@@ -76,7 +76,7 @@ def make_escape(target, options, orbit):
         while n < until:
             state = advance(state, c, point)
             n = int32(n + int32(1))
-            if not near(state, escape_radius_squared):
+            if not near(state, escape_radius_squared, point):
                 break
         return n, state
 
@@ -126,7 +126,7 @@ def make_body(target, options):
             i = i0
             while i < count.shape[1]:
                 z, c = sample(grid, point, count.shape[1], j, i)
-                state = start(z[0], z[1], z[2], z[3])
+                state = start(z[0], z[1], z[2], z[3], point)
                 n, state = escape(int32(0), state, c, point, max_iterations)
                 keep(tile, j, i, n, state, True, n < max_iterations)
                 i += di
@@ -165,15 +165,15 @@ def make_part_body(target, options):
             i = i0
             while i < count.shape[1]:
                 z, c = sample(grid, point, count.shape[1], j, i)
-                state = start(z[0], z[1], z[2], z[3])
+                state = start(z[0], z[1], z[2], z[3], point)
                 under_way = True
                 if begin > 0:
                     state = load_state(tile, rest, j, i)
-                    within = near(state, point[2])
+                    within = near(state, point[2], point)
                     under_way = within and count[j, i] == begin
                 if under_way:
                     n, state = escape(begin, state, c, point, until)
-                    within = near(state, point[2])
+                    within = near(state, point[2], point)
                     under_way = within and n == until and until < max_iterations
                     keep(tile, j, i, n, state, not under_way, under_way or n < max_iterations)
                     store_own(rest, j, i, state, True)

@@ -14,7 +14,7 @@ from fractals.kernels.doubled.elementary import functions_for
 from fractals.kernels.doubled.recorder import Flag, Transcript, Unrecorded, recording, written
 from fractals.kernels.formula import Formula
 from fractals.kernels.orbit import (
-    FIRST_CONSTANT,
+    FIRST_OPTION,
     first_size,
     make_near,
     make_orbit,
@@ -29,10 +29,10 @@ CHANGE = "p", "q", "s", "t"  # names of dz, or of the columns of a Jacobian matr
 class DoubledOrbit(NamedTuple):
     """Compiled functions of states; c is (a, b, low part of a, low part of b)."""
 
-    start: Callable[..., Any]  # ``start(u, v, low_u, low_v)``: the state of a sample
+    start: Callable[..., Any]  # ``start(u, v, low_u, low_v, point)``: the state of a sample
     advance: Callable[..., Any]  # ``advance(state, c, point)``: the state after a step
     finish: Callable[..., Any]  # ``finish(state)``: dz as (p, q)
-    near: Callable[..., Any]  # ``near(state, escape_radius_squared)``: whether the orbit goes on
+    near: Callable[..., Any]  # ``near(state, escape_radius_squared, point)``: whether it goes on
     own: int  # numbers of a state without statistics
 
 
@@ -51,9 +51,10 @@ def own_size(formula: Formula, derivative: bool) -> int:
     return int(state_size(formula, derivative)) + len(doubled_places(formula, derivative))
 
 
-def constants_end(statistics: Any) -> int:
+def constants_end(formula: Formula, statistics: Any) -> int:
     """Return the place in `point` behind the constants: of the low parts of c of a Julia set."""
-    return FIRST_CONSTANT + sum(len(each.statistic_constants()) for each in statistics.colorings)
+    constants = sum(len(each.statistic_constants()) for each in statistics.colorings)
+    return FIRST_OPTION + len(formula.options) + constants
 
 
 class _Leaves:
@@ -63,6 +64,7 @@ class _Leaves:
         self.recorder = Transcript()
         self.places = doubled_places(formula, derivative)
         self.names = [f"x{k}" for k in range(state_size(formula, derivative))]
+        self.options = [f"option{k}" for k in range(len(formula.options))]
 
     def state(self) -> tuple[Any, ...]:
         """Return the leaves of a state."""
@@ -74,8 +76,17 @@ class _Leaves:
         """Return doubled leaves."""
         return tuple(self.recorder.leaf(name, True) for name in names)
 
+    def point(self) -> tuple[Any, ...]:
+        """Return `point` as far as formulas read it: the options are single numbers."""
+        return (*[0.0] * FIRST_OPTION, *(self.recorder.leaf(name, False) for name in self.options))
+
     @property
-    def line(self) -> str:
+    def option_lines(self) -> list[str]:
+        """Return the lines that take the options out of `point`."""
+        return [f"{name} = point[{FIRST_OPTION + k}]" for k, name in enumerate(self.options)]
+
+    @property
+    def state_line(self) -> str:
         """Return the line that takes the parts of a state."""
         lows = [f"{self.names[k]}_" for k in self.places]
         return f"{', '.join([*self.names, *lows])} = state"
@@ -93,20 +104,20 @@ def _recorded(formula: Formula, julia: bool, derivative: bool) -> tuple[tuple[An
     """
     start, advance, finish = make_orbit(RECORDER, formula, julia, derivative)
     near = make_near(RECORDER, formula, derivative)
-    sample = "u", "v", "u_", "v_"
     first, step, last, test = (_Leaves(formula, derivative) for _ in range(4))
-    began = first.results(start(*first.pair("u", "v")))
-    stepped = step.results(advance(step.state(), *step.pair("a", "b"), ()))
+    began = first.results(start(*first.pair("u", "v"), first.point()))
+    stepped = step.results(advance(step.state(), *step.pair("a", "b"), step.point()))
     slope = [(last.recorder.number(part), False) for part in finish(last.state())]
-    flag = near(test.state(), test.recorder.leaf("escape_radius_squared", False))
+    flag = near(test.state(), test.recorder.leaf("escape_radius_squared", False), test.point())
     if not isinstance(flag, Flag):
         raise Unrecorded("a condition that no number decides")
-    arguments = ["state", "a", "b", "a_", "b_"]
+    sample, own = ["u", "v", "u_", "v_", "point"], ["state", "a", "b", "a_", "b_", "point"]
+    going = ["state", "escape_radius_squared", "point"]
     return (
-        ("start", sample, first.recorder, began),
-        ("step", arguments, step.recorder, stepped, step.line),
-        ("finish", ["state"], last.recorder, slope, last.line),
-        ("near", ["state", "escape_radius_squared"], test.recorder, [(flag, False)], test.line),
+        ("start", sample, first.recorder, began, first.option_lines),
+        ("step", own, step.recorder, stepped, [step.state_line, *step.option_lines]),
+        ("finish", ["state"], last.recorder, slope, [last.state_line]),
+        ("near", going, test.recorder, [(flag, False)], [test.state_line, *test.option_lines]),
     )
 
 
@@ -125,34 +136,34 @@ def make_doubled_orbit(target: Target, options: Any) -> DoubledOrbit:
     formula, derivative, statistics = options.formula, options.derivative, options.statistics
     names = functions_for(target)
     parts = []
-    for name, arguments, recorder, results, *line in _recorded(formula, options.julia, derivative):
-        parts.append(target.jit(written(name, arguments, recorder, results, names, *line)))
+    for name, arguments, recorder, results, lines in _recorded(formula, options.julia, derivative):
+        parts.append(target.jit(written(name, arguments, recorder, results, names, lines)))
     first, step, finish, near = parts
     own = own_size(formula, derivative)
     if not statistics.colorings:
 
-        def start(u, v, low_u, low_v):
-            return first(u, v, low_u, low_v)
+        def start(u, v, low_u, low_v, point):
+            return first(u, v, low_u, low_v, point)
 
         def advance(state, c, point):
-            return step(state, c[0], c[1], c[2], c[3])
+            return step(state, c[0], c[1], c[2], c[3], point)
 
     else:
         begin, update = make_statistics(target, formula, statistics)
 
-        def start(u, v, low_u, low_v):
-            state = first(u, v, low_u, low_v)
+        def start(u, v, low_u, low_v, point):
+            state = first(u, v, low_u, low_v, point)
             return (*state, *begin(state[0], state[1]))
 
         def advance(state, c, point):
-            z = step(state[:own], c[0], c[1], c[2], c[3])
+            z = step(state[:own], c[0], c[1], c[2], c[3], point)
             return (*z, *update(state[own:], z[0], z[1], state[0], state[1], c[0], c[1], point))
 
     def end(state):
         return finish(state[:own])
 
-    def goes_on(state, escape_radius_squared):
-        return near(state[:own], escape_radius_squared)
+    def goes_on(state, escape_radius_squared, point):
+        return near(state[:own], escape_radius_squared, point)
 
     jit = target.jit
     return DoubledOrbit(jit(start), jit(advance), jit(end), jit(goes_on), own)

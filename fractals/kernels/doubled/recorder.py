@@ -334,7 +334,7 @@ def written(
     recorder: Transcript,
     results: Sequence[tuple[Any, bool]],
     functions: dict[str, Any],
-    first: str = "",
+    first: Sequence[str] = (),
 ) -> Any:
     """Return the function that computes what was recorded.
 
@@ -344,7 +344,7 @@ def written(
     arguments : sequence of str
         Names of its parameters.
     recorder : Transcript
-        Its leaves have names among the arguments, or of what the line `first` sets. The low part of
+        Its leaves have names among the arguments, or of what the lines `first` set. The low part of
         a doubled leaf `x` is `x_`.
     results : sequence of (Number or Flag, bool)
         What it returns, and whether that is doubled: all high parts, then the low ones.
@@ -352,7 +352,7 @@ def written(
         By their names, the functions that its text calls, compiled for a target.
     """
     writer = _Writer(recorder, results)
-    lines = [first] * bool(first) + writer.lines
+    lines = [*first, *writer.lines]
     values = [writer.parts(number.index) for number, _ in results]
     parts = [high for high, _ in values]
     parts += [

@@ -3,10 +3,11 @@ import { html } from "../html.js";
 import { observe } from "../state.js";
 import { Button, Card, OptionField, Row, Section, Slider, Thumbnail, words } from "../ui.js";
 import { sent } from "./files.js";
+import { expressionOf, parametersOf } from "./parameters.js";
 import { transformsTool } from "./transforms.js";
 
 const HINT =
-  "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
+  "z and c, numbers, + − * / **, conj, abs, exp, sin, cos, log. Enter compiles. A name with a value is a parameter, and gets a slider: z**2 + k*c, k=0.3. A formula of Fractint, with variables and if, is read too: name { z = pixel: z = z^2 + pixel, |z| < 4 }";
 
 const PROGRAM = {
   start: "First values, from c: statements parted by ;",
@@ -103,9 +104,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
       event.preventDefault();
       if (!text.trim()) return;
       Object.assign(own, { draft: text, waiting: true, failed: "" });
-      const formula = text.includes("{")
-        ? await fractint(text)
-        : { name: "expression", step: text.trim() };
+      const formula = text.includes("{") ? await fractint(text) : expressionOf(text, now);
       if (formula) explorer.changeFormula(formula);
     };
     const typed = (/** @type {KeyboardEvent} */ event) =>
@@ -163,6 +162,25 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
       }`;
   }
 
+  /** A slider for each parameter of a formula that the user wrote: another value compiles nothing. */
+  function Parameters(/** @type {{now: Table}} */ { now }) {
+    const slider = (/** @type {Table} */ { name, text, part, value }) => {
+      const reach = Math.max(2, 2 ** Math.ceil(Math.log2(Math.abs(value)))),
+        power = new RegExp(`(\\*\\*|\\^)\\s*-?\\s*${name}\\b`).test(now.step),
+        put = (/** @type {number} */ given, /** @type {string} */ step) =>
+          explorer.change(
+            {
+              formula: { ...now, [name]: part === null ? given : now[name].with(part, given) },
+            },
+            step,
+          );
+      return html`<${transforms.Dragged} key=${text} label=${text} value=${value} least=${-reach} most=${reach}
+        whole=${power && Number.isInteger(value)} change=${put} />`;
+    };
+    const found = parametersOf(now);
+    return found.length > 0 && html`<${Section} title="Parameters">${found.map(slider)}<//>`;
+  }
+
   /** All formulas by their groups, or those whose name, title or group has each of the words that are searched. */
   function Formulas(/** @type {{now: Table}} */ { now }) {
     const wanted = own.wanted.toLowerCase().split(/\s+/),
@@ -198,7 +216,7 @@ export function formulaPanel(/** @type {Table} */ { explorer, ui, canvas, space 
     const points = explorer.placed?.values === false && !explorer.scene?.relief; // an image of points
     return html`<div>
       ${points && html`<${Points} now=${now} known=${known} />`}
-      ${!points && html`<${Section} title="Your own"><${Own} now=${now} /><//>`}
+      ${!points && html`<${Section} title="Your own"><${Own} now=${now} /><//><${Parameters} now=${now} />`}
       ${
         now.name === "program" &&
         html`<${Section} title="Program">${Object.entries(PROGRAM).map(

@@ -5,6 +5,7 @@ import { Button, Select, TextField, whileHeld, words } from "../ui.js";
 import { coloringName, coloringOf, shownPalette } from "./colors.js";
 import { curveAt, heightOf, rangeOf, traced, valueAt } from "./curves.js";
 import { Ease, Graph } from "./graph.js";
+import { parametersOf } from "./parameters.js";
 
 const GAP = 0.005; // of the film, between two keys of a track
 const STEP = 0.02; // of the film, that an arrow key moves a key
@@ -87,6 +88,9 @@ export function choicesOf({ color, formula }, catalog) {
         title: `${words(name)} of the formula`,
         value: own[name] ?? usual,
       });
+  for (const { name, part, value } of parametersOf(formula))
+    if (part === null)
+      found.push({ name: `formula.${name}`, title: `${name} of the formula`, value });
   return found.filter(({ name, value }) => typeof value === "number" || isPalette(name));
 }
 
