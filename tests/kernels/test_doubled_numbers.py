@@ -189,7 +189,12 @@ def test_a_derivative_is_single():
     x, y, p, q = leaves.state()
     found = recording(formula.derivative)(x, y, p, q)
     made = written(
-        "slope", ["state"], leaves.recorder, [(f, False) for f in found], FUNCTIONS, leaves.line
+        "slope",
+        ["state"],
+        leaves.recorder,
+        [(f, False) for f in found],
+        FUNCTIONS,
+        [leaves.state_line],
     )
     assert "total" not in made.text
     assert "product" not in made.text

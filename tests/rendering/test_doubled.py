@@ -62,9 +62,19 @@ SCENES = {
         "rotation": 30.0,
         "coloring": "count",
     },
+    "a parameter": {
+        "formula": {
+            "name": "expression",
+            "step": "z^2 + k*sin(c) + m*p",
+            "k": "0.9-0.2i",
+            "m": 0.1,
+        },
+        "coloring": "stripe_average",
+        "width": "3",
+    },
     "an exponential map": {"formula": "logistic", "projection": "exponential", "coloring": "count"},
 }
-OFTEN = ("a derivative", "a statistic inside", "a memory and a test", "jittered")
+OFTEN = ("a derivative", "a statistic inside", "a memory and a test", "a parameter", "jittered")
 
 
 def numbers(name, device):
@@ -91,6 +101,18 @@ def test_ordinary_views_have_the_counts_of_float64(name):
         for own in ("float64", "double-double")
     )
     assert np.array_equal(single, double)
+
+
+def test_a_parameter_gives_what_its_number_in_the_text_gives():
+    keys = {"width": "3", "size": SIZE, "precision": "double-double", "coloring": "distance"}
+    formulas = {"step": "z^2 + k*sin(c)", "k": 0.3}, {"step": "z^2 + 0.3*sin(c)"}
+    of_parameter, of_text = (
+        fractals.compute(scene({"name": "expression", **own}, **keys), device="cpu", on_message=str)
+        for own in formulas
+    )
+    assert len(np.unique(of_text.count)) > 2
+    for plane, values in of_text.planes.items():
+        assert np.array_equal(of_parameter.planes[plane], values), plane
 
 
 def test_shortcuts_change_no_count():
