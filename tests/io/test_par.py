@@ -198,6 +198,26 @@ FORMULAS += [
                 + np.floor((2 - p.imag) * 479 / 4 + 0.5) / 480) / 9,
             lambda z: norm(z) >= 4),
     ),
+    (  # blanks within names, numbers and marks mean nothing, and "else if" is "elseif"
+        "z = pix el:\n if (real(z) > 1 0)\n z = z*z\n else if (real(z) < = - 1)\n z = z - c o s(z)\n"
+        " else z = z*z*z endif\n | z| < 2 5 & & 1",
+        "",
+        lambda p: run(
+            p,
+            lambda z: z * z if z.real > 10 else z - np.cos(z) if z.real <= -1 else z * z * z,
+            lambda z: norm(z) >= 25,
+        ),
+    ),
+    (  # a variable that some sides of a condition set, and that is read on these alone
+        "z = pixel\n if (real(z) > 0)\n t = z + 1, z = t*t\n elseif (imag(z) > 0)\n"
+        " t = 2, z = t*z\n endif\n:\n z = z*z + pixel\n |z| < 4",
+        "",
+        lambda p: run(
+            (p + 1) ** 2 if p.real > 0 else 2 * p if p.imag > 0 else p,
+            lambda z: z * z + p,
+            lambda z: norm(z) >= 4,
+        ),
+    ),
     (  # what is never set is 0, and a side that no sample takes need not be
         "z = pixel + never\n IF (p1 == 0)\n k = 0.5\n ENDIF:\n z = z*z + pixel + never + k\n"
         " |z| < 4",
@@ -227,6 +247,14 @@ def test_a_formula_in_the_same_file(text, keys, count):
     different, compared = differing(scene, count)
     assert compared > 60
     assert different == 0
+
+
+def test_a_variable_that_is_read_where_no_side_sets_it_is_told():
+    text = "if (real(pixel) > 0)\n c = 1\n endif\n z = c: z = z*z + pixel, |z| < 4"
+    scene, lost = read("formula formulaname=Own", f"frm:own {{{text}\n}}")
+    left = "0 here, and in Fractint what the sample before left"
+    assert lost == (f"'c' where an 'if' does not set it: {left}",)
+    assert scene.formula.start == "z = if(re(c) > 0.0, 1.0, 0.0)"
 
 
 @pytest.mark.parametrize(
