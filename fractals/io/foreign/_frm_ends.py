@@ -54,10 +54,9 @@ def program_of(name: str, formula: FrmText, given: Given) -> tuple[dict[str, Any
         make_program(**{key: value for key, value in table.items() if key != "name"})
     except (ValueError, OverflowError) as error:
         raise SceneError(f"{formula.where}: the formula '{name[:80]}': {error}") from None
-    return table, tuple(
-        f"'{name}' where an 'if' does not set it: 0 here, and in Fractint what the sample before left"
-        for name in sorted(follower.guessed)
-    )
+    left = "0 here, and in Fractint what the sample before left"
+    guessed = sorted(follower.guessed)
+    return table, tuple(f"'{name}' where an 'if' does not set it: {left}" for name in guessed)
 
 
 class FractintFollower(Follower):
