@@ -41,7 +41,7 @@ RULES = [
     ("z = 0, n = 3: n = n - 1, t = cotanh(n), z = 0, |z| < 4", 3),
     ("z = 0: t = pixel/p1, z = 0, |z| < 4", 1),
     ("z = 0: t = (1/z)*(z > 1), z = 0, |z| < 4", 1),
-    ("z = 0, n = 0: n = n + 1, t = 1/(5 - n + 1e-300*n), z = 0, n < 9", 9),
+    ("z = 0: t = 1/(1e-160*(1 + |z|)), z = 0, |z| < 4", 1),
     # in the initial statements, it ends the orbit after the first step
     ("z = 0, t = 1/z: z = 0, |z| < 4", 1),
     ("z = 0, t = 1/(pixel - pixel): z = 0, |z| < 4", 1),

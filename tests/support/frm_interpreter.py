@@ -74,7 +74,7 @@ def times(a, b):
 
 def over(a, b, flag):
     flag.look(b)
-    if abs(b[0]) + abs(b[1]) <= LEAST:
+    if b[0] * b[0] + b[1] * b[1] <= LEAST:
         flag.set = True
         return BIG, BIG
     (c, d), k = scaled(b)

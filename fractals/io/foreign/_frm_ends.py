@@ -133,9 +133,8 @@ class FractintFollower(Follower):
 
 
 def _some(tree: Tree) -> Tree:
-    """Return whether a value is other than 0 where it divides."""
-    parts = (folded(("abs", folded((part, tree)))) for part in ("re", "im"))
-    return folded((">", syntax.plus(*parts), LEAST))
+    """Return whether a value counts as other than 0 where it divides."""
+    return folded((">", folded(("norm", tree)), LEAST))
 
 
 def _none(tree: Tree) -> Tree:
