@@ -267,7 +267,9 @@ def choices(names: Iterable[object]) -> str:
 
 FIRST, EVERY = 0.5, 10.0  # seconds: before a bar is shown, and between two lines
 LOOK = 0.1  # seconds between two looks at whether a program is compiled
+LATE = 5.0  # seconds after the last step: what is compiled already takes less (1.5 s measured)
 COMPILES = 3  # looks in a row that must see the compiler: helpers compile in less than 0.3 s
+PAGE_SECONDS = 10  # that all programs of a page take (measured)
 COMPILE_SECONDS = 2  # of processor time: 0.9 s for smooth, 1.3 s for deep views (measured)
 
 
@@ -277,9 +279,11 @@ class ProgressLine:
     # pixels: of all tiles together, for the speed; 0 where the steps are no tiles
     # program: what would be compiled; "": nothing is watched
     # task: what is done while there are no numbers of steps
+    # after: what is compiled after the last step; "": nothing
 
-    def __init__(self, pixels: int = 0, program: str = "", task: str = "") -> None:
-        self.pixels, self.program, self.task = pixels, program, task
+    def __init__(self, pixels: int = 0, program: str = "", task: str = "", after: str = "") -> None:
+        self.pixels, self.program, self.task, self.after = pixels, program, task, after
+        self._late: threading.Timer | None = None
         self._begun = self._last = monotonic()
         self._compiled = compile_clock().seconds()
         self._bar: Any = None
@@ -301,6 +305,8 @@ class ProgressLine:
         _trace: TracebackType | None,
     ) -> None:
         self._ended.set()
+        if self._late:
+            self._late.cancel()
         if self._bar:
             self._bar.stop()
 
@@ -308,6 +314,11 @@ class ProgressLine:
         """Show how many tiles are done."""
         if done:
             self._ended.set()  # what draws is compiled
+        if done == total and self.after and not self._late:
+            line = f"compiling {self.after}: about {PAGE_SECONDS} s, the first time only"
+            self._late = threading.Timer(LATE, tell, [line])
+            self._late.daemon = True
+            self._late.start()
         share = done / max(total, 1)
         seconds = monotonic() - self._begun
         drawing = max(0.0, seconds - compile_clock().seconds() + self._compiled)

@@ -256,7 +256,9 @@ def draw_or_plan(
         tell(note)
     if Verbosity.verbose:
         explain_plan(plan_table(scene, how, keeps))
-    with ProgressLine(math.prod(scene.image.size), program_of(scene)) as progress:
+    after = "the programs of the page" if file_format == "HTML" else ""
+    pixels = math.prod(scene.image.size)
+    with ProgressLine(pixels, program_of(scene), after=after) as progress:
         rendered = render_to(
             sys.stdout.buffer if output == "-" else output,
             scene,

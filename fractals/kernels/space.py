@@ -152,6 +152,29 @@ def curved(v, m, smooth):
     return select(smooth == one, select(down, -bent, bent), fma(v, m, zero))
 
 
+# --- Maps of the hyperbolic plane, which is the unit disc
+
+
+def corner_of_tile(x, p, q):
+    """Return the radius of the corners of a tile with p corners, q of which meet.
+
+    It is 1 where there is no such tiling; `x` is any number of the precision.
+    """
+    one, turn = number(1, x), number(2 * PI, x)
+    own, others = sincos(quotient(turn, p))[1], sincos(quotient(turn, q))[1]
+    rest = one - quotient(own - one, own + others)
+    return select(rest > number(0, x), one / sqrt(abs(rest)), one)
+
+
+def moved_in_disc(x, y, far, s, c):
+    """Return (x + y i + w) / (1 + conj(w) (x + y i)), where w is far times c - s i."""
+    re, im = far * c, far * s
+    a, b = fma(far, c, x), fma(-far, s, y)
+    c, d = fma(re, x, fma(-im, y, number(1, x))), fma(re, y, im * x)
+    t = quotient(number(1, x), square_of(c, d))
+    return fma(a, c, b * d) * t, fma(b, c, -(a * d)) * t
+
+
 # --- Folds and rotations of space
 
 # Half of the golden ratio, and half of its inverse: of the third mirror of an icosahedron.
@@ -286,6 +309,8 @@ FUNCTIONS = (
     layered,
     waves,
     curved,
+    corner_of_tile,
+    moved_in_disc,
     stretch,
     folded,
     swapped,

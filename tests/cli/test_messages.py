@@ -241,6 +241,22 @@ def test_work_without_steps_says_that_it_goes_on(capfd, monkeypatch):
     assert Verbosity.quiet is False
 
 
+def test_what_is_compiled_after_the_last_step_is_told_if_it_takes_long(capfd, monkeypatch):
+    monkeypatch.setattr(messages, "LATE", 0.2)
+    with messages.ProgressLine(after="the programs of the page") as line:
+        line(5, 10)
+        time.sleep(0.5)
+        assert capfd.readouterr().err == ""
+        line(10, 10)
+        time.sleep(0.5)
+    told = "fractals: compiling the programs of the page: about 10 s, the first time only\n"
+    assert capfd.readouterr().err == told
+    with messages.ProgressLine(after="the programs of the page") as line:
+        line(10, 10)
+    time.sleep(0.4)
+    assert capfd.readouterr().err == ""
+
+
 def test_no_thread_is_left(monkeypatch):
     with messages.ProgressLine(program="x"):
         pass

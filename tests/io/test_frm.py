@@ -67,6 +67,24 @@ def test_numbers_and_functions_that_fractint_asks_for_are_given(many):
     assert given.table["formula"]["step"] == "z = z^3 + c + (0.2 + (-0.5)*i)"
 
 
+def test_settings_in_brackets_are_what_a_formula_begins_with(tmp_path):
+    path = tmp_path / "begun.frm"
+    path.write_text(
+        "A(XAXIS)[float=y function=Cos/exp/none maxiter=300 center-mag=1/0/2] {\n"
+        "z = pixel: z = fn1(z) + fn2(z) + fn3(p1), |z| < 9 }\n"
+        "B [70461,3272] { z = pixel: z = fn1(z), |z| < 9 }\n"
+    )
+    table = formats.read(f"{path}#A").table
+    assert table["formula"]["step"] == "z = cos(z) + exp(z)"
+    assert table["iteration"]["max_iterations"] == 300
+    assert table["view"]["center"] == ["1", "0"]
+    other = formats.read(f"{path}#A fn2=sqr").table["formula"]["step"]
+    assert other == "z = cos(z) + z^2"
+    found = formats.read(f"{path}#B").table
+    assert found["formula"]["step"] == "z = sin(z)"
+    assert "max_iterations" not in found["iteration"]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

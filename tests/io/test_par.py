@@ -198,6 +198,26 @@ FORMULAS += [
                 + np.floor((2 - p.imag) * 479 / 4 + 0.5) / 480) / 9,
             lambda z: norm(z) >= 4),
     ),
+    (  # blanks within names, numbers and marks mean nothing, and "else if" is "elseif"
+        "z = pix el:\n if (real(z) > 1 0)\n z = z*z\n else if (real(z) < = - 1)\n z = z - c o s(z)"
+        "\n else z = z*z*z endif\n | z| < 2 5 & & 1",
+        "",
+        lambda p: run(
+            p,
+            lambda z: z * z if z.real > 10 else z - np.cos(z) if z.real <= -1 else z * z * z,
+            lambda z: norm(z) >= 25,
+        ),
+    ),
+    (  # a variable that some sides of a condition set, and that is read on these alone
+        "z = pixel\n if (real(z) > 0)\n t = z + 1, z = t*t\n elseif (imag(z) > 0)\n"
+        " t = 2, z = t*z\n endif\n:\n z = z*z + pixel\n |z| < 4",
+        "",
+        lambda p: run(
+            (p + 1) ** 2 if p.real > 0 else 2 * p if p.imag > 0 else p,
+            lambda z: z * z + p,
+            lambda z: norm(z) >= 4,
+        ),
+    ),
     (  # what is never set is 0, and a side that no sample takes need not be
         "z = pixel + never\n IF (p1 == 0)\n k = 0.5\n ENDIF:\n z = z*z + pixel + never + k\n"
         " |z| < 4",
@@ -227,6 +247,14 @@ def test_a_formula_in_the_same_file(text, keys, count):
     different, compared = differing(scene, count)
     assert compared > 60
     assert different == 0
+
+
+def test_a_variable_that_is_read_where_no_side_sets_it_is_told():
+    text = "if (real(pixel) > 0)\n c = 1\n endif\n z = c: z = z*z + pixel, |z| < 4"
+    scene, lost = read("formula formulaname=Own", f"frm:own {{{text}\n}}")
+    left = "0 here, and in Fractint what the sample before left"
+    assert lost == (f"'c' where an 'if' does not set it: {left}",)
+    assert scene.formula.start == "z = if(re(c) > 0.0, 1.0, 0.0)"
 
 
 @pytest.mark.parametrize(
@@ -580,3 +608,34 @@ def test_what_a_program_draws_is_the_same_everywhere():
         assert raw.count.tobytes() == raws[0].count.tobytes()
         assert raw.z.tobytes() == raws[0].z.tobytes()
     assert len(np.unique(raws[0].count)) > 4
+
+
+def steps_until(z, c, lost=0):
+    """Return the number of a color: steps from z until |z| > 2, without the first ones."""
+    for n in range(1, 30):
+        z = z * z + c
+        if abs(z) >= 2:
+            return max(n - lost, 1)
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("keys", "number"),
+    [
+        ("mandel", lambda p: steps_until(p, p)),
+        ("manzpower params=0/0/2/0", lambda p: steps_until(p, p)),
+        ("julia params=-0.4/0.6", lambda p: steps_until(p, -0.4 + 0.6j, 1)),
+        ("julzpower params=-0.4/0.6/2/0", lambda p: steps_until(p, -0.4 + 0.6j)),
+    ],
+)
+def test_numbers_of_colors_are_those_of_fractint(keys, number):
+    """Its own loop does not count the first step of a Julia set; orbits of mandel begin at c."""
+    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_`" + "abcdefghijklmnopqrstuvwxyz"
+    shades = [(k % 4 * 20, k // 4 % 4 * 20, k // 16 * 4) for k in range(256)]
+    colors = "".join(digits[part] for shade in shades for part in shade)
+    scene, _ = read(f"{keys} center-mag=0/0/0.5 maxiter=30 inside=0 colors={colors}")
+    found = fractals.render(scene, size=(16, 12), supersampling=1, device="python").pixels
+    for row, column in np.ndindex(12, 16):
+        p = complex((column - 7.5) / 3, (5.5 - row) / 3)
+        wanted = np.array(shades[number(p)]) * 255 / 63
+        assert abs(found[row, column, :3] - wanted).max() < 24, p  # neighbors differ by 80

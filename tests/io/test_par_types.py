@@ -61,6 +61,11 @@ def barnsley(kind, z, c):
     return z * z - 1 if z.real > 0 else z * z - 1 + c * z.real
 
 
+def frozen(z, *more):
+    """Magnets end near 1, too."""
+    return norm(z) >= 100 or norm(z - 1) < 1 / 32768
+
+
 def magnet(kind, z, c):
     if kind == 1:
         return over(z * z + c - 1, 2 * z + c - 2) ** 2
@@ -219,10 +224,10 @@ COUNTS = [
     ("complexnewton params=3.2/0.4/0.9/0.3", lambda p: complex_newton(3.2 + 0.4j, 0.9 + 0.3j, p)),
     ("halley params=3/0.8", lambda p: halley(3, 0.8, 0.0001, p)),
     ("halley params=4/1/0.01/0.5", lambda p: halley(4, 1 + 0.5j, 0.01, p)),
-    ("magnet1m", plain(lambda z, c: magnet(1, z, c), 100, 0)),
-    ("magnet1j params=1.6/0.9", plain(lambda z, c: magnet(1, z, 1.6 + 0.9j), 100)),
-    ("magnet2m", plain(lambda z, c: magnet(2, z, c), 100, 0)),
-    ("magnet2j params=1.4/0.4", plain(lambda z, c: magnet(2, z, 1.4 + 0.4j), 100)),
+    ("magnet1m", lambda p: run(p, lambda z: magnet(1, z, p), frozen, 0)),
+    ("magnet1j params=1.6/0.9", lambda p: run(p, lambda z: magnet(1, z, 1.6 + 0.9j), frozen)),
+    ("magnet2m", lambda p: run(p, lambda z: magnet(2, z, p), frozen, 0)),
+    ("magnet2j params=1.4/0.4", lambda p: run(p, lambda z: magnet(2, z, 1.4 + 0.4j), frozen)),
     *(
         (f"mandelfn function={name}",
          lambda p, name=name, ends=ends: run(p, lambda z: p * FN[name](z), ends))

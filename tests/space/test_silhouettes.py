@@ -101,6 +101,15 @@ def test_rays_end_half_a_pixel_before_members(name):
     check([measured(next(tracings(name)))], WHOLE)
 
 
+def test_a_box_whose_steps_hardly_magnify_is_whole():
+    """Orbits of as many steps as usual stay, where there is no member."""
+    formula = {"name": "mandelbox", "scale": 1.1}
+    scene = solid_scene(formula, size=SIZE, precision="float64", lens=0)
+    found = measured(tracing_of(orbited(scene, 0, 0, 1), "cpu"))
+    assert len(found[0]) == DRAWN
+    check([found], (1.75, 2.25, 2.5))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", catalog.names("solid"))
 def test_rays_of_ten_cameras_end_half_a_pixel_before_members(name):

@@ -106,6 +106,7 @@ class FractintType:
     # ``julia(given)`` returns the c of the Julia set that `named` draws
     julia: Callable[[EntryParameters], tuple[str, str]] | None = None
     ahead: int = 0  # 1 where a test comes before the step: colors are then those of counts 1 higher
+    late: int = 0  # by how much counts of `named` exceed those that Fractint colors
     functions: tuple[str, ...] = USUAL  # where an entry names none
     lost: str = ""  # how the scene differs
 
@@ -140,7 +141,7 @@ def drawn(own: FractintType, given: EntryParameters, inversion: tuple[str, ...] 
     c = given.params[0], given.params[1]
     if plain and own.named and (kin := own.named(given)):
         julia = own.julia(given) if own.julia else c if own.role == "c" else None
-        return Drawn(kin, julia, radius, own.ahead, lost)
+        return Drawn(kin, julia, radius, own.ahead - own.late, lost)
     if plain and not statements and not own.more(given):
         table = {"name": "expression", "step": step, "start": own.start}
         return Drawn(FormulaMatch(table), c if own.role == "c" else None, radius, own.ahead, lost)
@@ -282,6 +283,11 @@ def _marks(k: str) -> Text:
     return step
 
 
+def _magnet_test(given: EntryParameters) -> str:
+    """Return the condition that z has not escaped, and is not near 1, where orbits end, too."""
+    return f"{bounded(given)} && norm(z - 1) >= {1 / 32768!r}"
+
+
 def _factor(given: EntryParameters) -> str:
     return f"c*{given.of(0)}"
 
@@ -378,8 +384,9 @@ TYPES = {
         )
         for kind, step in BARNSLEY.items()
     },
-    "mandel": FractintType(_own("z^2 + c"), view=HOME, named=_named("mandelbrot")),
-    "julia": FractintType(_own("z^2 + c"), "0.3/0.6", role="c", named=_named("mandelbrot")),
+    # Fractint begins with z = c; and its loop for Julia sets does not count their first step.
+    "mandel": FractintType(_own("z^2 + c"), view=HOME, named=_named("mandelbrot"), late=1),
+    "julia": FractintType(_own("z^2 + c"), "0.3/0.6", role="c", named=_named("mandelbrot"), late=1),
     "julia_inverse": FractintType(
         _own("z^2 + c"), "-0.11/0.6557", role="c", named=_named("mandelbrot"), lost=INVERSE
     ),
@@ -393,13 +400,13 @@ TYPES = {
         )
         for name, params, role in (("mandel4", "0/0", "z"), ("julia4", "0.6/0.55", "c"))
     },
-    "manzpower": FractintType(_power, "0/0/2/0", named=_power_match),
+    "manzpower": FractintType(_power, "0/0/2/0", named=_power_match, late=1),
     "julzpower": FractintType(_power, "0.3/0.6/2/0", role="c", named=_power_match),
     "manzzpwr": FractintType(lambda given: f"z^({given.integer(2)}) + z^z + c", "0/0/2/0", HOME),
     "julzzpwr": FractintType(
         lambda given: f"z^({given.integer(2)}) + z^z + c", "-0.3/0.3/2/0", role="c"
     ),
-    "burning-ship": FractintType(_ship, "0/0/2", ("-0.5", "0.3", "3"), named=_ship_match),
+    "burning-ship": FractintType(_ship, "0/0/2", ("-0.5", "0.3", "3"), named=_ship_match, late=1),
     "mandellambda": FractintType(
         _own("c*z*(1 - z)"), view=("1", "0", "6"), start="0.5", named=_named("logistic")
     ),
@@ -430,6 +437,7 @@ TYPES = {
         HOME,
         more=_own("y = 0"),
         named=_phoenix_match(2, 4, 3),
+        late=1,
     ),
     "newton": FractintType(_newton, "3", role="", test=_newton_test, ahead=1),
     "newtbasin": FractintType(_newton, "3/0", role="", named=_basin, lost=CONVERGED),
@@ -446,10 +454,12 @@ TYPES = {
         role="",
         test=lambda given: f"abs(norm(z) - norm(old)) >= {given.params[2]}",
     ),
-    "magnet1m": FractintType(_own(MAGNET1), view=MEDIUM, bailout=100, start="0"),
-    "magnet1j": FractintType(_own(MAGNET1), "0/0", LARGE, "c", 100),
-    "magnet2m": FractintType(_own(MAGNET2), view=("1.1", "0", "3.9"), bailout=100, start="0"),
-    "magnet2j": FractintType(_own(MAGNET2), "0/0", LARGE, "c", 100),
+    "magnet1m": FractintType(_own(MAGNET1), view=MEDIUM, bailout=100, start="0", test=_magnet_test),
+    "magnet1j": FractintType(_own(MAGNET1), "0/0", LARGE, "c", 100, test=_magnet_test),
+    "magnet2m": FractintType(
+        _own(MAGNET2), view=("1.1", "0", "3.9"), bailout=100, start="0", test=_magnet_test
+    ),
+    "magnet2j": FractintType(_own(MAGNET2), "0/0", LARGE, "c", 100, test=_magnet_test),
     "mandelfn": FractintType(_factor, view=LARGE, bailout=64, test=_factor_test, ahead=1),
     "lambdafn": FractintType(_factor, "1/0.4", MEDIUM, "c", 64, test=_factor_test, ahead=1),
     **{

@@ -21,6 +21,9 @@ MAX_TOKENS, MAX_DEPTH = 3000, 40  # of a formula
 CHEAP = 8  # operations of an initial value that each step may compute anew
 T = TypeVar("T")
 ZERO, ONE, C = syntax.ZERO, syntax.ONE, ("c",)
+# Words that statements follow on a line: Fractint refuses that, and it is read here.
+KEPT = re.compile(r"((?<!\w)(?:else|endif)(?!\w))", re.ASCII | re.IGNORECASE)
+ELSE_IF = re.compile(r"(?<!\w)else[ \t]+if(?!\w)", re.ASCII | re.IGNORECASE)
 TOKEN = re.compile(
     r"[ \t]*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)|(?P<name>[a-z_][a-z0-9_]*)"
     r"|(?P<mark>&&|\|\||[<>=!]=|[-+*/^()<>=,:|\n]))",
@@ -56,6 +59,10 @@ RAND = "rand"
 RANDOM = (RAND, "srand")
 
 
+class UnsetError(ValueError):
+    """A variable is read that no statement has set."""
+
+
 class FrmText(NamedTuple):
     """The text of a formula, without comments, and where it begins."""
 
@@ -77,7 +84,12 @@ class Given:
 
 
 def tokens_of(text: str) -> list[str]:
-    """Return the words of a formula, and an empty one for its end."""
+    """Return the words of a formula, and an empty one for its end.
+
+    Blanks mean nothing, within names and marks, too, as in Fractint: "< =" is "<=".
+    """
+    parts = KEPT.split(ELSE_IF.sub("elseif", text))
+    text = " ".join(re.sub(r"[ \t]+", "", part) for part in parts)
     found, at, end = list[str](), 0, len(text.rstrip())
     while at < end:
         match = TOKEN.match(text, at)
@@ -89,6 +101,11 @@ def tokens_of(text: str) -> list[str]:
         found.append(word + "_" if word in TAKEN else word)
         at = match.end()
     return [*found, ""]
+
+
+def written(name: str) -> str:
+    """Return the name of a variable as the formula has it."""
+    return name[:-1] if name.endswith("_") and name[:-1] in TAKEN else name
 
 
 class Follower:
@@ -193,10 +210,14 @@ class Follower:
         otherwise, self.env = self.env, dict(before)
         joined = dict[str, Tree]()
         for name in then.keys() | otherwise.keys():
-            pair = [env[name] if name in env else self.read(name) for env in (then, otherwise)]
+            pair = [env[name] if name in env else self.before(name) for env in (then, otherwise)]
             joined[name] = pair[0] if pair[0] is pair[1] else self.made("if", condition, *pair)
             check_depth(joined[name])
         self.env |= joined
+
+    def before(self, name: str) -> Tree:
+        """Return what a variable keeps on a side of a condition that does not set it."""
+        return self.read(name)
 
     def assignment(self) -> Tree:
         """Return the value of an expression, which may assign it to variables."""
@@ -344,9 +365,9 @@ class Follower:
         if (known := name.removesuffix("_")) in self.given.names:
             return ("number", complex(self.given.names[known]))
         if self.initial and name in self.anywhere:
-            raise ValueError(
-                f"'{name}' is read before it is set: there it has what the sample before left in "
-                "it, and samples are drawn in any order here"
+            raise UnsetError(
+                f"'{written(name)}' is read before it is set: there it has what the sample before "
+                "left in it, and samples are drawn in any order here"
             )
         return (name,) if name in self.assigned else ZERO
 

@@ -19,8 +19,10 @@ from fractals.io.foreign._frm import (
     Follower,
     FrmText,
     Given,
+    UnsetError,
     folded,
     tokens_of,
+    written,
 )
 
 VALID = "Valid"  # 1 until a division by 0; names of a formula have small letters, so none is this
@@ -41,21 +43,30 @@ FAR = ("number", 700 + 0j)  # beyond, this program's e**x is no larger, and Frac
 HUGE = ("number", 1e300 + 0j)  # makes infinite what is that large
 
 
-def program_of(name: str, formula: FrmText, given: Given) -> dict[str, Any]:
-    """Return the table of a `program` that draws a formula.
+def program_of(name: str, formula: FrmText, given: Given) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the table of a `program` that draws a formula, and lines about what differs.
 
     `SceneError`: the formula is invalid, or does what no program does; the message names both.
     """
     try:
-        table = FractintFollower(tokens_of(formula.text), given).table()
+        follower = FractintFollower(tokens_of(formula.text), given)
+        table = follower.table()
         make_program(**{key: value for key, value in table.items() if key != "name"})
     except (ValueError, OverflowError) as error:
         raise SceneError(f"{formula.where}: the formula '{name[:80]}': {error}") from None
-    return table
+    left = "0 here, and in Fractint what the sample before left"
+    guessed = sorted(follower.guessed)
+    return table, tuple(f"'{name}' where an 'if' does not set it: {left}" for name in guessed)
 
 
 class FractintFollower(Follower):
     """A formula of Fractint, followed symbolically, with what ends its orbits."""
+
+    def __init__(self, tokens: list[str], given: Given) -> None:
+        # by id: values of variables that some side of an `if` does not set
+        self.partial: dict[int, Tree] = {}
+        self.guessed: set[str] = set()  # such variables that are read
+        super().__init__(tokens, given)
 
     def follow_step(self) -> None:
         super().follow_step()
@@ -69,8 +80,19 @@ class FractintFollower(Follower):
     def sides(self, condition: Tree) -> None:
         super().sides(_truth(condition))
 
+    def before(self, name: str) -> Tree:
+        try:
+            return self.env[name] if name in self.env else self.read(name)
+        except UnsetError:
+            nothing: Tree = ("number", 0j)
+            self.partial[id(nothing)] = nothing
+            return nothing
+
     def read(self, name: str) -> Tree:
         if name != VALID:
+            held = self.env.get(name) or (None if self.initial else self.first.get(name))
+            if self.partial.pop(id(held), None) is not None:  # another name may hold it from here
+                self.guessed.add(written(name))
             return super().read(name)
         before = ONE if self.initial else self.first.get(VALID, ONE)
         return self.env.get(VALID, before if before[0] == "number" else (VALID,))
@@ -82,7 +104,10 @@ class FractintFollower(Follower):
             parts = tuple(map(_truth, parts))
         if kind == "!=":
             return self.made("||", self.made("<", *parts), self.made(">", *parts))
-        return super().made(kind, *parts)
+        tree = super().made(kind, *parts)
+        if kind == "if" and any(id(part) in self.partial for part in parts):
+            self.partial[id(tree)] = tree
+        return tree
 
     def divided(self, divisor: Tree) -> None:
         """Note that something is divided by a value."""

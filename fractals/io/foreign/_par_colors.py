@@ -58,6 +58,12 @@ def color_of(
     colors = all_colors(fields, beside, lost)
     color: dict[str, Any] = {"coloring": "count"}
     around = colors[1:]
+    # As far as numbers go round once, one more color is never seen. It lets number 0 have the first
+    # color, too; and 256 colors are all in the lookup table, where 255 blend by some percent.
+    if around and steps <= len(around):
+        first = ahead < 0
+        around = [around[0], *around] if first else [*around, around[0]]
+        ahead += first
     if around:
         turns = 1 / len(around)
         color["palette"] = _stops(around)

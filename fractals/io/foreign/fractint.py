@@ -392,7 +392,8 @@ def _formula_of_file(
         pixel = ("+", middle, ("/", ("number", radius), away))
     given = Given(values, functions, _names_of(fields), screen_of(fields), pixel)
     lost += (*screen_lost(used(text.text, SCREEN)), *RANDOM_LOST * bool(used(text.text, [RAND])))
-    return own, Drawn(FormulaMatch(program_of(name, text, given)), lost=lost)
+    table, more = program_of(name, text, given)
+    return own, Drawn(FormulaMatch(table), lost=(*lost, *more))
 
 
 def _text_of_entry(fields: Entry, file: File) -> FrmText | None:
@@ -574,7 +575,9 @@ def make_par() -> Format:
 
 USUAL = {**dict.fromkeys(("p1", "p2", "p3", "p4", "p5"), "0"),
          "fn1": "sin", "fn2": "sqr", "fn3": "sinh", "fn4": "cosh"}  # fmt: skip
+FN = ("fn1", "fn2", "fn3", "fn4")
 EXAMPLE = "name { z = pixel: z = z^2 + pixel, |z| < 4 }"
+SETTING = re.compile(r"\b(function|maxiter|center-mag|corners)=([^\s\]]+)", re.IGNORECASE)
 # ``scene(name, formula, words)``: the scene of a formula with what words such as ``p1=2`` set
 Scene = Callable[[str, FrmText, Mapping[str, str]], Imported]
 
@@ -653,17 +656,23 @@ def _scene(name: str, formula: FrmText, words: Mapping[str, str]) -> Imported:
         return ultra_scene(name, formula, words)
     given = _checked(words)
     where, text = formula.where, formula.text.lower()
-    values = {**USUAL, **given}
+    # Of ``name(symmetry)[function=sin/sqr maxiter=300] {``: what Fractint begins with.
+    begun = {key.lower(): value for key, value in SETTING.findall(formula.name.partition("[")[2])}
+    own = zip(FN, begun.get("function", "").lower().split("/"), strict=False)
+    values = {**USUAL, **{fn: name for fn, name in own if name in FUNCTIONS}, **given}
     pairs = [(*values[p].split(","), "0")[:2] for p in USUAL if p[0] == "p"]
     fields = {
         "type": ("formula", where),
         "formulaname": (name, where),
         "params": ("/".join(part for pair in pairs for part in pair), where),
-        "function": ("/".join(values[fn] for fn in USUAL if fn[0] == "f"), where),
+        "function": ("/".join(values[fn] for fn in FN), where),
     }
+    fields = {**{key: (value, where) for key, value in begun.items()}, **fields}
     drawn = scene_of(fields, File(formulas={name.lower(): formula}))
     table: dict[str, Any] = {"title": name[:1000], **drawn.table}
-    del table["color"], table["iteration"]["max_iterations"]  # of an entry without colors
+    del table["color"]  # of an entry without colors
+    if "maxiter" not in begun:
+        del table["iteration"]["max_iterations"]
     asked = [
         Asked(p, values[p], p in given, tuple(FUNCTIONS) if p[0] == "f" else ())
         for p in USUAL

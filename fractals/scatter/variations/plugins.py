@@ -11,9 +11,11 @@ from fractals.kernels.elementary import PI, angle, exp, log, quotient, sincos, s
 from fractals.kernels.primitives import fma, number, select, sqrt
 from fractals.kernels.space import (
     TINY,
+    corner_of_tile,
     curved,
     floor,
     gaussian,
+    moved_in_disc,
     power_of,
     radius,
     remainder,
@@ -140,44 +142,25 @@ def synth(x, y, u, p):
 @offered(parameters={"p": 3, "q": 7, "n": 0})
 def hypertile(x, y, u, p):
     """A tile of the hyperbolic plane, moved to the middle (Zueuk, 2010)."""
-    one, turn = number(1, x), number(2 * PI, x)
-    own, others = sincos(quotient(turn, p[0]))[1], sincos(quotient(turn, p[1]))[1]
-    rest = one - quotient(own - one, own + others)
-    far = select(rest > number(0, x), one / sqrt(abs(rest)), one)
-    s, c = sincos(quotient(turn * p[2], p[0]))
-    re, im = far * c, far * s
-    a, b = fma(far, c, x), fma(-far, s, y)
-    c, d = fma(re, x, fma(-im, y, one)), fma(re, y, im * x)
-    t = quotient(one, square_of(c, d))
-    return fma(a, c, b * d) * t, fma(b, c, -(a * d)) * t
+    s, c = sincos(quotient(number(2 * PI, x) * p[2], p[0]))
+    return moved_in_disc(x, y, corner_of_tile(x, p[0], p[1]), s, c)
 
 
 @offered(draws=1, parameters={"p": 3, "q": 7})
 def hypertile1(x, y, u, p):
     """A tile of the hyperbolic plane at random, moved to the middle (Zueuk, 2010)."""
-    one, turn = number(1, x), number(2 * PI, x)
-    own, others = sincos(quotient(turn, p[0]))[1], sincos(quotient(turn, p[1]))[1]
-    rest = one - quotient(own - one, own + others)
-    far = select(rest > number(0, x), one / sqrt(abs(rest)), one)
-    s, c = sincos(quotient(turn * floor(u[0] * p[0]), p[0]))
-    re, im = far * c, far * s
-    a, b = fma(far, c, x), fma(-far, s, y)
-    c, d = fma(re, x, fma(-im, y, one)), fma(re, y, im * x)
-    t = quotient(one, square_of(c, d))
-    return fma(a, c, b * d) * t, fma(b, c, -(a * d)) * t
+    s, c = sincos(quotient(number(2 * PI, x) * floor(u[0] * p[0]), p[0]))
+    return moved_in_disc(x, y, corner_of_tile(x, p[0], p[1]), s, c)
 
 
 @offered(draws=1, parameters={"p": 3, "q": 7})
 def hypertile2(x, y, u, p):
     """A tile of the hyperbolic plane, moved and turned at random (Zueuk, 2010)."""
-    one, turn = number(1, x), number(2 * PI, x)
-    own, others = sincos(quotient(turn, p[0]))[1], sincos(quotient(turn, p[1]))[1]
-    rest = one - quotient(own - one, own + others)
-    far = select(rest > number(0, x), one / sqrt(abs(rest)), one)
+    one, far = number(1, x), corner_of_tile(x, p[0], p[1])
     a, c, d = x + far, fma(far, x, one), far * y
     t = quotient(one, square_of(c, d))
     a, b = fma(a, c, y * d) * t, fma(y, c, -(a * d)) * t
-    s, c = sincos(quotient(turn * floor(u[0] * p[0]), p[0]))
+    s, c = sincos(quotient(number(2 * PI, x) * floor(u[0] * p[0]), p[0]))
     return fma(a, c, b * s), fma(b, c, -(a * s))
 
 

@@ -13,6 +13,7 @@ from fractals.space.solid import (
 )
 
 LONGEST = 5.0  # times the distance estimate, that the surface is expected to be away
+STEPS, USUAL = 14, 1.5  # steps of an orbit, which magnify by this: 300 times together
 LEAST_SCALE = 1.05  # smaller solids are ever larger: no orbit escapes where a step does not magnify
 BOX_KNOBS = {
     "scale": Knob(-3.0, 3.0, f"by which a step magnifies; not between {-LEAST_SCALE} and 1.05"),
@@ -60,7 +61,8 @@ def mandelbox(scale=-1.5, fold=1.0, inner=0.5, outer=1.0, turn=0.0, tilt=0.0, ro
         "Mandelbox: fold the cube, fold the sphere, scale",
         rotated_box_step if turned else box_step,
         distance="linear",
-        steps=14,
+        # As many as magnify as much: orbits of fewer stay near where there is no solid.
+        steps=max(STEPS, math.ceil(STEPS * math.log(USUAL) / math.log(abs(scale)))),
         bail=1e4,
         bound=side * math.sqrt(3),
         short=short,
