@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Write the machine code that comes with the package: a file for each level of x86 processors.
+
+    python scripts/prebuilt.py                       # all levels; some 200 s of a core for each
+    python scripts/prebuilt.py x86-64-v3 --only seahorse,bonfire
+
+Small pictures are drawn of all scenes of the gallery and by the commands of README and of the docs,
+and the programs that they need are kept: see `fractals.backends.shipped`. FRACTALS_PREBUILT=1 then
+puts the files into a wheel (hatch_build.py). The same sources and versions of Python, Numba and
+LLVM make the same bytes, in whatever order programs are compiled; --check compiles again and
+compares.
+
+Programs are compiled for the level and run. Where this processor lacks a feature of the level,
+code for this processor runs in their place, made of the same text.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+PAGE = ".md"
+VERBS = ("compute", "film", "recolor", "render", "sheet", "tiles", "trace")
+ELSEWHERE = ("--gpu", "--device", "--cluster")  # options of commands that the CPU does not draw
+# What stands for instructions of AVX-512, in LLVM's text: of (lanes, element, name of the element).
+COMPRESS, LARGER = "llvm.x86.avx512.mask.compress.v{n}{e}", "llvm.x86.avx512.mask.range.{p}.512"
+COMPRESSED = """
+declare void @llvm.masked.compressstore.v{n}{e}(<{n} x {t}>, {t}*, <{n} x i1>)
+define internal <{n} x {t}> @own.compress.v{n}{e}(<{n} x {t}> %v, <{n} x {t}> %o, <{n} x i1> %m) {{
+  %room = alloca <{n} x {t}>
+  store <{n} x {t}> %o, <{n} x {t}>* %room
+  %first = bitcast <{n} x {t}>* %room to {t}*
+  call void @llvm.masked.compressstore.v{n}{e}(<{n} x {t}> %v, {t}* %first, <{n} x i1> %m)
+  %all = load <{n} x {t}>, <{n} x {t}>* %room
+  ret <{n} x {t}> %all
+}}
+"""
+LARGEST = """
+declare <{n} x {t}> @llvm.fabs.v{n}{e}(<{n} x {t}>)
+define internal <{n} x {t}> @own.range.{p}(<{n} x {t}> %a, <{n} x {t}> %b, i32 %how,
+    <{n} x {t}> %o, i{n} %m, i32 %rounding) {{
+  %x = call <{n} x {t}> @llvm.fabs.v{n}{e}(<{n} x {t}> %a)
+  %y = call <{n} x {t}> @llvm.fabs.v{n}{e}(<{n} x {t}> %b)
+  %less = fcmp olt <{n} x {t}> %x, %y
+  %larger = select <{n} x i1> %less, <{n} x {t}> %y, <{n} x {t}> %x
+  ret <{n} x {t}> %larger
+}}
+"""
+
+
+def main() -> None:
+    """Write the files of some levels."""
+    from fractals.backends import shipped
+
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("levels", nargs="*", default=[*shipped.LEVELS], metavar="LEVEL")
+    parser.add_argument("--only", help="scenes of the gallery, with commas, and no commands")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes side by side")
+    parser.add_argument("--check", action="store_true", help="compile twice, and compare")
+    parser.add_argument("--run-as", help="level of the code that runs, as on a lesser processor")
+    parser.add_argument("--draw", nargs="*", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if unknown := {*given.levels, *filter(None, [given.run_as])} - {*shipped.LEVELS}:
+        parser.error(f"unknown levels: {', '.join(unknown)}; there are {', '.join(shipped.LEVELS)}")
+    if given.draw is not None:
+        draw(given.draw, given.levels[0], given.run_as)
+        return
+    work = given.only.split(",") if given.only else all_work()
+    for level in given.levels:
+        data = build(level, work, given.jobs, given.run_as)
+        if given.check and build(level, work[::-1], given.jobs + 1, given.run_as) != data:
+            sys.exit(f"{level}: compiled again, the bytes differ")
+        file = shipped.file_of(level)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+        print(f"{file.relative_to(ROOT)}: {len(data) / 1e6:.2f} MB")
+
+
+def all_work() -> list[str]:
+    """Return the scenes of the gallery, and the pages whose commands are run."""
+    from test_docs_commands import EACH
+
+    from fractals import catalog
+
+    return [*catalog.names("gallery"), "README.md", *EACH]
+
+
+def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
+    """Return the bytes of the file of a level, from programs of an empty cache."""
+    from fractals.backends import code_cache, shipped
+
+    more = ["--run-as", run_as] if run_as else []
+    with tempfile.TemporaryDirectory() as folder:
+        clean = {name: value for name, value in os.environ.items() if "NUMBA_" not in name}
+        own = {"NUMBA_CACHE_DIR": folder, "FRACTALS_CACHE_DIR": folder}
+        environment = clean | shipped.environment_of(level) | own
+        parts = [part for part in (work[k::jobs] for k in range(jobs)) if part]
+        processes = [
+            subprocess.Popen(
+                [sys.executable, __file__, level, *more, "--draw", *part], env=environment
+            )
+            for part in parts
+        ]
+        if any([process.wait() for process in processes]):  # noqa: C419 - all are waited for
+            sys.exit(f"{level}: a picture failed")
+        files = sorted(Path(folder).glob("fractals-*/cpu-*/*.code"))
+        contents = {f"{file.parent.name}/{file.name}": file.read_bytes() for file in files}
+    for place, content in contents.items():
+        facts = json.loads(content[code_cache.BEGINNING :].partition(b"\n")[0])
+        if not facts.keys() & {"entry", "refused"}:
+            sys.exit(f"{level}: a program that LLVM has to link: {place}")
+    print(f"{level}: {len(contents)} programs")
+    return shipped.packed(contents)
+
+
+def draw(work: list[str], level: str, run_as: str | None) -> None:
+    """Draw scenes, and run the commands of pages, with programs for a level."""
+    from fractals.backends import shipped
+    from fractals.backends.cpu import tile_loop
+
+    own = host_features()
+    if run_as or not shipped.LEVELS[level] <= {*own[1].replace("+", "").split(",")}:
+        run_in_place(*(shipped.environment_of(run_as).values() if run_as else own))
+    tile_loop.is_stored = lambda *_: True  # a first picture has the loop for it
+    for each in work:
+        run_page(each) if each.endswith(PAGE) else draw_scene(each)
+
+
+def draw_scene(name: str) -> None:
+    """Draw a small picture of a scene of the gallery, on one thread."""
+    import fractals
+
+    fractals.render(name, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
+
+
+def run_page(name: str) -> None:
+    """Run the commands of a page that draw on the CPU, with few pixels."""
+    from test_docs_commands import commands_of, is_marked, marks_of, small, supply, text_of
+
+    from fractals.cli.verbs import run_verb
+
+    text = text_of(name)
+    marks, quiet = marks_of(text), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(quiet),
+        contextlib.redirect_stderr(quiet),
+    ):
+        for words, _ in commands_of(text):
+            if isinstance(words, tuple):
+                file, code, kind = words
+                if kind in ("toml", "file"):
+                    Path(file).write_text(code, "utf-8")
+            elif (
+                words[0] in VERBS
+                and not is_marked(words, marks)
+                and not any(word.startswith(ELSEWHERE) for word in words)
+            ):
+                supply(words)
+                run_verb([*small(words), *(["--cpu"] if words[0] == "render" else [])])
+
+
+def host_features() -> tuple[str, str]:
+    """Return the name and the features of this processor, as LLVM writes them."""
+    import llvmlite.binding as llvm
+
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def run_in_place(cpu: str, flags: str) -> None:
+    """Have programs of another processor run as code for this one."""
+    from fractals.backends import machine_code
+
+    made, loaded, here = machine_code.made, machine_code.loaded, {}
+    attributes = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+
+    def made_twice(text):
+        data = made(text)
+        before = machine_code.CPU, machine_code.FLAGS
+        machine_code.CPU, machine_code.FLAGS = cpu, flags
+        try:
+            here[data] = made(without_avx512(attributes.sub("", text)))
+        finally:
+            machine_code.CPU, machine_code.FLAGS = before
+        return data
+
+    def load(data):
+        if b'"refused"' not in data.partition(b"\n")[0]:
+            if data not in here:  # another process made it
+                raise OSError("it is for another processor")
+            data = here[data]
+        return loaded(data)
+
+    machine_code.made, machine_code.loaded = made_twice, load
+
+
+def without_avx512(text: str) -> str:
+    """Return LLVM's text with functions in place of instructions that AVX-512 alone has."""
+    kinds = (8, "double", "f64", "pd"), (16, "float", "f32", "ps")
+    for n, t, e, p in (*kinds, (8, "i64", "i64", ""), (16, "i32", "i32", "")):
+        names = {"n": n, "t": t, "e": e, "p": p}
+        for theirs, ours, body in (
+            (COMPRESS, "own.compress.v{n}{e}", COMPRESSED),
+            (LARGER, "own.range.{p}", LARGEST),
+        ):
+            name = theirs.format(**names)
+            if f"@{name}(" in text:
+                text = re.sub(rf"(?m)^declare [^\n]*@{re.escape(name)}\(.*\n", "", text)
+                text = text.replace(f"@{name}(", f"@{ours.format(**names)}(")
+                text += body.format(**names)
+    return text
+
+
+if __name__ == "__main__":
+    main()
