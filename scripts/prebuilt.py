@@ -2,7 +2,8 @@
 """Write the machine code that comes with the package: a file for each level of x86 processors.
 
     python scripts/prebuilt.py                       # all levels; some 200 s of a core for each
-    python scripts/prebuilt.py x86-64-v3 --only seahorse,bonfire
+    python scripts/prebuilt.py here --only default,bonfire   # this processor's level, two pictures
+    python scripts/prebuilt.py --verify              # pictures by the files, and by compiled code
 
 Small pictures are drawn of all scenes of the gallery and by the commands of README and of the docs,
 and the programs that they need are kept: see `fractals.backends.shipped`. FRACTALS_PREBUILT=1 then
@@ -16,6 +17,7 @@ code for this processor runs in their place, made of the same text.
 
 import argparse
 import contextlib
+import hashlib
 import io
 import json
 import os
@@ -28,7 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-PAGE = ".md"
+PAGE, DEFAULT, HERE = ".md", "default", "here"
 VERBS = ("compute", "film", "recolor", "render", "sheet", "tiles", "trace")
 ELSEWHERE = ("--gpu", "--device", "--cluster")  # options of commands that the CPU does not draw
 # What stands for instructions of AVX-512, in LLVM's text: of (lanes, element, name of the element).
@@ -59,23 +61,35 @@ define internal <{n} x {t}> @own.range.{p}(<{n} x {t}> %a, <{n} x {t}> %b, i32 %
 
 def main() -> None:
     """Write the files of some levels."""
-    from fractals.backends import shipped
+    from fractals.backends import machine_code, shipped
 
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("levels", nargs="*", default=[*shipped.LEVELS], metavar="LEVEL")
-    parser.add_argument("--only", help="scenes of the gallery, with commas, and no commands")
+    known = f"{', '.join(shipped.LEVELS)}, or {HERE}: this processor's (default: all)"
+    parser.add_argument("levels", nargs="*", default=[*shipped.LEVELS], metavar="LEVEL", help=known)
+    only = f"scenes of the gallery, with commas, and {DEFAULT}; no commands are run then"
+    parser.add_argument("--only", metavar="SCENES", help=only)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes side by side")
     parser.add_argument("--check", action="store_true", help="compile twice, and compare")
     parser.add_argument("--run-as", help="level of the code that runs, as on a lesser processor")
+    parser.add_argument("--verify", action="store_true", help="write nothing: compare pictures")
     parser.add_argument("--draw", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--digests", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if unknown := {*given.levels, *filter(None, [given.run_as])} - {*shipped.LEVELS}:
-        parser.error(f"unknown levels: {', '.join(unknown)}; there are {', '.join(shipped.LEVELS)}")
+    here = shipped.level_of(machine_code.FEATURES)
+    levels = [here if level == HERE else level for level in given.levels]
+    if unknown := {*levels, *filter(None, [given.run_as])} - {*shipped.LEVELS}:
+        parser.error(f"no levels: {', '.join(unknown)}; there are {', '.join(shipped.LEVELS)}")
     if given.draw is not None:
-        draw(given.draw, given.levels[0], given.run_as)
+        draw(given.draw, levels[0], given.run_as)
+        return
+    if given.digests is not None:
+        print_digests(given.digests, levels)
+        return
+    if given.verify:
+        verify(levels, given.only.split(",") if given.only else scenes())
         return
     work = given.only.split(",") if given.only else all_work()
-    for level in given.levels:
+    for level in levels:
         data = build(level, work, given.jobs, given.run_as)
         if given.check and build(level, work[::-1], given.jobs + 1, given.run_as) != data:
             sys.exit(f"{level}: compiled again, the bytes differ")
@@ -89,9 +103,14 @@ def all_work() -> list[str]:
     """Return the scenes of the gallery, and the pages whose commands are run."""
     from test_docs_commands import EACH
 
+    return [*scenes(), "README.md", *EACH]
+
+
+def scenes() -> list[str]:
+    """Return the names of the default picture and of the scenes of the gallery."""
     from fractals import catalog
 
-    return [*catalog.names("gallery"), "README.md", *EACH]
+    return [DEFAULT, *catalog.names("gallery")]
 
 
 def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
@@ -101,7 +120,7 @@ def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
     more = ["--run-as", run_as] if run_as else []
     with tempfile.TemporaryDirectory() as folder:
         clean = {name: value for name, value in os.environ.items() if "NUMBA_" not in name}
-        own = {"NUMBA_CACHE_DIR": folder, "FRACTALS_CACHE_DIR": folder}
+        own = {"NUMBA_CACHE_DIR": folder, "FRACTALS_CACHE_DIR": folder, "FRACTALS_DEVICE": "cpu"}
         environment = clean | shipped.environment_of(level) | own
         parts = [part for part in (work[k::jobs] for k in range(jobs)) if part]
         processes = [
@@ -128,7 +147,7 @@ def draw(work: list[str], level: str, run_as: str | None) -> None:
     from fractals.backends.cpu import tile_loop
 
     own = host_features()
-    if run_as or not shipped.LEVELS[level] <= {*own[1].replace("+", "").split(",")}:
+    if run_as or not shipped.LEVELS[level] <= features_of(own[1]):
         run_in_place(*(shipped.environment_of(run_as).values() if run_as else own))
     tile_loop.is_stored = lambda *_: True  # a first picture has the loop for it
     for each in work:
@@ -136,10 +155,11 @@ def draw(work: list[str], level: str, run_as: str | None) -> None:
 
 
 def draw_scene(name: str) -> None:
-    """Draw a small picture of a scene of the gallery, on one thread."""
+    """Draw a small picture of a scene of the gallery, or the default one, on one thread."""
     import fractals
 
-    fractals.render(name, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
+    scene = [] if name == DEFAULT else [name]
+    fractals.render(*scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
 
 
 def run_page(name: str) -> None:
@@ -166,8 +186,74 @@ def run_page(name: str) -> None:
                 and not is_marked(words, marks)
                 and not any(word.startswith(ELSEWHERE) for word in words)
             ):
-                supply(words)
-                run_verb([*small(words), *(["--cpu"] if words[0] == "render" else [])])
+                with contextlib.suppress(FileNotFoundError):  # another verb would have written it
+                    supply(words)
+                    run_verb(small(words))
+
+
+def verify(levels: list[str], names: list[str]) -> None:
+    """Compare pictures by the files of some levels with those by code compiled here."""
+    from fractals.backends import shipped
+
+    compiled, here = digests("", names), features_of(host_features()[1])
+    for level in levels:
+        if not shipped.LEVELS[level] <= here:
+            print(f"{level}: not compared, as this processor lacks its features")
+            continue
+        found = digests(level, names)
+        if different := [name for name in names if found[name] != compiled[name]]:
+            sys.exit(f"{level}: other pixels or counts: {', '.join(different)}")
+        print(f"{level}: {len(names)} pictures are equal")
+
+
+def digests(level: str, names: list[str]) -> dict[str, list[str]]:
+    """Return digests of pictures, drawn in a process by the file of a level, or compiled."""
+    from fractals.backends import shipped
+
+    with tempfile.TemporaryDirectory() as folder:
+        own = {shipped.SWITCH: "0"}
+        if level:
+            own = {**shipped.environment_of(level), "NUMBA_CACHE_DIR": folder}
+        clean = {name: value for name, value in os.environ.items() if name != shipped.SWITCH}
+        done = subprocess.run(
+            [sys.executable, __file__, *([level] if level else []), "--digests", *names],
+            env=clean | own,
+            check=True,
+            stdout=subprocess.PIPE,
+        )
+    found: dict[str, list[str]] = json.loads(done.stdout)
+    return found
+
+
+def print_digests(names: list[str], levels: list[str]) -> None:
+    """Print digests of the pixels of pictures, and of the counts of those of the gallery.
+
+    For one level, all programs come from its file.
+    """
+    import fractals
+    from fractals.backends import shipped
+    from fractals.backends.cpu import programs
+    from fractals.tools.gallery import hash_of
+
+    def refuse(*given):
+        raise RuntimeError(f"no machine code: {given}")
+
+    if len(levels) == 1:
+        shipped.why_not = lambda: ""  # that the level is set
+        programs.compiled_apart = refuse
+    found = {}
+    for name in names:
+        scene = [] if name == DEFAULT else [f"gallery:{name}"]
+        image = fractals.render(*scene, size=(64, 36), device="cpu", on_message=lambda line: None)
+        found[name] = [hashlib.sha256(image.pixels.tobytes()).hexdigest()]
+        if name != DEFAULT:
+            found[name].append(hash_of(name, "cpu"))
+    print(json.dumps(found))
+
+
+def features_of(flags: str) -> set[str]:
+    """Return the features in LLVM's text."""
+    return {flag[1:] for flag in flags.split(",") if flag.startswith("+")}
 
 
 def host_features() -> tuple[str, str]:

@@ -232,8 +232,8 @@ def devices_command(as_json: bool) -> None:
             lines.append(f"{'':10} with an NVIDIA GPU, install its driver, and {install}")
     if note := _bytecode_note():
         lines.append(note)
-    facts = {"no_gpu": reason, "no_bytecode": note, "shipped": ours}
-    table = {"devices": tables, "auto": taken.kind, **facts}
+    notes = {"no_gpu": reason, "no_bytecode": note, "shipped": ours}
+    table = {"devices": tables, "auto": taken.kind, **notes}
     print_facts(table, "\n".join(lines) + "\n", as_json)
 
 
