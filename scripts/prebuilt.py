@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write the machine code that comes with the package: a file for each level of x86 processors.
 
-    python scripts/prebuilt.py                       # all levels; some 200 s of a core for each
+    python scripts/prebuilt.py                       # all levels; some 150 s of a core for each
     python scripts/prebuilt.py here --only default,bonfire   # this processor's level, two pictures
     python scripts/prebuilt.py --verify              # pictures by the files, and by compiled code
 
@@ -120,7 +120,8 @@ def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
     more = ["--run-as", run_as] if run_as else []
     with tempfile.TemporaryDirectory() as folder:
         clean = {name: value for name, value in os.environ.items() if "NUMBA_" not in name}
-        own = {"NUMBA_CACHE_DIR": folder, "FRACTALS_CACHE_DIR": folder, "FRACTALS_DEVICE": "cpu"}
+        places = ("NUMBA_CACHE_DIR", "FRACTALS_CACHE_DIR", "XDG_CONFIG_HOME")  # no user's defaults
+        own = {**dict.fromkeys(places, folder), "FRACTALS_DEVICE": "cpu"}
         environment = clean | shipped.environment_of(level) | own
         parts = [part for part in (work[k::jobs] for k in range(jobs)) if part]
         processes = [
