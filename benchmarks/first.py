@@ -6,6 +6,7 @@
     python benchmarks/first.py --runs 5 --json > benchmarks/first-<processor>.json
     python benchmarks/first.py --warm --runs 11        # starts whose programs are compiled
     python benchmarks/first.py --defaults --against OTHER  # pictures as they are by default
+    python benchmarks/first.py --shipped --runs 5      # with what scripts/prebuilt.py wrote
     python benchmarks/first.py --read FILE.json        # its table
 
 The first kind starts from empty caches. Each other kind starts from a copy of the caches that the
@@ -18,6 +19,9 @@ in turns with a process that imports NumPy alone.
 
 With --defaults, the same of pictures that take long, a quarter as wide and high as by default: the
 whole ones take about 16 times as long. Drafts and denoised pictures are of this checkout alone.
+
+With --shipped each kind starts from empty caches, in turns with machine code of the package and
+without: medians of the CPU time of a first picture, and of the same again.
 """
 
 import argparse
@@ -73,22 +77,40 @@ ALONE: dict[str, list[str]] = {
     "buddhabrot, draft": ["--formula", "buddhabrot", "--quality", "draft", *LARGE],
     "bonfire, draft": ["bonfire", "--quality", "draft", *SMALL],
 }
+# Of each kind of picture one, and what its program is for
+SHIPPED: dict[str, list[str]] = {
+    "default": [],
+    "heirloom": ["heirloom"],
+    "bonfire": ["bonfire"],
+    "nebula, quality 20": ["nebula", "--quality", "20"],
+    "cirque, 64x40": ["cirque", "--size", "64x40"],
+    "mesa, 64x40": ["mesa", "--size", "64x40"],
+}
 NUMPY = "import numpy"
 
 
-def draw(checkout: Path, arguments: list[str], caches: Path) -> tuple[float, float]:
+def draw(
+    checkout: Path, arguments: list[str], caches: Path, shipped: bool = False
+) -> tuple[float, float]:
     """Draw a picture in a new process; return the seconds of the CPU, and those that passed."""
     command = ["-m", "fractals", "render", "--size", "320x200", *arguments, "--cpu"]
-    return run(checkout, [*command, "--overwrite", "-o", str(caches / "picture.png")], caches)
+    command += ["--overwrite", "-o", str(caches / "picture.png")]
+    return run(checkout, command, caches, shipped)
 
 
-def run(checkout: Path, arguments: list[str], caches: Path) -> tuple[float, float]:
-    """Run Python with a checkout; return the seconds of the CPU, and those that passed."""
+def run(
+    checkout: Path, arguments: list[str], caches: Path, shipped: bool = False
+) -> tuple[float, float]:
+    """Run Python with a checkout; return the seconds of the CPU, and those that passed.
+
+    `shipped`: machine code of the package is used.
+    """
     environment = {
         **{key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"},
         "PYTHONPATH": str(checkout),
         "NUMBA_CACHE_DIR": str(caches / "compiled"),
         "FRACTALS_CACHE_DIR": str(caches),
+        "FRACTALS_PREBUILT": str(int(shipped)),
     }
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), perf_counter()
     subprocess.run(
@@ -115,15 +137,7 @@ def measure(checkouts: dict[str, Path], kinds: list[str], runs: int) -> list[dic
                     times.setdefault((name, kind), []).append(sum(first_and_again, ()))
                     if kind != "default":
                         shutil.rmtree(caches)
-    return [
-        {
-            "checkout": name,
-            "picture": kind,
-            "runs": len(found),
-            **dict(zip(FIGURES, map(statistics.median, zip(*found, strict=True)), strict=True)),
-        }
-        for (name, kind), found in times.items()
-    ]
+    return [row(name, kind, found) for (name, kind), found in times.items()]
 
 
 def measure_warm(
@@ -156,6 +170,27 @@ def measure_warm(
     return results
 
 
+def measure_shipped(runs: int) -> list[dict[str, Any]]:
+    """Return the medians of first pictures, with machine code of the package and without."""
+    times: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+    for _ in range(runs):
+        for kind, arguments in SHIPPED.items():
+            for name in ("shipped", "compiled"):
+                with tempfile.TemporaryDirectory() as folder:
+                    first, again = (
+                        draw(HERE, arguments, Path(folder), name == "shipped") for _ in range(2)
+                    )
+                    times.setdefault((name, kind), []).append(first + again)
+    return [row(name, kind, found) for (name, kind), found in times.items()]
+
+
+def row(name: str, kind: str, found: list[tuple[float, ...]]) -> dict[str, Any]:
+    """Return the medians of a kind of picture."""
+    medians = map(statistics.median, zip(*found, strict=True))
+    figures = dict(zip(FIGURES, medians, strict=True))
+    return {"checkout": name, "picture": kind, "runs": len(found), **figures}
+
+
 def print_table(table: dict[str, Any]) -> None:
     """Print the seconds of each kind."""
     print(bench_report.hardware_line(table))
@@ -182,6 +217,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--warm", action="store_true", help="time starts of compiled programs")
     parser.add_argument("--defaults", action="store_true", help="time pictures that take long")
+    parser.add_argument("--shipped", action="store_true", help="time machine code of the package")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--read", type=Path, help="print the table of a file")
     options = parser.parse_args()
@@ -194,11 +230,13 @@ def main() -> None:
     if options.against:
         checkouts["other"] = options.against.resolve()
     table = bench_report.make_report([])
-    table["results"] = (
-        measure_warm(checkouts, options.runs, {**DEFAULTS, **ALONE} if options.defaults else WARM)
-        if options.warm or options.defaults
-        else measure(checkouts, options.kinds or list(KINDS), options.runs)
-    )
+    if options.shipped:
+        table["results"] = measure_shipped(options.runs)
+    elif options.warm or options.defaults:
+        kinds = {**DEFAULTS, **ALONE} if options.defaults else WARM
+        table["results"] = measure_warm(checkouts, options.runs, kinds)
+    else:
+        table["results"] = measure(checkouts, options.kinds or list(KINDS), options.runs)
     print(json.dumps(table, indent=1)) if options.json else print_table(table)
 
 

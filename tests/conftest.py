@@ -27,6 +27,7 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(KEPT))
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+os.environ["FRACTALS_PREBUILT"] = "0"  # what a checkout may have is not what tests compile
 os.environ["FRACTALS_CACHE_DIR"] = EMPTY.name
 os.environ["XDG_CONFIG_HOME"] = EMPTY.name  # a developer's file of defaults changes no test
 os.environ["XDG_STATE_HOME"] = EMPTY.name  # nor do visitors of a developer's explorer

@@ -7,7 +7,7 @@ from support import near
 
 ROOT = Path(__file__).parents[1]
 TABLE = near.read_areas()
-SKIPPED = {".git", "__pycache__", "_build", "_drawn", "build"}
+SKIPPED = {".git", "__pycache__", "_build", "_drawn", "build", "machine_code"}
 STEPS = re.compile(r"^([a-z]+)\(\) {", re.MULTILINE)
 
 

@@ -370,14 +370,49 @@ def test_the_image_gets_what_the_wheel_is_built_from():
     assert set(extras) <= set(project["project"]["optional-dependencies"])
 
 
-def test_the_description_of_the_package_has_addresses_only(monkeypatch):
-    interface = types.ModuleType("interface")
-    interface.MetadataHookInterface = object
-    monkeypatch.setitem(sys.modules, "hatchling.metadata.plugin.interface", interface)
+def build_hooks(monkeypatch):
+    """Return the module hatch_build.py, without hatchling."""
+    for part, name in (
+        ("metadata", "MetadataHookInterface"),
+        ("builders.hooks", "BuildHookInterface"),
+    ):
+        interface = types.ModuleType("interface")
+        setattr(interface, name, object)
+        monkeypatch.setitem(sys.modules, f"hatchling.{part}.plugin.interface", interface)
     monkeypatch.syspath_prepend(str(ROOT))
     monkeypatch.delitem(sys.modules, "hatch_build", raising=False)
     import hatch_build
 
+    return hatch_build
+
+
+def test_a_wheel_has_machine_code_only_where_that_is_asked_for(monkeypatch, tmp_path):
+    hook = build_hooks(monkeypatch).MachineCode()
+    hook.root = str(tmp_path)
+
+    def included(version="standard"):
+        data = {"force_include": {}}
+        hook.initialize(version, data)
+        return data["force_include"]
+
+    monkeypatch.delenv("FRACTALS_PREBUILT", raising=False)
+    assert included() == {}
+    monkeypatch.setenv("FRACTALS_PREBUILT", "0")
+    assert included() == {}
+    monkeypatch.setenv("FRACTALS_PREBUILT", "1")
+    assert included("editable") == {}
+    with pytest.raises(SystemExit, match=r"scripts/prebuilt\.py"):
+        included()
+    file = tmp_path / "fractals" / "machine_code" / "linux-x86-64-v3.code"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"code")
+    assert included() == {str(file): "fractals/machine_code/linux-x86-64-v3.code"}
+    ignored = (ROOT / ".gitignore").read_text("utf-8").splitlines()
+    assert "fractals/machine_code/" in ignored  # so no other wheel has it
+
+
+def test_the_description_of_the_package_has_addresses_only(monkeypatch):
+    hatch_build = build_hooks(monkeypatch)
     hook, metadata = hatch_build.Readme(), {}
     hook.root = str(ROOT)
     hook.update(metadata)

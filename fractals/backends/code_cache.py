@@ -52,6 +52,7 @@ MAX_PROGRAMS = 192
 KNOWN_MODULES = ("builtins", "math", "cmath", "operator", "numpy", "fractals")
 PLAIN = bool, int, float, complex, str, bytes, np.generic, type(None)
 MARK = b"fractals compiled code 3\n"  # how a file begins: a digest and the data follow
+BEGINNING = len(MARK) + hashlib.sha256().digest_size  # bytes before the data
 MAX_BYTES = 2**26  # of a file; a program takes 30 KB to 1 MB
 NOTES = "notes about modules 1"  # the key of `sources.Notes`; another number for another table
 
@@ -65,23 +66,41 @@ class Store:
     elsewhere, such as in another LLVM. A file that can't be written is left out. All of this is
     reported to the user.
 
-    `folder`: within a folder of `trusted_folder`. `text`: all that tells the program from others.
-    `sources`: what it is made of.
+    `folder`: within a folder of `trusted_folder`; a relative one: nothing is kept. `text`: all that
+    tells the program from others. `sources`: what it is made of.
     """
 
     def __init__(self, folder: str, text: str = "", sources: Sources | None = None) -> None:
         self.folder = folder
         self._text, self._sources = text, sources
+        self.kept = os.path.isabs(folder)
 
     def _path(self, key: str) -> Path:
         return Path(self.folder, f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.code")
 
-    def _digest(self, key: str, data: bytes) -> bytes:
+    @property
+    def name(self) -> str:
+        """The name of the folder, which tells the program from others."""
+        return os.path.basename(self.folder)
+
+    def place(self, key: str) -> str:
+        """Return the name of the folder and of the file of a key."""
+        return f"{self.name}/{self._path(key).name}"
+
+    def content(self, key: str, data: bytes) -> bytes:
+        """Return the content of the file of a key."""
         names = repr((self._text, key)).encode("utf-8", "surrogatepass")
-        return hashlib.sha256(b"%d %b%b" % (len(names), names, data)).digest()
+        digest = hashlib.sha256(b"%d %b%b" % (len(names), names, data)).digest()
+        return MARK + digest + data
+
+    def holds_any(self) -> bool:
+        """Tell whether there is a file, of any key."""
+        return self.kept and any(Path(self.folder).glob("*.code"))
 
     def load(self, key: str, rebuild: Callable[[bytes], T]) -> T | None:
         """Return what `rebuild` makes of the data kept under a key; None where there are none."""
+        if not self.kept:
+            return None
         path = self._path(key)
         try:
             check_own_folder(path.parent)
@@ -92,9 +111,8 @@ class Store:
             return None
         try:
             content = read_own(path, MAX_BYTES)
-            end = len(MARK) + hashlib.sha256().digest_size
-            digest, data = content[len(MARK) : end], content[end:]
-            if not content.startswith(MARK) or digest != self._digest(key, data):
+            data = content[BEGINNING:]
+            if content != self.content(key, data):
                 raise ValueError("damaged, or copied from elsewhere")
             used(path)
         except FileNotFoundError:
@@ -122,14 +140,14 @@ class Store:
 
         Nothing is kept once the text has changed that the program is made of.
         """
-        if self._sources and _outdated(self._sources):
+        if not self.kept or (self._sources and _outdated(self._sources)):
             return
         path = self._path(key)
         base = path.parent.parent
         try:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             check_own_folder(path.parent)
-            write_own(path, MARK + self._digest(key, data) + data)
+            write_own(path, self.content(key, data))
             sweep(base.parent, len(data))
         except OSError as error:
             report(f"compiled code can't be kept in '{base}': {reason(error)}")
@@ -190,8 +208,8 @@ def program(
 ) -> T:
     """Return what ``make(store)`` makes, or made before in this process.
 
-    `make`: given the program's folder on the disk, or None where its code must not be kept there,
-    or `stored` is false. The program is made of the module of `make`, and of all that this imports.
+    `make`: given the program's folder on the disk, or None where its code must not be kept, or
+    `stored` is false. The program is made of the module of `make`, and of all that this imports.
     `identity`: all that tells the program from others: how it is compiled, its body, and its
     options. Functions of this package are known by their names, by what they enclose and by the
     text of their modules. A function from elsewhere is known by its bytecode and all values that it
@@ -208,14 +226,14 @@ def program(
     return _programs.get(key, lambda: make(_store(maker, identity, text) if kept else None))
 
 
-def is_stored(maker: str, *identity: Any) -> bool:
-    """Tell whether there is code of a program on the disk, for any signature.
+def store_of(maker: str, *identity: Any) -> Store | None:
+    """Return the folder of a program; None where its code must not be kept.
 
     `maker`: the module of the `make` of the program.
     """
     parts = _Parts()
     store = _store(maker, identity, _text(identity, parts))
-    return store is not None and not parts.unknown and any(Path(store.folder).glob("*.code"))
+    return None if parts.unknown else store
 
 
 def is_foreign(*identity: Any) -> bool:
@@ -232,15 +250,15 @@ def forget_programs() -> None:
 
 def _store(maker: str, identity: tuple[Any, ...], text: str) -> Store | None:
     path = folder()
-    made_of = None if path is None else _sources(path, text, maker)
-    if path is None or made_of is None or _outdated(made_of):
+    made_of = sources_of(text, maker) if path is None else _sources(path, text, maker)
+    if made_of is None or _outdated(made_of):
         return None
     text = f"{text} made of {made_of.digest}"
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     # For people who look into the folder; the text tells programs apart.
     names = [getattr(part, "__qualname__", part) for part in identity]
     name = short_name("-".join([part for part in names if isinstance(part, str)]))
-    return Store(os.path.join(path, f"{name}-{digest}"), text, made_of)
+    return Store(os.path.join(path or "", f"{name}-{digest}"), text, made_of)
 
 
 def _sources(path: str, text: str, maker: str) -> Sources | None:

@@ -23,7 +23,7 @@ import json
 import os
 import struct
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -106,8 +106,15 @@ FEATURES = {name[1:] for name in FLAGS.split(",") if name.startswith("+")}
 REGISTER = register_bytes(FEATURES)
 # x86 CPUs before 2013 have no fused multiply-add, and packs gain nothing from the C library's.
 FUSED = "fma" in FEATURES or "sse2" not in FEATURES
-# All that tells the machine code of one computer and its settings from that of others.
-TARGET = " ".join([CPU, FLAGS, *(f"{name}={_setting(name)}" for name in SETTINGS)])
+
+
+def target_text(cpu: str, flags: str, environment: Mapping[str, str]) -> str:
+    """Return all that tells machine code for a CPU, and its settings, from that for others."""
+    settings = (f"{name}={environment.get(f'NUMBA_{name}')}" for name in SETTINGS)
+    return " ".join([cpu, flags, *settings])
+
+
+TARGET = target_text(CPU, FLAGS, os.environ)
 
 
 Layout = Hashable
@@ -172,14 +179,14 @@ def made(text: str) -> bytes:
         module = llvm.parse_assembly(text)
         (symbol,) = (f.name for f in module.functions if _is_entry(f))
         declared = [f.name for f in module.functions if f.is_declaration]
-        calls = [name for name in declared if not name.startswith("llvm.")]
-        facts = {"symbol": symbol, "calls": calls}
+        calls = sorted(name for name in declared if not name.startswith("llvm."))
         content = target_machine().emit_object(module)
-    data = _packed(facts, content)
+    data = _packed({"symbol": symbol, "calls": calls}, content)
     piece = linked.link(content, symbol) if stands_alone(data) else None
     if piece is None or any(linked.missing(piece)):
         return data
-    return _packed(facts | piece._asdict() | {"content": None}, piece.content)
+    # Not its symbol, which counts the functions that Numba compiled before in this process
+    return _packed({"calls": calls} | piece._asdict() | {"content": None}, piece.content)
 
 
 def stands_alone(data: bytes) -> bool:

@@ -121,10 +121,12 @@ def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
     Emptied caches are filled again: the next picture of each kind compiles, and the next picture of
     a deep view computes its reference orbit. Compiled programs that no picture used for 30 days are
     removed, and the oldest beyond 512 MiB. NUMBA_CACHE_DIR and FRACTALS_CACHE_DIR set other
-    folders. The user's file of defaults is shown too. An installer or a Dockerfile may fill the
-    cache of compiled programs, so that no first picture waits; it serves the user that fills it, on
-    processors of the same kind.
+    folders. The user's file of defaults is shown too, and the programs that came with the package,
+    which are for all processors of a level. FRACTALS_PREBUILT=0 leaves these out. An installer or a
+    Dockerfile may fill the cache of compiled programs, so that no first picture waits and all have
+    code for this kind of processor; it serves the user that fills it.
     """
+    from fractals.backends import shipped
     from fractals.backends.cache_folder import CACHES, contents, empty_cache
 
     if empty and fill:
@@ -140,10 +142,13 @@ def cache_command(empty: bool, fill: bool, as_json: bool) -> None:
         if empty:
             removed = empty_cache(name)
             tell(f"{name}: {removed} files deleted")
+    ours = shipped.facts()
+    size, where = ours["bytes"] / 2**20, ours["file"] or f"not used: {ours['unused']}"
+    lines.append(f"{'programs as shipped':20}{size:9.1f} MiB  {where}")
     own = shared.path()
     found = own.is_file()
     lines.append(f"{'file of defaults':20}{'found' if found else 'none':>13}  {own}")
-    table = {"caches": facts, "defaults": {"file": str(own), "exists": found}}
+    table = {"caches": facts, "shipped": ours, "defaults": {"file": str(own), "exists": found}}
     if as_json or not empty:
         print_facts(table, "\n".join(lines) + "\n", as_json)
 
@@ -167,7 +172,9 @@ def _fill_cache() -> None:
 
 def _draw_small(scene: str) -> None:
     import fractals
+    from fractals.backends import shipped
 
+    os.environ[shipped.SWITCH] = "0"  # code for a level is no code for this processor
     fractals.render(scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
 
 
@@ -176,13 +183,14 @@ def _draw_small(scene: str) -> None:
 def devices_command(as_json: bool) -> None:
     """List the devices that can draw on this machine.
 
-    The default device is marked; for a GPU that can't be used, the reason is given. A line
-    tells if Python keeps no bytecode of this program, which makes each start slower.
+    The default device is marked; for a GPU that can't be used, the reason is given. A line tells
+    whether first pictures on the CPU use programs that came with the package or are compiled. A
+    line tells if Python keeps no bytecode of this program, which makes each start slower.
     """
-    from fractals.backends import opencl, probe
+    from fractals.backends import opencl, probe, shipped
     from fractals.backends.devices import choose, devices
 
-    found = devices()
+    found, ours = devices(), shipped.facts()
     taken = choose("auto").device  # compared by name, because the free memory changes
     auto = taken.kind, taken.index
     problems = [device.problem for device in found if device.kind == "cuda"]
@@ -210,6 +218,11 @@ def devices_command(as_json: bool) -> None:
         lines.append(f"{name:10} {device.name}, {facts}{mark}")
         if device.problem:
             lines.append(f"{'':10} not used: {device.problem}")
+        if device.kind == "cpu":
+            what = f"first pictures are compiled: no programs as shipped ({ours['unused']})"
+            if ours["level"]:
+                what = f"{ours['programs']} programs came with the package, for {ours['level']}"
+            lines.append(f"{'':10} {what}")
     if not opencl.found()[0]:
         lines.append(f"{'opencl':10} not found: {opencl.found()[1]}")
     if not problems:
@@ -219,7 +232,8 @@ def devices_command(as_json: bool) -> None:
             lines.append(f"{'':10} with an NVIDIA GPU, install its driver, and {install}")
     if note := _bytecode_note():
         lines.append(note)
-    table = {"devices": tables, "auto": taken.kind, "no_gpu": reason, "no_bytecode": note}
+    notes = {"no_gpu": reason, "no_bytecode": note, "shipped": ours}
+    table = {"devices": tables, "auto": taken.kind, **notes}
     print_facts(table, "\n".join(lines) + "\n", as_json)
 
 

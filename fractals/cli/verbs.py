@@ -201,6 +201,7 @@ def environment() -> Iterator[tuple[str, str]]:
     yield "FRACTALS_CACHE_DIR", "Folder of cached reference orbits."
     yield "FRACTALS_FFMPEG", "The ffmpeg program that encodes films."
     yield "NUMBA_CACHE_DIR", "Folder of cached compiled code."
+    yield "FRACTALS_PREBUILT", "0: compile what came compiled with the package."
     yield "FRACTALS_LADDER", "File to which the scripts of the lessons append their figures."
     yield "NO_COLOR", "If set, no colors on the terminal."
 

@@ -123,6 +123,7 @@ CHECKED, STEPS = 4, 100  # trajectories, and their steps, that are compared with
 MOST_POINTS = 2**30  # in a machine whose sums have upper bits
 SHARE = 32  # trajectories of a moment, at least
 ORBITS = 4096  # samples that a thread iterates together
+PLACES = "fractals.scatter.cpu_orbit_code:make_places_body"  # by its name: it needs Numba
 # Jobs of a thread, and trajectories of a job, at least: a pool of fewer takes longer for a point.
 JOBS, LEAST = 4, 256
 # Chunks that one launch plays. A GPU of NVIDIA is faster with more, up to MOST_CHUNKS.
@@ -357,11 +358,11 @@ class Iterated:
     """Iterates the samples of orbits on the CPU, side by side in SIMD vectors where these can."""
 
     def __init__(self, player: Player) -> None:
-        from fractals.scatter.cpu_orbit_code import make_places_body
+        from fractals.backends.cpu.programs import program_of
 
         options = player.plan.kernel[1]
         self._backend, self._limit = player.backend, player.plan.limit
-        self._place = player.backend.compile(make_places_body)
+        self._place = program_of(PLACES, player.plan.precision, loop=True)
         self._iterate = player.backend.compile(
             escape.make_body, replace(options, explicit_positions=True)
         )

@@ -51,6 +51,8 @@ def program_of(
         def load(layout: Layout) -> MachineCode:
             key = f"{layout} for {machine_code.TARGET}"
             found = store.load(key, _stored) if store else None
+            if found is None and store:
+                found = _shipped(store, layout)
             if found is None:
                 what = make_body, number, options, layout
                 with compiling():
@@ -74,16 +76,30 @@ def _compiled(what: tuple[Any, ...], kinds: dict[str, bool]) -> bytes:
     return target.compiled(*what, code_cache.is_foreign(make_body, *options), **kinds)
 
 
+def _shipped(store: code_cache.Store, layout: Layout) -> MachineCode | Uncompilable | None:
+    """Return machine code that came with the package, which a warm start does not look for."""
+    from fractals.backends.shipped import shipped
+
+    ours = shipped()
+    return ours.load(store, layout, _stored) if ours else None
+
+
 def _stored(data: bytes) -> MachineCode | Uncompilable:
-    """Return machine code from the disk; the linker takes a function that is missing to be at 0."""
+    """Return machine code from a file; the linker takes a function that is missing to be at 0."""
     if not machine_code.stands_alone(data):
         raise OSError("it calls functions that this process lacks")
     return machine_code.loaded(data)
 
 
 def is_stored(make_body: str, number: str, options: tuple[Any, ...]) -> bool:
-    """Tell whether there is machine code of a program on the disk, for any layout."""
-    return code_cache.is_stored(__name__, "cpu", number, make_body, *options)
+    """Tell whether there is machine code of a program in a file, for any layout."""
+    store = code_cache.store_of(__name__, "cpu", number, make_body, *options)
+    if store is None or store.holds_any():
+        return store is not None
+    from fractals.backends.shipped import shipped
+
+    ours = shipped()
+    return ours is not None and store.name in ours.names
 
 
 # --- The memory in which programs work, and the layouts of their arguments

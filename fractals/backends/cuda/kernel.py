@@ -151,7 +151,7 @@ def card_kernel(cuda, number, make_body, options):
         return cuda.jit(device=True)(make_body(card_target(cuda, number), *options))
 
     def make(store):
-        if not store:
+        if not (store and store.kept):
             return make_kernel(cuda, body())
         kernel = make_kernel(cuda, None)
         # A kernel whose code is kept needs no body, and no more of Numba than launches it.

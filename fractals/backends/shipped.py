@@ -1,0 +1,165 @@
+"""Machine code that comes with the package, so that first pictures need no compiler.
+
+A wheel may have a file of programs for each *level*: a set of features that processors of many
+makers and years share (System V Application Binary Interface, AMD64 supplement, micro-architecture
+levels, 2020). A level is chosen by the features of this processor, never by its maker. The programs
+are the pieces of `fractals.backends.linked`, which call nothing of Numba, Python or LLVM: so they
+serve all versions of these. A program is known by the same text as in the user's cache, that of its
+modules included, with the level in place of the processor. So code of other sources is not found.
+
+The file is a mark, a line of JSON, and what files of the cache hold, one after the other. The line
+has the place of each: the name of its file -> where it begins behind the line, and its bytes.
+"""
+
+import functools
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from fractals.backends import machine_code
+from fractals.backends.cache_folder import report
+from fractals.backends.code_cache import BEGINNING, Store
+from fractals.errors import shown
+
+T = TypeVar("T")
+
+# Features by their names in LLVM, the lowest level first; each level has those before it, too.
+_MORE = {
+    "x86-64-v3": "cmov cx8 fxsr mmx sse sse2 cx16 sahf popcnt sse3 ssse3 sse4.1 sse4.2 crc32"
+    " avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave",
+    "x86-64-v4": "avx512f avx512bw avx512cd avx512dq avx512vl",
+}
+LEVELS = {
+    level: frozenset(" ".join([*_MORE.values()][: k + 1]).split()) for k, level in enumerate(_MORE)
+}
+# Vectors of all loops fill a register. Where no processor is named, LLVM takes half of AVX-512's,
+# because long vectors lower the clock of some; but packs have long ones in any case. With half of
+# a register a picture took 1.1 to 1.3 times as long (Zen 5).
+_WHOLE = "-prefer-256-bit"
+MARK = b"fractals machine code 1\n"
+FOLDER = Path(__file__).parents[1] / "machine_code"
+SWITCH = "FRACTALS_PREBUILT"  # "0": nothing that comes with the package is used
+
+
+def environment_of(level: str) -> dict[str, str]:
+    """Return the variables with which programs are compiled for a level, by their names."""
+    flags = [*(f"+{name}" for name in sorted(LEVELS[level])), _WHOLE]
+    return {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": ",".join(flags)}
+
+
+def file_of(level: str) -> Path:
+    """Return the file of a level, which may not exist: programs of Linux are for Linux alone."""
+    return FOLDER / f"linux-{level}.code"
+
+
+def packed(contents: Mapping[str, bytes]) -> bytes:
+    """Return the bytes of a file, from what files of the cache hold, by their `Store.place`."""
+    at, places = 0, {}
+    for place in sorted(contents):
+        places[place] = at, len(contents[place])
+        at += len(contents[place])
+    line = json.dumps(places, separators=(",", ":")).encode()
+    return b"".join([MARK, line, b"\n", *(contents[place] for place in sorted(contents))])
+
+
+class Shipped(NamedTuple):
+    """The programs of a level, in a file."""
+
+    level: str
+    path: Path
+    size: int  # of the file, in bytes
+    start: int  # of the first program, in bytes from the file's beginning
+    places: dict[str, tuple[int, int]]
+    names: frozenset[str]  # of programs, as `Store.name`
+
+    def load(self, store: Store, layout: Any, rebuild: Callable[[bytes], T]) -> T | None:
+        """Return what `rebuild` makes of a program's code for a layout; None where there is none.
+
+        What can't be loaded is reported, and counts as missing.
+        """
+        environment = environment_of(self.level)
+        cpu, flags = environment.values()
+        key = f"{layout} for {machine_code.target_text(cpu, flags, environment)}"
+        place = self.places.get(store.place(key))
+        if place is None:
+            return None
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self.start + place[0])
+                content = file.read(place[1])
+            if content != store.content(key, content[BEGINNING:]):
+                raise ValueError("it is damaged")
+            return rebuild(content[BEGINNING:])
+        except Exception as error:  # as of `Store.load`
+            kind = type(error).__name__
+            report(
+                "machine code of the package can't be loaded, and is compiled instead "
+                f"({kind}: {shown(error, 120)}): '{self.path}'"
+            )
+            return None
+
+
+def why_not() -> str:
+    """Return why no machine code of the package can be used here; "" where it can."""
+    if os.environ.get(SWITCH) == "0":
+        return f"{SWITCH} is 0"
+    for name in machine_code.SETTINGS:
+        if f"NUMBA_{name}" in os.environ:
+            return f"NUMBA_{name} is set"
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return "there is none for this system"
+    level = level_of(machine_code.FEATURES)
+    if not level:
+        return "there is none for this processor"
+    return "" if file_of(level).exists() else "this installation has none"
+
+
+def facts() -> dict[str, Any]:
+    """Return what this installation has, as plain values; `unused`: why it is not used, or ""."""
+    found = shipped()
+    if found is None:
+        reason = why_not() or "its file can't be read"
+        return {"level": "", "file": "", "programs": 0, "bytes": 0, "unused": reason}
+    sizes = {"programs": len(found.places), "bytes": found.size}
+    return {"level": found.level, "file": str(found.path), **sizes, "unused": ""}
+
+
+def level_of(features: set[str]) -> str:
+    """Return the level for a processor with some features; "" where there is none.
+
+    Its vectors have the processor's length, by which host code chooses programs.
+
+    >>> level_of({*LEVELS["x86-64-v3"], "vaes"})
+    'x86-64-v3'
+    """
+    width = machine_code.register_bytes(features)
+    found = [
+        level
+        for level, own in LEVELS.items()
+        if own <= features and machine_code.register_bytes({*own}) == width
+    ]
+    return found[-1] if found else ""
+
+
+@functools.cache
+def shipped() -> Shipped | None:
+    """Return the programs for this processor; None where there are none, or they can't be read."""
+    if why_not():
+        return None
+    level = level_of(machine_code.FEATURES)
+    path = file_of(level)
+    try:
+        with open(path, "rb") as file:
+            if file.read(len(MARK)) != MARK:
+                raise ValueError("it is damaged")
+            places = json.loads(file.readline())
+            names = frozenset(place.partition("/")[0] for place in places)
+            size = os.fstat(file.fileno()).st_size
+            return Shipped(level, path, size, file.tell(), places, names)
+    except (OSError, ValueError) as error:
+        report(f"machine code of the package can't be read ({shown(error, 120)}): '{path}'")
+        return None

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Write the machine code that comes with the package: a file for each level of x86 processors.
+
+    python scripts/prebuilt.py                       # all levels; some 150 s of a core for each
+    python scripts/prebuilt.py here --only default,bonfire   # this processor's level, two pictures
+    python scripts/prebuilt.py --verify              # pictures by the files, and by compiled code
+
+Small pictures are drawn of all scenes of the gallery and by the commands of README and of the docs,
+and the programs that they need are kept: see `fractals.backends.shipped`. FRACTALS_PREBUILT=1 then
+puts the files into a wheel (hatch_build.py). The same sources and versions of Python, Numba and
+LLVM make the same bytes, in whatever order programs are compiled; --check compiles again and
+compares.
+
+Programs are compiled for the level and run. Where this processor lacks a feature of the level,
+code for this processor runs in their place, made of the same text.
+"""
+
+import argparse
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+PAGE, DEFAULT, HERE = ".md", "default", "here"
+VERBS = ("compute", "film", "recolor", "render", "sheet", "tiles", "trace")
+ELSEWHERE = ("--gpu", "--device", "--cluster")  # options of commands that the CPU does not draw
+# What stands for instructions of AVX-512, in LLVM's text: of (lanes, element, name of the element).
+COMPRESS, LARGER = "llvm.x86.avx512.mask.compress.v{n}{e}", "llvm.x86.avx512.mask.range.{p}.512"
+COMPRESSED = """
+declare void @llvm.masked.compressstore.v{n}{e}(<{n} x {t}>, {t}*, <{n} x i1>)
+define internal <{n} x {t}> @own.compress.v{n}{e}(<{n} x {t}> %v, <{n} x {t}> %o, <{n} x i1> %m) {{
+  %room = alloca <{n} x {t}>
+  store <{n} x {t}> %o, <{n} x {t}>* %room
+  %first = bitcast <{n} x {t}>* %room to {t}*
+  call void @llvm.masked.compressstore.v{n}{e}(<{n} x {t}> %v, {t}* %first, <{n} x i1> %m)
+  %all = load <{n} x {t}>, <{n} x {t}>* %room
+  ret <{n} x {t}> %all
+}}
+"""
+LARGEST = """
+declare <{n} x {t}> @llvm.fabs.v{n}{e}(<{n} x {t}>)
+define internal <{n} x {t}> @own.range.{p}(<{n} x {t}> %a, <{n} x {t}> %b, i32 %how,
+    <{n} x {t}> %o, i{n} %m, i32 %rounding) {{
+  %x = call <{n} x {t}> @llvm.fabs.v{n}{e}(<{n} x {t}> %a)
+  %y = call <{n} x {t}> @llvm.fabs.v{n}{e}(<{n} x {t}> %b)
+  %less = fcmp olt <{n} x {t}> %x, %y
+  %larger = select <{n} x i1> %less, <{n} x {t}> %y, <{n} x {t}> %x
+  ret <{n} x {t}> %larger
+}}
+"""
+
+
+def main() -> None:
+    """Write the files of some levels."""
+    from fractals.backends import machine_code, shipped
+
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    known = f"{', '.join(shipped.LEVELS)}, or {HERE}: this processor's (default: all)"
+    parser.add_argument("levels", nargs="*", default=[*shipped.LEVELS], metavar="LEVEL", help=known)
+    only = f"scenes of the gallery, with commas, and {DEFAULT}; no commands are run then"
+    parser.add_argument("--only", metavar="SCENES", help=only)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes side by side")
+    parser.add_argument("--check", action="store_true", help="compile twice, and compare")
+    parser.add_argument("--run-as", help="level of the code that runs, as on a lesser processor")
+    parser.add_argument("--verify", action="store_true", help="write nothing: compare pictures")
+    parser.add_argument("--draw", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--digests", nargs="*", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    here = shipped.level_of(machine_code.FEATURES)
+    levels = [here if level == HERE else level for level in given.levels]
+    if unknown := {*levels, *filter(None, [given.run_as])} - {*shipped.LEVELS}:
+        parser.error(f"no levels: {', '.join(unknown)}; there are {', '.join(shipped.LEVELS)}")
+    if given.draw is not None:
+        draw(given.draw, levels[0], given.run_as)
+        return
+    if given.digests is not None:
+        print_digests(given.digests, levels)
+        return
+    if given.verify:
+        verify(levels, given.only.split(",") if given.only else scenes())
+        return
+    work = given.only.split(",") if given.only else all_work()
+    for level in levels:
+        data = build(level, work, given.jobs, given.run_as)
+        if given.check and build(level, work[::-1], given.jobs + 1, given.run_as) != data:
+            sys.exit(f"{level}: compiled again, the bytes differ")
+        file = shipped.file_of(level)
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+        print(f"{file.relative_to(ROOT)}: {len(data) / 1e6:.2f} MB")
+
+
+def all_work() -> list[str]:
+    """Return the scenes of the gallery, and the pages whose commands are run."""
+    from test_docs_commands import EACH
+
+    return [*scenes(), "README.md", *EACH]
+
+
+def scenes() -> list[str]:
+    """Return the names of the default picture and of the scenes of the gallery."""
+    from fractals import catalog
+
+    return [DEFAULT, *catalog.names("gallery")]
+
+
+def build(level: str, work: list[str], jobs: int, run_as: str | None) -> bytes:
+    """Return the bytes of the file of a level, from programs of an empty cache."""
+    from fractals.backends import code_cache, shipped
+
+    more = ["--run-as", run_as] if run_as else []
+    with tempfile.TemporaryDirectory() as folder:
+        clean = {name: value for name, value in os.environ.items() if "NUMBA_" not in name}
+        places = ("NUMBA_CACHE_DIR", "FRACTALS_CACHE_DIR", "XDG_CONFIG_HOME")  # no user's defaults
+        own = {**dict.fromkeys(places, folder), "FRACTALS_DEVICE": "cpu"}
+        environment = clean | shipped.environment_of(level) | own
+        parts = [part for part in (work[k::jobs] for k in range(jobs)) if part]
+        processes = [
+            subprocess.Popen(
+                [sys.executable, __file__, level, *more, "--draw", *part], env=environment
+            )
+            for part in parts
+        ]
+        if any([process.wait() for process in processes]):  # noqa: C419 - all are waited for
+            sys.exit(f"{level}: a picture failed")
+        files = sorted(Path(folder).glob("fractals-*/cpu-*/*.code"))
+        contents = {f"{file.parent.name}/{file.name}": file.read_bytes() for file in files}
+    for place, content in contents.items():
+        facts = json.loads(content[code_cache.BEGINNING :].partition(b"\n")[0])
+        if not facts.keys() & {"entry", "refused"}:
+            sys.exit(f"{level}: a program that LLVM has to link: {place}")
+    print(f"{level}: {len(contents)} programs")
+    return shipped.packed(contents)
+
+
+def draw(work: list[str], level: str, run_as: str | None) -> None:
+    """Draw scenes, and run the commands of pages, with programs for a level."""
+    from fractals.backends import shipped
+    from fractals.backends.cpu import tile_loop
+
+    own = host_features()
+    if run_as or not shipped.LEVELS[level] <= features_of(own[1]):
+        run_in_place(*(shipped.environment_of(run_as).values() if run_as else own))
+    tile_loop.is_stored = lambda *_: True  # a first picture has the loop for it
+    for each in work:
+        run_page(each) if each.endswith(PAGE) else draw_scene(each)
+
+
+def draw_scene(name: str) -> None:
+    """Draw a small picture of a scene of the gallery, or the default one, on one thread."""
+    import fractals
+
+    scene = [] if name == DEFAULT else [name]
+    fractals.render(*scene, size=(32, 18), device="cpu", threads=1, on_message=lambda line: None)
+
+
+def run_page(name: str) -> None:
+    """Run the commands of a page that draw on the CPU, with few pixels."""
+    from test_docs_commands import commands_of, is_marked, marks_of, small, supply, text_of
+
+    from fractals.cli.verbs import run_verb
+
+    text = text_of(name)
+    marks, quiet = marks_of(text), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(quiet),
+        contextlib.redirect_stderr(quiet),
+    ):
+        for words, _ in commands_of(text):
+            if isinstance(words, tuple):
+                file, code, kind = words
+                if kind in ("toml", "file"):
+                    Path(file).write_text(code, "utf-8")
+            elif (
+                words[0] in VERBS
+                and not is_marked(words, marks)
+                and not any(word.startswith(ELSEWHERE) for word in words)
+            ):
+                with contextlib.suppress(FileNotFoundError):  # another verb would have written it
+                    supply(words)
+                    run_verb(small(words))
+
+
+def verify(levels: list[str], names: list[str]) -> None:
+    """Compare pictures by the files of some levels with those by code compiled here."""
+    from fractals.backends import shipped
+
+    compiled, here = digests("", names), features_of(host_features()[1])
+    for level in levels:
+        if not shipped.LEVELS[level] <= here:
+            print(f"{level}: not compared, as this processor lacks its features")
+            continue
+        found = digests(level, names)
+        if different := [name for name in names if found[name] != compiled[name]]:
+            sys.exit(f"{level}: other pixels: {', '.join(different)}")
+        print(f"{level}: {len(names)} pictures are equal")
+
+
+def digests(level: str, names: list[str]) -> dict[str, str]:
+    """Return digests of pictures, drawn in a process by the file of a level, or compiled."""
+    from fractals.backends import shipped
+
+    with tempfile.TemporaryDirectory() as folder:
+        own = {shipped.SWITCH: "0"}
+        if level:
+            own = {**shipped.environment_of(level), "NUMBA_CACHE_DIR": folder}
+        clean = {name: value for name, value in os.environ.items() if name != shipped.SWITCH}
+        done = subprocess.run(
+            [sys.executable, __file__, *([level] if level else []), "--digests", *names],
+            env=clean | own,
+            check=True,
+            stdout=subprocess.PIPE,
+        )
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
+def print_digests(names: list[str], levels: list[str]) -> None:
+    """Print digests of the pixels of pictures; for one level, all programs come from its file."""
+    import fractals
+    from fractals.backends import shipped
+    from fractals.backends.cpu import programs
+
+    def refuse(*given):
+        raise RuntimeError(f"no machine code: {given}")
+
+    if len(levels) == 1:
+        shipped.why_not = lambda: ""  # that the level is set
+        programs.compiled_apart = refuse
+    found = {}
+    for name in names:
+        scene = [] if name == DEFAULT else [f"gallery:{name}"]
+        image = fractals.render(*scene, size=(64, 36), device="cpu", on_message=lambda line: None)
+        found[name] = hashlib.sha256(image.pixels.tobytes()).hexdigest()
+    print(json.dumps(found))
+
+
+def features_of(flags: str) -> set[str]:
+    """Return the features in LLVM's text."""
+    return {flag[1:] for flag in flags.split(",") if flag.startswith("+")}
+
+
+def host_features() -> tuple[str, str]:
+    """Return the name and the features of this processor, as LLVM writes them."""
+    import llvmlite.binding as llvm
+
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
+def run_in_place(cpu: str, flags: str) -> None:
+    """Have programs of another processor run as code for this one."""
+    from fractals.backends import machine_code
+
+    made, loaded, here = machine_code.made, machine_code.loaded, {}
+    attributes = re.compile(r'"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+
+    def made_twice(text):
+        data = made(text)
+        before = machine_code.CPU, machine_code.FLAGS
+        machine_code.CPU, machine_code.FLAGS = cpu, flags
+        try:
+            here[data] = made(without_avx512(attributes.sub("", text)))
+        finally:
+            machine_code.CPU, machine_code.FLAGS = before
+        return data
+
+    def load(data):
+        if b'"refused"' not in data.partition(b"\n")[0]:
+            if data not in here:  # another process made it
+                raise OSError("it is for another processor")
+            data = here[data]
+        return loaded(data)
+
+    machine_code.made, machine_code.loaded = made_twice, load
+
+
+def without_avx512(text: str) -> str:
+    """Return LLVM's text with functions in place of instructions that AVX-512 alone has."""
+    kinds = (8, "double", "f64", "pd"), (16, "float", "f32", "ps")
+    for n, t, e, p in (*kinds, (8, "i64", "i64", ""), (16, "i32", "i32", "")):
+        names = {"n": n, "t": t, "e": e, "p": p}
+        for theirs, ours, body in (
+            (COMPRESS, "own.compress.v{n}{e}", COMPRESSED),
+            (LARGER, "own.range.{p}", LARGEST),
+        ):
+            name = theirs.format(**names)
+            if f"@{name}(" in text:
+                text = re.sub(rf"(?m)^declare [^\n]*@{re.escape(name)}\(.*\n", "", text)
+                text = text.replace(f"@{name}(", f"@{ours.format(**names)}(")
+                text += body.format(**names)
+    return text
+
+
+if __name__ == "__main__":
+    main()
