@@ -77,7 +77,7 @@ def end_in_spite_of_destructors() -> None:
 
 def is_compiling(frame: FrameType | None) -> bool:
     """Return whether a frame, or one that called it, is Numba's compiler at work."""
-    while frame is not None:
+    while isinstance(frame, FrameType):  # Python 3.11.2 was seen to end a chain with 0
         if frame.f_code.co_filename.endswith("compiler_machinery.py"):
             return True
         frame = frame.f_back

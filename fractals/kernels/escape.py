@@ -164,7 +164,7 @@ def make_body(target, options):
         statistics' constants.
     max_iterations : int32
     """
-    julia, int32, index = options.julia, target.int32, target.index
+    julia, int32 = options.julia, target.int32
     escape, keep = make_escape(target, options), make_keep(target, options)
     start, _, _ = make_orbit(target, options.formula, julia, options.derivative, options.statistics)
     place = make_place(target, options.explicit_positions)
@@ -172,17 +172,17 @@ def make_body(target, options):
     def body(i0, j0, di, dj, tile, grid, point, max_iterations):
         count = tile.count
         columns, rows = grid
-        j, height, width = index(j0), index(count.shape[0]), index(count.shape[1])
-        while j < height:  # a range with a stride would cost each GPU thread two divisions
-            i = index(i0)
-            while i < width:
-                u, v = place(columns, rows, width, j, i)
+        j = j0
+        while j < count.shape[0]:  # a range with a stride would cost each GPU thread two divisions
+            i = i0
+            while i < count.shape[1]:
+                u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v, point)
                 n, state = escape(int32(0), state, a, b, point, max_iterations, max_iterations)
                 keep(tile, j, i, n, state, max_iterations)
-                i = index(i + di)
-            j = index(j + dj)
+                i += di
+            j += dj
 
     return body
 
@@ -239,7 +239,7 @@ def make_part_body(target, options):
         Steps taken before and after the call.
     """
     formula, julia, derivative = options.formula, options.julia, options.derivative
-    escape, index = make_escape(target, options), target.index
+    escape = make_escape(target, options)
     start, _, finish = make_orbit(target, formula, julia, derivative, options.statistics)
     near = make_near(target, formula, derivative)
     zero, size, first = target.real(0), state_size(formula, derivative), first_size(derivative)
@@ -265,11 +265,11 @@ def make_part_body(target, options):
     def body(i0, j0, di, dj, tile, rest, grid, point, begin, until, max_iterations):
         count, x, y, dx, dy, statistics = tile
         columns, rows = grid
-        j, height, width = index(j0), index(count.shape[0]), index(count.shape[1])
-        while j < height:
-            i = index(i0)
-            while i < width:
-                u, v = place(columns, rows, width, j, i)
+        j = j0
+        while j < count.shape[0]:
+            i = i0
+            while i < count.shape[1]:
+                u, v = place(columns, rows, count.shape[1], j, i)
                 a, b = (point[0], point[1]) if julia else (u, v)
                 state = start(u, v, point)
                 under_way = True
@@ -293,8 +293,8 @@ def make_part_body(target, options):
                         store_more(rest, j, i, state, True)
                     if planes:
                         store(statistics, j, i, state, keep or inside)
-                i = index(i + di)
-            j = index(j + dj)
+                i += di
+            j += dj
 
     return body
 

@@ -80,6 +80,7 @@ def test_compiling_is_told_before_the_first_picture(server):
 def test_counts_that_rounding_may_change_are_told(server):
     center = ["1.598886233785331", "0.425796647768689"]  # orbits take long to converge
     noisy = {"formula": "nova", "view": {"center": center, "width": "5e-11"}}
+    noisy["iteration"] = {"precision": "float64"}
 
     async def talk(client):
         await opened(client)
@@ -107,7 +108,8 @@ def test_an_older_frame_is_shown_again(server):
 
 def test_a_view_too_deep_for_the_formula_is_an_error_and_the_base_stays(server):
     async def talk(client):
-        await client.say("open", frame=1, formula="nova")
+        deep = {"formula": "nova", "view": {"center": ["1.5", "0.4"], "width": "1e-16"}}
+        await client.say("open", frame=1, scene=deep)
         await client.until("placed", frame=1)
         await client.say("view", frame=2, base=1, scale=4096)
         while True:

@@ -262,11 +262,12 @@ def test_fractint_colors():
     scene, _ = read(par, MANY, "Second")
     stops = scene.color.make_palette().stops
     assert [color for _, color in stops] == ["#ffffff", "#aaaaaa", "#555555", "#000000", "#00ffff"]
-    # Count 1 has color 1, which is the first of those that go round.
+    # Fractint counts a step less in a Julia set: count 2 has color 1, the first of those that go
+    # round.
     assert scene.color.coloring.name == "count"
-    for count in (1, 4, 7):
+    for count in (2, 5, 8):
         turns = scene.color.density * count + scene.color.offset
-        assert turns % 1 * len(stops) == pytest.approx((count - 1) % len(stops))
+        assert turns % 1 * len(stops) == pytest.approx((count - 2) % len(stops))
     scene, _ = read(par, "a {colors=00000e_`z inside=1 bailout=9 maxiter=5}")
     assert scene.color.inside == "#0000aa"
     assert (scene.iteration.escape_radius, scene.iteration.max_iterations) == (3, 5)

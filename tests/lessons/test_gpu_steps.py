@@ -171,4 +171,6 @@ def test_a_step_computes_what_it_says(text, variable):
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if "no simulator of Numba" in done.stderr:
         pytest.skip(done.stderr.splitlines()[-1])
+    if "unknown target CPU" in done.stderr:
+        pytest.skip("the OpenCL compiler does not know this processor")
     assert done.returncode == 0, done.stderr

@@ -452,7 +452,7 @@ def test_formula_without_a_perturbed_step_is_refused():
         derivative=lambda x, y, p, q: (2 * (x * p - y * q), 2 * (x * q + y * p)),
         degree=2,
     )
-    drawn = scene(center=["-0.75", "0.1"], width="1e-20").replace(formula=own)
+    drawn = scene(center=["-0.75", "0.1"], width="1e-40").replace(formula=own)
     with pytest.raises(OptionError, match=r"no perturbed step, .* width of .*e-\d+ .*test_deep"):
         fractals.plan(drawn)
 
