@@ -3,7 +3,7 @@
  *
  * Its public fields are signals: what is rendered from them follows them. Events tell of what happens once: "welcome",
  * "placed", "painted", "drawn", "message" ({text, kind}), "disconnected", "selection" ({rect}; cancelable), "pointer"
- * ({x, y} in device pixels, or null), "catalog", "gesture" (the user moves), "moved" (what `move` was given; null: by undo), "frame" (the canvas was drawn),
+ * ({x, y} in device pixels, or null), "catalog", "opening" (another scene is wanted), "gesture" (the user moves), "moved" (what `move` was given; null: by undo), "frame" (the canvas was drawn),
  * "menu" ({at, x, y}: for a point), "jump" and "turned" ({by}: jumps, by undo). The detail is the server's message, or as given.
  */
 import { PIXELS, PREVIEW, TABLE, VALUES } from "./decode.js";
@@ -213,7 +213,7 @@ export class Explorer extends EventTarget {
    * `step`: moves of the same name, less than half a second apart, are undone as one. With `about`, the
    * server takes the fixed point from a search, and `at` is where it lies on the canvas, about. `fly`: of a solid's camera. */
   move({ at, by = [0, 0], scale = 0, turn = 0, about, fly, stage = "settled", focus, step = "" }) {
-    if (!this.placed || this.#opening) return;
+    if (!this.placed || this.opening) return;
     const entry = { move: { at: at ?? this.seen.middle, by, scale, turn, about, fly }, stage };
     this.#remember(step);
     this.#focus = focus ?? (scale ? at : null) ?? null;
@@ -229,7 +229,8 @@ export class Explorer extends EventTarget {
   get #asked() {
     return this.#flight ? [this.#flight, ...this.#queue] : this.#queue;
   }
-  get #opening() {
+  /** Whether a scene is wanted that is not placed yet. */
+  get opening() {
     return this.#asked.some(({ open }) => open);
   }
 
@@ -276,6 +277,7 @@ export class Explorer extends EventTarget {
       ? { julia: { frame: this.#chain.newest, at: this.#here(what.julia.at) } }
       : what;
     const noted = this.placed ? this.#remember(step) : null;
+    this.#say("opening");
     this.#fit = null;
     this.#queue = this.#queue.filter(({ after }) => after); // moves of a view that is left
     const entry = /** @type {Table} */ ({ open: sent, noted, jump });
@@ -536,7 +538,7 @@ export class Explorer extends EventTarget {
   }
 
   #sendPaint(/** @type {Table} */ message) {
-    if (!this.connected || this.#opening || !this.placed) return false;
+    if (!this.connected || this.opening || !this.placed) return false;
     if (!this.placed.values) {
       if (this.#isHasty) return !setTimeout(() => this.#paints.next(), HASTY);
       this.#changed = performance.now();
