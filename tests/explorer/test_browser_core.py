@@ -537,3 +537,18 @@ def test_a_killed_server_leaves_the_picture_and_comes_back(browser, tmp_path):
     finally:
         process.kill()
         process.communicate()
+
+
+LOADED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
+    .filter(({ name }) => !/thumbnail|[.]svg/.test(name))
+    .map(({ name, encodedBodySize, decodedBodySize }) => [name, encodedBodySize, decodedBodySize])"""
+
+
+def test_a_first_visit_loads_little(new_tab):
+    """With the panels, which come later; without pictures, which are compressed anyway."""
+    tab = new_tab()
+    tab.settle()
+    tab.until("performance.getEntriesByType('resource').some(({ name }) => /lessons/.test(name))")
+    loaded = tab.run(LOADED)
+    assert sum(size for _, _, size in loaded) > 400_000
+    assert sum(size for _, size, _ in loaded) < 220_000

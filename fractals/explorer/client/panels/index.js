@@ -3,6 +3,7 @@ import { effect, html, render, untracked, useEffect, useLayoutEffect } from "../
 import { addCommands, TEXT } from "../keys.js";
 import { kept, observe, SECOND } from "../state.js";
 import { Button, Icon, narrow } from "../ui.js";
+import { inWords } from "../written.js";
 import { autopilotTool } from "./autopilot.js";
 import { bookmarksPanel, galleryPanel } from "./scenes.js";
 import { juliaTool } from "./julia.js";
@@ -253,7 +254,7 @@ export function mountPanels(explorer) {
   /** Show a line. @param {string} text @param {string} [kind] @param {{action?: [string, () => void]|null, id?: string}} [options]
    * `id`: of a message that stays until it is dismissed, and replaces the one before it */
   function notify(text, kind = "info", { action, id = `${(count += 1)}` } = {}) {
-    if (/^[a-z]+ /.test(text)) text = text[0].toUpperCase() + text.slice(1); // of the server, whose lines begin as those of the command line
+    text = inWords(text);
     const others = ui.messages.filter((message) => message.id !== id && message.text !== text);
     ui.messages = [...others, { id, text, kind, action }].slice(-MOST_MESSAGES);
     if (id === PAUSED || id === LOST) return;
@@ -565,12 +566,23 @@ function paste(/** @type {Table} */ { explorer, notify, upload }) {
       upload(file);
       return;
     }
-    const found = (await import("../paste.js")).meaningOf(text);
+    const { hasNoPlace, meaningOf } = await import("../paste.js"),
+      found = meaningOf(text);
     if (!found)
       notify("What was pasted is no link, scene or place. A place is “re im zoom”.", "error");
+    else if (found.wrong) notify(found.wrong, "error");
     else if (found.file) upload(new File([text], found.file));
-    else if (found.view && explorer.placed?.camera)
-      explorer.open({ scene: { formula: "mandelbrot", view: found.view } });
+    else if (found.view && hasNoPlace(explorer))
+      notify(
+        "The pasted numbers are a place of the complex plane, and this picture has none.",
+        "info",
+        {
+          action: [
+            "Mandelbrot set here",
+            () => explorer.open({ scene: { formula: "mandelbrot", view: found.view } }),
+          ],
+        },
+      );
     else if (found.view) explorer.place(found.view);
     else explorer.open(found);
   });
