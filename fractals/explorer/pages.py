@@ -12,6 +12,7 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Generator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, get_args
 
@@ -196,6 +197,7 @@ TYPES = {
 }
 VIDEOS = {".mp4": "video/mp4", ".webm": "video/webm", ".webp": "image/webp"}  # shown by the page
 TEXTS = (".css", ".html", ".js", ".json", ".svg", ".webmanifest")  # a quarter when compressed
+DEEP = Decimal("1e13")  # a zoom, beyond which 64-bit numbers do not tell pixels apart
 STRIP = (256, 16)  # pixels of a palette's thumbnail
 UPLOAD_SECONDS = 20.0
 MAX_ARRIVING = 4 * MAX_BYTES  # of all uploads together; slow ones hold little
@@ -287,8 +289,9 @@ def catalog_table() -> dict[str, Any]:
         for found in [palette.load(name)]
     ]
     scenes = [
-        {"name": name, "title": catalog.read("gallery", name).get("title", name)}
+        {"name": name, "title": table.get("title", name), "group": group_of(table)}
         for name in catalog.names("gallery")
+        for table in [catalog.read("gallery", name)]
     ]
     return {
         "formulas": formulas,
@@ -303,6 +306,17 @@ def catalog_table() -> dict[str, Any]:
         "scenes": scenes,
         "schema": Scene.model_json_schema(),
     }
+
+
+def group_of(table: dict[str, Any]) -> str:
+    """Return under which word the gallery shows a scene: "Flat", "Deep", "Points" or "Solids"."""
+    scene = outside.scene_of(table)
+    if scene.family == "scatter":
+        return "Points"
+    if scene.family in ("solid", "relief"):
+        return "Solids"
+    narrow = scene.view.width and Decimal(scene.view.width) < 1 / DEEP
+    return "Deep" if narrow or (scene.view.zoom and Decimal(scene.view.zoom) > DEEP) else "Flat"
 
 
 def formula_names() -> list[str]:

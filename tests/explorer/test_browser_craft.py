@@ -289,7 +289,10 @@ def test_surprises_are_kept_bred_and_walked_back(tab):
 def test_one_road_leads_from_the_gallery_to_a_poster(tab):
     panel = opened(tab, "Gallery")
     tab.run(HOLD, "open")
-    panel.get_by_role("button", name="Clockwork", exact=True).click()
+    card = panel.get_by_role("button", name="Clockwork", exact=True)
+    card.scroll_into_view_if_needed()
+    tab.until("document.querySelector('img[src$=clockwork]')?.naturalWidth")
+    card.click()
     tab.page.locator(".over canvas").wait_for()  # its small picture, until the scene is seen
     tab.run("() => window.release()")
     tab.settle()

@@ -611,6 +611,25 @@ def test_a_field_says_what_is_wrong_and_keeps_what_is_typed(tab):
     assert button.is_enabled()
 
 
+def test_the_gallery_has_groups(panels):
+    gallery = opened(panels, "Gallery")
+    cards = gallery.get_by_role("list", name="Scenes").locator("li:not([hidden])")
+    whole = cards.count()
+    shown = {}
+    for group in ("Flat", "Deep", "Points", "Solids", "All"):
+        button = gallery.get_by_role("button", name=group, exact=True)
+        button.click()
+        assert button.get_attribute("aria-pressed") == "true"
+        shown[group] = cards.count()
+    assert shown.pop("All") == whole == sum(shown.values())
+    assert all(shown.values())
+    gallery.get_by_role("button", name="Solids", exact=True).click()
+    gallery.get_by_label("Search the gallery").fill("arena")
+    assert cards.count() == 1
+    gallery.get_by_label("Search the gallery").fill("")
+    gallery.get_by_role("button", name="All", exact=True).click()
+
+
 PASTE = """text => {
     const clipboardData = new DataTransfer();
     clipboardData.setData("text", text);

@@ -122,7 +122,10 @@ def test_the_catalog_has_typed_options():
         assert not each["meaning"].startswith("Return")
     kinds = {option["type"] for each in table["colorings"] for option in each["options"]}
     assert kinds <= {"int", "float", "text", "choice"}
-    assert {"seahorse"} <= {each["name"] for each in table["scenes"]}
+    groups = {each["name"]: each["group"] for each in table["scenes"]}
+    known = {"seahorse": "Flat", "clockwork": "Deep", "arena": "Solids", "caldera": "Solids"}
+    assert known.items() <= groups.items()
+    assert set(groups.values()) == {"Flat", "Deep", "Points", "Solids"}
 
 
 @pytest.mark.parametrize(
