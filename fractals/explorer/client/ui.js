@@ -453,7 +453,7 @@ export function bytes(/** @type {number} */ count) {
 }
 
 /** Return whether panels are sheets that cover the middle of the picture. */
-export const narrow = () => matchMedia("(max-width: 700px)").matches;
+export const narrow = () => matchMedia("(max-width: 700px) and (max-aspect-ratio: 3/2)").matches;
 
 /** Return whether the page is touched: there is no pointer that rests on it. */
 export const touched = () => matchMedia("(hover: none)").matches;

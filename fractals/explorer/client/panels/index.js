@@ -122,6 +122,7 @@ const MESSAGE_MS = 6000,
   MOST_MESSAGES = 3;
 const PAUSED = "paused",
   LOST = "lost"; // ids of messages that stay as long as what they tell
+const HIDDEN = "hidden"; // of the message that tells how bars come back
 
 /**
  * Build the user interface over the picture.
@@ -243,6 +244,7 @@ export function mountPanels(explorer) {
   const bars = (shown) => {
     const other = ui.bare === shown;
     ui.bare = !shown;
+    if (shown) dismiss(HIDDEN);
     return other;
   };
 
@@ -465,7 +467,7 @@ export function mountPanels(explorer) {
 
 /** A tap hides the bars or closes the panel; a tap or a click shows the bars; on a full screen they hide while the pointer rests. */
 function hideBars(
-  /** @type {Table} */ { explorer, ui, close },
+  /** @type {Table} */ { explorer, ui, close, notify },
   /** @type {(shown: boolean) => boolean} */ bars,
 ) {
   let waiting = 0,
@@ -478,7 +480,11 @@ function hideBars(
     if (second || (!detail.touch && !ui.bare)) return; // a double tap zooms
     waiting = setTimeout(() => {
       waiting = 0;
-      if (!close()) bars(ui.bare);
+      if (close()) return;
+      bars(ui.bare);
+      if (!ui.bare || kept.get("hid", false)) return;
+      kept.set("hid", true); // once is enough
+      notify("Tap the picture to show the bars again.", "info", { id: HIDDEN });
     }, DOUBLE_MS);
   });
   const moved = () => {
