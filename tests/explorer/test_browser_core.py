@@ -575,7 +575,7 @@ def test_moves_of_different_kinds_are_one_view_and_each_is_undone(tab):
 
 LOADED = """() => ["navigation", "resource"].flatMap((kind) => performance.getEntriesByType(kind))
     .filter(({ name }) => !/thumbnail|[.]svg/.test(name))
-    .map(({ name, encodedBodySize, decodedBodySize }) => [name, encodedBodySize, decodedBodySize])"""
+    .map((each) => [each.name, each.encodedBodySize, each.decodedBodySize])"""
 
 
 def test_a_first_visit_loads_little(new_tab):

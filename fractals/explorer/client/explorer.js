@@ -883,7 +883,8 @@ function resized({ move, scene }, size) {
   const at = move.at.map((/** @type {number} */ part, /** @type {number} */ axis) =>
     Math.round(8 * size[axis] + k * (part - 8 * before[axis])),
   );
-  return { ...move, at, by: move.by.map((/** @type {number} */ part) => Math.round(k * part)) };
+  const by = move.by.map((/** @type {number} */ part) => Math.round(k * part));
+  return { ...move, at, by, about: undefined }; // a search may be forgotten
 }
 
 /** Return the keys of a view that a formula's plane has, and not its place. */

@@ -157,6 +157,7 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     file: /** @type {Table|null} */ (null),
   }); // `size` null: as seen; `at`: of the loupe, in shares of the canvas, null: the middle
   let job = /** @type {Table|null} */ (null);
+  const focus = (/** @type {any} */ link) => link?.focus(); // once: a function of each rendering would be called again
   const seen = () => explorer.placed?.size ?? [1920, 1080];
   /** Raw numbers are of images that have values; a picture in place of them for others. */
   const format = () => {
@@ -281,7 +282,6 @@ export function exportPanel(/** @type {Table} */ { explorer, canvas, notify, ope
     });
     const size = own.size ?? seen(),
       { file } = own;
-    const focus = (/** @type {any} */ link) => link?.focus();
     return html`<div class="stack"><${Road} at="export" open=${open} />
       <div class="chips" role="group" aria-label="Sizes">${[["As seen", ...seen()], ...SIZES].map(
         ([title, w, h]) => html`<${Button} key=${title} label=${title} kind="chip-button"
